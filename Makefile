@@ -8,10 +8,22 @@ CLOUD_DIR ?= $(CURDIR)/.cloud
 WORKERS ?= 2
 # How often each race for the last resource is run on MariaDB and PostgreSQL.
 ROUNDS ?= 100
+# The seed of a random search; drawn once for each call of make that names none.
+ifndef SEED
+SEED := $(shell shuf -i 1-999999 -n 1)
+endif
+# The command that repeats a search, which the tests print at their end.
+REPEAT = CLIMATE_REPEAT='make $@ SEED=$(SEED)'
 
-.PHONY: run demo test proofs check cloud cloud-bench cloud-test cloud-test-compute \
-	cloud-test-services cloud-down cloud-down-services databases databases-down db-test \
-	db-test-short eventlet-test eventlet-test-short cloudkitty-test horizon-test ironic-test faults faults-short faults-long bench bench-short bench-long flame docs samples tox audit-dependencies clean
+.DEFAULT_GOAL = help
+.PHONY: audit-dependencies bench bench-long bench-short check clean cloud cloud-bench cloud-down \
+	cloud-down-services cloud-test cloud-test-compute cloud-test-services cloud-test-short \
+	cloudkitty-test console-pictures console-test databases databases-down db-test \
+	db-test-short demo docs eventlet-test eventlet-test-short faults faults-long faults-short \
+	flame help horizon-test ironic-test proofs release-check run samples test tox
+
+help:  ## List the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
 
 # The service itself, and what its tests, its linters and its docs need. Until it was named
 # openstack-climate, the distribution was "climate": two of them would double each entry point.
@@ -65,19 +77,24 @@ $(VENV)-tox/.made: constraints.txt
 		--constraint constraints.txt tox
 	touch $@
 
-run: $(VENV)/.run  ## The service on SQLite and a simulated cloud, until Ctrl-C.
+run: $(VENV)/.run  ## Run the service on SQLite and a simulated cloud until Ctrl-C.
 	$(BIN)/climate-standalone
 
-demo: $(VENV)/.run  ## Whole leases, played in front of you.
+demo: $(VENV)/.run  ## Play whole leases on a simulated cloud and print what happens.
 	$(BIN)/python -m tools.demo
 
-test: $(VENV)/.test  ## The quick suite, in at most 5 minutes.
-	$(BIN)/python -m pytest -n $(WORKERS)
+test: $(VENV)/.test  ## Run the quick suite, in at most 5 minutes, with the same result every time.
+	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n $(WORKERS)
 
-proofs: $(VENV)/.test  ## What is too slow for it: every crash of every story, long races and lines.
-	CLIMATE_RACE_ROUNDS=3 $(BIN)/python -m pytest -n $(WORKERS) -m 'proof and not faults'
+proofs: $(VENV)/.test  ## Run the slow proofs, and search for counterexamples with a drawn SEED.
+	$(REPEAT) PYTHONHASHSEED=$(SEED) CLIMATE_RACE_ROUNDS=3 $(BIN)/python -m pytest -n $(WORKERS) \
+		-m '(proof or hypothesis) and not faults' --hypothesis-profile=search \
+		--hypothesis-seed=$(SEED)
 
-check: $(VENV)/.check  ## Lint, types, architecture, samples, docs, weaknesses where PyPI can be asked.
+release-check:  ## Run every check there is, in hours, and print a table of the results.
+	$(PYTHON) -m tools.steps release $(ARGUMENTS)
+
+check: $(VENV)/.check  ## Check style, types, architecture, samples, documentation and known vulnerabilities.
 	$(BIN)/ruff check .
 	$(BIN)/flake8 climate tests tools benchmarks
 	$(BIN)/mypy
@@ -90,24 +107,24 @@ check: $(VENV)/.check  ## Lint, types, architecture, samples, docs, weaknesses w
 # CI makes but one of them, for its time.
 tox: ENVIRONMENTS ?= ALL
 
-tox: $(VENV)-tox/.made  ## Can every environment of tox.ini be made? One is run.
+tox: $(VENV)-tox/.made  ## Build every tox environment; run one.
 	PIP_NO_COMPILE=1 $(VENV)-tox/bin/tox run --quiet --workdir build/tox --notest -e $(ENVIRONMENTS)
 	$(VENV)-tox/bin/tox run --quiet --workdir build/tox -e py3 -- -n 0 tests/unit/test_extras.py
 	rm -rf build/tox
 
-samples: $(VENV)/.check  ## Write etc/climate/*.sample anew.
+samples: $(VENV)/.check  ## Write the sample configuration and policy files again.
 	tools/samples.sh
 
-docs: $(VENV)/.check
+docs: $(VENV)/.check  ## Build the documentation.
 	$(BIN)/sphinx-build -q -W -b html doc/source doc/build/html
 
-audit-dependencies:  ## Are weaknesses known of the versions in constraints.txt? Asks PyPI itself.
+audit-dependencies:  ## List the known vulnerabilities of the pinned versions.
 	$(PYTHON) -m tools.weaknesses --venv $(VENV)-audit
 
-databases:  ## MariaDB and PostgreSQL of our own, on loopback.
+databases:  ## Start a MariaDB and a PostgreSQL on loopback.
 	$(PYTHON) -m tools.databases up
 
-databases-down:
+databases-down:  ## Stop these databases.
 	$(PYTHON) -m tools.databases down
 
 db-test: TESTS = -m 'not faults' tests/functional
@@ -117,8 +134,8 @@ db-test-short: TESTS = tests/functional/db $(wildcard tests/functional/test_*rac
 	$(wildcard $(addprefix tests/functional/manager/test_,*races.py bill*.py bound.py claims.py \
 		delivery.py lock*.py offers.py outbox*.py usage_report.py wakeups*.py))
 
-db-test:  ## The functional tests on MariaDB and on PostgreSQL, at once.
-db-test-short:  ## Those of them about SQL and about races, as in CI.
+db-test:  ## Run the functional tests on MariaDB and PostgreSQL.
+db-test-short:  ## Run the tests of SQL and of races on both databases, as in CI.
 
 db-test db-test-short: $(VENV)/.test databases
 	$(MAKE) --jobs=2 --output-sync=target --no-print-directory \
@@ -128,40 +145,42 @@ db-test-on-%: $(VENV)/.test
 	CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url $*) CLIMATE_RACE_ROUNDS=$(ROUNDS) \
 		$(BIN)/python -m pytest $(TESTS)
 
-cloudkitty-test: $(VENV)/.test $(VENV)-cloudkitty/.made  ## Does a real CloudKitty charge the same?
+cloudkitty-test: $(VENV)/.test $(VENV)-cloudkitty/.made  ## Compare the charges with those of a real CloudKitty.
 	$(PYTHON) -m tools.databases up mariadb
 	CLOUDKITTY_BIN=$(abspath $(VENV)-cloudkitty/bin) \
 		CLOUDKITTY_DATABASE=$$($(PYTHON) -m tools.databases url mariadb) \
 		$(BIN)/python -m pytest tests/cloudkitty
 
-ironic-test: $(VENV)/.test $(VENV)-ironic/.made  ## Does a real Ironic switch nodes for Climate?
+ironic-test: $(VENV)/.test $(VENV)-ironic/.made  ## Switch nodes through a real Ironic.
 	IRONIC_BIN=$(abspath $(VENV)-ironic/bin) $(BIN)/python -m pytest tests/ironic
 
-horizon-test: $(VENV)/.test $(VENV)-horizon/.made  ## Does Horizon's plugin for leases work with Climate?
+horizon-test: $(VENV)/.test $(VENV)-horizon/.made  ## Use the lease panel of a real Horizon with Climate.
 	HORIZON_BIN=$(abspath $(VENV)-horizon/bin) CLIMATE_PICTURES=build/horizon \
 		$(BIN)/python -m pytest tests/horizon
 
 console-pictures: export CLIMATE_PICTURES = doc/source/user/console
 
-console-pictures: console-test  ## The pictures of the user guide, made anew by the same tests.
+console-pictures: console-test  ## Take the pictures of the user guide again.
 
-console-test: $(VENV)/.test  ## The console in a real Chromium.
+console-test: $(VENV)/.test  ## Test the console in a real Chromium.
 	$(BIN)/python -m pytest tests/console
 
 eventlet-test: TESTS = tests/functional/manager
 eventlet-test-short: TESTS = $(wildcard $(addprefix tests/functional/manager/test_,*races.py \
 	claims.py delivery*.py energy_keeper.py health*.py lo*.py out*.py plan*.py service.py tries.py))
 
-eventlet-test:  ## The manager's functional tests on the eventlet backend.
-eventlet-test-short:  ## Those of them with threads of their own, as in CI.
+eventlet-test:  ## Run the manager's functional tests on eventlet.
+eventlet-test-short:  ## Run the tests with threads on eventlet, as in CI.
 
 eventlet-test eventlet-test-short: $(VENV)/.test
 	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest $(TESTS)
 
-# Of each proof so much, in seconds, steps and cases. The short form is of chosen chances, so that a
-# change is not refused for what it did not do; the others draw theirs, and print them.
-faults: FAULTS = CLIMATE_CHAOS_SECONDS=240 CLIMATE_CHAOS_CLIENTS=20 CLIMATE_MODEL_STEPS=6000
-faults-long: FAULTS = CLIMATE_CHAOS_SECONDS=600 CLIMATE_CHAOS_CLIENTS=20 \
+# How long each test searches: in seconds, steps, cases and trials. The short form has a fixed seed,
+# so that a change is not refused for a fault that it did not make.
+FAULTS = CLIMATE_CHAOS_SEED=$(SEED) CLIMATE_MODEL_SEED=$(SEED) CLIMATE_SEED=$(SEED) \
+	CLIMATE_QUEUE_SEED=$(SEED) $(AMOUNTS)
+faults: AMOUNTS = CLIMATE_CHAOS_SECONDS=240 CLIMATE_CHAOS_CLIENTS=20 CLIMATE_MODEL_STEPS=6000
+faults-long: AMOUNTS = CLIMATE_CHAOS_SECONDS=600 CLIMATE_CHAOS_CLIENTS=20 \
 	CLIMATE_MODEL_STEPS=200000 CLIMATE_CASES=100000 CLIMATE_QUEUE_TRIALS=60
 # The soak wants the machine for itself.
 faults-long: ALONE = CLIMATE_SOAK_SECONDS=3600 $(BIN)/python -m pytest -m faults \
@@ -170,49 +189,56 @@ faults-long: ALONE = CLIMATE_SOAK_SECONDS=3600 $(BIN)/python -m pytest -m faults
 faults-long: CLUSTER = $(PYTHON) -m tools.databases up galera && \
 	{ CLIMATE_GALERA_ROUNDS=100 $(BIN)/python -m pytest -m faults tests/faults/test_galera.py; \
 	code=$$?; $(PYTHON) -m tools.databases down galera; exit $$code; }
-faults-short: FAULTS = CLIMATE_CHAOS_SECONDS=30 CLIMATE_CHAOS_SEED=1 \
-	CLIMATE_MODEL_STEPS=1500 CLIMATE_MODEL_SEED=1 CLIMATE_CASES=1500 CLIMATE_SEED=1 \
-	CLIMATE_QUEUE_TRIALS=2 CLIMATE_QUEUE_SEED=1
+faults-short: SEED = 1
+faults-short: AMOUNTS = CLIMATE_CHAOS_SECONDS=30 CLIMATE_MODEL_STEPS=1500 CLIMATE_CASES=1500 \
+	CLIMATE_QUEUE_TRIALS=2
 faults-short: CHOSEN = -k "not mariadb"
 
-faults:  ## Never lost, never doubled: random faults, in about 25 minutes.
-faults-short:  ## The same in 5 minutes, as in CI.
-faults-long:  ## The same with the figures marked long, some hours.
+faults:  ## Search for faults at random for 25 minutes; nothing may be lost or doubled.
+faults-short:  ## Search for faults with a fixed seed for 5 minutes, as in CI.
+faults-long:  ## Search for faults for hours, with a soak and on a Galera cluster.
 
 faults faults-short faults-long: $(VENV)/.test databases
-	$(FAULTS) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m faults $(CHOSEN) \
+	$(REPEAT) $(FAULTS) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m faults $(CHOSEN) \
 		tests/faults
 	$(CLUSTER)
 	$(ALONE)
 
-cloud: $(VENV)/.test  ## A real OpenStack on this machine, with Climate beside it.
+cloud: $(VENV)/.test  ## Start a real OpenStack on this machine, with Climate beside it.
 	$(PYTHON) -m tools.cloud up
 	$(PYTHON) -m tools.cloud climate-up
 
-cloud-test: cloud  ## Climate's tests on the real OpenStack, half of them on a second one beside it.
+cloud-test: cloud  ## Run all tests of the real OpenStack, on two clouds at the same time.
 	$(MAKE) --jobs=2 --keep-going --output-sync=target --no-print-directory \
 		cloud-test-compute cloud-test-services
 
-cloud-test-compute:
+cloud-test-compute:  ## Run the tests of the real OpenStack that need no services of their own.
 	$(BIN)/python -m pytest -m 'not services' $(CHOSEN) tests/cloud
+
+# What users do every day, with each kind of lease that needs compute hosts only.
+cloud-test-short: SHORT = $(addsuffix .py,$(addprefix tests/cloud/test_,best_effort blazarclient \
+	boot_with_lease filter_real host_lease_real processes races room_for_instances))
+
+cloud-test-short:  ## Run a quarter of the tests of the real OpenStack, as in CI.
+	$(BIN)/python -m pytest $(SHORT)
 
 # They wait most of the time, so two clouds are tested in the time of one.
 cloud-test-services cloud-down-services: BESIDE = CLOUD_DIR=$(CLOUD_DIR)/services \
 	CLOUD_VENV=$(CLOUD_DIR)/venv CLOUD_SHIFT=7000
 
-cloud-test-services:
+cloud-test-services:  ## Run the tests of the real OpenStack on a cloud of their own.
 	$(BESIDE) $(PYTHON) -m tools.cloud up
 	$(BESIDE) $(PYTHON) -m tools.cloud climate-up
 	$(BESIDE) $(BIN)/python -m pytest -m services tests/cloud
 
-cloud-bench: cloud  ## How late leases start on the real OpenStack, in about 15 minutes.
+cloud-bench: cloud  ## Measure how late leases start on the real OpenStack.
 	$(BIN)/python -m benchmarks.on_cloud $(ARGUMENTS)
 
-cloud-down: cloud-down-services
+cloud-down: cloud-down-services  ## Stop both clouds.
 	$(PYTHON) -m tools.cloud climate-down
 	$(PYTHON) -m tools.cloud down
 
-cloud-down-services:
+cloud-down-services:  ## Stop the second cloud.
 	$(BESIDE) $(PYTHON) -m tools.cloud climate-down
 	$(BESIDE) $(PYTHON) -m tools.cloud down
 
@@ -220,20 +246,20 @@ bench: ARGUMENTS = --form bench
 bench-short: ARGUMENTS = --form short
 bench-long: ARGUMENTS = --form long
 
-bench:  ## How fast it is, in at most 10 minutes; ROWS=1,2 for some rows of the table.
-bench-short:  ## The same in 2 minutes, as in CI: fails where statements or growth exceed their goal.
-bench-long:  ## The same with larger sizes and more runs, an hour and more.
+bench:  ## Measure speed and memory in 10 minutes; ROWS=1,2 chooses rows.
+bench-short:  ## Measure for 2 minutes, as in CI; fail where a firm figure is exceeded.
+bench-long:  ## Measure larger sizes with more runs, for an hour or more.
 
 bench bench-short bench-long: $(VENV)/.test databases
 	CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url postgresql) \
 		$(BIN)/python -m benchmarks $(ARGUMENTS) $(if $(ROWS),--rows $(ROWS)) --json build/bench.json
 
 flame: MODULE = benchmarks.lease
-flame: $(VENV)/.bench databases  ## Where a MODULE of the benchmarks spends its time, in build/flame.svg.
+flame: $(VENV)/.bench databases  ## Draw where a benchmark MODULE spends its time, in build/flame.svg.
 	mkdir -p build
 	CLIMATE_TEST_DATABASE=$$($(PYTHON) -m tools.databases url postgresql) \
 		$(BIN)/python -m tools.flame build/flame.svg $(if $(BELOW),--below $(BELOW)) -- \
 		-m $(MODULE) --form short
 
-clean:
+clean:  ## Remove virtual environments and built files.
 	rm -rf $(VENV) $(VENV)-audit $(VENV)-tox .tox build dist *.egg-info doc/build

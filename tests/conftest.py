@@ -7,6 +7,7 @@ All contents of that database are deleted before each test. CLIMATE_TEST_BACKEND
 """
 # ruff: noqa: I001
 import os
+import random
 import shutil
 import threading
 
@@ -17,6 +18,8 @@ if 'CLIMATE_TEST_BACKEND' in os.environ:
 else:
     backend.prefer_threads()
 
+import hypothesis
+from hypothesis.internal.conjecture import providers
 from oslo_config import cfg
 import pytest
 
@@ -32,6 +35,51 @@ _PLUGINS = ['physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dum
             'virtual:volume']
 # The pool of a manager is as large as this, and ends a moment after it.
 _MOST_THREADS = 50
+
+# The quick suite tries the same examples on every run. `make proofs` searches with a drawn seed.
+# Neither looks at the clock: what is slow on a busy machine is not wrong.
+_NO_CLOCK = {'deadline': None, 'suppress_health_check': [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile('quick', derandomize=True, database=None, **_NO_CLOCK)
+hypothesis.settings.register_profile('search', database=None, print_blob=True, **_NO_CLOCK)
+hypothesis.settings.load_profile('quick')
+_REAL_URANDOM = os.urandom
+
+
+def _restore_urandom():
+    os.urandom = random._urandom = _REAL_URANDOM
+
+
+# Processes that are forked from one test would otherwise all draw the same ids.
+os.register_at_fork(after_in_child=_restore_urandom)
+
+
+def pytest_configure(config):
+    """Keep the examples of the quick suite independent of which modules are imported already.
+
+    Hypothesis also tries the constants that it finds in them. A search profits from that.
+    """
+    if config.getoption('hypothesis_profile') is None:
+        providers.is_local_module_file = lambda path: False
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print the command that repeats a random search."""
+    if 'CLIMATE_REPEAT' in os.environ:
+        terminalreporter.line(f'Repeat with: {os.environ["CLIMATE_REPEAT"]}')
+
+
+@pytest.fixture(autouse=True)
+def same_random_bytes(request, monkeypatch):
+    """Give each test the same ids, tokens and keys on every run.
+
+    The random faults draw their own: they are a search.
+    """
+    if request.node.get_closest_marker('faults'):
+        return
+    source = random.Random(request.node.nodeid)
+    random.seed(request.node.nodeid)
+    monkeypatch.setattr(os, 'urandom', source.randbytes)
+    monkeypatch.setattr(random, '_urandom', source.randbytes)
 
 
 @pytest.fixture(autouse=True)

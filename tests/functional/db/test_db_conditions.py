@@ -59,7 +59,7 @@ def test_among_what_is_read_are_all_that_meet_the_criteria_and_only_they_are_tak
                       for row in free_resources.in_order(connection, search, 0, free_resources.ALL)}
     left_out = set()
 
-    @hypothesis.settings(deadline=None, max_examples=300)
+    @hypothesis.settings(max_examples=300)
     @hypothesis.given(REQUIREMENTS)
     def check(wanted):
         need = base.Need('hosts', 'host', selection.Demand(selection.WHOLE, 1, 1),

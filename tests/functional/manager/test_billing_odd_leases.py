@@ -167,7 +167,7 @@ def test_a_lease_costs_the_same_however_often_it_is_billed(conf, database, story
     assert once
     total = sum(decimal.Decimal(each.amount) for each in once)
 
-    @hypothesis.settings(max_examples=6, deadline=None, database=None, derandomize=True,
+    @hypothesis.settings(max_examples=6,
                          phases=(hypothesis.Phase.generate,))
     @hypothesis.given(strategies.sets(strategies.integers(1, 24 * 9), min_size=3, max_size=9))
     def again(billed):

@@ -16,7 +16,7 @@ HOSTS = 4
 # Hosts (at least, and how many more at most), the hour of the start, hours.
 LEASES = st.lists(st.tuples(st.integers(1, 2), st.integers(0, 1), st.integers(1, 12),
                             st.integers(1, 8)), min_size=1, max_size=7)
-FEW = hypothesis.settings(deadline=None, max_examples=12, suppress_health_check=[
+FEW = hypothesis.settings(max_examples=12, suppress_health_check=[
     hypothesis.HealthCheck.function_scoped_fixture])
 
 

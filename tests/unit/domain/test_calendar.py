@@ -39,7 +39,6 @@ def starts_in(window, length):
     return range(first, last - length + 1)
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(worlds, windows, st.integers(1, 8))
 def test_a_moment_serves_the_resources_that_are_free_from_then_on(world, window, length):
     found = calendar.Calendar(world, length * TICK, window)
@@ -47,7 +46,6 @@ def test_a_moment_serves_the_resources_that_are_free_from_then_on(world, window,
         assert found.free(at(start)) == free_by_counting(world, start, length)
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(worlds, windows, st.integers(1, 8), st.integers(1, 4), st.integers(0, LAST))
 def test_the_next_moment_with_enough_is_the_first_there_is(world, window, length, count, after):
     found = calendar.Calendar(world, length * TICK, window)
@@ -62,7 +60,6 @@ def test_the_next_moment_with_enough_is_the_first_there_is(world, window, length
         assert number + 1 not in starts
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(worlds, windows, st.integers(1, 8), st.integers(1, 3), st.integers(0, 3),
                   st.integers(1, 6))
 def test_openings_are_true_in_order_and_miss_nothing_that_is_sooner_or_more(

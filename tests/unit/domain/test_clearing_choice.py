@@ -64,7 +64,7 @@ def _cheapest(hosts, free, wanted, kept, cost):
 
 @given(_scenes(), st.sampled_from([
     _count, lambda host: (sum(each.memory_mb for each in host.servers), len(host.servers))]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_a_plan_is_as_cheap_as_the_cheapest_there_is_and_none_is_missed(scene, cost):
     hosts, free, wanted, kept = scene
     best = _cheapest(hosts, free, wanted, kept, cost)
@@ -83,7 +83,7 @@ def test_a_plan_is_as_cheap_as_the_cheapest_there_is_and_none_is_missed(scene, c
 
 
 @given(_scenes())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_where_it_is_impossible_fewer_hosts_than_wanted_are_said_to_be_possible(scene):
     hosts, free, wanted, kept = scene
     try:

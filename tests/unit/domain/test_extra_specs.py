@@ -103,7 +103,6 @@ specs = st.dictionaries(st.text(max_size=8) | st.sampled_from(['x', 'capabilitie
                         max_size=3)
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(specs)
 def test_any_specs_are_either_read_or_refused_as_a_bad_field(given):
     try:

@@ -28,7 +28,6 @@ def test_a_lease_that_ends_at_noon_leaves_noon_free():
     assert not span(12, 14).overlaps(span(8, 12))
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(spans_of_hours, spans_of_hours)
 def test_two_spans_overlap_exactly_when_they_share_an_hour(one, other):
     shared = set(range(*one)) & set(range(*other))

@@ -45,7 +45,7 @@ demands = st.builds(
     amounts, st.tuples(st.integers(0, 3), st.integers(0, 3)), st.sampled_from(selection.Spread))
 
 
-@hypothesis.settings(deadline=None, max_examples=200)
+@hypothesis.settings(max_examples=200)
 @hypothesis.given(st.lists(demands, min_size=1, max_size=4), hosts)
 def test_together_they_never_have_more_than_there_is(wanted, plan):
     asks = [joint_selection.Ask(demand, plan) for demand in wanted]
@@ -66,7 +66,7 @@ def test_together_they_never_have_more_than_there_is(wanted, plan):
             assert sum(amount['vcpus'] for amount in held) <= each.capacity['vcpus']
 
 
-@hypothesis.settings(deadline=None, max_examples=200)
+@hypothesis.settings(max_examples=200)
 @hypothesis.given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 3), st.integers(0, 3)),
                            min_size=1, max_size=4))
 def test_b_wishes_for_nested_kinds_of_hosts_are_refused_only_when_no_choice_serves_them(plan):

@@ -63,7 +63,7 @@ def _subjects(draw):
 
 
 @hypothesis.given(_subjects(), _books(), strategies.lists(_moments, min_size=3, max_size=3))
-@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.settings(max_examples=60)
 def test_the_price_of_a_span_is_the_sum_of_the_prices_of_its_parts(subject, books, moments):
     first, middle, last = sorted(moments)
     parts = [pricing.charges(subject, books, first, middle),
@@ -75,7 +75,7 @@ def test_the_price_of_a_span_is_the_sum_of_the_prices_of_its_parts(subject, book
 
 
 @hypothesis.given(_subjects(), _books(), strategies.lists(_moments, min_size=2, max_size=2))
-@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.settings(max_examples=60)
 def test_a_price_is_never_negative(subject, books, moments):
     found = pricing.charges(subject, books, *sorted(moments))
     assert pricing.total(found) >= 0
@@ -86,7 +86,7 @@ def test_a_price_is_never_negative(subject, books, moments):
 
 
 @hypothesis.given(_subjects(), _books(), strategies.lists(_moments, max_size=4))
-@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.settings(max_examples=60)
 def test_the_lines_are_the_same_however_often_and_whenever_they_are_written(subject, books, looks):
     end = BEGIN + datetime.timedelta(days=400)
     posted = []
@@ -139,7 +139,7 @@ _ZONES = [zoneinfo.ZoneInfo(name) for name in (
 
 
 @hypothesis.given(strategies.data())
-@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.settings(max_examples=60)
 def test_lengths_are_the_sums_of_the_spans(data):
     edges = sorted(data.draw(strategies.sets(strategies.integers(0, 1440), min_size=2, max_size=6)))
     windows = tuple(peak_hours.Window(

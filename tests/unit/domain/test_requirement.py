@@ -84,7 +84,6 @@ def test_connectives_nest():
     assert not met(asked, vcpus='2', gpu='A100')
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(trees, hosts)
 def test_a_tree_means_what_its_parts_mean(tree, host):
     def by_hand(part):
@@ -103,7 +102,6 @@ def test_a_tree_means_what_its_parts_mean(tree, host):
     assert met(tree, **host) == by_hand(tree)
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(st.integers() | st.floats(-1e9, 1e9), st.integers() | st.floats(-1e9, 1e9),
                   st.booleans())
 def test_numbers_are_compared_exactly_also_as_text(value, wanted, as_text):
@@ -163,7 +161,6 @@ def test_a_conjunction_asks_for_everything_and_flattens():
     assert requirement.conjunction() == requirement.NOTHING
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(trees)
 def test_a_requirement_survives_the_way_to_json_and_back(tree):
     read = requirement.parse(tree)
@@ -299,7 +296,7 @@ odd = st.recursive(pieces, lambda inner: st.one_of(
     max_leaves=12)
 
 
-@hypothesis.settings(deadline=None, max_examples=300)
+@hypothesis.settings(max_examples=300)
 @hypothesis.given(odd | st.text())
 def test_any_input_is_either_read_or_refused_as_malformed(anything):
     try:
@@ -313,7 +310,6 @@ def test_any_input_is_either_read_or_refused_as_malformed(anything):
     assert str(read)
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(trees, hosts)
 def test_matching_never_fails_whatever_the_host_says_of_itself(tree, host):
     assert isinstance(met(tree, **host), bool)

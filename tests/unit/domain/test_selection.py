@@ -88,7 +88,7 @@ def outcome(demand, candidates):
         return error
 
 
-@hypothesis.settings(deadline=None, max_examples=100)
+@hypothesis.settings(max_examples=100)
 @hypothesis.given(demands, candidate_lists)
 def test_it_refuses_only_when_there_is_really_no_room(demand, candidates):
     room, total = room_by_counting(demand, candidates)
@@ -103,7 +103,7 @@ def test_it_refuses_only_when_there_is_really_no_room(demand, candidates):
     assert sum(found.values()) == min(total, demand.at_most) >= demand.at_least
 
 
-@hypothesis.settings(deadline=None, max_examples=100)
+@hypothesis.settings(max_examples=100)
 @hypothesis.given(demands, candidate_lists)
 def test_it_never_overbooks_and_honours_the_spread(demand, candidates):
     room, _ = room_by_counting(demand, candidates)
@@ -114,7 +114,7 @@ def test_it_never_overbooks_and_honours_the_spread(demand, candidates):
         assert len(found) <= 1
 
 
-@hypothesis.settings(deadline=None, max_examples=100)
+@hypothesis.settings(max_examples=100)
 @hypothesis.given(demands, candidate_lists)
 def test_it_keeps_what_it_can(demand, candidates):
     room, _ = room_by_counting(demand, candidates)
@@ -129,7 +129,6 @@ def test_it_keeps_what_it_can(demand, candidates):
         assert stayed == min(could_stay, demand.at_most)
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(demands, candidate_lists)
 def test_the_same_question_has_the_same_answer_in_the_order_of_ids(demand, candidates):
     def ask():

@@ -33,7 +33,6 @@ def most_in_any_hour(plan, window, name):
                for hour in range(*window))
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(bookings_of_hours, spans_of_hours)
 def test_the_peak_is_the_most_of_any_hour(plan, window):
     peak = usage.peak(as_bookings(plan), span(*window))
@@ -41,7 +40,6 @@ def test_the_peak_is_the_most_of_any_hour(plan, window):
         assert peak.get(name, 0) == most_in_any_hour(plan, window, name)
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(bookings_of_hours, spans_of_hours, st.integers(0, 12), st.integers(0, 12),
                   st.integers(1, 4), st.integers(0, 4))
 def test_so_many_copies_fit_and_not_one_more(plan, window, vcpus, memory_mb, one, other):
@@ -56,7 +54,6 @@ def test_so_many_copies_fit_and_not_one_more(plan, window, vcpus, memory_mb, one
     assert usage.copies_free(capacity, as_bookings(plan), amount, span(*window)) == expected
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(bookings_of_hours, st.integers(0, 6), st.integers(0, 6))
 def test_overdrawn_are_those_that_use_a_class_in_an_hour_that_has_too_little(
         plan, vcpus, memory_mb):

@@ -53,7 +53,7 @@ def test_a_wild_day_moves_what_is_expected_by_little():
         assert 0 < moved - calm < 0.2 * (100 - DAILY.mean())
 
 
-@hypothesis.settings(deadline=None, max_examples=30)
+@hypothesis.settings(max_examples=30)
 @hypothesis.given(st.integers(0, 30 * 24), st.integers(1, 100), st.integers(0, 9))
 def test_any_history_has_a_forecast_and_the_bands_contain_it(length, hours, seed):
     series = np.random.default_rng(seed).integers(0, 9, length).astype(float)

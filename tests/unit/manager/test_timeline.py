@@ -44,7 +44,6 @@ def columns(world):
         np.zeros(0, np.int64)] * 3
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(worlds, lengths, st.integers(8, LAST), st.data())
 def test_ranges_are_what_the_plain_calendar_is(world, length, last, data):
     window = span(0, last)
@@ -74,7 +73,6 @@ def free_by_adding(amount, taken, moment):
                                            interval.Interval(moment, moment + TICK))
 
 
-@hypothesis.settings(deadline=None)
 @hypothesis.given(st.lists(st.lists(st.tuples(spans, amounts, st.integers(1, 2)), max_size=5),
                            max_size=4), wanted)
 def test_levels_are_what_is_free_at_each_moment(world, amount):

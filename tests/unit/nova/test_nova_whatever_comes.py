@@ -15,7 +15,7 @@ import whatever
 from climate.nova import lease_hints
 
 SETTINGS = hypothesis.settings(
-    max_examples=60, deadline=None, derandomize=True, database=None,
+    max_examples=60,
     suppress_health_check=list(hypothesis.HealthCheck))
 FIELDS = (*lease_hints.KEYS, 'reserved: ', 'lease_params: ', 'lease_params.', 'server.', 'body: ')
 CALLS = ('POST', 'PUT', 'DELETE')

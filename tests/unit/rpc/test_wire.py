@@ -75,7 +75,7 @@ def plainly_packed(value):
     klass for klass in (*vars(records).values(), usability.Usability)
     if inspect.isclass(klass) and dataclasses.is_dataclass(klass)])
 @hypothesis.given(data=strategies.data())
-@hypothesis.settings(max_examples=15, deadline=None)
+@hypothesis.settings(max_examples=15)
 def test_any_record_is_packed_as_field_by_field_and_arrives_as_it_left(klass, data):
     record = data.draw(strategies.builds(klass, **fields_of(klass)))
     carried = json.loads(json.dumps(wire.pack(record)))
