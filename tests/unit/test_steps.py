@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of CI run one after another or side by side, and end with a table."""
+import pytest
+
+from tools import steps
+
+MAKEFILE = """
+good:
+\t@echo begins; echo '12 passed in 3 s'
+bad:
+\t@echo '1 failed, 2 passed in 3 s'; exit 2
+endless:
+\t@sleep 600
+seeded:
+\t@echo "the seed is $(SEED)"
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run some steps; return the Run."""
+    (tmp_path / 'Makefile').write_text(MAKEFILE)
+
+    def run(*chosen, **options):
+        made = steps.Run(chosen, root=tmp_path, **options)
+        made.run()
+        return made
+    return run
+
+
+def rows(made):
+    return [line.split(maxsplit=5) for line in made.table().splitlines()[1:-1]]
+
+
+def test_a_failure_does_not_stop_the_next_step_and_is_shown_with_the_closing_line(run, capsys):
+    made = run(steps.Step('first', 'bad', 60), steps.Step('second', 'good', 60))
+    assert [row[:2] for row in rows(made)] == [['first', 'FAILED'], ['second', 'passed']]
+    assert rows(made)[0][5] == '1 failed, 2 passed in 3 s'
+    assert '12 passed in 3 s' in capsys.readouterr().out
+
+
+def test_a_step_that_takes_too_long_is_stopped_and_marked(run):
+    made = run(steps.Step('slow', 'endless', 60), limit_seconds=1)
+    assert [result.passed for result in made.results] == [False]
+    slow = steps.Result(steps.Step('slow', 'endless', 10), True, 15.1, '')
+    assert slow.is_slow
+    made.results[:] = [slow]
+    assert 'TOO SLOW' in made.table()
+
+
+def test_steps_beside_another_run_all_and_get_the_seed(run, tmp_path):
+    made = run(steps.Step('main step', 'good', 60, beside=(
+        steps.Step('one', 'seeded', 60), steps.Step('two', 'bad', 60))), seed=77)
+    assert {result.step.name: result.passed for result in made.results} == {
+        'main step': True, 'one': True, 'two': False}
+    assert 'the seed is 77' in (tmp_path / 'build/steps/one.log').read_text()
+    assert {row[-2] for row in rows(made)} >= {'77'}
+
+
+@pytest.mark.parametrize('name', ['ci', 'release'])
+def test_an_unknown_step_is_refused_with_the_existing_ones(name, capsys):
+    with pytest.raises(SystemExit):
+        steps.main([name, '--only', 'tset'])
+    assert 'There is no step tset. The steps are check, test, ' in capsys.readouterr().err
+
+
+def test_every_step_is_a_target_of_the_makefile():
+    text = (steps.ROOT / 'Makefile').read_text()
+    every = [*steps.CI, *steps.RELEASE]
+    every += [other for step in every for other in step.beside]
+    for step in every:
+        for word in step.targets.split():
+            assert '=' in word or f'\n{word}:' in text, word
