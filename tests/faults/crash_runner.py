@@ -23,6 +23,8 @@ import traceback  # noqa: E402
 
 import sqlalchemy as sa  # noqa: E402
 import stories  # noqa: E402
+from stories import base  # noqa: E402
+from stories import picture  # noqa: E402
 
 from climate import conf as configuration  # noqa: E402
 from climate import errors  # noqa: E402
@@ -99,7 +101,7 @@ def _options(folder, crash_at):
         ('simulated', 'state'): f'{folder}/cloud.sqlite',
         ('simulated', 'crash_at'): crash_at,
         ('simulated', 'delete_seconds'): 0.05,
-        ('acquire', 'lent_aggregate'): stories.LENT,
+        ('acquire', 'lent_aggregate'): base.LENT,
         ('manager', 'claim_seconds'): 1,
         ('manager', 'poll_seconds'): 0.05,
         ('manager', 'busy_seconds'): 0.05,
@@ -130,7 +132,7 @@ def _play(request):
                        0 if story.dies_at_commits else request['crash_at'])
     manager = Running(conf)
     if request['arrange']:
-        stories.subscribe(manager)
+        picture.subscribe(manager)
         story.arrange(manager)
     else:
         if story.dies_at_commits:

@@ -3,7 +3,8 @@
 import contextlib
 import shutil
 
-import stories
+from stories import base
+from stories import picture
 from support import builders
 
 from climate.cloud import simulated
@@ -60,7 +61,7 @@ class Place:
         self.clock = builders.Clock()
         self.cloud = None
         conf.set_override('state', str(folder / 'cloud.sqlite'), group='simulated')
-        conf.set_override('lent_aggregate', stories.LENT, group='acquire')
+        conf.set_override('lent_aggregate', base.LENT, group='acquire')
         self._conf, self._folder = conf, folder
 
     def begin(self, source, now):
@@ -92,7 +93,7 @@ class Place:
 def arrange(place, story, folder, migrated):
     """Files in which all is ready for the story, and the moment at which it begins."""
     place.begin(migrated.parent, builders.NOON)
-    stories.subscribe(place.manager())
+    picture.subscribe(place.manager())
     story.arrange(place.manager())
     place.save(folder)
     return folder, place.clock.advance(builders.minutes(1))
@@ -101,4 +102,4 @@ def arrange(place, story, folder, migrated):
 def act(story, manager):
     """Play the story to its end."""
     story.act(manager)
-    stories.wait_for(manager, lambda: story.is_over(manager))
+    base.wait_for(manager, lambda: story.is_over(manager))

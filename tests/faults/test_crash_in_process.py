@@ -3,6 +3,7 @@
 import crashes
 import pytest
 import stories
+from stories import picture
 from support import builders
 
 
@@ -18,7 +19,7 @@ def _play(place, story, ready, crash_at):
         place.clock.advance(builders.minutes(1))
         crashes.act(story, place.manager())
     place.points.begin(0)
-    return stories.picture(place.manager()), died
+    return picture.take(place.manager()), died
 
 
 @pytest.mark.proof

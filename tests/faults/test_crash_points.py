@@ -9,6 +9,7 @@ import sys
 
 import pytest
 import stories
+from stories import picture
 from support import builders
 
 from climate.cloud import simulated
@@ -65,7 +66,7 @@ def _picture(conf, folder):
     database = engine.Database(f'sqlite:///{folder}/climate.sqlite')
     cloud = simulated.SimulatedCloud(conf)
     manager = builders.Manager(conf, database, database.now, cloud)
-    found = stories.picture(manager)
+    found = picture.take(manager)
     cloud.close()
     database.dispose()
     return found
