@@ -109,36 +109,52 @@ class Plan:
 def plan(sleepers: Sequence[Sleeper], rules: Rules, now: datetime.datetime) -> Plan:
     """Decide which resources wake up and which fall asleep at `now`.
 
-    A resource that is needed always wakes. Spare ones are counted after that. A machine sleeps only
-    if each of its resources may, and if enough spare ones stay awake in the group of each.
+    A resource that is needed always wakes. Further ones wake until enough spare ones of each group
+    are awake or on their way. A machine sleeps only if each of its resources may, and if enough
+    spare ones of each group are awake without it: what only wakes up can still fail to.
     """
     groups, machines = collections.defaultdict(list), collections.defaultdict(list)
     for each in sleepers:
         groups[each.group].append(each)
         machines[each.machine].append(each)
-    wake, woken = [], set()
-    # How many of each group are idle beyond the spare ones; fewer than 0: so many are missing.
-    beyond = {name: _beyond_spare(group, rules, now) for name, group in groups.items()}
+    return Plan(tuple(_waking(groups, machines, rules, now)), tuple(_falling(
+        machines.values(), _beyond_spare(groups, (AWAKE,), rules, now), rules, now)))
+
+
+def _waking(groups: Mapping[str, Sequence[Sleeper]], machines: Mapping[str, Sequence[Sleeper]],
+            rules: Rules, now: datetime.datetime) -> list[int]:
+    """Return the ids of the resources that wake up: needed ones first, then spare ones."""
+    wake = []
     for name in sorted(groups):
-        due = sorted((each for each in groups[name] if each.state in (ASLEEP, FALLING)
-                      and each.is_due(rules, now)), key=_urgency)
-        wake += due
-        woken |= {each.machine for each in due}
+        wake += sorted((each for each in groups[name] if each.state in (ASLEEP, FALLING)
+                        and each.is_due(rules, now)), key=_urgency)
+    woken = {each.machine for each in wake}
+    beyond = _beyond_spare(groups, (AWAKE, WAKING), rules, now)
+    for name in woken:
+        beyond = _counted(_joining(machines[name], rules, now), beyond, 1)
     for name in sorted(groups):
         for each in sorted((each for each in groups[name] if each.state == ASLEEP and each.is_free
                             and _has_been(each, rules.min_asleep, now)), key=_urgency):
             if beyond[name] < 0 and each.machine not in woken:
                 wake.append(each)
                 woken.add(each.machine)
-                beyond.update(_counted(machines[each.machine], beyond, 1))
-    return Plan(tuple(each.id for each in wake),
-                tuple(_falling(machines.values(), beyond, rules, now)))
+                beyond = _counted(_joining(machines[each.machine], rules, now), beyond, 1)
+    return [each.id for each in wake]
 
 
-def _beyond_spare(group: Sequence[Sleeper], rules: Rules, now: datetime.datetime) -> int:
-    idle = [each for each in group if each.state in (AWAKE, WAKING) and each.is_free
-            and not each.is_due(rules, now)]
-    return len(idle) - max(rules.spare, math.ceil(rules.spare_share * len(group) - 1e-9))
+def _joining(machine: Sequence[Sleeper], rules: Rules, now: datetime.datetime) -> list[Sleeper]:
+    """Return the resources that become spare when their machine wakes and were not before."""
+    return [each for each in machine
+            if each.state in (ASLEEP, FALLING) and not each.is_due(rules, now)]
+
+
+def _beyond_spare(groups: Mapping[str, Sequence[Sleeper]], states: Sequence[str], rules: Rules,
+                  now: datetime.datetime) -> dict[str, int]:
+    """Return by group how many idle resources in `states` exceed the spare ones; < 0: missing."""
+    return {name: sum(each.state in states and each.is_free and not each.is_due(rules, now)
+                      for each in group)
+            - max(rules.spare, math.ceil(rules.spare_share * len(group) - 1e-9))
+            for name, group in groups.items()}
 
 
 def _falling(machines: Iterable[Sequence[Sleeper]], beyond: Mapping[str, int], rules: Rules,

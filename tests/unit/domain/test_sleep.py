@@ -83,6 +83,9 @@ def test_a_spare_machine_is_woken_once_for_all_its_resources():
              for key, machine in ((1, 'one'), (2, 'one'), (3, 'two'))]
     assert len(sleep.plan(found, rules, NOW).wake) == 2
     assert sleep.plan(found[:2], rules, NOW).wake == (2,)
+    # A lease needs one of them, so the other one wakes up with it.
+    found[0] = dataclasses.replace(found[0], needed_at=NOW)
+    assert sleep.plan(found, dataclasses.replace(RULES, spare=1), NOW).wake == (1,)
 
 
 def test_the_time_to_wake_up_is_the_95th_percentile_of_the_past_and_a_margin():
@@ -102,6 +105,25 @@ _SLEEPERS = st.lists(st.builds(
     unique_by=lambda each: each.id, max_size=12)
 
 
+_PROPERTY = hypothesis.settings(derandomize=True, database=None, deadline=None)
+# Woken as a spare one, the machine "one" counted for all its resources, also for the awake ones.
+_AN_AWAKE_ONE_ON_A_WOKEN_MACHINE = [
+    sleeper(1, machine='one'), sleeper(2, state=sleep.ASLEEP, machine='one'), sleeper(3),
+    sleeper(4)]
+_ONE_FALLS_ASLEEP_ON_A_WOKEN_MACHINE = [
+    sleeper(1, machine='one', is_free=False), sleeper(2), sleeper(3, state=sleep.ASLEEP, machine='one'),
+    sleeper(4, state=sleep.FALLING, machine='one')]
+_ONE_SERVES_TWO_GROUPS = [
+    sleeper(1), sleeper(2, state=sleep.ASLEEP, machine='two'),
+    sleeper(3, state=sleep.ASLEEP, machine='two')]
+_THE_OTHER_ONLY_WAKES_UP = [sleeper(1), sleeper(2, state=sleep.WAKING)]
+
+
+@_PROPERTY
+@hypothesis.example(_AN_AWAKE_ONE_ON_A_WOKEN_MACHINE, 4, 0.0)
+@hypothesis.example(_ONE_FALLS_ASLEEP_ON_A_WOKEN_MACHINE, 2, 0.0)
+@hypothesis.example(_ONE_SERVES_TWO_GROUPS, 2, 0.0)
+@hypothesis.example(_THE_OTHER_ONLY_WAKES_UP, 1, 0.0)
 @hypothesis.given(_SLEEPERS, st.integers(0, 4), st.floats(0, 1))
 def test_no_plan_lets_a_needed_resource_sleep_or_takes_the_spare_ones(found, spare, share):
     rules = dataclasses.replace(RULES, spare=spare, spare_share=share)
@@ -112,13 +134,25 @@ def test_no_plan_lets_a_needed_resource_sleep_or_takes_the_spare_ones(found, spa
         assert sleep.may_sleep(known[key], rules, NOW)
         assert {each.id for each in found if each.machine == known[key].machine} <= {*plan.sleep}
     for each in found:
-        due = each.due_at(rules)
-        if each.state == sleep.ASLEEP and due is not None and due <= NOW:
+        if each.state == sleep.ASLEEP and each.is_due(rules, NOW):
             assert each.id in plan.wake
-    for group in ('a', 'b'):
+    for group in {known[key].group for key in plan.sleep}:
         mine = [each for each in found if each.group == group]
-        if not any(each.id in plan.sleep for each in mine):
-            continue
-        left = [each for each in mine if each.state in (sleep.AWAKE, sleep.WAKING)
-                and each.is_free and each.id not in plan.sleep]
+        left = [each for each in mine if each.state == sleep.AWAKE and each.is_free
+                and not each.is_due(rules, NOW) and each.id not in plan.sleep]
         assert len(left) >= max(spare, share * len(mine) - 1e-6)
+
+
+@_PROPERTY
+@hypothesis.example([sleeper(1, state=sleep.ASLEEP), sleeper(2, machine='one'),
+                     sleeper(3, state=sleep.ASLEEP, machine='one')], 3, 0.0)
+@hypothesis.given(_SLEEPERS, st.integers(0, 4), st.floats(0, 1))
+def test_a_plan_that_was_carried_out_is_followed_by_an_empty_one(found, spare, share):
+    rules = dataclasses.replace(RULES, spare=spare, spare_share=share)
+    plan = sleep.plan(found, rules, NOW)
+    woken = {each.machine for each in found if each.id in plan.wake}
+    after = [dataclasses.replace(
+        each, state=(sleep.FALLING if each.id in plan.sleep else sleep.WAKING
+                     if each.machine in woken and each.state in (sleep.ASLEEP, sleep.FALLING)
+                     else each.state)) for each in found]
+    assert sleep.plan(after, rules, NOW) == sleep.Plan((), ())
