@@ -8,13 +8,15 @@ from urllib import parse
 import requests
 import sushy
 from sushy import exceptions as sushy_errors
-import yaml
 
 from climate import errors
+from climate import yaml_text
 from climate.power import base
 
 _KEYS = frozenset({'address', 'username', 'password', 'system', 'ca_file'})
 _EVERY = '*'
+# A file for some ten thousand hosts.
+_LONGEST = 4 * 1024 * 1024
 #: The property that names the address of a BMC where the file does not.
 ADDRESS = 'bmc_address'
 
@@ -106,10 +108,10 @@ class Redfish(base.Driver):
                     return
                 if about[0] & (stat.S_IRWXO | stat.S_IWGRP):
                     raise _refused('others may read or change it; chmod 640 it.')
-                known = yaml.safe_load(opened) or {}
+                known = yaml_text.read(opened.read(_LONGEST + 1), _LONGEST) or {}
         except (OSError, UnicodeDecodeError) as error:
             raise _refused(f'it cannot be read: {error}') from error
-        except yaml.YAMLError:
+        except ValueError:
             # The message of the parser would show a part of the file.
             raise _refused('it is not YAML.') from None
         self._known, self._stamp, self._connected = _checked(known), about, {}

@@ -4,8 +4,7 @@ import argparse
 import textwrap
 import typing
 
-import yaml
-
+from climate import yaml_text
 from climate.client import errors
 from climate.client.commands import base
 from climate.client.commands import columns
@@ -67,12 +66,11 @@ def _read(path: str) -> dict[str, typing.Any]:
         if len(text) > _LARGEST:
             raise errors.ClientError(f'{path} is larger than {_LARGEST // 1024} KiB: that is no '
                                      'price book.')
-        # YAML would make a number of 18:00, and rounds others.
-        found = yaml.load(text, Loader=yaml.BaseLoader)
+        found = yaml_text.read(text, _LARGEST)
     except (OSError, UnicodeDecodeError) as error:
         raise errors.ClientError(f'{path} cannot be read: {error}.') from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise errors.ClientError(f'{path} is neither YAML nor JSON: {error}') from error
+    except ValueError as error:
+        raise errors.ClientError(f'{path} is neither YAML nor JSON: {error}.') from error
     if not isinstance(found, dict):
         raise errors.ClientError(f'{path} has no price book: write "currency: EUR" and rates.')
     return found

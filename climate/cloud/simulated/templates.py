@@ -2,9 +2,8 @@
 """The templates of the simulated Heat: their parameters, resolved, and their resources."""
 import re
 
-import yaml
-
 from climate import errors
+from climate import yaml_text
 from climate.cloud import models
 
 SERVER = 'OS::Nova::Server'
@@ -30,8 +29,8 @@ def preview(spec):
 def _parsed(template):
     if isinstance(template, str):
         try:
-            template = yaml.safe_load(template)
-        except yaml.YAMLError as error:
+            template = yaml_text.read(template)
+        except ValueError as error:
             raise errors.BadRequest(reason=f'Error parsing template: {error}') from error
     if not isinstance(template, dict) or _VERSION not in template:
         raise errors.BadRequest(reason=f'Template format version not found: {_VERSION}.')

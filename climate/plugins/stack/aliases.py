@@ -4,10 +4,10 @@
 Heat shows the resources of a preview under these names.
 """
 import dataclasses
-
-import yaml
+import functools
 
 from climate import errors
+from climate import yaml_text
 
 _REGISTRY = 'resource_registry'
 # The entry of a registry with names for single resources, {resource: {name: type}}.
@@ -15,6 +15,8 @@ _OF_RESOURCES = 'resources'
 _ANY = '*'
 # A name may stand for another name; so many steps are followed.
 _MOST_STEPS = 10
+# Each type in a preview is compared with each name.
+_MOST_NAMES = 1000
 
 
 def of(environment):
@@ -26,16 +28,17 @@ def of(environment):
     """
     if isinstance(environment, str):
         try:
-            environment = yaml.safe_load(environment)
-        except yaml.YAMLError as error:
-            raise errors.BadField(field='environment', reason=(
-                f'it is not YAML: {str(error)[:200]}.')) from error
+            environment = yaml_text.read(environment)
+        except ValueError as error:
+            raise errors.BadField(field='environment', reason=f'{error}.') from error
     registry = _mapping(_mapping(environment).get(_REGISTRY))
     single = _mapping(registry.get(_OF_RESOURCES)).values()
-    # YAML can repeat one mapping any number of times at no cost.
-    tables = [registry, *{id(each): _mapping(each) for each in single}.values()]
-    return {name: said for table in tables for name, said in table.items()
-            if isinstance(name, str) and isinstance(said, str)}
+    names = {name: said for table in (registry, *map(_mapping, single))
+             for name, said in table.items() if isinstance(said, str)}
+    if len(names) > _MOST_NAMES:
+        raise errors.BadField(field='environment', reason=(
+            f'its resource_registry has {len(names)} names; use at most {_MOST_NAMES}.'))
+    return names
 
 
 def resolved(preview, names):
@@ -43,28 +46,33 @@ def resolved(preview, names):
 
     :param names: what `of` returned.
     """
+    patterns = [(name.removesuffix(_ANY), said) for name, said in names.items()
+                if name.endswith(_ANY)]
+    kind_of = functools.cache(lambda kind: _resolved(kind, names, patterns))
     return dataclasses.replace(preview, parts=tuple(
-        dataclasses.replace(each, kind=_resolved(each.kind, names)) for each in preview.parts))
+        dataclasses.replace(each, kind=kind_of(each.kind)) for each in preview.parts))
 
 
 def _mapping(said):
     return said if isinstance(said, dict) else {}
 
 
-def _resolved(kind, names):
+def _resolved(kind, names, patterns):
     for _ in range(_MOST_STEPS):
-        found = names.get(kind) or _by_pattern(kind, names)
+        found = names.get(kind) or _by_pattern(kind, patterns)
         if found is None:
             break
         kind = found
     return kind
 
 
-def _by_pattern(kind, names):
-    """Return the type for which a name with an asterisk lets a type stand, or None."""
-    for name, said in names.items():
-        start = name.removesuffix(_ANY)
-        if start != name and kind.startswith(start):
+def _by_pattern(kind, patterns):
+    """Return the type for which a name with an asterisk lets a type stand, or None.
+
+    :param patterns: pairs (the name without its asterisk, the type for which it stands).
+    """
+    for start, said in patterns:
+        if kind.startswith(start):
             return said.removesuffix(_ANY) + (
                 kind.removeprefix(start) if said.endswith(_ANY) else '')
     return None
