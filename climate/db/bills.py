@@ -130,7 +130,7 @@ def read(connection, lease_id, names, known=(), planned=False):
     idle = _idle(connection, given)
     items = [pricing.Item(
         each.reservation_id, types[each.reservation_id], pools[each.resource_id], each.start,
-        each.end, each.copies, tuple(sorted(properties[str(each.resource_id)].items())),
+        each.end, each.copies, items_properties(properties, each.resource_id),
         each.promised_until, idle[each.reservation_id, each.resource_id], each.resource_id,
         each.whole) for each in given]
     return Found(row.project_id, row.generation, pricing.Subject(
@@ -143,17 +143,29 @@ def described(connection, ids, names, known=()):
 
     :param ids: those of the resources, withdrawn ones too.
     :param names: the names of the properties that decide about rates.
-    :param known: {resource id as text: {name: text}} of properties that were read before.
-    :returns: ({resource id: pool}, {resource id as text: {name: text}}).
+    :param known: {resource id as text: {name: text}} of properties that were read before, for an
+        earlier version of the price book perhaps; those that a later one names are read now.
+    :returns: ({resource id: pool}, {resource id as text: {name: text}}); the text is None if the
+        resource did not have the property when it was read.
     """
     pools = {each.id: each.pool for each in resources.with_ids(connection, ids)} if ids else {}
-    properties = {str(key): dict(known[str(key)]) for key in ids if str(key) in known}
-    new = sorted(key for key in ids if str(key) not in known)
-    for pool in sorted({pools[key] for key in new}):
-        mine = [key for key in new if pools[key] == pool]
-        values = resource_properties.values_of(connection, pool, names, mine)
-        properties |= {str(key): dict(values.get(key, {})) for key in mine}
+    known = dict(known)
+    properties = {str(key): {**dict.fromkeys(names), **known.get(str(key), {})} for key in ids}
+    for pool in sorted(set(pools.values())):
+        unread = {key: names - known.get(str(key), {}).keys() for key in ids
+                  if pools[key] == pool}
+        values = resource_properties.values_of(
+            connection, pool, frozenset().union(*unread.values()),
+            sorted(key for key, missing in unread.items() if missing))
+        for key, found in values.items():
+            properties[str(key)] |= {name: found[name] for name in unread[key] & found.keys()}
     return pools, properties
+
+
+def items_properties(properties, resource_id):
+    """Return the properties of a resource that `described` returned, as those of an Item."""
+    return tuple(sorted((name, text) for name, text in properties[str(resource_id)].items()
+                        if text is not None))
 
 
 def unsettled(begin):

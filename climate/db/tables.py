@@ -683,7 +683,8 @@ BILLS = sa.Table(
     # What had ended by then is billed, if the lease is not changed after `generation`.
     sa.Column('billed_until', UtcDateTime, nullable=False),
     sa.Column('generation', sa.Integer, nullable=False),
-    # The properties that decided about rates when a resource was billed first: {id: {name: text}}.
+    # The properties that determine rates, as they were when a version of the price book first
+    # needed them to bill the lease: {id: {name: text}}; null: the resource did not have it.
     sa.Column('properties', sa.JSON, nullable=False),
     **_MYSQL)
 

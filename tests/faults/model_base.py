@@ -126,7 +126,7 @@ class Base(stateful.RuleBasedStateMachine):
             self.world.clock.now = _JUNE - builders.minutes(month_end)
         self.tally[f'{mood} runs'] += 1
         self.world.choose(cleaning, hold_room)
-        self.world.managers[0].enrol(hosts)
+        self.world.managers[0].enrol(hosts, gpu='A100')
         for pool, (names, fields) in model_world.POOLS.items():
             for name in names:
                 self.world.managers[0].client.create_resource(

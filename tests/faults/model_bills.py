@@ -18,6 +18,7 @@ _BOOKS = 4
 _MONTH = datetime.timedelta(days=40)
 _DAY = datetime.timedelta(days=1)
 _RATES = st.sampled_from(['0', '0.333333', '1', '7.01'])
+_CONDITIONS = ({'resource_type': 'physical:host'}, {'properties': {'gpu': 'A100'}})
 _PERCENT = st.sampled_from(['0', '12.5', '33.33', '100'])
 
 
@@ -34,11 +35,11 @@ class Bills(model_hosts.Hosts):
 
     @stateful.precondition(lambda self: self.books < _BOOKS)
     @base.rule(side=base.SIDE, rate=_RATES, other=_RATES, percent=_PERCENT,
-               later=st.sampled_from([0, 0, 10, 45]))
-    def an_administrator_adds_a_price_book(self, side, rate, other, percent, later):
+               later=st.sampled_from([0, 0, 10, 45]), by=st.sampled_from(_CONDITIONS))
+    def an_administrator_adds_a_price_book(self, side, rate, other, percent, later, by):
         document = {
             'currency': 'EUR', 'lease_fee': other,
-            'rates': [{'rate': other}, {'rate': rate, 'resource_type': 'physical:host'}],
+            'rates': [{'rate': other}, {'rate': rate, **by}],
             'short_notice': {'hours': '1', 'percent': percent},
             'priority': {'percent': percent}, 'best_effort': {'percent': '50'},
             'early_end': {'credit_percent': str(100 - float(percent))}}

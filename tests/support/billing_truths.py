@@ -2,7 +2,9 @@
 """Truths about statements and usage, found by brute force in the rows.
 
 The lines of a lease are compared with what ``domain.pricing`` says of its history alone, in one
-piece from its first moment to its last. Nothing of the code that bills is used.
+piece from its first moment to its last. Nothing of the code that bills is used, and nothing that
+it writes besides the lines is read. So the properties of resources must not change after a lease
+was billed by them.
 """
 import collections
 import datetime
@@ -106,8 +108,7 @@ def _subjects(connection):
     """{lease id: the Subject of its history} of leases of which anything started."""
     priorities = dict(connection.execute(sa.select(
         tables.ACQUISITIONS.c.lease_id, tables.ACQUISITIONS.c.priority)).all())
-    properties = dict(connection.execute(sa.select(
-        tables.BILLS.c.lease_id, tables.BILLS.c.properties)).all())
+    properties = _properties(connection)
     pools = dict(connection.execute(sa.select(
         tables.RESOURCES.c.id, tables.RESOURCES.c.pool)).all())
     started = {row.id: row for row in connection.execute(sa.select(tables.RESERVATIONS).where(
@@ -119,15 +120,25 @@ def _subjects(connection):
     idle = _idle(connection, given)
     for row in given:
         reservation = started[row.reservation_id]
-        named = properties.get(reservation.lease_id, {}).get(str(row.resource_id), {})
         items[reservation.lease_id] += (pricing.Item(
             row.reservation_id, reservation.resource_type, pools[row.resource_id], row.start,
-            row.end, row.copies, tuple(sorted(named.items())), row.promised_until,
+            row.end, row.copies, tuple(sorted(properties[row.resource_id])), row.promised_until,
             tuple(idle[row.reservation_id, row.resource_id]), row.resource_id, row.whole),)
     return {row.id: pricing.Subject(
         row.start, row.created_at, tuple(unused.netted(items[row.id])), priorities.get(row.id) or 0,
         row.acquire_type == acquire.BEST_EFFORT)
         for row in connection.execute(sa.select(tables.LEASES)) if items[row.id]}
+
+
+def _properties(connection):
+    """{resource id: [(name, text)]}: as the resources are, not as the biller has read them."""
+    found = collections.defaultdict(list)
+    for row in connection.execute(sa.select(
+            tables.PROPERTY_VALUES.c.resource_id, tables.PROPERTIES.c.name,
+            tables.PROPERTY_VALUES.c.text).join(
+                tables.PROPERTIES, tables.PROPERTIES.c.id == tables.PROPERTY_VALUES.c.property_id)):
+        found[row.resource_id].append((row.name, row.text))
+    return found
 
 
 def _idle(connection, given):

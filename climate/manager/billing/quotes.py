@@ -76,8 +76,10 @@ class Quotes:
         if not known:
             return None
         with self._core.database.reader() as connection:
-            found = bills.read(connection, before.id, _names(known), planned=True)
-            [new] = self._items(connection, known, [(after.reservations, allocations)])
+            billed = bills.get(connection, before.id)
+            read = billed.properties if billed is not None else {}
+            found = bills.read(connection, before.id, _names(known), read, planned=True)
+            [new] = self._items(connection, known, [(after.reservations, allocations)], read)
         if found is None:
             return None
         had = found.subject.items
@@ -89,17 +91,21 @@ class Quotes:
     def _valid_before(self, end):
         return [each for each in self._books.every() if each.valid_from < end]
 
-    def _items(self, connection, known, plans):
-        """Return the Items of each of some plans, pairs (reservations, Allocations)."""
+    def _items(self, connection, known, plans, read=()):
+        """Return the Items of each of some plans, pairs (reservations, Allocations).
+
+        :param read: the properties that the lease is billed by already; see ``bills.described``.
+        """
         pools, properties = bills.described(
-            connection, {each.resource_id for _, given in plans for each in given}, _names(known))
+            connection, {each.resource_id for _, given in plans for each in given}, _names(known),
+            read)
         found = []
         for reservations, given in plans:
             types = {each.id: each.resource_type for each in reservations}
             found.append([pricing.Item(
                 each.reservation_id, types[each.reservation_id], pools[each.resource_id],
                 each.start, each.end, each.copies,
-                tuple(sorted(properties[str(each.resource_id)].items())),
+                bills.items_properties(properties, each.resource_id),
                 resource_id=each.resource_id, whole=each.whole) for each in given])
         return found
 

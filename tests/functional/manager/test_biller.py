@@ -259,18 +259,49 @@ def test_a_purge_keeps_what_is_not_billed_and_lines_survive_it(enrolled):
 
 def test_the_property_of_the_first_bill_counts_for_later_ones(enrolled):
     cases.book(enrolled)
-    host = enrolled.client.list_resources(builders.an_admin(), 'host')[0]
+    host, other = enrolled.client.list_resources(builders.an_admin(), 'host')
     enrolled.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': 'a100'})
     enrolled.create(builders.a_lease(builders.hosts(2), end=cases.day(6, 2)))
     enrolled.run_until(cases.day(6, 1, 1))
     cases.bill(enrolled)
     enrolled.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': None})
+    enrolled.client.update_resource(builders.an_admin(), 'host', other.id, {'gpu': 'a100'})
     enrolled.run_until(cases.day(6, 2, 1))
     cases.bill(enrolled)
     rates = {(each.month, each.line.rate) for each in cases.lines(enrolled)
              if each.line.kind == 'resource_hours'}
     assert rates == {(month, rate) for month in ('2030-05', '2030-06')
                      for rate in ('3.20', '0.50')}
+
+
+@pytest.mark.parametrize('had', ['before', 'after', 'never'])
+@pytest.mark.parametrize('first', [[{'rate': '0.50'}], [
+    {'rate': '0.50'}, {'rate': '7', 'properties': {'rack': 'r1'}}]])
+def test_a_later_price_book_charges_by_properties_that_an_earlier_one_did_not_name(
+        enrolled, had, first):
+    free = {**cases.BOOK, 'lease_fee': '0', 'short_notice': {'hours': '1', 'percent': '0'}}
+    enrolled.client.create_price_book(builders.an_admin(), None, {**free, 'rates': first})
+    host = enrolled.client.list_resources(builders.an_admin(), 'host')[0]
+
+    def equip():
+        enrolled.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': 'a100'})
+    if had == 'before':
+        equip()
+    lease = enrolled.create(builders.a_lease(builders.hosts(2), end=cases.day(6, 22)))
+    enrolled.run_until(cases.day(6, 1))
+    cases.bill(enrolled)
+    if had == 'after':
+        equip()
+    enrolled.client.create_price_book(builders.an_admin(), None, {
+        **free, 'rates': [{'rate': '0.50'}, {'rate': '3.20', 'properties': {'gpu': 'a100'}}]})
+    expected = enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
+        end=cases.day(6, 23), dry_run=True)).price
+    enrolled.run_until(cases.day(6, 22))
+    cases.bill(enrolled)
+    rates = decimal.Decimal('0.50') + decimal.Decimal('0.50' if had == 'never' else '3.20')
+    assert cases.total(cases.lines(enrolled, month='2030-06')) == 504 * rates
+    assert decimal.Decimal(expected.amount) == cases.total(cases.lines(enrolled)) + 24 * rates
+    billing_truths.statements_are_right(enrolled.database)
 
 
 def test_two_managers_never_write_a_line_twice(enrolled, monkeypatch):
