@@ -10,8 +10,9 @@ DAYS = ('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun')
 
 _DAY = datetime.timedelta(days=1)
 _WEEK = datetime.timedelta(days=7)
+_MINUTE = datetime.timedelta(minutes=1)
+_SECOND = datetime.timedelta(seconds=1)
 _NO_TIME = datetime.timedelta()
-_MINUTES_OF_DAY = 24 * 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,18 +36,25 @@ class PeakHours:
               ) -> Iterator[tuple[datetime.datetime, datetime.datetime, decimal.Decimal]]:
         """Yield (start, end, percent) of the windows between two moments, in UTC.
 
-        A window of a day on which the clocks change is as long as it is on the wall.
+        A moment is in the window that a clock on the wall shows at that moment.
         """
         # A day of any time zone begins less than a day before or after that of UTC.
         day = start.astimezone(self.zone).date() - _DAY
         while day <= end.astimezone(self.zone).date() + _DAY:
+            midnight = datetime.datetime(day.year, day.month, day.day, tzinfo=datetime.UTC)
             for each in self.windows:
                 if day.weekday() not in each.days:
                     continue
-                first = max(start, self._utc(day, each.begin))
-                last = min(end, self._utc(day, each.end))
-                if first < last:
-                    yield first, last, each.percent
+                found: list[tuple[datetime.datetime, datetime.datetime]] = []
+                for begin, until, offset in _offsets(self.zone, day):
+                    first = max(start, begin, midnight + _MINUTE * each.begin - offset)
+                    last = min(end, until, midnight + _MINUTE * each.end - offset)
+                    if first >= last:
+                        continue
+                    if found and found[-1][1] == first:
+                        first, _ = found.pop()
+                    found.append((first, last))
+                yield from ((*span, each.percent) for span in found)
             day += _DAY
 
     def lengths(self, start: datetime.datetime, end: datetime.datetime
@@ -57,31 +65,37 @@ class PeakHours:
         """
         return _lengths(self, start, end)
 
-    def of_day(self, day: datetime.date) -> Iterator[tuple[decimal.Decimal, datetime.timedelta]]:
-        """Yield (percent, length) of the windows of a day in the time zone."""
-        changes = self.offset(day) != self.offset(day + _DAY)
-        for each in self.windows:
-            if day.weekday() not in each.days:
-                continue
-            length = datetime.timedelta(minutes=each.end - each.begin)
-            if changes:
-                length = self._utc(day, each.end) - self._utc(day, each.begin)
-            if length > _NO_TIME:
-                yield each.percent, length
-
-    def offset(self, day: datetime.date) -> datetime.timedelta | None:
-        """Return how far the clocks are ahead of UTC when a day begins."""
-        return self.begin(day).utcoffset()
-
     def begin(self, day: datetime.date) -> datetime.datetime:
         """Return the first moment of a day in the time zone."""
-        return datetime.datetime(day.year, day.month, day.day, tzinfo=self.zone)
-
-    def _utc(self, day: datetime.date, minutes: int) -> datetime.datetime:
-        day += _DAY * (minutes // _MINUTES_OF_DAY)
-        hours, rest = divmod(minutes % _MINUTES_OF_DAY, 60)
-        return datetime.datetime(day.year, day.month, day.day, hours, rest,
+        return datetime.datetime(day.year, day.month, day.day,
                                  tzinfo=self.zone).astimezone(datetime.UTC)
+
+
+@functools.lru_cache(maxsize=1024)
+def _offsets(zone: datetime.tzinfo, day: datetime.date
+             ) -> tuple[tuple[datetime.datetime, datetime.datetime, datetime.timedelta], ...]:
+    """Return (start, end, offset from UTC) of the spans that may have moments of a local day."""
+    midnight = datetime.datetime(day.year, day.month, day.day, tzinfo=datetime.UTC)
+    return tuple(_constant(zone, midnight - _DAY, midnight + 2 * _DAY))
+
+
+def _constant(zone: datetime.tzinfo, start: datetime.datetime, end: datetime.datetime
+              ) -> Iterator[tuple[datetime.datetime, datetime.datetime, datetime.timedelta]]:
+    """Yield (start, end, offset from UTC) of the spans between two moments without a change."""
+    before, after = (_offset_at(zone, each) for each in (start, end))
+    if before == after:
+        yield start, end, before
+        return
+    low, high = start, end
+    while high - low > _SECOND:
+        middle = low + (high - low) // _SECOND // 2 * _SECOND
+        low, high = (middle, high) if _offset_at(zone, middle) == before else (low, middle)
+    yield start, high, before
+    yield from _constant(zone, high, end)
+
+
+def _offset_at(zone: datetime.tzinfo, moment: datetime.datetime) -> datetime.timedelta:
+    return moment.astimezone(zone).utcoffset() or _NO_TIME
 
 
 @functools.lru_cache(maxsize=256)
@@ -89,23 +103,30 @@ def _lengths(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime
              ) -> tuple[tuple[decimal.Decimal, datetime.timedelta], ...]:
     """Add up the windows: by weeks without a change of the clocks, by days, and at both edges."""
     day, last = start.astimezone(peaks.zone).date() + _DAY, end.astimezone(peaks.zone).date()
-    pieces = [(percent, stop - first) for edge in _edges(peaks, start, end, day, last)
-              for first, stop, percent in peaks.spans(*edge)]
-    week: list[tuple[decimal.Decimal, datetime.timedelta]] = []
+    pieces = [each for edge in _edges(peaks, start, end, day, last)
+              for each in _pieces(peaks, *edge)]
+    week: list[tuple[decimal.Decimal, datetime.timedelta]] | None = None
     weeks = 0
     while day < last:
-        if day + _WEEK <= last and peaks.offset(day) == peaks.offset(day + _WEEK):
+        following = day + _WEEK
+        if following <= last and peaks.begin(following) - peaks.begin(day) == _WEEK:
             weeks += 1
-            week = week or [each for number in range(7)
-                            for each in peaks.of_day(day + number * _DAY)]
-            day += _WEEK
+            if week is None:
+                week = _pieces(peaks, peaks.begin(day), peaks.begin(following))
         else:
-            pieces += peaks.of_day(day)
-            day += _DAY
+            following = day + _DAY
+            pieces += _pieces(peaks, peaks.begin(day), peaks.begin(following))
+        day = following
     found: dict[decimal.Decimal, datetime.timedelta] = {}
-    for percent, length in [*pieces, *((percent, weeks * length) for percent, length in week)]:
+    for percent, length in [
+            *pieces, *((percent, weeks * length) for percent, length in week or ())]:
         found[percent] = found.get(percent, _NO_TIME) + length
     return tuple(found.items())
+
+
+def _pieces(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime
+            ) -> list[tuple[decimal.Decimal, datetime.timedelta]]:
+    return [(percent, last - first) for first, last, percent in peaks.spans(start, end)]
 
 
 def _edges(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime,
@@ -114,7 +135,7 @@ def _edges(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime,
     """Return the spans before the first full day and after the last one."""
     if day >= last:
         return [(start, end)]
-    first, stop = (peaks.begin(each).astimezone(datetime.UTC) for each in (day, last))
+    first, stop = (peaks.begin(each) for each in (day, last))
     return [(start, first), (stop, end)]
 
 

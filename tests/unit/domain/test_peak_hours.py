@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Peak hours around changes of the clocks: each moment has the percentage that the wall clock says.
+"""
+import collections
+import datetime
+import decimal
+import itertools
+import zoneinfo
+
+import pytest
+
+from climate.domain import peak_hours
+
+MINUTE, DAY = datetime.timedelta(minutes=1), datetime.timedelta(days=1)
+
+
+def windows(*bounds):
+    """Windows on every day, each with a percentage of its own."""
+    return tuple(peak_hours.Window(frozenset(range(7)), begin, end, decimal.Decimal(number + 1))
+                 for number, (begin, end) in enumerate(bounds))
+
+
+def on_the_wall(peaks, start, end):
+    """{percent: minutes} of a minute-by-minute walk through the time, by a clock on the wall."""
+    found = collections.Counter()
+    moment = start
+    while moment < end:
+        local = moment.astimezone(peaks.zone)
+        minutes = 60 * local.hour + local.minute
+        found.update(each.percent for each in peaks.windows
+                     if local.weekday() in each.days and each.begin <= minutes < each.end)
+        moment += MINUTE
+    return dict(found)
+
+
+# Forward, back, by half an hour, at midnight, just after it, and over a whole day.
+@pytest.mark.parametrize(('zone', 'day'), [
+    ('Europe/Berlin', (2030, 3, 31)), ('Europe/Berlin', (2030, 10, 27)),
+    ('America/New_York', (2030, 3, 10)), ('America/New_York', (2030, 11, 3)),
+    ('Australia/Lord_Howe', (2030, 4, 7)), ('Australia/Lord_Howe', (2030, 10, 6)),
+    ('America/Havana', (2030, 3, 10)), ('America/Havana', (2030, 11, 3)),
+    ('America/St_Johns', (2010, 11, 7)), ('Pacific/Apia', (2011, 12, 30)),
+    ('Africa/Casablanca', (2030, 2, 3)), ('UTC', (2030, 3, 31))])
+@pytest.mark.parametrize('bounds', [
+    [(0, 24 * 60)], [(120, 180)], [(120, 150), (150, 180)], [(135, 165), (180, 240)],
+    [(0, 90), (90, 150), (210, 300)], [(23 * 60, 24 * 60), (0, 60)]])
+def test_a_moment_is_in_the_window_that_a_clock_on_the_wall_shows(zone, day, bounds):
+    peaks = peak_hours.PeakHours(zoneinfo.ZoneInfo(zone), windows(*bounds))
+    middle = datetime.datetime(*day, tzinfo=datetime.UTC)
+    start, end = middle - 3 * DAY + 7 * MINUTE, middle + 3 * DAY
+    expected = on_the_wall(peaks, start, end)
+    spans = sorted(peaks.spans(start, end))
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
+    found = collections.Counter()
+    for first, last, percent in spans:
+        found[percent] += (last - first) / MINUTE
+    assert found == expected
+    assert {percent: length / MINUTE for percent, length in peaks.lengths(start, end)} == expected
+
+
+@pytest.mark.parametrize('zone', ['Europe/Berlin', 'Australia/Lord_Howe', 'Pacific/Apia'])
+def test_the_lengths_of_years_are_the_sum_of_the_spans(zone):
+    peaks = peak_hours.PeakHours(zoneinfo.ZoneInfo(zone), windows((90, 150), (165, 240)))
+    start = datetime.datetime(2011, 1, 3, 1, 30, tzinfo=datetime.UTC)
+    end = start + 800 * DAY
+    total = collections.Counter()
+    for first, last, percent in peaks.spans(start, end):
+        total[percent] += (last - first) / MINUTE
+    assert {percent: length / MINUTE for percent, length in peaks.lengths(start, end)} == total
