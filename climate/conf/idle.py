@@ -13,7 +13,8 @@ OPTS = [
                     '0: never; then no lease is idle.'),
     cfg.IntOpt('keep_days', default=35, min=1,
                help='How long the samples of use are kept, in days. It must not be shorter than '
-                    'idle_hours.'),
+                    'idle_hours. With a price book they are kept until they are billed, if that '
+                    'is later.'),
     cfg.FloatOpt('idle_percent', default=0, min=0, max=100,
                  help='A lease is idle if less than this share of what it holds was used during '
                       'the last idle_hours, in percent. 0: only if nothing ran on it.'),

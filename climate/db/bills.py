@@ -53,13 +53,14 @@ _UNBILLED = (
            ~sa.exists().where(FAILED.c.lease_id == LEASES.c.id))
     .order_by(LEASES.c.id).limit(sa.bindparam('limit', type_=sa.Integer)))
 _LEASE = (
-    sa.select(LEASES.c.project_id, LEASES.c.start, LEASES.c.created_at, LEASES.c.acquire_type,
-              LEASES.c.generation, ACQUISITIONS.c.priority)
+    sa.select(LEASES.c.project_id, LEASES.c.start, LEASES.c.created_at, LEASES.c.asked_at,
+              LEASES.c.acquire_type, LEASES.c.generation, ACQUISITIONS.c.priority)
     .join_from(LEASES, ACQUISITIONS, ACQUISITIONS.c.lease_id == LEASES.c.id, isouter=True)
     .where(LEASES.c.id == sa.bindparam('of_lease')))
-_TYPES = (sa.select(RESERVATIONS.c.id, RESERVATIONS.c.resource_type)
-          .where(RESERVATIONS.c.lease_id == sa.bindparam('of_lease')))
-_STARTED = _TYPES.where(RESERVATIONS.c.started_at.is_not(None))
+_RESERVATIONS = (sa.select(RESERVATIONS.c.id, RESERVATIONS.c.resource_type,
+                           RESERVATIONS.c.started_at)
+                 .where(RESERVATIONS.c.lease_id == sa.bindparam('of_lease')))
+_STARTED = _RESERVATIONS.where(RESERVATIONS.c.started_at.is_not(None))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,22 +120,23 @@ def read(connection, lease_id, names, known=(), planned=False):
     row = connection.execute(_LEASE, {'of_lease': lease_id}).one_or_none()
     if row is None:
         return None
-    types = {each.id: each.resource_type
-             for each in connection.execute(_TYPES if planned else _STARTED,
-                                            {'of_lease': lease_id})}
+    owners = {each.id: each for each in connection.execute(
+        _RESERVATIONS if planned else _STARTED, {'of_lease': lease_id})}
     given = list(connection.execute(
-        sa.select(ALLOCATIONS).where(ALLOCATIONS.c.reservation_id.in_(sorted(types)),
+        sa.select(ALLOCATIONS).where(ALLOCATIONS.c.reservation_id.in_(sorted(owners)),
                                      allocations.COUNTS, ALLOCATIONS.c.start < ALLOCATIONS.c.end)
-        .order_by(ALLOCATIONS.c.id))) if types else []
+        .order_by(ALLOCATIONS.c.id))) if owners else []
     pools, properties = described(connection, {each.resource_id for each in given}, names, known)
     idle = _idle(connection, given)
     items = [pricing.Item(
-        each.reservation_id, types[each.reservation_id], pools[each.resource_id], each.start,
+        each.reservation_id, owners[each.reservation_id].resource_type, pools[each.resource_id],
+        pricing.had_from(each.start, owners[each.reservation_id].started_at),
         each.end, each.copies, items_properties(properties, each.resource_id),
         each.promised_until, idle[each.reservation_id, each.resource_id], each.resource_id,
         each.whole) for each in given]
     return Found(row.project_id, row.generation, pricing.Subject(
-        row.start, row.created_at, tuple(unused.netted(items)), row.priority or 0,
+        row.start, row.asked_at or row.created_at,
+        tuple(unused.netted([each for each in items if each.start < each.end])), row.priority or 0,
         row.acquire_type == acquire.BEST_EFFORT), properties)
 
 
@@ -180,6 +182,23 @@ def unsettled(begin):
         ~sa.exists().where(BILLS.c.lease_id == LEASES.c.id,
                            BILLS.c.billed_until >= ALLOCATIONS.c.end))
     return sa.or_(not_yet, sa.exists().where(FAILED.c.lease_id == LEASES.c.id))
+
+
+def settled_samples(connection, now):
+    """Return the conditions that select the samples of use that no bill will read again."""
+    begin = settled_until(connection)
+    if begin is None:
+        return ()
+    month = ledger.begin_of(ledger.month_of(now))
+    own = RESERVATIONS.c.id == use_samples.SAMPLES.c.reservation_id
+    not_yet = sa.exists().where(
+        own, ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id, allocations.COUNTS,
+        ALLOCATIONS.c.end >= begin, ALLOCATIONS.c.start < ALLOCATIONS.c.end,
+        ~sa.exists().where(BILLS.c.lease_id == RESERVATIONS.c.lease_id, sa.or_(
+            BILLS.c.billed_until >= ALLOCATIONS.c.end, BILLS.c.billed_until >= month)))
+    failed = sa.exists().where(own, FAILED.c.lease_id == RESERVATIONS.c.lease_id)
+    # The present month is billed at its end.
+    return use_samples.SAMPLES.c.hour < month, ~not_yet, ~failed
 
 
 def settled_until(connection):

@@ -122,6 +122,9 @@ LEASES = sa.Table(
     sa.Column('idle_exempt', sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column('idle_since', UtcDateTime),
     sa.Column('reclaim_at', UtcDateTime),
+    # When its owner asked for the start and the resources that it had at its start; null: at its
+    # creation.
+    sa.Column('asked_at', UtcDateTime),
     *_stamps(),
     # Lists show leases that are not deleted by creation time: of a project, of a state, or all.
     # A search by name needs no order. SQLite has no statistics by default and uses the index of

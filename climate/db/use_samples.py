@@ -101,6 +101,6 @@ def by_hour(connection, reservation_ids, start, end):
     return [(row.reservation_id, row.resource_id, row.hour, use.Sample(*row[3:])) for row in rows]
 
 
-def delete(connection, before):
-    """Delete the samples of hours that began before that moment."""
-    connection.execute(sa.delete(SAMPLES).where(SAMPLES.c.hour < before))
+def delete(connection, before, *conditions):
+    """Delete the samples of hours that began before that moment and meet all conditions."""
+    connection.execute(sa.delete(SAMPLES).where(SAMPLES.c.hour < before, *conditions))

@@ -29,6 +29,8 @@ KINDS = (FEE, HOURS, SHORT_NOTICE, PEAK, PRIORITY, BEST_EFFORT, IDLE, UNUSED, CR
 
 _MICROSECOND = datetime.timedelta(microseconds=1)
 HOUR = 3_600_000_000
+# A start that took longer was late: it failed first, or nobody carried it out.
+_ON_TIME = datetime.timedelta(minutes=5)
 _RATES: int = 10 ** price_books.RATE_DECIMALS
 # A factor of 1 as a percentage with two decimals.
 _WHOLE: int = 100 * 10 ** price_books.PERCENT_DECIMALS
@@ -130,6 +132,16 @@ def charges(subject: Subject, books: Sequence[price_books.PriceBook],
                                        min(end, item.unused_until)):
                 found[key] += charge
     return {key: found[key] for key in sorted(found) if found[key].atoms}
+
+
+def had_from(start: datetime.datetime, started_at: datetime.datetime | None) -> datetime.datetime:
+    """Return the first moment of an allocation that is charged: nobody had it before a late start.
+
+    :param started_at: when its reservation was active first; None: it is not yet.
+    """
+    if started_at is None or started_at - start <= _ON_TIME:
+        return start
+    return started_at
 
 
 def total(found: dict[Key, Charge]) -> int:

@@ -25,6 +25,7 @@ from climate.manager.usage import counts
 from climate.manager.usage import report
 
 _HOUR = datetime.timedelta(hours=1)
+_LATE = datetime.timedelta(minutes=5)
 _BEGIN = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _END = datetime.datetime(9000, 1, 1, tzinfo=datetime.UTC)
 _GROUPS = ((), ('project',), ('user',), ('type',), ('pool',), ('day',), usage_groups.GROUPS)
@@ -120,12 +121,17 @@ def _subjects(connection):
     idle = _idle(connection, given)
     for row in given:
         reservation = started[row.reservation_id]
+        late = reservation.started_at > row.start + _LATE
+        start = reservation.started_at if late else row.start
+        if start >= row.end:
+            continue
         items[reservation.lease_id] += (pricing.Item(
-            row.reservation_id, reservation.resource_type, pools[row.resource_id], row.start,
+            row.reservation_id, reservation.resource_type, pools[row.resource_id], start,
             row.end, row.copies, tuple(sorted(properties[row.resource_id])), row.promised_until,
             tuple(idle[row.reservation_id, row.resource_id]), row.resource_id, row.whole),)
     return {row.id: pricing.Subject(
-        row.start, row.created_at, tuple(unused.netted(items[row.id])), priorities.get(row.id) or 0,
+        row.start, row.asked_at or row.created_at, tuple(unused.netted(items[row.id])),
+        priorities.get(row.id) or 0,
         row.acquire_type == acquire.BEST_EFFORT)
         for row in connection.execute(sa.select(tables.LEASES)) if items[row.id]}
 

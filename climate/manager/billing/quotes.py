@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The prices of leases that are only planned: dry runs, changes, openings, offers."""
+import collections
 import dataclasses
 
 from climate.db import bills
@@ -85,8 +86,8 @@ class Quotes:
         had = found.subject.items
         items = (_moved(after, had, new) if before.state == lifecycle.PENDING
                  else _changed(before, after, had, new, now, by_owner))
-        return _price(dataclasses.replace(_asked(after, before.created_at), items=tuple(items)),
-                      known)
+        asked_at = now if asks_again(before, after, allocations) else found.subject.asked_at
+        return _price(dataclasses.replace(_asked(after, asked_at), items=tuple(items)), known)
 
     def _valid_before(self, end):
         return [each for each in self._books.every() if each.valid_from < end]
@@ -108,6 +109,27 @@ class Quotes:
                 bills.items_properties(properties, each.resource_id),
                 resource_id=each.resource_id, whole=each.whole) for each in given])
         return found
+
+
+def asks_again(before, after, allocations):
+    """Return whether a change asks for a lease again, as if it were created at the change.
+
+    It does so before the start if it asks for another time or for further resources.
+
+    :param allocations: those that the changed reservations get; none if the lease only gets
+        shorter.
+    """
+    if before.state != lifecycle.PENDING or not allocations:
+        return False
+    if after.start < before.start or after.end > before.end:
+        return True
+    had, new = collections.Counter(), collections.Counter()
+    for each in before.reservations:
+        for resource_ids in each.allocated.values():
+            had.update((each.id, key) for key in resource_ids)
+    for each in allocations:
+        new[each.reservation_id, each.resource_id] += each.copies
+    return bool(new - had)
 
 
 def _taken(offer, given, now):

@@ -7,6 +7,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.cloud import readings
+from climate.db import bills
 from climate.db import engine
 from climate.db import managers
 from climate.db import resources
@@ -85,5 +86,5 @@ class Sampler:
             if not work_slots.take(connection, _WORK, slot.begin):
                 return None
             use_samples.add(connection, slot.hour, samples)
-            use_samples.delete(connection, oldest)
+            use_samples.delete(connection, oldest, *bills.settled_samples(connection, slot.begin))
         return len(samples)

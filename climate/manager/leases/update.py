@@ -246,8 +246,9 @@ class Update:
                                     by_owner=lease.is_of(context))
             self._write_events(connection, current, target, changes, now)
             wanted = target.lease
+            again = {'asked_at': now} if quotes.asks_again(lease, wanted, chosen) else {}
             leases.change(connection, current, now, name=wanted.name, start=wanted.start,
-                          end=wanted.end, before_end=wanted.before_end,
+                          end=wanted.end, before_end=wanted.before_end, **again,
                           **exemption.changed(current, changes))
             exemption.tell(connection, context, current, changes, now)
             journal.note(connection, lease.id, now, context.user_id or 'climate', 'update',

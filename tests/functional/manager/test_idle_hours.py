@@ -72,6 +72,37 @@ def test_idle_hours_belong_to_their_month_and_stay_when_the_samples_are_gone(man
     assert idle(manager) == found
 
 
+@pytest.mark.parametrize('end', [cases.day(5, 10), cases.day(6, 20)])
+def test_idle_hours_are_billed_though_the_samples_are_older_than_keep_days(manager, conf, end):
+    conf.set_override('keep_days', 1, group='idle')
+    lease = running(manager, 1, NOON + minutes(10), end)
+    key = lease.reservations[0].id, lease.reservations[0].resource_ids[0]
+
+    def sampled_hours():
+        sampler.Sampler(manager.core, 'this manager').step(manager.clock())
+        with manager.database.reader() as connection:
+            return [hour for *_, hour, sample in use_samples.by_hour(
+                connection, [key[0]], NOON, end) if sample.seconds == 3600]
+    measured = [cases.day(5, 2), cases.day(5, 3), cases.day(5, 9, 23)]
+    with manager.database.writer() as connection:
+        for hour in measured:
+            use_samples.add(connection, hour, {key: use.Sample(3600, 3600, 0.0)})
+    manager.run_until(cases.day(5, 31))
+    assert sampled_hours() == measured
+    manager.run_until(cases.day(6, 1, 1))
+    assert sampled_hours() == measured
+    cases.bill(manager)
+    [(month, charged, _)] = idle(manager)
+    # The first slot of the lease was idle, too.
+    assert (month, charged) in (('2030-05', '3.166667'), ('2030-05', '3.333333'))
+    manager.clock.advance(minutes(10))
+    assert sampled_hours() == []
+    manager.run_until(cases.day(6, 21))
+    cases.bill(manager)
+    assert [each for each in idle(manager) if each[0] == '2030-05'] == [(month, charged, idle(
+        manager)[0][2])]
+
+
 def resize(manager, lease, count):
     [reservation] = lease.reservations
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(

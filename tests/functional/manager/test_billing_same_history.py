@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same history of allocations costs the same, however it came about."""
+import decimal
+
+import acts
+import pytest
+import sqlalchemy as sa
+from support import billing_cases as cases
+from support import billing_truths
+from support import builders
+
+from climate import errors
+from climate.db import tables
+from climate.domain import records
+
+NOON, hours = builders.NOON, builders.hours
+START = NOON + hours(72)
+END = START + hours(5)
+_BROKEN = errors.CloudError(service='Nova', reason='no')
+
+
+@pytest.fixture
+def enrolled(manager):
+    cases.book(manager, lease_fee='0')
+    manager.enrol(3)
+    return manager
+
+
+def asked(manager, count, start, end):
+    return manager.create(builders.a_lease(builders.hosts(count), start=start, end=end))
+
+
+def resized(manager, lease, count):
+    [reservation] = manager.lease(lease).reservations
+    acts.change(manager, lease, reservations=acts.asked(reservation, min=count, max=count))
+
+
+def placeholder_moved_to_now(manager):
+    lease = asked(manager, 2, NOON + hours(720), NOON + hours(725))
+    manager.run_until(START)
+    return lambda **more: acts.change(manager, lease, start=START, end=END, **more)
+
+
+def placeholder_moved_closer_in_two_steps(manager):
+    lease = asked(manager, 2, NOON + hours(720), NOON + hours(725))
+    acts.change(manager, lease, start=START + hours(9), end=END + hours(9))
+    manager.run_until(START - hours(1))
+    return lambda **more: acts.change(manager, lease, start=START, end=END, **more)
+
+
+def postponed_shortly_before_its_start(manager):
+    lease = asked(manager, 2, START - hours(1), END - hours(1))
+    manager.run_until(START - hours(2))
+    return lambda **more: acts.change(manager, lease, start=START, end=END, **more)
+
+
+def grown_shortly_before_its_start(manager):
+    lease = asked(manager, 1, START, END)
+    manager.run_until(START - hours(1))
+    [reservation] = manager.lease(lease).reservations
+    return lambda **more: acts.change(
+        manager, lease, reservations=acts.asked(reservation, min=2, max=2), **more)
+
+
+def prolonged_shortly_before_its_start(manager):
+    lease = asked(manager, 2, START, START + hours(1))
+    manager.run_until(START - hours(1))
+    return lambda **more: acts.change(manager, lease, end=END, **more)
+
+
+@pytest.mark.parametrize('way', [
+    placeholder_moved_to_now, placeholder_moved_closer_in_two_steps,
+    postponed_shortly_before_its_start, grown_shortly_before_its_start,
+    prolonged_shortly_before_its_start], ids=lambda way: way.__name__)
+def test_a_change_before_the_start_costs_what_a_new_lease_would_cost(enrolled, way):
+    change = way(enrolled)
+    planned = change(dry_run=True).price
+    change()
+    enrolled.run_until(END + hours(1))
+    cases.bill(enrolled)
+    found = {each.line.kind: each.line.amount for each in cases.lines(enrolled)}
+    assert found == {'resource_hours': '5.00', 'short_notice': '1.00'}
+    assert planned.amount == '6.00'
+    billing_truths.statements_are_right(enrolled.database)
+
+
+@pytest.mark.parametrize('change', [
+    lambda manager, lease: resized(manager, lease, 2),
+    lambda manager, lease: acts.change(manager, lease, end=END),
+    lambda manager, lease: acts.change(manager, lease, start=START + hours(1)),
+    lambda manager, lease: acts.change(manager, lease, name='other'),
+    lambda manager, lease: manager.run_until(START) or acts.change(manager, lease, end=END)],
+    ids=['fewer', 'shorter', 'later inside', 'renamed', 'shorter while it runs'])
+def test_a_lease_that_asks_for_less_shortly_before_its_start_pays_no_short_notice(
+        enrolled, change):
+    lease = asked(enrolled, 3, START, END + hours(1))
+    enrolled.run_until(START - hours(1))
+    change(enrolled, lease)
+    enrolled.run_until(END + hours(2))
+    cases.bill(enrolled)
+    assert 'resource_hours' in {each.line.kind for each in cases.lines(enrolled)}
+    assert 'short_notice' not in {each.line.kind for each in cases.lines(enrolled)}
+    billing_truths.statements_are_right(enrolled.database)
+
+
+def failing(manager, until):
+    manager.cloud.faults.fail('nova.create_aggregate', 10 ** 6, _BROKEN)
+    manager.run_until(until)
+    manager.cloud.faults.fail('nova.create_aggregate', 0, None)
+
+
+def down(manager, until):
+    manager.clock.now = until
+
+
+@pytest.mark.parametrize('outage', [failing, down])
+@pytest.mark.parametrize(('late', 'billed_at'), [(hours(10), []), (hours(10), [8, 11]), (
+    builders.minutes(1), [])])
+def test_hours_before_a_late_start_are_free(enrolled, outage, late, billed_at):
+    lease = asked(enrolled, 1, NOON, NOON + hours(12))
+    outage(enrolled, NOON + late)
+    for hour in [*billed_at, 13]:
+        enrolled.run_until(NOON + hours(hour))
+        cases.bill(enrolled)
+    [started_at] = started(enrolled)
+    assert NOON + late <= started_at < NOON + late + hours(1)
+    had = NOON + hours(12) - (NOON if late < hours(1) else started_at)
+    assert [decimal.Decimal(each.line.hours) for each in cases.lines(enrolled, lease_id=lease.id)
+            if each.line.kind == 'resource_hours'] == [
+                round(decimal.Decimal(had.total_seconds()) / 3600, 6)]
+    billing_truths.statements_are_right(enrolled.database)
+
+
+def started(manager):
+    with manager.database.reader() as connection:
+        return connection.execute(sa.select(tables.RESERVATIONS.c.started_at)).scalars().all()
+
+
+def test_a_host_that_was_replaced_while_the_start_failed_costs_nothing(enrolled):
+    asked(enrolled, 1, NOON, NOON + hours(12))
+    enrolled.cloud.faults.fail('nova.create_aggregate', 10 ** 6, _BROKEN)
+    enrolled.run_until(NOON + hours(4))
+    [reservation] = enrolled.client.list_leases(
+        builders.an_admin(), records.LeaseQuery())[0].reservations
+    [host] = [each for each in enrolled.client.list_resources(builders.an_admin(), 'host')
+              if each.id in reservation.resource_ids]
+    acts.disable(enrolled, host)
+    failing(enrolled, NOON + hours(10))
+    enrolled.run_until(NOON + hours(13))
+    cases.bill(enrolled)
+    assert cases.total(cases.lines(enrolled)) < decimal.Decimal('1.21')
+    billing_truths.statements_are_right(enrolled.database)
