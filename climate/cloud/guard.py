@@ -69,7 +69,8 @@ class Turns:
     :ivar pace: the Pace; tell it of each answer.
     """
 
-    def __init__(self, most):
+    def __init__(self, most, look_seconds=_LOOK_SECONDS):
+        self._look_seconds = look_seconds
         self.pace = pace.Pace(most)
         self._lock = threading.Lock()
         self._running = 0
@@ -83,7 +84,7 @@ class Turns:
             heapq.heappush(self._waiting, waiting)
             self._let_in()
         try:
-            while not gate.wait(_LOOK_SECONDS):
+            while not gate.wait(self._look_seconds):
                 ask()
             ask()
         except BaseException:

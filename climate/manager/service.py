@@ -99,9 +99,10 @@ class Manager:
 
     :param serve_rpc: False if the API is in the same process and calls `endpoint` directly.
     :param login_seconds: the pause between two looks at the login.
+    :param clock: returns the present moment; None: the clock of the database.
     """
 
-    def __init__(self, conf, serve_rpc=True, login_seconds=_LOGIN_SECONDS):
+    def __init__(self, conf, serve_rpc=True, login_seconds=_LOGIN_SECONDS, clock=None):
         self._conf = conf
         self._serve_rpc = serve_rpc
         self._login_seconds = login_seconds
@@ -114,7 +115,7 @@ class Manager:
         plugins = registry.Registry(conf)
         self.core = core.Core(conf=conf, database=database,
                               cloud=clouds.build(conf, plugins.services), registry=plugins,
-                              clock=database.now, notify=self._notified.set)
+                              clock=clock or database.now, notify=self._notified.set)
         self._power = power_drivers.load(conf, self.core.cloud)
         self.owner = f'{socket.gethostname()}:{os.getpid()}'
         self._login = login.Login(self.core, self.owner)

@@ -25,6 +25,7 @@ import sqlalchemy as sa  # noqa: E402
 import stories  # noqa: E402
 from stories import base  # noqa: E402
 from stories import picture  # noqa: E402
+from support import waiting  # noqa: E402
 
 from climate import conf as configuration  # noqa: E402
 from climate import errors  # noqa: E402
@@ -37,7 +38,6 @@ from climate.manager import service  # noqa: E402
 from climate.plugins import registry  # noqa: E402
 from climate.rpc import client  # noqa: E402
 
-_PLAY_SECONDS = 30
 _TOGETHER = 6
 _PLUGINS = ['physical:host', 'virtual:instance', 'virtual:dummy', 'virtual:floatingip']
 
@@ -138,11 +138,8 @@ def _play(request):
         if story.dies_at_commits:
             _die_at_commit(request['crash_at'])
         story.act(manager)
-        until = time.monotonic() + _PLAY_SECONDS
-        while not (story.is_over(manager) and manager.is_idle()):
-            if time.monotonic() > until:
-                raise AssertionError('It never came to its end.')
-            time.sleep(0.01)
+        waiting.until(lambda: story.is_over(manager) and manager.is_idle(),
+                      'The story does not end.')
 
 
 def _fork(request):

@@ -8,11 +8,13 @@ round, so there are a few of them, and one that is on time is enough.
 CLIMATE_WAITING  how many leases wait (default: 100)
 """
 import datetime
+import functools
 import os
 import time
 
 import pytest
 from support import builders
+from support import waiting
 
 from climate.domain import event_kinds
 from climate.domain import lifecycle
@@ -89,15 +91,18 @@ def _lateness(calls, leases):
     """Wait until all are over; returns how many seconds late each start and each end was."""
     found = []
     for lease in leases:
-        deadline = lease.end + builders.seconds(60)
-        while calls.get_lease(builders.a_member(), lease.id).state != lifecycle.TERMINATED:
-            assert _now() < deadline, f'{lease.name} does not end.'
-            time.sleep(0.2)
+        left = max(0, (lease.end - _now()).total_seconds())
+        waiting.until(functools.partial(_is_over, calls, lease), f'{lease.name} does not end.',
+                      left + waiting.SECONDS)
         at = {line.what: line.at for line in calls.lease_history(builders.a_member(), lease.id)}
         assert event_kinds.START in at, f'{lease.name} was never started.'
         found += [(at[event_kinds.START] - lease.start).total_seconds(),
                   (at[event_kinds.END] - lease.end).total_seconds()]
     return found
+
+
+def _is_over(calls, lease):
+    return calls.get_lease(builders.a_member(), lease.id).state == lifecycle.TERMINATED
 
 
 def _processor_share(since):

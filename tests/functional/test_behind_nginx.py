@@ -5,16 +5,16 @@ import json
 import os
 import pathlib
 import shutil
-import socket
 import ssl
 import subprocess
-import time
 import urllib.error
 import urllib.request
 
 import pytest
 from support import api_server
 from support import builders
+from support import loopback
+from support import waiting
 
 NGINX = shutil.which('nginx', path=f'{os.environ["PATH"]}:/usr/sbin')
 SAMPLE = pathlib.Path(__file__).parents[2] / 'etc/climate/climate-api-nginx.conf'
@@ -69,22 +69,12 @@ def nginx(tmp_path, backend):
         (tmp_path / 'climate.conf').write_text(text)
         (tmp_path / 'nginx.conf').write_text(AROUND.format(folder=tmp_path))
         running.append(subprocess.Popen([NGINX, '-p', tmp_path, '-c', tmp_path / 'nginx.conf']))
-        wait(port, running[0])
+        waiting.until(lambda: loopback.listens(port), 'nginx does not listen.')
         return Asker(port, certificate)
     yield start
     for process in running:
         process.terminate()
         process.wait(30)
-
-
-def wait(port, process):
-    while process.poll() is None:
-        try:
-            socket.create_connection(('127.0.0.1', port), 30).close()
-            return
-        except OSError:
-            time.sleep(0.05)
-    raise AssertionError('nginx has not started')
 
 
 class Asker:

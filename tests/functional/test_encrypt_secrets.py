@@ -6,12 +6,12 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 from cryptography import fernet
 import pytest
 import sqlalchemy as sa
 from support import builders
+from support import waiting
 
 from climate.db import engine
 from climate.db import subscriptions
@@ -21,6 +21,16 @@ from climate.manager.notifications import sealing
 
 PROGRAMS = pathlib.Path(sys.executable).parent
 NOON = builders.NOON
+# climate-db, which is killed just before the commit of its fifth transaction.
+DIES_AT_A_COMMIT = '''
+import os, signal
+import sqlalchemy as sa
+from climate.cmd import db
+left = iter(range(4))
+sa.event.listen(sa.Engine, 'commit', lambda _: next(left, None) is None and os.kill(
+    os.getpid(), signal.SIGKILL))
+db.main()
+'''
 EMPTY = 'climate-db: [notifications] encryption_keys is empty'
 
 
@@ -38,9 +48,9 @@ class Operator:
         self._path = builders.on_files(self._tmp_path, (
             f'{more}\n[notifications]\nencryption_keys = {",".join(keys)}\n'))
 
-    def begin(self, *words):
+    def begin(self, *words, program=(str(PROGRAMS / 'climate-db'),)):
         return subprocess.Popen(
-            [str(PROGRAMS / 'climate-db'), '--config-file', str(self._path), *words],
+            [*program, '--config-file', str(self._path), *words],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={**os.environ, 'CLIMATE_STATE': str(self._tmp_path)})
 
@@ -143,16 +153,13 @@ def test_what_is_no_key_is_named(operator):
 
 
 def test_a_run_that_is_killed_loses_no_key_and_the_next_one_finishes_it(operator):
-    count = 3000
+    count = 9
     operator.subscribe(count)
     key = sealing.new_key()
     operator.configure(key)
-    process = operator.begin('encrypt-secrets')
-    deadline = time.monotonic() + 60
-    while not any(sealed for _, sealed in operator.stored().values()):
-        assert process.poll() is None and time.monotonic() < deadline
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=30)
+    process = operator.begin('encrypt-secrets', program=(sys.executable, '-c', DIES_AT_A_COMMIT))
+    process.communicate(timeout=waiting.SECONDS)
+    assert process.returncode == -signal.SIGKILL
     halves = [sealed is None for _, sealed in operator.stored().values()]
     assert any(halves) and not all(halves)
     # Each key is there once, in the clear or encrypted, and a manager reads both.

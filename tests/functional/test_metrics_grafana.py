@@ -14,6 +14,7 @@ import uuid
 from functional.manager import daemons
 import pytest
 from support import builders
+from support import waiting
 
 from climate import errors
 from climate.domain import lifecycle
@@ -60,7 +61,7 @@ def manager(conf, database):
         with pytest.raises(errors.NotEnough):
             asked.create_lease(builders.a_member(), str(uuid.uuid4()), builders.a_lease(
                 builders.hosts(5), end=now + builders.hours(2)))
-        daemons.until(lambda: asked.get_lease(
+        waiting.until(lambda: asked.get_lease(
             builders.a_member(), lease.id).state == lifecycle.ACTIVE)
         conf.set_override('sample_minutes', 1, group='idle')
         assert sampler.Sampler(found.core, found.owner).step(found.core.clock()) == 1
@@ -92,7 +93,7 @@ def ask(manager, tmp_path):
             except OSError:
                 return False
         try:
-            daemons.until(serves)
+            waiting.until(serves)
             yield asked
         finally:
             running.terminate()
@@ -103,7 +104,7 @@ def test_each_query_of_the_dashboard_returns_data(ask):
     assert len(asked) > 15
     assert [left for _, text in asked for left in re.findall(r'\$\w+', text)] == []
     # The sums over time need some samples.
-    daemons.until(lambda: len(ask('query', query='climate_leases[1m]')['result'][0]['values']) > 2)
+    waiting.until(lambda: len(ask('query', query='climate_leases[1m]')['result'][0]['values']) > 2)
     for title, text in asked:
         found = ask('query', query=text)['result']
         assert found, f'{title}: {text} returns nothing.'

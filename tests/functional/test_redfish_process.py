@@ -7,16 +7,16 @@ import contextlib
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
-import time
 import types
 
 import bcrypt
 from oslo_config import cfg
 import pytest
 from support import builders
+from support import loopback
+from support import waiting
 import trustme
 
 from climate import errors
@@ -41,10 +41,8 @@ hours, minutes = builders.hours, builders.minutes
 HOST = records.Resource(1, 'host', 'compute-1', {})
 _NAMES = ('compute-1', 'compute-2')
 _PASSWORD = 'very-secret'
-_STARTS = 60
-_SWITCHES = 20
-# [energy] timeout_seconds, and what a call may take beyond it on a busy machine.
-_LIMIT, _MORE = 2, 3
+# [energy] timeout_seconds.
+_LIMIT = 2
 
 
 @pytest.fixture(scope='module')
@@ -76,24 +74,11 @@ def emulator(tmp_path_factory, authority):
             [sys.executable, '-m', 'sushy_tools.emulator.main', '--config',
              folder / 'emulator.conf'], stdout=log, stderr=log) as process:
         try:
-            _until(lambda: _listens(port), _STARTS)
+            waiting.until(lambda: loopback.listens(port))
             yield types.SimpleNamespace(url=f'https://127.0.0.1:{port}', process=process,
                                         ca=folder / 'ca.pem')
         finally:
             process.kill()
-
-
-def _listens(port):
-    with contextlib.suppress(OSError), socket.create_connection(('127.0.0.1', port), 5):
-        return True
-    return False
-
-
-def _until(true, seconds):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, f'Not in {seconds} s.'
-        time.sleep(0.1)
 
 
 @pytest.fixture
@@ -153,9 +138,9 @@ def _refused(call):
 def test_a_bmc_with_tls_and_a_password_switches_its_host(driver):
     found = driver()
     found.sleep(HOST)
-    _until(lambda: found.state(HOST) == base.OFF, _STARTS)
+    waiting.until(lambda: found.state(HOST) == base.OFF)
     found.wake(HOST)
-    _until(lambda: found.state(HOST) == base.ON, _STARTS)
+    waiting.until(lambda: found.state(HOST) == base.ON)
 
 
 def test_a_certificate_of_nobody_is_refused_before_the_password_is_sent(driver, tmp_path):
@@ -174,14 +159,12 @@ def test_a_bmc_that_hangs_is_an_error_in_time(driver, emulator, call):
     found = driver()
     assert found.state(HOST) == base.ON
     with hanging(emulator.process):
-        began = time.monotonic()
-        _refused(getattr(found, call))
-        assert time.monotonic() - began < _LIMIT + _MORE
+        assert f'read timeout={_LIMIT}' in _refused(getattr(found, call))
     # What it was asked meanwhile, it does now.
     with contextlib.suppress(errors.PowerFailed):
         found.state(HOST)
     found.wake(HOST)
-    _until(lambda: found.state(HOST) == base.ON, _STARTS)
+    waiting.until(lambda: found.state(HOST) == base.ON)
 
 
 def test_a_bmc_that_refuses_is_an_error(driver):
@@ -219,12 +202,10 @@ class _Kept:
 
     def _switched_on(self, host):
         """Give a real BMC its real time, in which the clock of the manager stands still."""
-        end = time.monotonic() + _SWITCHES
-        while time.monotonic() < end:
+        def is_on():
             with contextlib.suppress(errors.PowerFailed):
-                if self.driver.state(host) == base.ON:
-                    return
-            time.sleep(0.2)
+                return self.driver.state(host) == base.ON
+        waiting.until(is_on)
 
 
 @pytest.fixture
@@ -236,20 +217,20 @@ def kept(conf, bmc_file, manager):
         found.driver.wake(records.Resource(0, 'host', name, {}))
     manager.enrol(2)
     manager.clock.advance(hours(1))
-    deadline = time.monotonic() + _STARTS
-    while found.states() != [sleep.ASLEEP] * 2:
+
+    def sleep_both():
         found.minute()
-        assert time.monotonic() < deadline, found.states()
+        return found.states() == [sleep.ASLEEP] * 2
+    waiting.until(sleep_both, lambda: str(found.states()))
     return found
 
 
-def _lives(kept, lease, follow=_NAMES, most=60):
-    for _ in range(most):
+def _lives(kept, lease, follow=_NAMES):
+    def active():
         kept.minute(follow)
-        if kept.manager.lease(lease).state == lifecycle.ACTIVE:
-            return kept.manager.lease(lease).reservations[0].resource_ids
-        time.sleep(0.1)
-    raise AssertionError(kept.manager.lease(lease))
+        return kept.manager.lease(lease).state == lifecycle.ACTIVE
+    waiting.until(active, lambda: str(kept.manager.lease(lease)))
+    return kept.manager.lease(lease).reservations[0].resource_ids
 
 
 def test_a_bmc_that_says_on_of_a_host_that_is_off_costs_its_lease_no_more_than_time(
@@ -302,16 +283,16 @@ def test_the_bmc_of_a_storage_host_starts_and_stops_its_cinder_volume(
             stdout=log, stderr=log, cwd=settings.CHECKOUT,
             env={**os.environ, 'CLOUD_DIR': str(cloud_of_one_program.folder)}) as served:
         try:
-            _until(lambda: _listens(port), _STARTS)
+            waiting.until(lambda: loopback.listens(port))
             driver.sleep(machine)
             assert driver.state(machine) == base.OFF
             driver.wake(machine)
-            _until(lambda: driver.state(machine) == base.ON, _SWITCHES)
+            waiting.until(lambda: driver.state(machine) == base.ON)
             pid = processes.pid_of(cloud_of_one_program, process)
             words = pathlib.Path(f'/proc/{pid}/cmdline').read_text()
             assert 'bin/cinder-volume' in words and 'cinder/nap.conf' in words
             driver.sleep(machine)
-            _until(lambda: driver.state(machine) == base.OFF, _SWITCHES)
+            waiting.until(lambda: driver.state(machine) == base.OFF)
             assert processes.pid_of(cloud_of_one_program, process) is None
         finally:
             served.terminate()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small servers on loopback, which answer while a test runs."""
 import contextlib
+import socket
 import threading
 
 
@@ -15,3 +16,10 @@ def serving(server):
         finally:
             server.shutdown()
             thread.join()
+
+
+def listens(port):
+    """Return whether something accepts connections on a port of loopback."""
+    with contextlib.suppress(OSError), socket.create_connection(('127.0.0.1', port), 5):
+        return True
+    return False

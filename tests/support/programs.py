@@ -3,9 +3,10 @@
 import contextlib
 import os
 import subprocess
-import time
 
 import requests
+
+from support import waiting
 
 
 @contextlib.contextmanager
@@ -19,14 +20,12 @@ def listening(*command, port, env=None, log=os.devnull):
     with open(log, 'wb') as written:
         process = subprocess.Popen([*map(str, command)], env=env, stdout=written, stderr=written)
     try:
-        deadline = time.monotonic() + 60
-        while not _answers(port):
-            assert process.poll() is None and time.monotonic() < deadline, command
-            time.sleep(0.05)
+        waiting.until(lambda: process.poll() is not None or _answers(port), str(command))
+        assert process.poll() is None, command
         yield process
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(waiting.SECONDS)
 
 
 def _answers(port):

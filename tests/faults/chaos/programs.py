@@ -6,11 +6,12 @@ import signal
 import threading
 import time
 
+from support import waiting
+
 from tools.cloud import processes
 from tools.cloud import settings
 from tools.cloud.inside import pidfile
 
-_GONE_SECONDS = 20
 _TRIES = 4
 
 
@@ -87,11 +88,8 @@ class Program:
     def _kill(self):
         pids = self._all()
         _signal(pids, signal.SIGKILL)
-        until = time.monotonic() + _GONE_SECONDS
-        while any(pidfile.began(pid) == began for pid, began in pids.items()):
-            if time.monotonic() > until:
-                raise AssertionError(f'{self.name} does not die.')
-            time.sleep(0.02)
+        waiting.until(lambda: not any(pidfile.began(pid) == began for pid, began in pids.items()),
+                      f'{self.name} does not die.')
 
     def _pid(self):
         return processes.pid_of(self._place, self.name)

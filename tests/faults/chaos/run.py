@@ -8,6 +8,7 @@ import time
 import types
 
 from support import billing_truths
+from support import waiting
 
 from chaos import clients
 from chaos import injector
@@ -90,12 +91,13 @@ def _settle(stage):
     """Wait until nothing is left to do; returns the seconds that it took."""
     began = time.monotonic()
     stage.wait_until_well()
-    while unfinished := recorded.read(stage.url).unfinished:
-        if time.monotonic() > began + _SETTLE_SECONDS:
-            raise AssertionError(f'It does not settle: {unfinished}; see '
-                                 f'{stage.plan.place.log}.')
+
+    def settled():
         stage.tend()
-        time.sleep(0.5)
+        return not recorded.read(stage.url).unfinished
+    waiting.until(settled, lambda: (
+        f'It does not settle: {recorded.read(stage.url).unfinished}; see {stage.plan.place.log}.'),
+        _SETTLE_SECONDS)
     return time.monotonic() - began
 
 

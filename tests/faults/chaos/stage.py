@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The processes of a run: database, broker, managers, APIs, and the network between them."""
+import functools
 import os
 import subprocess
 import sys
-import time
 
 import requests
 from support import billing_cases
+from support import waiting
 
 from chaos import programs
 from chaos import proxy
@@ -145,13 +146,12 @@ class Stage:
 
     def wait_until_well(self):
         """Return when every API reaches a manager, and that its database."""
-        until = time.monotonic() + _READY_SECONDS
+        def well(url):
+            self.tend()
+            return _is_well(url)
         for url in self.urls:
-            while not _is_well(url):
-                if time.monotonic() > until:
-                    raise AssertionError(f'{url} is not well; see {self.plan.place.log}.')
-                self.tend()
-                time.sleep(0.2)
+            waiting.until(functools.partial(well, url),
+                          f'{url} is not well; see {self.plan.place.log}.', _READY_SECONDS)
 
     def wait_until_answering(self):
         """Return when every API answers what needs no manager."""

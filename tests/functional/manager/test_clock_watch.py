@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A database's clock that jumps starts and ends nothing until it is believed."""
+import collections
 import dataclasses
 import logging
-import time
+import threading
 
 import daemons
 import prometheus_client
 import pytest
 import sqlalchemy as sa
 from support import builders
+from support import waiting
 
 from climate.cmd import db as climate_db
-from climate.db import engine
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import records
@@ -196,22 +197,42 @@ def _confirm(conf, database):
     climate_db._confirm_clock(conf, database)
 
 
-@pytest.fixture
-def pushed(monkeypatch):
-    """Push the clock of every Database, for whole managers with their threads."""
-    ahead, real = builders.seconds(0), engine.Database.now
-    state = {'ahead': ahead}
-    monkeypatch.setattr(engine.Database, 'now', lambda self: real(self) + state['ahead'])
+# The outbox, the fan-out, webhooks, mails and the offers.
+_EACH_SECOND = 5
 
-    def push(span):
-        state['ahead'] = span
-    return push
+
+class PushedClock:
+    """A clock of the database that can jump."""
+
+    def __init__(self, database):
+        self._database, self._ahead = database, seconds(0)
+        self._reads = collections.Counter()
+
+    def __call__(self):
+        if threading.current_thread().name == '_repeat':
+            self._reads[threading.get_ident()] += 1
+        return self._database.now() + self._ahead
+
+    def push(self, span):
+        self._ahead = span
+
+    def wait_for_each_task(self):
+        """Wait until each task that runs each second has run once more."""
+        before = self._reads.copy()
+        # The second reading of a task proves that its first run is over.
+        waiting.until(lambda: sum(reads >= 2 for reads in (
+            self._reads - before).values()) >= _EACH_SECOND)
+
+
+@pytest.fixture
+def pushed(database):
+    return PushedClock(database)
 
 
 @pytest.fixture
 def running(conf, database, pushed):
     """A manager that works by itself."""
-    with daemons.running(conf, database) as found:
+    with daemons.running(conf, database, clock=pushed) as found:
         yield found
 
 
@@ -225,21 +246,20 @@ def test_no_thread_of_a_manager_takes_anything_by_a_clock_that_jumped(
         scope='own', transport='webhook', address='https://hooks.invalid/', events=('start',),
         before_end=(), secret='the-key'))
     [lease, offer] = _made(running, calls)
-    daemons.until(lambda: calls.get_lease(builders.a_member(), lease.id).state == lifecycle.ACTIVE)
-    daemons.until(lambda: [each.attempts for each in calls.subscription_log(
+    waiting.until(lambda: calls.get_lease(builders.a_member(), lease.id).state == lifecycle.ACTIVE)
+    waiting.until(lambda: [each.attempts for each in calls.subscription_log(
         builders.a_member(), told.id)] == [1])
-    pushed(hours(3))
-    daemons.until(lambda: not running.clock_watch.may_act)
-    # The offers are looked at each second.
-    time.sleep(2.5)
+    pushed.push(hours(3))
+    waiting.until(lambda: not running.clock_watch.may_act)
+    pushed.wait_for_each_task()
     assert calls.get_lease(builders.a_member(), lease.id).state == lifecycle.ACTIVE
     with database.reader() as connection:
         assert connection.execute(sa.select(tables.OFFERS.c.id, tables.OFFERS.c.place)).all() == [
             (offer.id, 0)]
-    [waiting] = calls.subscription_log(builders.a_member(), told.id)
-    assert waiting.state == subscriptions.WAITING
+    [entry] = calls.subscription_log(builders.a_member(), told.id)
+    assert entry.state == subscriptions.WAITING
     _confirm(conf, running.core.database)
-    daemons.until(lambda: calls.get_lease(
+    waiting.until(lambda: calls.get_lease(
         builders.a_member(), lease.id).state == lifecycle.TERMINATED)
 
 

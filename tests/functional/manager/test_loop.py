@@ -2,11 +2,11 @@
 """Thousands of events that are due at once do not flood the cloud."""
 from concurrent import futures
 import threading
-import time
 
 import acts
 import pytest
 from support import builders
+from support import waiting
 
 from climate.domain import lifecycle
 from climate.manager.events import loop
@@ -34,13 +34,17 @@ def test_many_starts_at_once_make_few_calls_at_once(conf, database, clock, manag
                    for number in range(managers)]
         # Every lease is looked at: between two ticks all workers may be idle.
         for lease in made:
-            while manager.lease(lease).state == lifecycle.PENDING:
-                for each in working:
-                    each.tick(clock())
-                # Green threads run only while others wait.
-                time.sleep(0.001)
-        assert all(each.rest(60) for each in working)
+            waiting.until(lambda of=lease: _has_begun(manager, working, of))
+        assert all(each.rest(waiting.SECONDS) for each in working)
     assert {manager.lease(each).state for each in made} == {lifecycle.ACTIVE}
     assert {acts.history(manager, each).count('start_lease') for each in made} == {1}
     # They share one simulated cloud, and so its turns.
     assert most[0] <= 4
+
+
+def _has_begun(manager, working, lease):
+    """Let each loop tick unless the start of a lease has ended; return whether it has."""
+    if manager.lease(lease).state == lifecycle.PENDING:
+        for each in working:
+            each.tick(manager.clock())
+    return manager.lease(lease).state != lifecycle.PENDING

@@ -7,6 +7,7 @@ import types
 import daemons
 import pytest
 from support import builders
+from support import waiting
 
 from climate import errors
 from climate.cmd import db as climate_db
@@ -343,4 +344,4 @@ def test_a_running_manager_closes_the_days_that_are_over(conf, database):
         with database.reader() as connection:
             return usage_days.closed_until(connection)
     with daemons.running(conf, database):
-        daemons.until(closed)
+        waiting.until(closed)

@@ -3,9 +3,9 @@
 from concurrent import futures
 from http import server
 import threading
-import time
 
 import pytest
+from support import waiting
 
 from climate.cloud import guard
 from climate.cloud import parallel
@@ -14,9 +14,13 @@ from climate.cloud import simulated
 
 
 class InFlight:
-    """Counts what is being done just now, and the most that ever was."""
+    """Counts what is being done just now, and the most that ever was.
 
-    def __init__(self):
+    :ivar meeting: each call waits here until as many are in flight.
+    """
+
+    def __init__(self, meet=1):
+        self.meeting = threading.Barrier(meet)
         self.most = 0
         self._now = 0
         self._lock = threading.Lock()
@@ -29,13 +33,13 @@ class InFlight:
 
 @pytest.fixture
 def service():
-    """A service on loopback that takes its time: (its URL, an InFlight)."""
+    """A service on loopback: (its URL, an InFlight)."""
     in_flight = InFlight()
 
     class Handler(server.BaseHTTPRequestHandler):
         def do_GET(self):
             in_flight.change(1)
-            time.sleep(0.02)
+            in_flight.meeting.wait(waiting.SECONDS)
             in_flight.change(-1)
             self.send_response(204)
             self.end_headers()
@@ -52,27 +56,27 @@ def service():
 
 def test_calls_of_the_real_cloud_wait_for_their_turn(configured, service):
     url, in_flight = service
+    in_flight.meeting = threading.Barrier(3)
     conf = configured('[keystone]\nauth_type = none\n[nova]\nconcurrency = 3')
     sessions = session.Sessions(conf)
     one, two = sessions.as_service('nova'), sessions.as_service('nova')
     with futures.ThreadPoolExecutor(20) as pool:
         answers = [pool.submit((one, two)[number % 2].get, url, authenticated=False)
-                   for number in range(40)]
+                   for number in range(39)]
     assert {each.result().status_code for each in answers} == {204}
     assert in_flight.most == 3
 
 
 def test_calls_of_the_simulated_cloud_wait_for_their_turn(conf):
     conf.set_override('concurrency', 3, group='nova')
-    in_flight = {'nova': InFlight(), 'keystone': InFlight()}
-    # As many meet in flight before any of them goes on; where fewer may be in flight, it breaks.
-    meetings = {'nova': threading.Barrier(3), 'keystone': threading.Barrier(10)}
+    # If fewer may be in flight, a meeting breaks.
+    in_flight = {'nova': InFlight(3), 'keystone': InFlight(10)}
 
     def count(name, when):
         service = name.partition('.')[0]
         in_flight[service].change(1 if when == 'before' else -1)
         if when == 'before':
-            meetings[service].wait(timeout=30)
+            in_flight[service].meeting.wait(waiting.SECONDS)
     services = simulated.SimulatedCloud(conf, on_point=count).as_service()
     with futures.ThreadPoolExecutor(31) as pool:
         calls = [*[pool.submit(services.nova.aggregates) for _ in range(21)],
@@ -118,7 +122,7 @@ def test_ends_get_the_next_turn_and_what_is_only_tried_the_last():
     with futures.ThreadPoolExecutor(len(ranks)) as pool, turns:
         for place, rank in enumerate(ranks, 1):
             pool.submit(call, rank)
-            _until(lambda place=place: turns.waiting == place)
+            waiting.until(lambda place=place: turns.waiting == place)
     assert order == sorted(ranks)
 
 
@@ -131,23 +135,15 @@ def test_who_may_not_act_any_more_leaves_the_turn_to_others():
         assert turns.waiting == 0
 
 
-def _until(look):
-    give_up = time.monotonic() + 10
-    while not look():
-        assert time.monotonic() < give_up
-        time.sleep(0.001)
-
-
-def test_one_that_may_not_act_any_more_does_not_wait_for_its_turn(monkeypatch):
-    monkeypatch.setattr(guard, '_LOOK_SECONDS', 0.01)
-    turns = guard.Turns(1)
+def test_one_that_may_not_act_any_more_does_not_wait_for_its_turn():
+    turns = guard.Turns(1, look_seconds=0.01)
 
     def wait():
         with guard.before_each_call(refuse), turns:
             pass
     with futures.ThreadPoolExecutor(1) as pool, turns:
         with pytest.raises(Gone):
-            pool.submit(wait).result(10)
+            pool.submit(wait).result(waiting.SECONDS)
         assert turns.waiting == 0
     with turns:
         pass

@@ -5,10 +5,11 @@ import hmac
 import ipaddress
 import json
 import socket
-import time
+import threading
 
 import pytest
 from support import receivers
+from support import waiting
 
 from climate import errors
 from climate.notifiers import base
@@ -102,9 +103,11 @@ def test_an_answer_that_is_no_success_is_a_failure(conf, server, status, permane
 
 def test_a_receiver_that_does_not_answer_costs_the_time_limit(conf, server):
     conf.set_override('timeout_seconds', 1, group='webhook')
-    server.before = lambda: time.sleep(3)
+    given_up = threading.Event()
+    server.before = lambda: given_up.wait(waiting.SECONDS)
     with pytest.raises(base.Undelivered, match='cannot be reached'):
         webhook.Webhook(conf, Names(['127.0.0.1'])).send(a_message(server.url))
+    given_up.set()
 
 
 @pytest.mark.parametrize('address', [
