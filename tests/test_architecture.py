@@ -352,7 +352,8 @@ def test_every_test_that_the_list_of_known_faults_names_is_there():
 
 # Tests of what several modules do together: their names say what that is.
 STORIES = {
-    'unit': {'test_nova_whatever_comes', 'test_plugin_contract', 'test_pool_contract'},
+    'unit': {'test_nova_whatever_comes', 'test_plugin_contract', 'test_pool_contract',
+             'test_same_on_every_run'},
     'functional/db': {'test_statement_counts', 'test_upgrade'},
     'functional/manager': {'test_cleaning', 'test_lease_races',
                            'test_lock_order', 'test_several_needs', 'test_two_climates'},

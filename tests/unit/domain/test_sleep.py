@@ -111,8 +111,8 @@ _AN_AWAKE_ONE_ON_A_WOKEN_MACHINE = [
     sleeper(1, machine='one'), sleeper(2, state=sleep.ASLEEP, machine='one'), sleeper(3),
     sleeper(4)]
 _ONE_FALLS_ASLEEP_ON_A_WOKEN_MACHINE = [
-    sleeper(1, machine='one', is_free=False), sleeper(2), sleeper(3, state=sleep.ASLEEP, machine='one'),
-    sleeper(4, state=sleep.FALLING, machine='one')]
+    sleeper(1, machine='one', is_free=False), sleeper(2),
+    sleeper(3, state=sleep.ASLEEP, machine='one'), sleeper(4, state=sleep.FALLING, machine='one')]
 _ONE_SERVES_TWO_GROUPS = [
     sleeper(1), sleeper(2, state=sleep.ASLEEP, machine='two'),
     sleeper(3, state=sleep.ASLEEP, machine='two')]
