@@ -172,12 +172,14 @@ def merged(bars: Iterable[Bar], resolution: int) -> list[Bar]:
     return found
 
 
-def named(bars: Sequence[Bar], resolution: int) -> list[str]:
+def named(bars: Sequence[Bar], resolution: int, all_named: int = ALL_NAMED) -> list[str]:
     """Return the ids of the leases that are named, in the order of their bars.
 
     All of them are if there are few bars, else those that have a bar long enough for a name.
+
+    :param all_named: the largest number of bars that are few.
     """
-    least = NAMED_RESOLUTIONS * resolution if len(bars) > ALL_NAMED else 0
+    least = NAMED_RESOLUTIONS * resolution if len(bars) > all_named else 0
     return [*dict.fromkeys(bar.lease_id for bar in bars
                            if bar.lease_id is not None and bar.end - bar.start >= least)]
 

@@ -121,6 +121,22 @@ def active(manager, *reservations, **options):
     return lease
 
 
+@contextlib.contextmanager
+def meddling(manager, before_writer):
+    """Yield a second Manager on the same database and cloud; see `Meddling`."""
+    database = Meddling(manager.database.engine.url)
+    database.before_writer = before_writer
+    try:
+        yield builders.Manager(manager.core.conf, database, manager.clock, manager.cloud)
+    finally:
+        database.dispose()
+
+
+def no_writer():
+    """Fail, because a use case that only reads has opened a transaction for writing."""
+    raise AssertionError('A transaction for writing was opened.')
+
+
 class Meddling(engine.Database):
     """A database where others do something at a moment of a test's choice.
 

@@ -35,14 +35,12 @@ def enrolled(manager):
     return manager
 
 
-def cut_off_until(moment, manager, monkeypatch):
-    """Let the next transaction begin at that moment; until then another manager works and bills."""
+def cut_off_until(moment, manager):
+    """Yield a manager whose next transaction begins then, after another manager has billed."""
     def late():
-        monkeypatch.undo()
         manager.run_until(moment)
         cases.bill(manager)
-        return manager.database.writer()
-    monkeypatch.setattr(manager.database, 'writer', late)
+    return acts.meddling(manager, late)
 
 
 def test_a_lease_that_has_ended_is_billed_once(enrolled):
@@ -134,12 +132,11 @@ def test_a_deleted_lease_is_billed_to_the_cut_where_the_book_has_no_early_end(en
     assert cases.total(cases.lines(enrolled)) == decimal.Decimal('4.00')
 
 
-def test_a_deletion_that_is_cut_off_until_after_the_end_takes_no_hours_back(
-        enrolled, monkeypatch):
+def test_a_deletion_that_is_cut_off_until_after_the_end_takes_no_hours_back(enrolled):
     cases.book(enrolled)
     lease = enrolled.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
-    cut_off_until(NOON + hours(4), enrolled, monkeypatch)
-    enrolled.client.delete_lease(builders.a_member(), lease.id)
+    with cut_off_until(NOON + hours(4), enrolled) as late:
+        late.client.delete_lease(builders.a_member(), lease.id)
     assert enrolled.lease(lease).deleted_at is not None
     cases.bill(enrolled)
     assert 'resource_hours' in {each.line.kind for each in cases.lines(enrolled)}
@@ -184,12 +181,11 @@ def test_a_month_that_another_manager_has_closed_gets_no_line_of_one_that_lags_b
     assert cases.lines(enrolled) == []
 
 
-def test_a_price_book_that_is_cut_off_does_not_change_what_was_billed_meanwhile(
-        enrolled, monkeypatch):
+def test_a_price_book_that_is_cut_off_does_not_change_what_was_billed_meanwhile(enrolled):
     cases.book(enrolled)
     lease = enrolled.create(builders.a_lease(end=NOON + hours(1)))
-    cut_off_until(NOON + hours(2), enrolled, monkeypatch)
-    made = enrolled.client.create_price_book(builders.an_admin(), None, cases.BOOK)
+    with cut_off_until(NOON + hours(2), enrolled) as late:
+        made = late.client.create_price_book(builders.an_admin(), None, cases.BOOK)
     assert made.valid_from == NOON + hours(2)
     enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(name='new'))
     assert cases.bill(enrolled) == 0

@@ -2,6 +2,7 @@
 """The forecast learns from what was given and refused, and knows what is leased ahead."""
 import datetime
 
+import acts
 import pytest
 import sqlalchemy as sa
 from support import builders
@@ -216,11 +217,9 @@ def test_a_pool_without_history_has_a_forecast_without_bands(manager):
         (0, None, None)] * 2
 
 
-def test_it_only_reads(manager, history, monkeypatch):
-    def no_writer():
-        raise AssertionError('A forecast opened a writer.')
-    monkeypatch.setattr(manager.database, 'writer', no_writer)
-    assert asked(manager).hours
+def test_it_only_reads(manager, history):
+    with acts.meddling(manager, acts.no_writer) as reading:
+        assert asked(reading).hours
 
 
 @pytest.mark.parametrize(('more', 'error'), [

@@ -9,7 +9,6 @@ from climate.domain import health
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager.health import checks
-from climate.manager.leases import update as updates
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 ADMIN, MEMBER = builders.an_admin(), builders.a_member()
@@ -151,19 +150,12 @@ def test_what_cannot_be_swapped_is_refused_with_the_way_out(manager):
         _swap(manager, lease, 1)
 
 
-def test_a_swap_and_a_change_at_the_same_time_do_not_mix(manager, monkeypatch):
+def test_a_swap_and_a_change_at_the_same_time_do_not_mix(manager):
     manager.enrol(3)
     lease = _running(manager)
-    swap = _swap
-    read = updates.Update._apply
-
-    def swapped_meanwhile(self, *arguments):
-        monkeypatch.setattr(updates.Update, '_apply', read)
-        swap(manager, lease, 1)
-        return read(self, *arguments)
-    monkeypatch.setattr(updates.Update, '_apply', swapped_meanwhile)
-    with pytest.raises(errors.BadTransition, match='changed by another request'):
-        acts.change(manager, lease, end=NOON + hours(20))
+    with acts.meddling(manager, lambda: _swap(manager, lease, 1)) as late, pytest.raises(
+            errors.BadTransition, match='changed by another request'):
+        acts.change(late, lease, end=NOON + hours(20))
     assert len(_has(manager, lease)) == 1
 
 

@@ -2,6 +2,7 @@
 """What-if plays on a copy: what moves, waits and is refused, and nothing is written."""
 import datetime
 
+import acts
 import pytest
 import sqlalchemy as sa
 from support import builders
@@ -36,18 +37,15 @@ def no_cleaning(conf):
     conf.set_override('cleaning_minutes', 0, group='manager')
 
 
-def test_nothing_is_written_whatever_is_asked(manager, monkeypatch):
+def test_nothing_is_written_whatever_is_asked(manager):
     hosts = manager.enrol(3)
     lease(manager, 2, 0, 4)
     lease(manager, 2, 5, 9)
     before = contents(manager.database)
-
-    def no_writer():
-        raise AssertionError('What-if opened a writer.')
-    monkeypatch.setattr(manager.database, 'writer', no_writer)
-    answer = asked(manager, add=(what_if.Added(2, hosts[0].name),), remove=(hosts[1].name,),
-                   out=(what_if.Outage((str(hosts[2].id),), NOON, NOON + hours(6)),),
-                   demand_factor=3)
+    with acts.meddling(manager, acts.no_writer) as reading:
+        answer = asked(reading, add=(what_if.Added(2, hosts[0].name),), remove=(hosts[1].name,),
+                       out=(what_if.Outage((str(hosts[2].id),), NOON, NOON + hours(6)),),
+                       demand_factor=3)
     assert answer.counts
     assert contents(manager.database) == before
 

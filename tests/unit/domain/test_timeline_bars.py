@@ -47,12 +47,11 @@ def test_what_was_taken_stays_taken_and_what_is_added_is_shorter_than_the_resolu
     assert all(each.end - each.start < seconds for each in found if str(each) not in known)
 
 
-def test_of_many_bars_only_those_with_room_for_a_name_have_their_lease(monkeypatch):
+def test_of_many_bars_only_those_with_room_for_a_name_have_their_lease():
     bars = [bar(0, 199, lease_id='short'), bar(200, 400, lease_id='long'), bar(500, 900, 2, None)]
     assert timeline.named(bars, 10) == ['short', 'long']
-    monkeypatch.setattr(timeline, 'ALL_NAMED', 2)
-    assert timeline.named(bars, 10) == ['long']
-    assert timeline.named(bars, 0) == ['short', 'long']
+    assert timeline.named(bars, 10, all_named=2) == ['long']
+    assert timeline.named(bars, 0, all_named=2) == ['short', 'long']
 
 
 def test_columns_have_one_element_for_each_bar():
