@@ -6,6 +6,8 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 CLOUD_DIR ?= $(CURDIR)/.cloud
 WORKERS ?= 2
+# Python must keep the bytecode of tests, whatever the environment says: to compile them takes 10 s.
+unexport PYTHONDONTWRITEBYTECODE
 # How often each race for the last resource is run on MariaDB and PostgreSQL.
 ROUNDS ?= 100
 # The seed of a random search; drawn once for each call of make that names none.
