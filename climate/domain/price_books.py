@@ -125,28 +125,37 @@ def _rates(asked: Sequence[Mapping[str, Any]]) -> tuple[Rate, ...]:
         raise errors.BadField(field='rates', reason=(
             'no rate is for the resources that none of them names: add one without conditions, '
             'such as {"rate": "0"} if they are free.'))
-    for second, later in enumerate(rates):
-        for first, each in enumerate(rates[:second]):
-            _refuse_equal(first, each, second, later, rates)
+    _refuse_equal(rates)
     return tuple(sorted(rates, key=lambda each: each.rank, reverse=True))
 
 
-def _refuse_equal(first: int, one: Rate, second: int, other: Rate, rates: list[Rate]) -> None:
+def _refuse_equal(rates: Sequence[Rate]) -> None:
     """Refuse two rates that are equally specific and for one resource.
 
     :raises BadField: no other rate, for resources with all of their conditions, decides.
     """
-    mine, theirs = one.conditions, other.conditions
-    if one.rank != other.rank or any(theirs.get(name, value) != value
-                                     for name, value in mine.items()):
-        return
-    both = {**mine, **theirs}
-    if mine != theirs and any(each.conditions == both for each in rates):
-        return
+    conditions, ranks = [each.conditions for each in rates], [each.rank for each in rates]
+    known = {frozenset(each.items()) for each in conditions}
+    for second, later in enumerate(conditions):
+        for first, earlier in enumerate(conditions[:second]):
+            if ranks[first] != ranks[second] or any(later.get(name, value) != value
+                                                    for name, value in earlier.items()):
+                continue
+            both = {**earlier, **later}
+            if earlier == later or frozenset(both.items()) not in known:
+                raise _equal(first, second, both, earlier == later)
+
+
+def _equal(first: int, second: int, both: Mapping[str, str], same: bool) -> errors.BadField:
+    """Return the error for two rates that are equally specific.
+
+    :param both: the conditions of both.
+    :param same: whether they have the same conditions.
+    """
     shown = ', '.join(f'{name} {value}' for name, value in sorted(both.items())) or 'no condition'
-    raise errors.BadField(field=f'rates.{second}', reason=(
+    return errors.BadField(field=f'rates.{second}', reason=(
         f'it and rates.{first} are for the same resources ({shown[:300]}) and equally specific: '
-        + ('remove one of them.' if mine == theirs else
+        + ('remove one of them.' if same else
            'add a rate with the conditions of both, or remove one of them.')))
 
 
