@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The option group of a service of the cloud: its endpoint, connection and login."""
 import dataclasses
+import functools
 
 from keystoneauth1 import loading
 from oslo_config import cfg
@@ -61,6 +62,7 @@ class Client:
         return [*self.own, *_connection(self.timeout), *_endpoint(self.service_type)]
 
 
+@functools.cache
 def _connection(timeout):
     found = loading.get_session_conf_options()
     for opt in found:
@@ -68,13 +70,14 @@ def _connection(timeout):
             opt.default = timeout
             opt.help = ('Seconds to wait for an answer. Empty: as in [keystone]. 0: without '
                         'limit.')
-    return [*found, cfg.IntOpt(
+    return (*found, cfg.IntOpt(
         'concurrency', default=20, min=1,
         help='Largest number of calls of this service that one process makes at the same time; '
              'further calls wait, those of ends the shortest. If the service slows down, there '
-             'are fewer until it is as quick as before. 1: one after the other.')]
+             'are fewer until it is as quick as before. 1: one after the other.'))
 
 
+@functools.cache
 def _endpoint(service_type):
     found = loading.get_adapter_conf_options(include_deprecated=False)
     for opt in found:

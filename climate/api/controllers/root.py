@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The root of the URL tree."""
+import functools
+
 import pecan
 
 from climate.api import microversion
@@ -66,7 +68,7 @@ class V1Controller:
         self.utilisation = usage.UtilisationController(parts)
         self.energy = energy.EnergyController(parts)
         self.resources = resources.ResourcesController(parts)
-        self.document = openapi.document(parts.plugins)
+        self._plugins = parts.plugins
         self.statements = statements.StatementsController(parts)
         # Python has no attribute syntax for a name with a dash.
         setattr(self, 'what-if', what_if.WhatIfController(parts))
@@ -78,7 +80,11 @@ class V1Controller:
 
     @pecan.expose('json')
     def openapi(self, req, resp):
-        return self.document
+        return self._document
+
+    @functools.cached_property
+    def _document(self):
+        return openapi.document(self._plugins)
 
 
 def _versions(req, resp):

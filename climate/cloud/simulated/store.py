@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state of the simulated cloud: a SQLite database, in a file or in memory."""
 import contextlib
+import functools
 import os
 import sqlite3
 import threading
@@ -113,6 +114,30 @@ _NEWER = {2: _SECOND, 3: _THIRD, 4: _FOURTH, 5: _FIFTH, 6: _SIXTH, 7: _SEVENTH, 
           9: _NINTH}
 
 
+def _upgraded(connection, tables):
+    """Create the tables, or upgrade them; return the version that they had, 0 if there were none.
+
+    :param tables: the statements that create the tables of adapters.
+    """
+    for statement in (*_SCHEMA, *tables):
+        connection.execute(statement)
+    version = connection.execute('PRAGMA user_version').fetchone()[0]
+    for newer, statements in _NEWER.items():
+        if version < newer:
+            for statement in statements:
+                connection.execute(statement)
+            connection.execute(f'PRAGMA user_version = {newer}')
+    return version
+
+
+@functools.cache
+def _in_memory(tables):
+    """Return a connection to a database in memory that has the tables and no rows."""
+    connection = sqlite3.connect(':memory:', isolation_level=None, check_same_thread=False)
+    _upgraded(connection, tables)
+    return connection
+
+
 class Store:
     """The database, used by all threads of this process and perhaps by other processes.
 
@@ -126,15 +151,11 @@ class Store:
         self._lock = threading.Lock()
         self._connection = None
         self._process = None
+        if not path:
+            # To copy tables is ten times as fast as to create them.
+            _in_memory(tuple(tables)).backup(self._connected())
         with self.transaction() as connection:
-            for statement in (*_SCHEMA, *tables):
-                connection.execute(statement)
-            version = connection.execute('PRAGMA user_version').fetchone()[0]
-            for newer, statements in _NEWER.items():
-                for statement in statements if version < newer else ():
-                    connection.execute(statement)
-                    connection.execute(f'PRAGMA user_version = {newer}')
-            if version == 0:
+            if not path or _upgraded(connection, tables) == 0:
                 found(connection)
 
     @contextlib.contextmanager
