@@ -22,6 +22,7 @@ import hypothesis
 from hypothesis.internal.conjecture import providers
 from oslo_config import cfg
 import pytest
+import sqlalchemy as sa
 
 from support import builders
 from climate import conf as configuration
@@ -127,6 +128,10 @@ def opened(tmp_path_factory):
     link = tmp_path_factory.mktemp('opened') / 'now'
     found = engine.Database(os.environ.get('CLIMATE_TEST_DATABASE')
                             or f'sqlite:///{link}/climate.sqlite')
+    if found.dialect == 'sqlite':
+        # The file of a test need not survive a crash of the machine.
+        sa.event.listen(found.engine, 'connect', lambda connection, _record: connection.execute(
+            'PRAGMA synchronous = OFF'))
     yield found, link
     found.dispose()
 

@@ -3,14 +3,18 @@
 import contextlib
 import dataclasses
 import datetime
+import functools
 import json
 import socket
 import uuid
 
+from oslo_config import cfg
+from oslo_policy import opts as policy_options
 import sqlalchemy as sa
 import webtest
 
 from climate import context
+from climate import policy
 from climate.api import app
 from climate.cloud import simulated
 from climate.db import migrate
@@ -149,9 +153,10 @@ class Api:
 
     def __init__(self, conf, manager, rules=None, plugins=None, client=None):
         self.manager = manager or client
+        classes = plugins or manager_plugins(conf)
         self._app = webtest.TestApp(app.build(
-            conf, client or manager.client, plugins or manager_plugins(conf),
-            clock=manager.clock if manager else Clock(), rules=rules))
+            conf, client or manager.client, classes,
+            clock=manager.clock if manager else Clock(), rules=rules or _rules(conf, classes)))
 
     def call(self, method, path, body=None, token=DEMO, version=None, headers=None, raw=None):
         """The answer, whatever its status; `body` is sent as JSON, `raw` as it is."""
@@ -204,6 +209,23 @@ port = {a_free_port()}
 
 def manager_plugins(conf):
     return registry.load(conf.plugins)
+
+
+def _rules(conf, classes):
+    """The Policy of a conf: a shared one, unless the conf has its own rules; they take long."""
+    policy_options.set_defaults(conf)  # Registers the options.
+    pools = registry.pools_of(classes)
+    known = tuple(pools), tuple(registry.views_of(pools))
+    if conf.oslo_policy.policy_file == 'policy.yaml':
+        return _default_rules(*known)
+    return policy.Policy(conf, pools=known[0], views=known[1])
+
+
+@functools.cache
+def _default_rules(pools, views):
+    found = cfg.ConfigOpts()
+    found([], project='climate', default_config_files=[], default_config_dirs=[])
+    return policy.Policy(found, pools=pools, views=views)
 
 
 def a_member(user='demo', project='demo'):
