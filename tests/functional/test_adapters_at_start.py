@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fault in a service that a plugin uses is reported to the operator at the start."""
-import os
 import pathlib
-import subprocess
 import sys
 
 import pytest
 from support import builders
+from support import programs
 
 PROGRAMS = pathlib.Path(sys.executable).parent
 PLUGIN = '''
@@ -27,11 +26,9 @@ def run(database, tmp_path):
 
     def run(program, *words, plugins='virtual:box', more=''):
         path = builders.on_files(tmp_path, f'[DEFAULT]\nplugins = {plugins}\n{more}')
-        done = subprocess.run(
-            [str(PROGRAMS / program), '--config-file', str(path), *words],
-            capture_output=True, text=True, check=False, timeout=120,
-            env={**os.environ, 'PYTHONPATH': str(tmp_path), 'CLIMATE_STATE': str(tmp_path)})
-        return done.returncode, done.stdout + done.stderr
+        status, *said = programs.run(program, '--config-file', path, *words,
+                                     PYTHONPATH=str(tmp_path), CLIMATE_STATE=str(tmp_path))
+        return status, ''.join(said)
     return run
 
 

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from support import builders
+from support import programs
 from support import waiting
 
 PROGRAM = pathlib.Path(sys.executable).parent / 'climate-manager'
@@ -29,9 +30,7 @@ def audit(tmp_path, installation):
     path = builders.on_files(tmp_path, '[manager]\naudit_grace_seconds = 1')
 
     def run(*words, file=path, command=('audit',)):
-        done = subprocess.run([str(PROGRAM), '--config-file', str(file), *command, *words],
-                              capture_output=True, text=True, check=False, timeout=60)
-        return done.returncode, done.stdout, done.stderr
+        return programs.run('climate-manager', '--config-file', file, *command, *words)
     return run
 
 

@@ -2,20 +2,16 @@
 """climate-status: everything that a manager needs is checked, and wrong passwords are found."""
 import http.server
 import json
-import os
-import pathlib
-import subprocess
-import sys
 
 import pytest
 from support import builders
 from support import loopback
+from support import programs
 from support import refusing_broker
 
 from climate.cmd import status
 from climate.plugins.compute import scheduler_filter
 
-PROGRAMS = pathlib.Path(sys.executable).parent
 CLOUD = """
 [cloud]
 driver = openstack
@@ -64,12 +60,9 @@ def run(database, tmp_path):
         pytest.skip('The programs read a configuration with a file of SQLite.')
 
     def run(program, *words, more='', seconds=120):
-        path = str(builders.on_files(tmp_path, more))
-        done = subprocess.run(
-            [str(PROGRAMS / program), *[path if word == 'FILE' else word for word in words]],
-            capture_output=True, text=True, check=False, timeout=seconds,
-            env={**os.environ, 'CLIMATE_STATE': str(tmp_path)})
-        return done.returncode, done.stdout, done.stderr
+        path = builders.on_files(tmp_path, more)
+        return programs.run(program, *[path if word == 'FILE' else word for word in words],
+                            seconds=seconds, CLIMATE_STATE=str(tmp_path))
     return run
 
 

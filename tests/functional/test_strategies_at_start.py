@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A strategy that cannot be used is reported to the operator before a user meets it."""
-import os
 import pathlib
-import subprocess
 import sys
 
 import pytest
 from support import builders
+from support import programs
 
 PROGRAMS = pathlib.Path(sys.executable).parent
 
@@ -19,11 +18,9 @@ def run(database, tmp_path):
 
     def run(program, *words, strategy='fewest-instances'):
         path = builders.on_files(tmp_path, f'[acquire]\nmigration_strategy = {strategy}')
-        done = subprocess.run(
-            [str(PROGRAMS / program), '--config-file', str(path), *words],
-            capture_output=True, text=True, check=False, timeout=120,
-            env={**os.environ, 'PYTHONPATH': str(tmp_path), 'CLIMATE_STATE': str(tmp_path)})
-        return done.returncode, done.stdout + done.stderr
+        status, *said = programs.run(program, '--config-file', path, *words,
+                                     PYTHONPATH=str(tmp_path), CLIMATE_STATE=str(tmp_path))
+        return status, ''.join(said)
     return run
 
 

@@ -1,12 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that tests start and end."""
 import contextlib
+from importlib import metadata
+import multiprocessing
 import os
+import pathlib
 import subprocess
+import sys
+import tempfile
 
 import requests
 
 from support import waiting
+
+# A process that has imported most of Climate forks itself for each run of a program: a new Python
+# needs two seconds for the imports.
+_FORKS = multiprocessing.get_context('forkserver')
+_FORKS.set_forkserver_preload(['climate.cmd.db', 'climate.cmd.status', 'climate.cmd.audit',
+                               'climate.cmd.manager_service'])
+
+
+def run(program, *words, seconds=120, **more):
+    """Run a program of Climate in a process of its own, without a new Python.
+
+    :param more: variables of its environment, besides ours.
+    :returns: the exit status, and all that the program wrote to stdout and to stderr.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        written = [pathlib.Path(folder, name) for name in ('out', 'err')]
+        process = _FORKS.Process(target=_carry_out, args=(
+            [program, *map(str, words)], {**os.environ, **more}, written))
+        process.start()
+        try:
+            process.join(seconds)
+            assert process.exitcode is not None, f'{program} did not end within {seconds} s.'
+        finally:
+            process.kill()
+            process.join()
+        return process.exitcode, *(path.read_text() for path in written)
+
+
+def _carry_out(argv, environ, written):
+    """Run the console script that argv names, as the file in bin does."""
+    for descriptor, path in enumerate(written, 1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
+    os.environ.clear()
+    os.environ.update(environ)
+    sys.path[:0] = filter(None, environ.get('PYTHONPATH', '').split(os.pathsep))
+    sys.argv[:] = argv
+    [point] = metadata.entry_points(group='console_scripts', name=argv[0])
+    sys.exit(point.load()())
 
 
 @contextlib.contextmanager
