@@ -59,6 +59,13 @@ def with_nova(clock):
 
 
 @pytest.fixture
+def listing(requests_mock):
+    """The requests-mock with a service that has no lease."""
+    requests_mock.get(f'{canned.URL}/leases', json={'leases': []})
+    return requests_mock
+
+
+@pytest.fixture
 def run():
     """Run the command with words; all streams are captured, no environment is seen."""
     def run_it(*words, environ=None):

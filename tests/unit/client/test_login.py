@@ -11,12 +11,6 @@ from unit.client import canned
 URL = canned.URL
 
 
-@pytest.fixture
-def listing(requests_mock):
-    requests_mock.get(f'{URL}/leases', json={'leases': []})
-    return requests_mock
-
-
 def headers(requests_mock):
     return requests_mock.last_request.headers
 

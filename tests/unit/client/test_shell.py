@@ -15,12 +15,6 @@ from climate.client import shell
 URL = canned.URL
 
 
-@pytest.fixture
-def listing(requests_mock):
-    requests_mock.get(f'{URL}/leases', json={'leases': []})
-    return requests_mock
-
-
 def test_help_lists_every_command(run):
     outcome = run('--help')
     assert outcome.code == 0

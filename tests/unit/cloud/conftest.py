@@ -4,6 +4,7 @@ from keystoneauth1 import fixture
 from oslo_config import cfg
 import pytest
 import requests_mock
+from support import builders
 
 from climate import cloud as clouds
 from climate import conf as options
@@ -92,19 +93,10 @@ class CannedCloud:
             self.http.get(url, json=cinder, status_code=300)
 
 
-class Clock:
-    """A clock that stands until it is told."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    """A clock of seconds that stands until a test moves it."""
+    return builders.Clock(1000.0)
 
 
 @pytest.fixture
@@ -123,6 +115,12 @@ def configured(tmp_path):
 def canned(configured):
     with requests_mock.Mocker() as http:
         yield CannedCloud(http, configured)
+
+
+@pytest.fixture
+def services(canned):
+    """Climate's own services in a cloud of canned answers."""
+    return canned.cloud().as_service()
 
 
 @pytest.fixture

@@ -15,11 +15,6 @@ def _service(status='enabled', reason=None, state='up'):
 
 
 @pytest.fixture
-def services(canned):
-    return canned.cloud().as_service()
-
-
-@pytest.fixture
 def known(canned):
     """callable(*services): what Nova knows; returns a callable: what was written of u1."""
     def answer(*found):

@@ -13,11 +13,6 @@ MODEL = models.FloatingIP('f1', 'net', '172.24.4.210', 'demo', None, 'd', ('clim
                           'ACTIVE')
 
 
-@pytest.fixture
-def services(canned):
-    return canned.cloud().as_service()
-
-
 def test_a_network_has_its_subnets(services, canned):
     canned.http.get(f'{NEUTRON}/networks/net', json={'network': {
         'id': 'net', 'name': 'public', 'router:external': True}})

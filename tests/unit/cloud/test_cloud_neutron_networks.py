@@ -14,11 +14,6 @@ FOUND = {'id': 'n1', 'name': 'lab', 'project_id': 'demo', 'description': 'd', 't
 MODEL = network_models.SegmentNetwork('n1', 'lab', 'demo', SEGMENT, 'd', ('climate',), ('s1',))
 
 
-@pytest.fixture
-def services(canned):
-    return canned.cloud().as_service()
-
-
 def refusal(kind, message='no'):
     return {'NeutronError': {'type': kind, 'message': message, 'detail': ''}}
 

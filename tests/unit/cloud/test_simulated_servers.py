@@ -12,16 +12,6 @@ from climate.nova import rules
 LONG_AGO = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
-class Clock:
-    """A clock that stands until it is told."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
 class Scene:
     """A cloud, Climate's own services in it, and those of the user u of the project p."""
 
@@ -57,10 +47,9 @@ class Scene:
 
 
 @pytest.fixture
-def scene_of(simulate):
+def scene_of(simulate, clock):
     """callable(further conf lines of [simulated]) → Scene with three hosts."""
     def build(settings=''):
-        clock = Clock()
         return Scene(simulate(f'hosts = 3\n{settings}', clock=clock), clock)
     return build
 

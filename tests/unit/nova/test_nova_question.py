@@ -5,21 +5,15 @@ import logging
 from oslo_config import cfg
 import pytest
 import requests
+from support import builders
 
 from climate.nova import options
 from climate.nova import question
 
 
-class Clock:
-    now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return builders.Clock(100.0)
 
 
 @pytest.fixture
