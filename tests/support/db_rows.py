@@ -9,10 +9,12 @@ import sqlalchemy as sa
 from climate.db import allocations
 from climate.db import engine
 from climate.db import leases
+from climate.db import resource_properties
 from climate.db import resources
 from climate.db import tables
 from climate.db import work_slots
 from climate.domain import event_kinds
+from climate.domain import interval
 from climate.domain import records
 from support import builders
 
@@ -90,6 +92,23 @@ def hosts(database, *names, pool='host'):
     """Enrol hosts of those names; returns their ids."""
     with database.writer() as connection:
         return [resources.add(connection, pool, name, {'vcpus': 4}, NOON) for name in names]
+
+
+def set_properties(database, resource_id, values, fact=False, pool='host'):
+    """Set values of properties of a resource, those of its owner or facts of the cloud."""
+    with database.writer() as connection:
+        resource_properties.set_values(connection, pool, resource_id, values, NOON, fact=fact)
+
+
+def lease_of(database, lease):
+    """The lease as it is saved."""
+    with database.reader() as connection:
+        return leases.get(connection, lease.id)
+
+
+def span(first, last):
+    """The Interval between two hours after noon."""
+    return interval.Interval(NOON + hours(first), NOON + hours(last))
 
 
 def host_in_old_table(database, name, pool='host'):

@@ -10,11 +10,6 @@ NOON, hours = db_rows.NOON, db_rows.hours
 
 
 @pytest.fixture
-def ids(database):
-    return db_rows.hosts(database, 'a', 'b', 'c')
-
-
-@pytest.fixture
 def listed(database):
     """Returns the Allocations that a query selects at noon."""
     def find(part=allocation_lists.WHOLE_LIST, pool='host', **filters):

@@ -1,32 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocations in the database, with history, outbox and managers."""
-import pytest
 from support import db_rows
 
 from climate.db import allocations
 from climate.db import journal
 from climate.db import managers
-from climate.domain import interval
 from climate.domain import selection
 from climate.domain import texts
 
 NOON, hours = db_rows.NOON, db_rows.hours
+span = db_rows.span
 TABLE = allocations.ALLOCATIONS
-
-
-def span(first, last):
-    return interval.Interval(NOON + hours(first), NOON + hours(last))
-
-
-@pytest.fixture
-def ids(database):
-    return db_rows.hosts(database, 'a', 'b', 'c')
-
-
-@pytest.fixture
-def lease(database):
-    """A lease from noon to one."""
-    return db_rows.saved(database, db_rows.a_lease())
 
 
 def test_bookings_say_what_others_have_each_copy_once(database, ids, lease):

@@ -9,24 +9,9 @@ from climate.db import allocations
 from climate.db import free_resources
 from climate.db import resource_properties
 from climate.db import resources
-from climate.domain import interval
 
 NOON, hours = db_rows.NOON, db_rows.hours
-
-
-def span(first, last):
-    return interval.Interval(NOON + hours(first), NOON + hours(last))
-
-
-@pytest.fixture
-def ids(database):
-    return db_rows.hosts(database, 'a', 'b', 'c')
-
-
-@pytest.fixture
-def lease(database):
-    """A lease from noon to one."""
-    return db_rows.saved(database, db_rows.a_lease())
+span = db_rows.span
 
 
 def search(*hours_of_span, **how):

@@ -13,17 +13,7 @@ from climate.domain import lifecycle
 from climate.domain import texts
 
 NOON, hours = db_rows.NOON, db_rows.hours
-
-
-@pytest.fixture
-def lease(database):
-    """A lease that starts at noon."""
-    return db_rows.saved(database, db_rows.a_lease())
-
-
-def get(database, lease):
-    with database.reader() as connection:
-        return leases.get(connection, lease.id)
+get = db_rows.lease_of
 
 
 def take(database, lease, owner='me', task='start'):

@@ -14,11 +14,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 
 NOON, hours = db_rows.NOON, db_rows.hours
-
-
-@pytest.fixture
-def lease(database):
-    return db_rows.saved(database, db_rows.a_lease())
+get = db_rows.lease_of
 
 
 def found(database, now=NOON, **query):
@@ -26,11 +22,6 @@ def found(database, now=NOON, **query):
     with database.reader() as connection:
         return [each.name for each in
                 leases.find(connection, records.LeaseQuery(**query), now)]
-
-
-def get(database, lease):
-    with database.reader() as connection:
-        return leases.get(connection, lease.id)
 
 
 def test_a_lease_comes_back_whole(database):

@@ -6,27 +6,16 @@ from support import db_rows
 from climate import errors
 from climate.db import engine
 from climate.db import events
-from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import event_kinds
 
 NOON, hours = db_rows.NOON, db_rows.hours
-
-
-@pytest.fixture
-def ids(database):
-    """Three enrolled hosts."""
-    return db_rows.hosts(database, 'a', 'b', 'c')
+set_properties = db_rows.set_properties
 
 
 def names(database, **how):
     with database.reader() as connection:
         return [each.name for each in resources.find(connection, 'host', **how)]
-
-
-def say(database, resource_id, values, fact=False):
-    with database.writer() as connection:
-        resource_properties.set_values(connection, 'host', resource_id, values, NOON, fact=fact)
 
 
 def test_resources_are_found_by_id_in_their_pool(database, ids):
@@ -39,8 +28,8 @@ def test_resources_are_found_by_id_in_their_pool(database, ids):
 
 
 def test_a_resource_comes_back_whole(database, ids):
-    say(database, ids[0], {'rack': '7'})
-    say(database, ids[0], {'traits': 'A B'}, fact=True)
+    set_properties(database, ids[0], {'rack': '7'})
+    set_properties(database, ids[0], {'traits': 'A B'}, fact=True)
     with database.reader() as connection:
         found = resources.get(connection, 'host', ids[0])
         assert resources.named(connection, 'host', 'a') == found
