@@ -1,49 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A database and a cloud in this process, with points at which the process may crash."""
-import contextlib
 import shutil
 
 from stories import base
 from stories import picture
 from support import builders
+from support import crashing
 
 from climate.cloud import simulated
-from climate.db import engine
-
-
-class Crash(BaseException):
-    """The process dies here: nothing may catch it and go on."""
-
-
-class Points:
-    """Counts the moments at which a process may die, and lets it die at one of them."""
-
-    def __init__(self):
-        self.count = 0
-        self.crash_at = 0
-
-    def reach(self, *_where):
-        self.count += 1
-        if self.count == self.crash_at:
-            raise Crash
-
-    def begin(self, crash_at):
-        self.count, self.crash_at = 0, crash_at
-
-
-class Fragile(engine.Database):
-    """A database with a moment to die before and after each commit."""
-
-    def __init__(self, url, points):
-        super().__init__(url)
-        self._points = points
-
-    @contextlib.contextmanager
-    def writer(self):
-        with super().writer() as connection:
-            yield connection
-            self._points.reach()
-        self._points.reach()
 
 
 class Place:
@@ -56,8 +20,8 @@ class Place:
 
     def __init__(self, conf, folder):
         folder.mkdir()
-        self.points = Points()
-        self.database = Fragile(f'sqlite:///{folder}/climate.sqlite', self.points)
+        self.points = crashing.Points()
+        self.database = crashing.Fragile(f'sqlite:///{folder}/climate.sqlite', self.points)
         self.clock = builders.Clock()
         self.cloud = None
         conf.set_override('state', str(folder / 'cloud.sqlite'), group='simulated')

@@ -15,6 +15,7 @@ import model_truths as truths
 import model_types
 import model_world
 from support import builders
+from support import crashing
 
 from climate import errors
 
@@ -144,7 +145,7 @@ class Base(stateful.RuleBasedStateMachine):
         self._stirred = True
         try:
             return deed(self.world.managers[side])
-        except model_world.Crash:
+        except crashing.Crash:
             self.tally['crashes'] += 1
             self.world.restart(side)
             return None

@@ -10,6 +10,7 @@ import model_bills
 import model_types
 import model_world
 from support import builders
+from support import crashing
 
 from climate import errors
 from climate.cloud.simulated import images
@@ -77,7 +78,7 @@ class Weather(model_bills.Bills):
     @base.rule(number=_POINT)
     def the_next_to_come_there_dies(self, number):
         def die(_calling):
-            raise model_world.Crash
+            raise crashing.Crash
         self.world.points.arm(number, die, model_world.DIES)
 
     @base.rule(side=base.SIDE)

@@ -97,10 +97,6 @@ def empty(database):
                 connection.exec_driver_sql(f'ALTER TABLE {name} AUTO_INCREMENT = 1')
 
 
-class Crash(BaseException):
-    """The process dies here: nothing may catch it and go on."""
-
-
 class Ids:
     """Stands in for uuid4, so that the same steps make the same ids."""
 

@@ -4,6 +4,7 @@ import crashes
 import pytest
 import stories
 from support import builders
+from support import crashing
 
 from climate.domain import audit as audits
 from climate.manager.audit import comparison
@@ -25,7 +26,7 @@ def _play(place, story, ready, crash_at):
     wrong = None
     try:
         crashes.act(story, place.manager())
-    except crashes.Crash:
+    except crashing.Crash:
         place.points.begin(0)
         left = _audited(place, place.manager(), place.cloud.servers())
         wrong = [each for each in left if each.repair not in (None, audits.COMPLETE)]

@@ -5,6 +5,7 @@ import pytest
 import stories
 from stories import picture
 from support import builders
+from support import crashing
 
 
 def _play(place, story, ready, crash_at):
@@ -14,7 +15,7 @@ def _play(place, story, ready, crash_at):
     died = False
     try:
         crashes.act(story, place.manager())
-    except crashes.Crash:
+    except crashing.Crash:
         died = True
         place.clock.advance(builders.minutes(1))
         crashes.act(story, place.manager())

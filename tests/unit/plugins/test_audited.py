@@ -5,6 +5,7 @@ import dataclasses
 import uuid
 
 import pytest
+from support import crashing
 import test_plugin_contract as contract
 
 from climate import errors
@@ -64,7 +65,7 @@ def test_completing_what_lacks_nothing_changes_nothing(scene):
 
 def test_what_a_start_did_not_come_to_is_found_and_completed(scene):
     for place in range(1, 100):
-        if not _cut_short(scene, place):
+        if not crashing.dies_at(scene.cloud, place, lambda: scene.call('start')):
             return
         assert {each.repair for each in lacks(scene)} <= {'complete'}
         scene.call('complete')
@@ -78,29 +79,10 @@ def test_whatever_part_of_a_start_was_made_can_be_cleared(scene):
     clear(scene)
     assert scene.picture() == before
     for place in range(1, 100):
-        cut_short = _cut_short(scene, place)
+        cut_short = crashing.dies_at(scene.cloud, place, lambda: scene.call('start'))
         clear(scene)
         clear(scene)
         assert scene.picture() == before
         if not cut_short:
             return
     raise AssertionError('The start never came to its end.')
-
-
-def _cut_short(scene, place):
-    """Start, but die at that point; False where the start ended before it."""
-    left = place
-
-    def die(_name, _when):
-        nonlocal left
-        left -= 1
-        if left == 0:
-            raise contract.Crash
-    scene.cloud.faults.on_point = die
-    try:
-        scene.call('start')
-    except contract.Crash:
-        return True
-    finally:
-        scene.cloud.faults.on_point = None
-    return False

@@ -10,6 +10,7 @@ import jsonschema
 import plugin_forms
 import pytest
 from support import builders
+from support import crashing
 
 from climate import errors
 from climate.api import rest_1_0
@@ -23,10 +24,6 @@ from climate.plugins import registry
 TYPES = sorted(point.name for point in metadata.entry_points(group=registry.NAMESPACE))
 FORMS = plugin_forms.FORMS
 _DRAWN = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
-
-
-class Crash(BaseException):
-    """A start that is cut short."""
 
 
 def until_done(name, work):
@@ -92,21 +89,7 @@ class Scene:
         """
         for place in range(1, 100):
             before()
-            left = place
-
-            def die(_name, _when):
-                nonlocal left
-                left -= 1
-                if left == 0:
-                    raise Crash
-            self.cloud.faults.on_point = die
-            try:
-                self.call(method, **more)
-            except Crash:
-                cut_short = True
-            else:
-                cut_short = False
-            self.cloud.faults.on_point = None
+            cut_short = crashing.dies_at(self.cloud, place, lambda: self.call(method, **more))
             yield
             if not cut_short:
                 return

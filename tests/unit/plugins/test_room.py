@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The start of leased room."""
 import pytest
+from support import crashing
 import volume_scene
 
 from climate import errors
@@ -17,14 +18,7 @@ def test_a_start_that_is_cut_short_anywhere_goes_on_and_makes_each_volume_once(b
     for place in range(1, 200):
         scene = build(size_gb=10, amount=2)
         scene.allocate(0, copies=2)
-        scene.crash_at(place)
-        try:
-            scene.finish('start')
-        except volume_scene.Crash:
-            cut_short = True
-        else:
-            cut_short = False
-        scene.cloud.faults.on_point = None
+        cut_short = crashing.dies_at(scene.cloud, place, lambda scene=scene: scene.finish('start'))
         scene.finish('start')
         assert [(each.project_id, each.status) for each in scene.volumes.every()] == [
             ('demo', 'available')] * 2

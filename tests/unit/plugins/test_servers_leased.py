@@ -3,6 +3,7 @@
 import leased_scene
 import pytest
 from support import builders
+from support import crashing
 
 from climate import errors
 
@@ -11,10 +12,6 @@ ENDINGS = ['snapshot', 'delete', 'suspend', 'shelve', 'migrate']
 ASLEEP = ('SHELVED_OFFLOADED', None)
 RESERVED = {'climate:lease_id': 'l', 'climate:reservation_id': 'r', 'climate:status': 'RESERVED'}
 RUNNING = {**RESERVED, 'climate:status': 'ACTIVE'}
-
-
-class Crash(BaseException):
-    """A call that is cut short."""
 
 
 @pytest.fixture
@@ -414,7 +411,7 @@ def _story(conf, steps, later, on_end, on_point=None):
         for _ in range(2):
             try:
                 scene.run(step)
-            except Crash:
+            except crashing.Crash:
                 cut_short = True
                 scene.cloud.faults.on_point = None
                 continue
@@ -449,7 +446,7 @@ STEPS = ('prepare', 'start', 'end')
 @pytest.mark.parametrize('later', [True, False])
 def test_a_crash_between_any_two_calls_makes_no_difference(conf, later, on_end):
     def die(scene, server):
-        raise Crash
+        raise crashing.Crash
     steps = STEPS if later else STEPS[1:]
     expected, _ = _story(conf, steps, later, on_end)
     count = 0

@@ -14,10 +14,6 @@ from climate.plugins import registry
 BACKENDS = ('storage@hdd#hdd', 'storage@ssd#ssd')
 
 
-class Crash(BaseException):
-    """A call that is cut short."""
-
-
 class Scene:
     """The plugin, a cloud with two enrolled back ends, and a reservation of one request."""
 
@@ -63,17 +59,6 @@ class Scene:
             except errors.StillBusy:
                 self.clock.advance(builders.seconds(10))
         raise AssertionError(f'{method} never came to its end.')
-
-    def crash_at(self, place):
-        """Let the cloud cut the caller short at its fault point of that number, from now on."""
-        left = place
-
-        def die(_name, _when):
-            nonlocal left
-            left -= 1
-            if left == 0:
-                raise Crash
-        self.cloud.faults.on_point = die
 
     def images(self):
         """The owners and statuses of the images that were made of volumes."""
