@@ -42,8 +42,7 @@ def leased(manager, *arguments, start=None, end=3, **more):
 
 def change(manager, lease, **request):
     """Change the fields of the only reservation of a lease, and let events run."""
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        reservations=(records.ReservationRequest(None, request, id=lease.reservations[0].id),)))
+    manager.change_reservation(lease, **request)
     manager.run()
 
 

@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fault in a service that a plugin uses is reported to the operator at the start."""
-import pathlib
-import sys
-
 import pytest
-from support import builders
-from support import programs
 
-PROGRAMS = pathlib.Path(sys.executable).parent
 PLUGIN = '''
 from climate.plugins import dummy
 
@@ -19,17 +13,10 @@ class BoxPlugin(dummy.DummyPlugin):
 
 
 @pytest.fixture
-def run(database, tmp_path):
+def run(run_program):
     """callable(program, words…, plugins): (exit status, all that it said)."""
-    if database.dialect != 'sqlite':
-        pytest.skip('The programs read a configuration with a file of SQLite.')
-
-    def run(program, *words, plugins='virtual:box', more=''):
-        path = builders.on_files(tmp_path, f'[DEFAULT]\nplugins = {plugins}\n{more}')
-        status, *said = programs.run(program, '--config-file', path, *words,
-                                     PYTHONPATH=str(tmp_path), CLIMATE_STATE=str(tmp_path))
-        return status, ''.join(said)
-    return run
+    return lambda *words, plugins='virtual:box', more='': run_program(
+        *words, options=f'[DEFAULT]\nplugins = {plugins}\n{more}')
 
 
 @pytest.fixture

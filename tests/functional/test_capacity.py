@@ -11,14 +11,8 @@ from climate.domain import lifecycle
 from climate.domain import records
 
 HOUR = builders.hours(1)
+sized = builders.instances
 NOON = builders.NOON
-
-
-def sized(amount=1, vcpus=1, memory_mb=1024, disk_gb=1, affinity=None, **more):
-    """A ReservationRequest for instances of those sizes."""
-    return records.ReservationRequest('virtual:instance', {
-        'vcpus': vcpus, 'memory_mb': memory_mb, 'disk_gb': disk_gb, 'amount': amount,
-        'affinity': affinity, **more})
 
 
 def flavored(flavor_id='2', amount=1, affinity=None):
@@ -29,9 +23,7 @@ def flavored(flavor_id='2', amount=1, affinity=None):
 
 def change(manager, lease, place=0, **request):
     """The lease after a change of one of its reservations, as its update is done."""
-    made = manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        reservations=(records.ReservationRequest(
-            None, request, id=lease.reservations[place].id),)))
+    made = manager.change_reservation(lease, place, **request)
     manager.run()
     return made
 
@@ -42,44 +34,12 @@ def spread(lease, place=0):
     return sorted(counts.values(), reverse=True)
 
 
-def started(manager, *reservations, **more):
-    """A running lease."""
-    lease = manager.create(builders.a_lease(*reservations, **more))
-    manager.run()
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
-    return lease
-
-
-@pytest.fixture
-def hosts(manager):
-    """callable(count, vcpus=…): enrol so many equal hosts, whose VCPU count four times."""
-    def enrol(count, vcpus=2, traits=(), memory_mb=65536):
-        for number in range(count):
-            manager.cloud.add_host(f'small-{number}', vcpus=vcpus, traits=traits,
-                                   memory_mb=memory_mb)
-            manager.client.create_resource(builders.an_admin(), 'host', f'small-{number}', {})
-    return enrol
-
-
-@pytest.fixture
-def as_before(manager):
-    """Afterwards the cloud has nothing that it did not have before."""
-    before = manager.cloud.leftovers()
-    yield
-    manager.run_until(manager.clock() + builders.hours(24))
-    assert manager.cloud.leftovers() == before
-    assert [each.name for each in manager.cloud.as_service().nova.aggregates()] == ['freepool']
-    assert manager.cloud.servers() == []
-    assert manager.cloud.as_service().keystone.trusts() == []
-
-
 @pytest.mark.parametrize('request_of', [sized, flavored])
 @pytest.mark.usefixtures('as_before')
 def test_a_project_boots_as_many_instances_as_it_leased_and_loses_them_at_the_end(
-        manager, hosts, request_of):
-    hosts(2)
-    lease = started(manager, request_of(amount=2, affinity=False))
+        manager, enrol_hosts, request_of):
+    enrol_hosts(2)
+    lease = manager.active(request_of(amount=2, affinity=False))
     [reservation] = lease.reservations
     booted = [manager.cloud.boot('demo', name, flavor=reservation.id) for name in 'ab']
     assert {server.host for server in booted} == {'small-0', 'small-1'}
@@ -96,9 +56,9 @@ def test_a_project_boots_as_many_instances_as_it_leased_and_loses_them_at_the_en
 
 
 @pytest.mark.usefixtures('as_before')
-def test_the_cloud_has_what_existing_clients_look_for(manager, hosts):
-    hosts(1)
-    [reservation] = started(manager, sized(3, vcpus=2, affinity=True)).reservations
+def test_the_cloud_has_what_existing_clients_look_for(manager, enrol_hosts):
+    enrol_hosts(1)
+    [reservation] = manager.active(sized(3, vcpus=2, affinity=True)).reservations
     services = manager.cloud.as_service()
     aggregate = services.nova.aggregate(reservation.id)
     assert aggregate.zone is None
@@ -111,7 +71,7 @@ def test_the_cloud_has_what_existing_clients_look_for(manager, hosts):
     flavor = services.flavors.flavor(reservation.id, 'demo')
     own_class = 'CUSTOM_RESERVATION_' + reservation.id.upper().replace('-', '_')
     assert (flavor.name, flavor.vcpus, flavor.ram, flavor.disk) == (
-        f'reservation:{reservation.id}', 2, 1024, 1)
+        f'reservation:{reservation.id}', 2, 512, 1)
     assert flavor.extra_specs == {
         'aggregate_instance_extra_specs:reservation': reservation.id,
         f'resources:{own_class}': '1', 'affinity_id': aggregate.metadata['affinity_id']}
@@ -125,34 +85,34 @@ def test_the_cloud_has_what_existing_clients_look_for(manager, hosts):
 
 @pytest.mark.parametrize(('affinity', 'expected'), [
     (True, [4]), (False, [1, 1, 1, 1]), (None, [4])])
-def test_affinity_says_how_instances_lie(manager, hosts, affinity, expected):
-    hosts(4)
-    assert spread(started(manager, sized(4, affinity=affinity))) == expected
+def test_affinity_says_how_instances_lie(manager, enrol_hosts, affinity, expected):
+    enrol_hosts(4)
+    assert spread(manager.active(sized(4, affinity=affinity))) == expected
 
 
-def test_all_together_needs_one_host_with_room_for_all(manager, hosts):
-    hosts(3)
+def test_all_together_needs_one_host_with_room_for_all(manager, enrol_hosts):
+    enrol_hosts(3)
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(sized(9, affinity=True)))
     assert spread(manager.create(builders.a_lease(sized(9)))) == [8, 1]
 
 
-def test_all_apart_needs_as_many_hosts(manager, hosts):
-    hosts(2)
+def test_all_apart_needs_as_many_hosts(manager, enrol_hosts):
+    enrol_hosts(2)
     with pytest.raises(errors.NotEnough, match=r'3 servers .* only 2 fit'):
         manager.create(builders.a_lease(sized(3, affinity=False)))
 
 
-def test_a1_every_slot_counts(manager, hosts):
-    hosts(1)
+def test_a1_every_slot_counts(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.create(builders.a_lease(sized(2, vcpus=2)))
     manager.create(builders.a_lease(sized(2, vcpus=2)))
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(sized(1, vcpus=1)))
 
 
-def test_a8_only_the_slots_on_a_host_count_there(manager, hosts):
-    hosts(4)
+def test_a8_only_the_slots_on_a_host_count_there(manager, enrol_hosts):
+    enrol_hosts(4)
     manager.cloud.add_flavor('two', 'two', vcpus=2)
     manager.create(builders.a_lease(flavored('two', 4, affinity=False)))
     manager.create(builders.a_lease(flavored('two', 12)))
@@ -164,8 +124,8 @@ def test_a8_only_the_slots_on_a_host_count_there(manager, hosts):
 @pytest.mark.parametrize('second', [sized(8), builders.hosts(1)], ids=['slots', 'whole'])
 @pytest.mark.usefixtures('as_before')
 def test_a9_leases_that_touch_follow_one_another_on_the_same_host(
-        manager, hosts, first, second):
-    hosts(1)
+        manager, enrol_hosts, first, second):
+    enrol_hosts(1)
     before = manager.create(builders.a_lease(first))
     after = manager.create(builders.a_lease(second, start=NOON + HOUR, end=NOON + 2 * HOUR))
     manager.run()
@@ -183,29 +143,29 @@ def test_a9_leases_that_touch_follow_one_another_on_the_same_host(
 @pytest.mark.parametrize('first, second', [
     (sized(1), builders.hosts(1)), (builders.hosts(1), sized(1)),
     (flavored(), builders.hosts(1)), (builders.hosts(1), flavored())])
-def test_whole_hosts_and_slots_exclude_each_other(manager, hosts, first, second):
-    hosts(1)
+def test_whole_hosts_and_slots_exclude_each_other(manager, enrol_hosts, first, second):
+    enrol_hosts(1)
     manager.create(builders.a_lease(first, end=NOON + 2 * HOUR))
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(second, start=NOON + HOUR, end=NOON + 3 * HOUR))
 
 
 @pytest.mark.usefixtures('as_before')
-def test_sizes_and_flavors_share_a_host(manager, hosts):
-    hosts(1)
-    both = [started(manager, sized(2)), started(manager, flavored(amount=2)),
-            started(manager, sized(1), flavored(amount=1))]
+def test_sizes_and_flavors_share_a_host(manager, enrol_hosts):
+    enrol_hosts(1)
+    both = [manager.active(sized(2)), manager.active(flavored(amount=2)),
+            manager.active(sized(1), flavored(amount=1))]
     for lease in both:
         for reservation in lease.reservations:
             assert manager.cloud.boot('demo', 'x', flavor=reservation.id).host == 'small-0'
 
 
-def test_a_start_of_slots_waits_while_another_holds_the_host_whole(manager, hosts, conf):
+def test_a_start_of_slots_waits_while_another_holds_the_host_whole(manager, enrol_hosts, conf):
     conf.set_override('delete_seconds', 30, group='simulated')
     manager = builders.Manager(conf, manager.database, manager.clock)
     manager.cloud.add_host('only', vcpus=2)
     manager.client.create_resource(builders.an_admin(), 'host', 'only', {})
-    whole = started(manager)
+    whole = manager.active()
     manager.cloud.boot('demo', 'one', {'reservation': whole.reservations[0].id})
     slots = manager.create(builders.a_lease(sized(1), start=NOON + HOUR, end=NOON + 2 * HOUR))
     manager.run_until(NOON + HOUR + builders.minutes(0.2))
@@ -214,30 +174,30 @@ def test_a_start_of_slots_waits_while_another_holds_the_host_whole(manager, host
     assert manager.lease(slots).state == lifecycle.ACTIVE
 
 
-def test_capacity_is_what_placement_lets_nova_use(manager, hosts):
-    hosts(1, vcpus=2, memory_mb=4096)
+def test_capacity_is_what_placement_lets_nova_use(manager, enrol_hosts):
+    enrol_hosts(1, vcpus=2, memory_mb=4096)
     # (4096 - 512 reserved) MB, and 2 VCPU times 4.
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(sized(4, memory_mb=1024)))
     manager.create(builders.a_lease(sized(3, memory_mb=1024)))
 
 
-def test_one_instance_is_no_larger_than_placement_allows(manager, hosts):
-    hosts(1, vcpus=2)
+def test_one_instance_is_no_larger_than_placement_allows(manager, enrol_hosts):
+    enrol_hosts(1, vcpus=2)
     with pytest.raises(errors.NotEnough, match='0 with room for one when empty'):
         manager.create(builders.a_lease(sized(1, vcpus=3)))
 
 
-def test_criteria_pick_the_hosts(manager, hosts):
-    hosts(2)
+def test_criteria_pick_the_hosts(manager, enrol_hosts):
+    enrol_hosts(2)
     lease = manager.create(builders.a_lease(sized(
         2, resource_properties='["==", "$hypervisor_hostname", "small-1"]')))
     [host] = set(lease.reservations[0].resource_ids)
     assert manager.client.get_resource(builders.an_admin(), 'host', host).name == 'small-1'
 
 
-def test_the_traits_and_resources_of_a_flavor_count(manager, hosts):
-    hosts(1)
+def test_the_traits_and_resources_of_a_flavor_count(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.cloud.add_host('fast', vcpus=2, traits=['HW_CPU_X86_AVX2'])
     fast = manager.client.create_resource(builders.an_admin(), 'host', 'fast', {})
     manager.cloud.add_flavor('fast', 'fast', extra_specs={
@@ -247,7 +207,7 @@ def test_the_traits_and_resources_of_a_flavor_count(manager, hosts):
     manager.cloud.add_flavor('metal', 'metal', extra_specs={
         'resources:VCPU': '0', 'resources:MEMORY_MB': '0', 'resources:DISK_GB': '0',
         'resources:CUSTOM_METAL': '1'})
-    lease = started(manager, flavored('fast', 4), flavored('slow', 1))
+    lease = manager.active(flavored('fast', 4), flavored('slow', 1))
     assert set(lease.reservations[0].resource_ids) == {fast.id}
     assert fast.id not in lease.reservations[1].resource_ids
     copy = manager.cloud.as_service().flavors.flavor(lease.reservations[0].id, 'demo')
@@ -261,15 +221,15 @@ def test_the_traits_and_resources_of_a_flavor_count(manager, hosts):
     {'resources1:VCPU': '1'}, {'trait_a:X': 'required'}, {'hw:cpu_policy': 'mixed'},
     {'resources:VCPU': 'many'}, {'trait:X': 'perhaps'},
     {'resources:VCPU': '0', 'resources:MEMORY_MB': '0', 'resources:DISK_GB': '0'}], ids=str)
-def test_a_flavor_that_the_database_cannot_keep_is_refused(manager, hosts, specs):
-    hosts(1)
+def test_a_flavor_that_the_database_cannot_keep_is_refused(manager, enrol_hosts, specs):
+    enrol_hosts(1)
     manager.cloud.add_flavor('odd', 'odd', extra_specs=specs)
     with pytest.raises(errors.BadRequest):
         manager.create(builders.a_lease(flavored('odd')))
 
 
-def test_a_flavor_of_others_is_as_unknown_as_none(manager, hosts):
-    hosts(1)
+def test_a_flavor_of_others_is_as_unknown_as_none(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.cloud.add_flavor('theirs', 'theirs', public=False)
     for flavor_id in ('theirs', 'none'):
         with pytest.raises(errors.BadField, match=f'flavor_id: there is no flavor "{flavor_id}"'):
@@ -278,8 +238,8 @@ def test_a_flavor_of_others_is_as_unknown_as_none(manager, hosts):
     manager.create(builders.a_lease(flavored('theirs')))
 
 
-def test_a_flavor_is_named_by_its_name_too(manager, hosts):
-    hosts(1)
+def test_a_flavor_is_named_by_its_name_too(manager, enrol_hosts):
+    enrol_hosts(1)
     lease = manager.create(builders.a_lease(flavored('m1.small'), start=NOON + HOUR,
                                             end=NOON + 2 * HOUR))
     request = manager.lease(lease).reservations[0].request
@@ -290,15 +250,15 @@ def test_a_flavor_is_named_by_its_name_too(manager, hosts):
     assert manager.lease(lease).reservations[0].request['flavor_id'] == '1'
 
 
-def test_an_id_comes_before_a_name(manager, hosts):
-    hosts(1)
+def test_an_id_comes_before_a_name(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.cloud.add_flavor('9', '2')
     lease = manager.create(builders.a_lease(flavored('2')))
     assert 'm1.small' in lease.reservations[0].request['resource_properties']
 
 
-def test_a_name_of_several_flavors_is_refused_with_their_ids(manager, hosts):
-    hosts(1)
+def test_a_name_of_several_flavors_is_refused_with_their_ids(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.cloud.add_flavor('a1', 'große Flavor')
     manager.cloud.add_flavor('a2', 'große Flavor')
     manager.cloud.add_flavor('a3', 'große Flavor', public=False)
@@ -306,8 +266,8 @@ def test_a_name_of_several_flavors_is_refused_with_their_ids(manager, hosts):
         manager.create(builders.a_lease(flavored('große Flavor')))
 
 
-def test_a_name_of_a_flavor_of_others_is_as_unknown_as_none(manager, hosts):
-    hosts(1)
+def test_a_name_of_a_flavor_of_others_is_as_unknown_as_none(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.cloud.add_flavor('f1', 'theirs', public=False)
     with pytest.raises(errors.BadField, match='flavor_id: there is no flavor "theirs"'):
         manager.create(builders.a_lease(flavored('theirs')))
@@ -317,9 +277,9 @@ def test_a_name_of_a_flavor_of_others_is_as_unknown_as_none(manager, hosts):
 
 @pytest.mark.parametrize('request_of', [sized, flavored])
 @pytest.mark.usefixtures('as_before')
-def test_a_running_reservation_grows_and_shrinks(manager, hosts, request_of):
-    hosts(2)
-    lease = started(manager, request_of(amount=6))
+def test_a_running_reservation_grows_and_shrinks(manager, enrol_hosts, request_of):
+    enrol_hosts(2)
+    lease = manager.active(request_of(amount=6))
     [reservation] = lease.reservations
     change(manager, lease, amount=10)
     assert spread(manager.lease(lease)) == [8, 2]
@@ -339,17 +299,17 @@ def test_a_running_reservation_grows_and_shrinks(manager, hosts, request_of):
 
 
 @pytest.mark.parametrize('request_of', [sized, flavored])
-def test_a_change_that_has_no_room_leaves_all_as_it_was(manager, hosts, request_of):
-    hosts(1)
-    lease = started(manager, request_of(amount=2))
+def test_a_change_that_has_no_room_leaves_all_as_it_was(manager, enrol_hosts, request_of):
+    enrol_hosts(1)
+    lease = manager.active(request_of(amount=2))
     with pytest.raises(errors.NotEnough):
         change(manager, lease, amount=90)
     assert spread(manager.lease(lease)) == [2]
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
-def test_sizes_and_affinity_change_before_the_start_and_not_after(manager, hosts):
-    hosts(2)
+def test_sizes_and_affinity_change_before_the_start_and_not_after(manager, enrol_hosts):
+    enrol_hosts(2)
     later = {'start': NOON + HOUR, 'end': NOON + 2 * HOUR}
     lease = manager.create(builders.a_lease(sized(2), **later))
     change(manager, lease, vcpus=2, affinity=False)
@@ -366,9 +326,9 @@ def test_sizes_and_affinity_change_before_the_start_and_not_after(manager, hosts
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
-def test_a_lease_is_prolonged_with_its_slots_where_they_are(manager, hosts):
-    hosts(2)
-    lease = started(manager, sized(10))
+def test_a_lease_is_prolonged_with_its_slots_where_they_are(manager, enrol_hosts):
+    enrol_hosts(2)
+    lease = manager.active(sized(10))
     had = manager.lease(lease).reservations[0].resource_ids
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
         end=NOON + 3 * HOUR))
@@ -377,8 +337,8 @@ def test_a_lease_is_prolonged_with_its_slots_where_they_are(manager, hosts):
         manager.create(builders.a_lease(sized(7), start=NOON + 2 * HOUR, end=NOON + 3 * HOUR))
 
 
-def test_what_was_leased_stays_when_the_flavor_changes(manager, hosts):
-    hosts(1)
+def test_what_was_leased_stays_when_the_flavor_changes(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.cloud.add_flavor('f', 'f', vcpus=1)
     lease = manager.create(builders.a_lease(flavored('f', 2), start=NOON + HOUR,
                                             end=NOON + 2 * HOUR))
@@ -393,16 +353,16 @@ def test_what_was_leased_stays_when_the_flavor_changes(manager, hosts):
         change(manager, lease, flavor_id='f')
 
 
-def test_an_extra_spec_in_a_request_is_never_given(manager, hosts):
-    hosts(1)
+def test_an_extra_spec_in_a_request_is_never_given(manager, enrol_hosts):
+    enrol_hosts(1)
     forged = json.dumps({'id': '2', 'vcpus': 0, 'extra_specs': {'hw:cpu_policy': 'dedicated'}})
     lease = manager.create(builders.a_lease(records.ReservationRequest('flavor:instance', {
         'flavor_id': '2', 'amount': 1, 'resource_properties': forged})))
     assert 'm1.small' in lease.reservations[0].request['resource_properties']
 
 
-def test_a_start_that_fails_half_way_still_ends_cleanly(manager, hosts, as_before):
-    hosts(1)
+def test_a_start_that_fails_half_way_still_ends_cleanly(manager, enrol_hosts, as_before):
+    enrol_hosts(1)
     manager.cloud.fail('nova.allow_flavor', 99, errors.CloudError(service='Nova', reason='no'))
     lease = manager.create(builders.a_lease(sized(1, affinity=True)))
     manager.run_until(NOON + builders.minutes(10))
@@ -419,8 +379,8 @@ def test_b_reservations_of_one_lease_share_out_hosts_so_that_all_are_served(mana
     assert gpu.id not in lease.reservations[0].resource_ids
 
 
-def test_b_large_instances_find_room_beside_small_ones_of_the_same_lease(manager, hosts):
-    hosts(2)
+def test_b_large_instances_find_room_beside_small_ones_of_the_same_lease(manager, enrol_hosts):
+    enrol_hosts(2)
     lease = manager.create(builders.a_lease(sized(4, vcpus=1, affinity=None), sized(1, vcpus=1),
                                             sized(8, vcpus=1, affinity=True)))
     assert [spread(lease, place) for place in range(3)] == [[4], [1], [8]]

@@ -25,13 +25,6 @@ def nodes_of(cluster_id, workers=2, **more):
         'resource_id': cluster_id, 'node_count': workers, **more})
 
 
-def change(manager, lease, **request):
-    """Change the reservation of a lease."""
-    return manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        reservations=(records.ReservationRequest(
-            None, request, id=lease.reservations[0].id),)))
-
-
 def settle(manager, minutes=3):
     """Carry out what is due in the next minutes."""
     manager.run_until(manager.clock() + builders.minutes(minutes))
@@ -69,28 +62,6 @@ def of_user(manager, user='demo', project='demo'):
 
 
 @pytest.fixture
-def hosts(manager):
-    """callable(count, vcpus=…): enrol so many equal hosts, whose VCPU count four times."""
-    def enrol(count, vcpus=2):
-        for number in range(count):
-            manager.cloud.add_host(f'small-{number}', vcpus=vcpus)
-            manager.client.create_resource(builders.an_admin(), 'host', f'small-{number}', {})
-    return enrol
-
-
-@pytest.fixture
-def as_before(manager):
-    """Afterwards the cloud has nothing that it did not have before."""
-    before = manager.cloud.leftovers()
-    yield
-    manager.run_until(manager.clock() + builders.hours(24))
-    assert manager.cloud.leftovers() == before
-    assert [each.name for each in manager.cloud.as_service().nova.aggregates()] == ['freepool']
-    assert manager.cloud.servers() == []
-    assert manager.cloud.as_service().keystone.trusts() == []
-
-
-@pytest.fixture
 def users_cluster(manager):
     """The id of a cluster of the project demo, on hosts that are not enrolled."""
     services, forget = of_user(manager)
@@ -108,8 +79,8 @@ def users_cluster(manager):
 
 @pytest.mark.usefixtures('as_before')
 def test_a_cluster_is_made_at_the_start_on_the_hosts_of_the_lease_and_deleted_at_its_end(
-        manager, hosts):
-    hosts(2)
+        manager, enrol_hosts):
+    enrol_hosts(2)
     lease = started(manager, a_cluster(3, master_count=1))
     [reservation] = lease.reservations
     [cluster] = the_clusters(manager)
@@ -126,8 +97,8 @@ def test_a_cluster_is_made_at_the_start_on_the_hosts_of_the_lease_and_deleted_at
 
 
 @pytest.mark.usefixtures('as_before')
-def test_no_other_server_gets_the_capacity_of_a_cluster(manager, hosts):
-    hosts(1)
+def test_no_other_server_gets_the_capacity_of_a_cluster(manager, enrol_hosts):
+    enrol_hosts(1)
     [reservation] = started(manager, a_cluster(1)).reservations
     for flavor in (reservation.id, f'{reservation.id}-masters'):
         with pytest.raises(errors.Conflict, match='No valid host'):
@@ -137,8 +108,8 @@ def test_no_other_server_gets_the_capacity_of_a_cluster(manager, hosts):
 
 
 @pytest.mark.usefixtures('as_before')
-def test_a_cluster_for_later_has_its_capacity_until_then(manager, hosts):
-    hosts(1)
+def test_a_cluster_for_later_has_its_capacity_until_then(manager, enrol_hosts):
+    enrol_hosts(1)
     later = manager.create(builders.a_lease(
         a_cluster(5), start=NOON + HOUR, end=NOON + 2 * HOUR))
     with pytest.raises(errors.NotEnough):
@@ -150,8 +121,8 @@ def test_a_cluster_for_later_has_its_capacity_until_then(manager, hosts):
     assert len(the_clusters(manager)) == 1
 
 
-def test_masters_and_workers_are_two_needs(manager, hosts):
-    hosts(1)
+def test_masters_and_workers_are_two_needs(manager, enrol_hosts):
+    enrol_hosts(1)
     # 8 VCPU: a master of flavor 3 takes 2, a worker of flavor 2 takes 1.
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(a_cluster(1, master_count=4)))
@@ -161,12 +132,12 @@ def test_masters_and_workers_are_two_needs(manager, hosts):
 
 
 @pytest.mark.usefixtures('as_before')
-def test_a_cluster_grows_and_shrinks_with_its_lease(manager, hosts):
-    hosts(3)
+def test_a_cluster_grows_and_shrinks_with_its_lease(manager, enrol_hosts):
+    enrol_hosts(3)
     lease = started(manager, a_cluster(2))
     [before] = the_clusters(manager)
     for count in (12, 1, 9):
-        change(manager, lease, node_count=count)
+        manager.change_reservation(lease, node_count=count)
         settle(manager)
         [reservation] = manager.lease(lease).reservations
         assert manager.lease(lease).state == lifecycle.ACTIVE
@@ -181,27 +152,28 @@ def test_a_cluster_grows_and_shrinks_with_its_lease(manager, hosts):
 
 @pytest.mark.parametrize('field', [
     {'master_count': 3}, {'flavor_id': '1'}, {'labels': {'a': 'b'}}, {'keypair': 'other'}])
-def test_only_the_number_of_workers_of_a_running_cluster_changes(manager, hosts, field):
-    hosts(2)
+def test_only_the_number_of_workers_of_a_running_cluster_changes(manager, enrol_hosts, field):
+    enrol_hosts(2)
     lease = started(manager, a_cluster(1))
     with pytest.raises(errors.Conflict, match=next(iter(field))):
-        change(manager, lease, **field)
+        manager.change_reservation(lease, **field)
 
 
-def test_values_of_an_answer_may_be_sent_back(manager, hosts):
-    hosts(2)
+def test_values_of_an_answer_may_be_sent_back(manager, enrol_hosts):
+    enrol_hosts(2)
     lease = started(manager, a_cluster(1))
     [reservation] = lease.reservations
-    change(manager, lease, flavor_id=reservation.id, cluster_template_id='kubernetes',
-           master_flavor_id=f'{reservation.id}-masters', node_count=2)
+    manager.change_reservation(
+        lease, flavor_id=reservation.id, cluster_template_id='kubernetes',
+        master_flavor_id=f'{reservation.id}-masters', node_count=2)
     settle(manager)
     assert manager.lease(lease).reservations[0].request['flavor_id'] == '2'
     assert flavors_of(manager)[reservation.id] == 2
 
 
 @pytest.mark.usefixtures('as_before')
-def test_a_cluster_that_fails_is_deleted_and_made_again(manager, hosts):
-    hosts(1)
+def test_a_cluster_that_fails_is_deleted_and_made_again(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.cloud.as_service().clusters.spoil('CREATE', 1, 'image not found')
     lease = manager.create(builders.a_lease(a_cluster(1)))
     settle(manager, 10)
@@ -211,8 +183,8 @@ def test_a_cluster_that_fails_is_deleted_and_made_again(manager, hosts):
 
 @pytest.mark.usefixtures('as_before')
 def test_a_cluster_that_fails_for_good_ends_in_error_with_a_reason_and_leaves_nothing(
-        manager, hosts):
-    hosts(1)
+        manager, enrol_hosts):
+    enrol_hosts(1)
     lease = manager.create(builders.a_lease(a_cluster(1, labels={'fail': 'no such image'})))
     settle(manager, 59)
     found = manager.lease(lease)
@@ -222,8 +194,8 @@ def test_a_cluster_that_fails_for_good_ends_in_error_with_a_reason_and_leaves_no
 
 
 @pytest.mark.usefixtures('as_before')
-def test_a_failed_delete_is_repeated(manager, hosts):
-    hosts(1)
+def test_a_failed_delete_is_repeated(manager, enrol_hosts):
+    enrol_hosts(1)
     lease = started(manager, a_cluster(1))
     manager.cloud.as_service().clusters.spoil('DELETE', 2)
     manager.run_until(NOON + HOUR + builders.minutes(30))
@@ -232,19 +204,19 @@ def test_a_failed_delete_is_repeated(manager, hosts):
 
 
 @pytest.mark.usefixtures('as_before')
-def test_a_resize_that_fails_is_repeated(manager, hosts):
-    hosts(2)
+def test_a_resize_that_fails_is_repeated(manager, enrol_hosts):
+    enrol_hosts(2)
     lease = started(manager, a_cluster(1))
     manager.cloud.as_service().clusters.spoil('UPDATE', 1)
-    change(manager, lease, node_count=3)
+    manager.change_reservation(lease, node_count=3)
     settle(manager, 10)
     assert flavors_of(manager)[lease.reservations[0].id] == 3
 
 
 @pytest.mark.usefixtures('as_before')
-def test_a_cluster_takes_its_time(manager, hosts, conf):
+def test_a_cluster_takes_its_time(manager, enrol_hosts, conf):
     conf.set_override('cluster_seconds', 45, group='simulated')
-    hosts(1)
+    enrol_hosts(1)
     lease = manager.create(builders.a_lease(a_cluster(1)))
     manager.run_until(NOON + builders.seconds(30))
     assert manager.lease(lease).state == lifecycle.PENDING
@@ -253,9 +225,10 @@ def test_a_cluster_takes_its_time(manager, hosts, conf):
 
 
 @pytest.mark.usefixtures('as_before')
-def test_a_lease_that_is_deleted_while_its_cluster_is_made_leaves_nothing(manager, hosts, conf):
+def test_a_lease_that_is_deleted_while_its_cluster_is_made_leaves_nothing(
+        manager, enrol_hosts, conf):
     conf.set_override('cluster_seconds', 45, group='simulated')
-    hosts(1)
+    enrol_hosts(1)
     lease = manager.create(builders.a_lease(a_cluster(1)))
     manager.run_until(NOON + builders.seconds(20))
     manager.client.delete_lease(builders.a_member(), lease.id)
@@ -265,12 +238,12 @@ def test_a_lease_that_is_deleted_while_its_cluster_is_made_leaves_nothing(manage
 
 
 @pytest.mark.usefixtures('as_before')
-def test_a_lease_that_ends_at_the_moment_of_its_change_is_only_ended(manager, hosts, conf):
-    hosts(2)
+def test_a_lease_that_ends_at_the_moment_of_its_change_is_only_ended(manager, enrol_hosts, conf):
+    enrol_hosts(2)
     lease = started(manager, a_cluster(1))
     conf.set_override('cluster_seconds', 6, group='simulated')
     conf.set_override('delete_seconds', 5, group='simulated')
-    change(manager, lease, node_count=4)
+    manager.change_reservation(lease, node_count=4)
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
     settle(manager)
     lease = manager.lease(lease)
@@ -281,8 +254,8 @@ def test_a_lease_that_ends_at_the_moment_of_its_change_is_only_ended(manager, ho
 
 
 @pytest.mark.usefixtures('as_before')
-def test_the_cluster_of_an_owner_who_is_gone_is_deleted(manager, hosts):
-    hosts(1)
+def test_the_cluster_of_an_owner_who_is_gone_is_deleted(manager, enrol_hosts):
+    enrol_hosts(1)
     lease = started(manager, a_cluster(1))
     manager.cloud.delete_trustor('demo')
     manager.run_until(NOON + HOUR + builders.minutes(5))
@@ -290,8 +263,8 @@ def test_the_cluster_of_an_owner_who_is_gone_is_deleted(manager, hosts):
 
 
 @pytest.mark.usefixtures('as_before')
-def test_a_cluster_that_its_user_deleted_is_gone_at_the_end(manager, hosts):
-    hosts(1)
+def test_a_cluster_that_its_user_deleted_is_gone_at_the_end(manager, enrol_hosts):
+    enrol_hosts(1)
     lease = started(manager, a_cluster(1))
     manager.cloud.as_service().clusters.delete(lease.reservations[0].binding['cluster_id'])
     assert the_clusters(manager) == []
@@ -299,15 +272,15 @@ def test_a_cluster_that_its_user_deleted_is_gone_at_the_end(manager, hosts):
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
-def test_a_full_quota_is_said_when_the_lease_is_made(manager, hosts):
-    hosts(1)
+def test_a_full_quota_is_said_when_the_lease_is_made(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.cloud.as_service().clusters.set_quota('demo', 0)
     with pytest.raises(errors.Conflict, match='quota of clusters in Magnum is full'):
         manager.create(builders.a_lease(a_cluster(1)))
 
 
-def test_a_quota_that_fills_before_the_start_is_said(manager, hosts):
-    hosts(1)
+def test_a_quota_that_fills_before_the_start_is_said(manager, enrol_hosts):
+    enrol_hosts(1)
     lease = manager.create(builders.a_lease(a_cluster(1), start=NOON + HOUR,
                                             end=NOON + 3 * HOUR))
     manager.cloud.as_service().clusters.set_quota('demo', 0)
@@ -316,8 +289,8 @@ def test_a_quota_that_fills_before_the_start_is_said(manager, hosts):
 
 
 @pytest.mark.parametrize(('quota', 'most'), [('instances', 2), ('cores', 3), ('ram', 8191)])
-def test_a_full_quota_of_nova_is_said_when_the_lease_is_made(manager, hosts, quota, most):
-    hosts(1)
+def test_a_full_quota_of_nova_is_said_when_the_lease_is_made(manager, enrol_hosts, quota, most):
+    enrol_hosts(1)
     # A master of 2 cores and 4096 MB, two workers of 1 core and 2048 MB each.
     manager.cloud.set_quota('demo', quota, most)
     with pytest.raises(errors.Conflict, match=f'quota "{quota}" in Nova, and the project has'):
@@ -326,8 +299,8 @@ def test_a_full_quota_of_nova_is_said_when_the_lease_is_made(manager, hosts, quo
     manager.create(builders.a_lease(a_cluster(2)))
 
 
-def test_what_servers_use_of_a_quota_now_counts_only_for_a_lease_from_now(manager, hosts):
-    hosts(1)
+def test_what_servers_use_of_a_quota_now_counts_only_for_a_lease_from_now(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.cloud.set_quota('demo', 'instances', 3)
     manager.cloud.boot('demo', 'mine', flavor='1')
     with pytest.raises(errors.Conflict, match='3, of which 1 are used'):
@@ -342,13 +315,13 @@ def test_what_servers_use_of_a_quota_now_counts_only_for_a_lease_from_now(manage
 
 
 @pytest.mark.usefixtures('as_before')
-def test_only_the_nodes_that_are_added_are_compared_with_the_quota(manager, hosts):
-    hosts(1)
+def test_only_the_nodes_that_are_added_are_compared_with_the_quota(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.cloud.set_quota('demo', 'instances', 4)
     lease = started(manager, a_cluster(2))
     with pytest.raises(errors.Conflict, match='need 2 of the quota "instances"'):
-        change(manager, lease, node_count=4)
-    change(manager, lease, node_count=3)
+        manager.change_reservation(lease, node_count=4)
+    manager.change_reservation(lease, node_count=3)
     settle(manager)
     assert flavors_of(manager)[lease.reservations[0].id] == 3
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
@@ -358,8 +331,8 @@ def test_only_the_nodes_that_are_added_are_compared_with_the_quota(manager, host
 
 
 @pytest.mark.usefixtures('as_before')
-def test_nodes_of_a_cluster_count_in_the_quotas_too(manager, hosts, users_cluster):
-    hosts(1)
+def test_nodes_of_a_cluster_count_in_the_quotas_too(manager, enrol_hosts, users_cluster):
+    enrol_hosts(1)
     manager.cloud.set_quota('demo', 'instances', 3)
     with pytest.raises(errors.Conflict, match='quota "instances" in Nova'):
         manager.create(builders.a_lease(nodes_of(users_cluster, 2)))
@@ -367,8 +340,8 @@ def test_nodes_of_a_cluster_count_in_the_quotas_too(manager, hosts, users_cluste
 
 
 @pytest.mark.usefixtures('as_before')
-def test_a_cluster_that_magnum_accepts_and_shows_later_is_made_once(manager, hosts):
-    hosts(1)
+def test_a_cluster_that_magnum_accepts_and_shows_later_is_made_once(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.cloud.as_service().clusters.queue(90)
     lease = manager.create(builders.a_lease(a_cluster(1)))
     manager.run_until(NOON + builders.seconds(60))
@@ -381,8 +354,8 @@ def test_a_cluster_that_magnum_accepts_and_shows_later_is_made_once(manager, hos
 
 
 @pytest.mark.usefixtures('as_before')
-def test_a_lease_that_ends_before_magnum_shows_its_cluster_waits_for_it(manager, hosts):
-    hosts(1)
+def test_a_lease_that_ends_before_magnum_shows_its_cluster_waits_for_it(manager, enrol_hosts):
+    enrol_hosts(1)
     manager.cloud.as_service().clusters.queue(90)
     lease = manager.create(builders.a_lease(a_cluster(1)))
     manager.run_until(NOON + builders.seconds(30))
@@ -395,9 +368,9 @@ def test_a_lease_that_ends_before_magnum_shows_its_cluster_waits_for_it(manager,
 
 
 def test_a_cluster_that_magnum_never_shows_is_asked_for_again_and_does_not_keep_a_lease(
-        manager, hosts, conf):
+        manager, enrol_hosts, conf):
     conf.set_override('wait_minutes', 5, group='virtual:cluster')
-    hosts(1)
+    enrol_hosts(1)
     clusters = manager.cloud.as_service().clusters
     clusters.queue(9_000_000)
     lease = manager.create(builders.a_lease(a_cluster(1), end=NOON + 2 * HOUR))
@@ -414,10 +387,11 @@ def test_a_cluster_that_magnum_never_shows_is_asked_for_again_and_does_not_keep_
 
 
 @pytest.mark.usefixtures('as_before')
-def test_magnum_that_does_nothing_for_too_long_is_a_failure_that_says_so(manager, hosts, conf):
+def test_magnum_that_does_nothing_for_too_long_is_a_failure_that_says_so(
+        manager, enrol_hosts, conf):
     conf.set_override('cluster_seconds', 3000, group='simulated')
     conf.set_override('wait_minutes', 5, group='virtual:cluster')
-    hosts(1)
+    enrol_hosts(1)
     lease = manager.create(builders.a_lease(a_cluster(1), end=NOON + 2 * HOUR))
     manager.run_until(NOON + builders.minutes(4))
     assert manager.lease(lease).state == lifecycle.PENDING
@@ -431,8 +405,8 @@ def test_magnum_that_does_nothing_for_too_long_is_a_failure_that_says_so(manager
 
 
 @pytest.mark.usefixtures('as_before')
-def test_nodes_are_added_to_a_cluster_and_taken_from_it(manager, hosts, users_cluster):
-    hosts(2)
+def test_nodes_are_added_to_a_cluster_and_taken_from_it(manager, enrol_hosts, users_cluster):
+    enrol_hosts(2)
     clusters = manager.cloud.as_service().clusters
     lease = started(manager, nodes_of(users_cluster, 2, flavor_id='m1.small'))
     [reservation] = lease.reservations
@@ -441,7 +415,7 @@ def test_nodes_are_added_to_a_cluster_and_taken_from_it(manager, hosts, users_cl
     assert reservation.binding['node_group_id'] == group.id
     assert flavors_of(manager) == {reservation.id: 2, '1': 2}
     for count in (4, 1):
-        change(manager, lease, node_count=count)
+        manager.change_reservation(lease, node_count=count)
         settle(manager)
         assert flavors_of(manager) == {reservation.id: count, '1': 2}
     manager.run_until(NOON + HOUR + builders.minutes(5))
@@ -453,8 +427,8 @@ def test_nodes_are_added_to_a_cluster_and_taken_from_it(manager, hosts, users_cl
 
 @pytest.mark.usefixtures('as_before')
 def test_the_nodes_of_an_owner_who_is_gone_are_deleted_and_their_group_is_named(
-        manager, hosts, users_cluster):
-    hosts(1)
+        manager, enrol_hosts, users_cluster):
+    enrol_hosts(1)
     lease = started(manager, nodes_of(users_cluster, 2, flavor_id='m1.small'))
     group_id = lease.reservations[0].binding['node_group_id']
     manager.cloud.delete_trustor('demo')
@@ -465,8 +439,8 @@ def test_the_nodes_of_an_owner_who_is_gone_are_deleted_and_their_group_is_named(
 
 
 def test_nodes_of_a_cluster_that_is_deleted_before_the_start_end_the_reservation(
-        manager, hosts, users_cluster):
-    hosts(1)
+        manager, enrol_hosts, users_cluster):
+    enrol_hosts(1)
     lease = manager.create(builders.a_lease(
         nodes_of(users_cluster, 1), start=NOON + HOUR, end=NOON + 2 * HOUR))
     manager.cloud.as_service().clusters.delete(users_cluster)
@@ -491,8 +465,8 @@ def test_nodes_of_a_cluster_that_is_deleted_before_the_start_end_the_reservation
     ({'node_count': 1, 'resource_id': 'x', 'labels': {'a': 'b'}}, 'labels'),
 ])
 def test_what_the_project_cannot_use_is_refused_by_the_name_of_its_field(
-        manager, hosts, request_, field):
-    hosts(1)
+        manager, enrol_hosts, request_, field):
+    enrol_hosts(1)
     clusters = manager.cloud.as_service().clusters
     clusters.add_template('of another', project_id='other')
     clusters.add_template('twice')
@@ -504,22 +478,22 @@ def test_what_the_project_cannot_use_is_refused_by_the_name_of_its_field(
 
 
 @pytest.mark.parametrize('count', [0, -1, 10**9, '2', None])
-def test_a_count_outside_its_range_is_refused(manager, hosts, count):
-    hosts(1)
+def test_a_count_outside_its_range_is_refused(manager, enrol_hosts, count):
+    enrol_hosts(1)
     with pytest.raises(errors.BadRequest, match='node_count'):
         manager.create(builders.a_lease(a_cluster(count)))
 
 
-def test_the_cluster_of_another_project_gets_no_nodes(manager, hosts, users_cluster):
-    hosts(1)
+def test_the_cluster_of_another_project_gets_no_nodes(manager, enrol_hosts, users_cluster):
+    enrol_hosts(1)
     with pytest.raises(errors.BadField, match='no cluster'):
         manager.create(builders.a_lease(nodes_of(users_cluster)),
                        builders.a_member('eve', 'other'))
 
 
 @pytest.mark.usefixtures('as_before')
-def test_16_requests_for_the_last_master_get_one(manager, hosts):
-    hosts(1)
+def test_16_requests_for_the_last_master_get_one(manager, enrol_hosts):
+    enrol_hosts(1)
     made = 0
     for _ in range(16):
         try:

@@ -290,10 +290,8 @@ def test_a_leased_address_is_not_withdrawn(manager):
 
 def test_hosts_and_addresses_start_together_or_not_at_all(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(builders.hosts(1), scene.addresses(2),
-                                            end=builders.NOON + builders.hours(2)))
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.active(builders.hosts(1), scene.addresses(2),
+                   end=builders.NOON + builders.hours(2))
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(scene.addresses(2), builders.hosts(1),
                                         start=builders.NOON + builders.hours(1),

@@ -19,18 +19,8 @@ from climate.domain import lifecycle
 from climate.domain import records
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+sized, flavored = builders.instances, builders.flavor_instances
 NO = errors.CloudError(service='Nova', reason='no')
-
-
-def sized(amount=1, affinity=None, **more):
-    return records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': amount, 'affinity': affinity,
-        **more})
-
-
-def flavored(amount=1, affinity=None):
-    return records.ReservationRequest('flavor:instance', {
-        'flavor_id': '1', 'amount': amount, 'affinity': affinity})
 
 
 both = pytest.mark.parametrize('request_of', [sized, flavored])
@@ -62,14 +52,6 @@ def amount(lease, count):
     return (records.ReservationRequest(None, {'amount': count}, id=lease.reservations[0].id),)
 
 
-def running(manager, *reservations, **more):
-    lease = manager.create(builders.a_lease(*reservations, **more))
-    manager.run()
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
-    return lease
-
-
 @both
 def test_a2_of_many_who_want_the_last_rooms_at_once_no_two_get_the_same(
         manager, enrol, request_of):
@@ -89,7 +71,7 @@ def test_a2_of_many_who_want_the_last_rooms_at_once_no_two_get_the_same(
 def test_a5_a_lease_that_fills_the_cloud_shrinks_is_prolonged_and_shortened(
         manager, enrol, request_of):
     enrol(1)
-    lease = running(manager, request_of(8), end=NOON + hours(2))
+    lease = manager.active(request_of(8), end=NOON + hours(2))
     for fields in ({'end': NOON + hours(3)}, {'end': NOON + hours(1)},
                    {'reservations': amount(lease, 5)}, {'reservations': amount(lease, 8)}):
         lease = change(manager, lease, **fields)
@@ -191,7 +173,7 @@ _MISTAKES = {
 def test_a14_a_mistake_of_a_user_leaves_a_running_lease_as_it_is(manager, enrol, mistake):
     request, fields, refusal = _MISTAKES[mistake]
     enrol(1)
-    lease = running(manager, sized(2))
+    lease = manager.active(sized(2))
     if request:
         fields = {'reservations': (records.ReservationRequest(
             None, request, id=lease.reservations[0].id),)}
@@ -204,7 +186,7 @@ def test_a14_a_mistake_of_a_user_leaves_a_running_lease_as_it_is(manager, enrol,
 def test_a14_a_flavor_that_is_changed_while_it_runs_is_refused_and_harms_nothing(
         manager, enrol):
     enrol(1)
-    lease = running(manager, flavored(2))
+    lease = manager.active(flavored(2))
     with pytest.raises(errors.Conflict):
         change(manager, lease, reservations=(records.ReservationRequest(
             None, {'flavor_id': '2'}, id=lease.reservations[0].id),))
@@ -215,7 +197,7 @@ def test_a14_a_flavor_that_is_changed_while_it_runs_is_refused_and_harms_nothing
 def test_a18_the_dates_of_what_has_begun_or_is_over_stay_also_within_the_minute(
         manager, enrol, request_of):
     enrol(1)
-    lease = running(manager, request_of(1))
+    lease = manager.active(request_of(1))
     for start in (NOON + datetime.timedelta(seconds=30), NOON + minutes(10)):
         with pytest.raises(errors.ClimateError):
             change(manager, lease, start=start)
@@ -257,7 +239,7 @@ def test_b_an_end_whose_servers_do_not_die_says_so_and_gives_nothing_back_before
     conf.set_override('busy_seconds', 10, group='manager')
     manager = builders.Manager(conf, manager.database, manager.clock)
     enrol(1, of=manager)
-    lease = running(manager, request_of(2))
+    lease = manager.active(request_of(2))
     [reservation] = lease.reservations
     manager.cloud.boot('demo', 'one', flavor=reservation.id)
     manager.run_until(NOON + hours(1) + minutes(9))
@@ -276,7 +258,7 @@ def test_b_a_whole_host_is_handed_over_when_the_instances_before_it_are_gone(
     conf.set_override('delete_seconds', 60, group='simulated')
     manager = builders.Manager(conf, manager.database, manager.clock)
     enrol(1, of=manager)
-    before = running(manager, request_of(2))
+    before = manager.active(request_of(2))
     manager.cloud.boot('demo', 'one', flavor=before.reservations[0].id)
     whole = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
     manager.run_until(NOON + hours(1) + datetime.timedelta(seconds=30))

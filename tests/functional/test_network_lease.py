@@ -70,8 +70,7 @@ def nothing_left(manager):
 
 
 def change(manager, lease, **request):
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        reservations=(records.ReservationRequest(None, request, id=lease.reservations[0].id),)))
+    manager.change_reservation(lease, **request)
     manager.run()
 
 
@@ -520,11 +519,9 @@ def test_a_leased_segment_is_not_withdrawn(manager):
 
 def test_hosts_and_networks_start_together_or_not_at_all(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(
+    manager.active(
         builders.hosts(1), records.ReservationRequest('virtual:network', WITH_ROUTER),
-        end=builders.NOON + builders.hours(2)))
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+        end=builders.NOON + builders.hours(2))
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(
             records.ReservationRequest('virtual:network', {}), builders.hosts(1),

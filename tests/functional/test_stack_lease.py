@@ -20,27 +20,6 @@ def run_for(manager, seconds):
     manager.run_until(manager.clock() + builders.seconds(seconds))
 
 
-def started(manager, *reservations, **more):
-    lease = manager.create(builders.a_lease(*reservations, **more))
-    manager.run()
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
-    return lease
-
-
-@pytest.fixture
-def as_before(manager):
-    """Afterwards the cloud has nothing that it did not have before."""
-    before = manager.cloud.leftovers()
-    yield
-    manager.run_until(manager.clock() + builders.hours(24))
-    assert manager.cloud.leftovers() == before
-    assert manager.cloud.stacks() == []
-    assert manager.cloud.servers() == []
-    assert {each.name for each in manager.cloud.as_service().nova.aggregates()} <= {'freepool'}
-    assert manager.cloud.as_service().keystone.trusts() == []
-
-
 @pytest.fixture
 def slow(conf):
     conf.set_override('stack_seconds', 30, group='simulated')
@@ -85,8 +64,8 @@ def test_a_lease_with_a_stack_has_a_redelegable_trust_and_others_do_not(manager)
         return create(*args, **kwargs)
     manager.cloud.as_service().keystone.create_trust = noted
     manager.enrol(1)
-    started(manager, builders.hosts(1))
-    started(manager, stacks.asked())
+    manager.active(builders.hosts(1))
+    manager.active(stacks.asked())
     assert redelegable == [False, True]
 
 
@@ -128,7 +107,7 @@ def test_a_template_that_cannot_be_placed_on_reserved_hosts_is_refused(manager):
 @pytest.mark.usefixtures('as_before')
 def test_a_lease_that_holds_its_time_only_says_so(manager):
     bare = stacks.template(vm=stacks.server(flavor='m1.small'))
-    lease = started(manager, stacks.asked(bare, hold_room='preferred'))
+    lease = manager.active(stacks.asked(bare, hold_room='preferred'))
     assert only(lease).resource_ids == ()
     assert 'holds its time only' in lease.reason_text.owner
     assert 'holds its time only' in only(lease).request['time_only']
@@ -155,8 +134,8 @@ def test_servers_of_several_flavors_have_room_for_each(manager):
         {'small': small, 'large': large}, a=stacks.server(flavor={'get_param': 'small'}),
         b=stacks.server(flavor={'get_param': 'small'}),
         c=stacks.server(flavor={'get_param': 'large'}))
-    lease = started(manager, stacks.asked(template, parameters={'large': 'm1.large'},
-                                          flavor_parameter=['small', 'large']))
+    lease = manager.active(stacks.asked(template, parameters={'large': 'm1.large'},
+                                        flavor_parameter=['small', 'large']))
     reservation = only(lease)
     assert {key: len(ids) for key, ids in reservation.allocated.items()} == {
         'hosts': 2, 'flavor2': 1}
@@ -173,7 +152,7 @@ def test_parameters_with_the_same_flavor_share_its_room(manager):
     template = stacks.template({'one': small, 'two': small},
                                a=stacks.server(flavor={'get_param': 'one'}),
                                b=stacks.server(flavor={'get_param': 'two'}))
-    lease = started(manager, stacks.asked(template, flavor_parameter=['one', 'two']))
+    lease = manager.active(stacks.asked(template, flavor_parameter=['one', 'two']))
     assert {key: len(ids) for key, ids in only(lease).allocated.items()} == {'hosts': 2}
 
 
@@ -188,7 +167,7 @@ def test_a_stack_goes_onto_the_hosts_of_the_reservation_that_it_depends_on(manag
     asked = stacks.asked(template, parameters={'hints': {}}, hint_parameter='hints',
                          zone_parameter='zone')
     asked = type(asked)(asked.resource_type, asked.request, depends_on=('metal',))
-    lease = started(manager, hosts, asked)
+    lease = manager.active(hosts, asked)
     [metal] = [each for each in lease.reservations if each.label == 'metal']
     [server] = manager.cloud.servers()
     assert server.host in manager.cloud.as_service().nova.aggregate(metal.id).hosts
@@ -326,7 +305,7 @@ def test_a_failed_delete_is_tried_again_and_explained(manager):
 @pytest.mark.usefixtures('as_before')
 def test_a_dead_trust_leaves_nothing_behind(manager):
     manager.enrol(2)
-    lease = started(manager, stacks.with_room(1))
+    lease = manager.active(stacks.with_room(1))
     manager.cloud.delete_trustor('demo')
     manager.run_until(NOON + builders.hours(1) + builders.minutes(1))
     assert manager.lease(lease).state == lifecycle.TERMINATED
@@ -357,7 +336,7 @@ def test_a_lease_that_is_deleted_while_its_stack_is_created_leaves_nothing(manag
 @pytest.mark.parametrize(('on_end', 'left'), [
     ('leave', 'CREATE_COMPLETE'), ('suspend', 'SUSPEND_COMPLETE')])
 def test_a_stack_without_room_may_stay_at_the_end(manager, on_end, left):
-    lease = started(manager, stacks.asked(on_end=on_end))
+    lease = manager.active(stacks.asked(on_end=on_end))
     manager.run_until(NOON + builders.hours(1) + builders.minutes(1))
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert list(stacks.now(manager).values()) == [left]
@@ -366,7 +345,7 @@ def test_a_stack_without_room_may_stay_at_the_end(manager, on_end, left):
 @pytest.mark.usefixtures('as_before')
 def test_only_the_dates_and_the_end_of_a_stack_can_change(manager):
     manager.enrol(2)
-    lease = started(manager, stacks.asked())
+    lease = manager.active(stacks.asked())
     update = manager.client.update_lease
 
     def changes(**request):

@@ -51,11 +51,6 @@ def started(pool, lease):
     return lease
 
 
-def change(pool, lease, **more):
-    pool.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(reservations=(
-        records.ReservationRequest(None, more, id=lease.reservations[0].id),)))
-
-
 def made(pool, lease):
     """(hosts in the aggregate, the private flavor, whether demo may use it) of a lease."""
     [reservation] = lease.reservations
@@ -96,7 +91,7 @@ def test_nobody_sees_what_is_staged(pool):
 
 def test_a_request_that_changes_after_it_was_staged_is_staged_anew(pool):
     lease = later(pool, sized())
-    change(pool, lease, vcpus=4)
+    pool.change_reservation(lease, vcpus=4)
     lease = started(pool, lease)
     hosts, flavor, may_use = made(pool, lease)
     assert (len(hosts), flavor.vcpus, may_use) == (1, 4, True)
@@ -105,7 +100,7 @@ def test_a_request_that_changes_after_it_was_staged_is_staged_anew(pool):
 def test_a_request_that_changes_in_the_last_moment_starts_as_it_is_then(pool):
     lease = later(pool, sized())
     pool.run_until(LATER['start'] - builders.seconds(5))
-    change(pool, lease, vcpus=4)
+    pool.change_reservation(lease, vcpus=4)
     _, flavor, may_use = made(pool, started(pool, lease))
     assert (flavor.vcpus, may_use) == (4, True)
 
@@ -172,7 +167,7 @@ def test_nothing_is_left_of_an_earlier_request(pool, seconds):
     lease = later(pool, records.ReservationRequest('flavor:instance', {
         'flavor_id': 'a', 'amount': 1, 'affinity': None}))
     pool.run_until(LATER['start'] - builders.seconds(seconds))
-    change(pool, lease, flavor_id='b')
+    pool.change_reservation(lease, flavor_id='b')
     assert 'quota:cpu_quota' not in flavor_of(pool, started(pool, lease)).extra_specs
 
 
@@ -180,7 +175,7 @@ def test_an_affinity_that_is_taken_back_leaves_no_group(pool):
     before = pool.cloud.leftovers()
     lease = later(pool, sized(affinity=True))
     pool.cloud.fail('nova.delete_server_group', 1, errors.CloudError(service='Nova', reason='no'))
-    change(pool, lease, affinity=None)
+    pool.change_reservation(lease, affinity=None)
     lease = started(pool, lease)
     assert 'affinity_id' not in flavor_of(pool, lease).extra_specs
     nova = pool.cloud.as_service().nova
@@ -206,7 +201,7 @@ def test_a_change_during_a_stage_starts_as_it_is_then(pool):
     lease = pool.create(builders.a_lease(sized(), **LATER))
 
     def work():
-        change(pool, lease, vcpus=4)
+        pool.change_reservation(lease, vcpus=4)
         # Another manager looks for something to do while the stage is slow.
         assert pool.event_loop.tick(pool.clock()) == 0
     did = once_at(pool, 'nova.create_flavor', work)
@@ -227,7 +222,7 @@ def test_a_lease_that_is_changed_and_deleted_during_its_stage_leaves_nothing(
             pool.client.update_lease(builders.a_member(), lease.id,
                                      records.LeaseChanges(**changes))
         else:
-            change(pool, lease, vcpus=4)
+            pool.change_reservation(lease, vcpus=4)
         pool.client.delete_lease(builders.a_member(), lease.id)
         pool.run()
     did = once_at(pool, point, work)
@@ -243,7 +238,7 @@ def test_a_stage_that_is_overtaken_by_a_change_writes_nothing_over_it(pool):
     def work():
         pool.clock.now = LATER['start'] - builders.seconds(6)
         pool.event_loop.prolong()
-        change(pool, lease, affinity=False)
+        pool.change_reservation(lease, affinity=False)
     did = once_at(pool, 'nova.create_flavor', work)
     pool.run_until(LATER['start'] - builders.seconds(2))
     [reservation] = pool.lease(lease).reservations

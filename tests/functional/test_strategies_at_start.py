@@ -1,27 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A strategy that cannot be used is reported to the operator before a user meets it."""
-import pathlib
-import sys
-
 import pytest
-from support import builders
-from support import programs
-
-PROGRAMS = pathlib.Path(sys.executable).parent
 
 
 @pytest.fixture
-def run(database, tmp_path):
+def run(run_program):
     """callable(program, words…, strategy): (exit status, all that it said)."""
-    if database.dialect != 'sqlite':
-        pytest.skip('The programs read a configuration with a file of SQLite.')
-
-    def run(program, *words, strategy='fewest-instances'):
-        path = builders.on_files(tmp_path, f'[acquire]\nmigration_strategy = {strategy}')
-        status, *said = programs.run(program, '--config-file', path, *words,
-                                     PYTHONPATH=str(tmp_path), CLIMATE_STATE=str(tmp_path))
-        return status, ''.join(said)
-    return run
+    return lambda *words, strategy='fewest-instances': run_program(
+        *words, options=f'[acquire]\nmigration_strategy = {strategy}')
 
 
 @pytest.fixture

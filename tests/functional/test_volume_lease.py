@@ -157,9 +157,7 @@ def test_no_more_room_is_promised_than_the_back_ends_have(manager, volumes):
 def change(manager):
     """callable(lease, **fields): the owner changes the reservation of a lease."""
     def by(lease, **fields):
-        [reservation] = manager.lease(lease).reservations
-        manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-            reservations=(records.ReservationRequest(None, fields, id=reservation.id),)))
+        manager.change_reservation(lease, **fields)
         run_for(manager, MINUTES(1))
         assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
     return by

@@ -19,6 +19,7 @@ from climate.api import app
 from climate.cloud import simulated
 from climate.db import migrate
 from climate.db import tables
+from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import core
 from climate.manager import endpoint
@@ -120,6 +121,19 @@ class Manager:
 
     def create(self, request, caller=None):
         return self.client.create_lease(caller or a_member(), str(uuid.uuid4()), request)
+
+    def active(self, *reservations, **more):
+        """Create a lease, by default of one host for an hour from now, and start it."""
+        lease = self.create(a_lease(*reservations, **more))
+        self.run()
+        lease = self.lease(lease)
+        assert lease.state == lifecycle.ACTIVE, lease.reason
+        return lease
+
+    def change_reservation(self, lease, place=0, **fields):
+        """Let the owner change fields of one reservation; returns the lease, not yet updated."""
+        return self.client.update_lease(a_member(), lease.id, records.LeaseChanges(reservations=(
+            records.ReservationRequest(None, fields, id=lease.reservations[place].id),)))
 
     def hold(self, request, caller=None, seconds=120, most=10):
         """The Offer of what a LeaseRequest asks for, held as a search holds it."""
@@ -245,6 +259,19 @@ def hosts(least=1, most=None, criteria=None, **more):
     if criteria is not None:
         request['resource_properties'] = criteria
     return records.ReservationRequest('physical:host', request)
+
+
+def instances(amount=1, affinity=None, *, vcpus=1, memory_mb=512, **more):
+    """A ReservationRequest for instances of these sizes, with a disk of 1 GB."""
+    return records.ReservationRequest('virtual:instance', {
+        'vcpus': vcpus, 'memory_mb': memory_mb, 'disk_gb': 1, 'amount': amount,
+        'affinity': affinity, **more})
+
+
+def flavor_instances(amount=1, affinity=None, *, flavor_id='1'):
+    """A ReservationRequest for instances of a flavor."""
+    return records.ReservationRequest('flavor:instance', {
+        'flavor_id': flavor_id, 'amount': amount, 'affinity': affinity})
 
 
 def a_lease(*reservations, start=None, end=None, name='a lease', **more):

@@ -10,7 +10,6 @@ from climate import errors
 from climate.db import engine
 from climate.db import journal
 from climate.db import tables
-from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import core
 from climate.manager.events import loop
@@ -112,15 +111,6 @@ def is_clean(manager, hosts):
             and not manager.cloud.servers() and not trusts(manager))
 
 
-def active(manager, *reservations, **options):
-    """A lease that runs."""
-    lease = manager.create(builders.a_lease(*reservations, **options))
-    manager.run()
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
-    return lease
-
-
 @contextlib.contextmanager
 def meddling(manager, before_writer):
     """Yield a second Manager on the same database and cloud; see `Meddling`."""
@@ -204,6 +194,16 @@ class Second(builders.Manager):
         waiting, self.submitted = self.submitted, []
         for work, claim in waiting:
             work(claim)
+
+
+def claimed_start(manager, *reservations, owner, hosts=1):
+    """Create a lease of three hours; returns it and another manager that has claimed its start."""
+    manager.enrol(hosts)
+    lease = manager.create(builders.a_lease(
+        *reservations, end=builders.NOON + builders.hours(3)))
+    second = Second(manager, owner=owner)
+    second.claim()
+    return lease, second
 
 
 def sought(manager, kind, *reservations, caller=None, hours=4, **fields):

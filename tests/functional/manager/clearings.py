@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builders for tests of host clearing, and readers of the cloud."""
 import datetime
-import itertools
 
 import acts
 from support import builders
@@ -72,31 +71,3 @@ def cleared(manager, lease, within=100, step=1):
 def states(lease):
     """{host: its state in the plan of the lease}."""
     return {host.name: host.state for host in plans.from_json(lease.acquisition.plan).hosts}
-
-
-class Killed(BaseException):
-    """Stands for the end of the process at that moment."""
-
-
-def killed_at(cloud, number, work, first=lambda: None):
-    """Whether `work` came to the fault point of that number, at which the process was killed.
-
-    What it had claimed is taken over when the time of its claim is over.
-
-    :param first: called just before that.
-    """
-    count = itertools.count(1)
-
-    def on_point(name, when):
-        if next(count) == number:
-            cloud.faults.on_point = None
-            first()
-            raise Killed()
-    cloud.faults.on_point = on_point
-    try:
-        work()
-    except Killed:
-        return True
-    finally:
-        cloud.faults.on_point = None
-    return False

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts of the simulated cloud that sleep, and the keeper that a test lets run."""
 from support import builders
+from support import crashing
 
 from climate import errors
 from climate.db import power
@@ -20,10 +21,6 @@ def configured(conf):
     # Simulated machines are switched at once.
     conf.set_override('settle_seconds', 0, group='energy')
     return conf
-
-
-class Killed(BaseException):
-    """The manager dies here."""
 
 
 class Keeping:
@@ -94,5 +91,5 @@ def kill_after_one_wake(monkeypatch):
 
     def wake(self, resource_ids, now, mended=None):
         real(self, resource_ids, now, mended)
-        raise Killed
+        raise crashing.Crash
     monkeypatch.setattr(sleepers.Sleepers, 'wake_machine', wake)

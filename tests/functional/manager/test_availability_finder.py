@@ -210,7 +210,7 @@ def test_free_room_for_instances_is_counted_beyond_what_is_wanted(manager, affin
 
 def test_nothing_is_written(manager):
     manager.enrol(2)
-    acts.active(manager)
+    manager.active()
     before = acts.everything(manager)
     ask(manager, builders.hosts(1, 2))
     ask(manager, builders.hosts(9))
@@ -239,7 +239,7 @@ def test_a_window_that_cannot_be_meant_is_refused_by_name(manager, more, field):
 
 def test_a_search_of_very_long_spans_ends(manager):
     manager.enrol(1)
-    acts.active(manager)
+    manager.active()
     answer = ask(manager, builders.hosts(1), duration=hours(24 * 36000))
     assert answer.openings[0].start == NOON + hours(1)
     assert not ask(manager, builders.hosts(2), duration=hours(24 * 36000)).openings

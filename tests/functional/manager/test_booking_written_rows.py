@@ -27,12 +27,11 @@ def _start_earlier(manager, lease):
 
 
 def _more_hosts(manager, lease):
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=3, max=3))
+    manager.change_reservation(lease, min=3, max=3)
 
 
 def _other_criteria(manager, lease):
-    acts.change(manager, lease, reservations=acts.asked(
-        lease.reservations[0], resource_properties='[">=", "$vcpus", "1"]'))
+    manager.change_reservation(lease, resource_properties='[">=", "$vcpus", "1"]')
 
 
 def _pending(manager, request):

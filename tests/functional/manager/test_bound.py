@@ -9,16 +9,11 @@ from support import builders
 from climate import errors
 from climate.domain import event_kinds
 from climate.domain import lifecycle
-from climate.domain import records
 from climate.manager.booking import booking
 from climate.manager.queue import bound
 
 NOON, hours, minutes, seconds = builders.NOON, builders.hours, builders.minutes, builders.seconds
-
-
-def instances(amount=1, vcpus=1, **more):
-    return records.ReservationRequest('virtual:instance', {
-        'vcpus': vcpus, 'memory_mb': 512, 'disk_gb': 1, 'amount': amount, 'affinity': None, **more})
+instances = builders.instances
 
 
 def _try_again(manager, lease):
@@ -33,7 +28,7 @@ def _try_again(manager, lease):
 @pytest.mark.parametrize('reservations', [1, 100])
 def test_a_try_that_cannot_succeed_reads_what_is_free_with_two_statements(manager, reservations):
     manager.enrol(4)
-    acts.active(manager, builders.hosts(4), end=NOON + hours(99))
+    manager.active(builders.hosts(4), end=NOON + hours(99))
     acts.sought(manager, 'wait', builders.hosts(4))
     manager.run()
     manager.clock.advance(seconds(7))
@@ -49,7 +44,7 @@ def test_a_try_that_cannot_succeed_reads_what_is_free_with_two_statements(manage
 def test_parts_that_are_in_use_leave_less_room(manager):
     """Two hosts have room for 192 of these servers; 136 run."""
     manager.enrol(2)
-    acts.active(manager, instances(136), end=NOON + hours(99))
+    manager.active(instances(136), end=NOON + hours(99))
     first = acts.sought(manager, 'wait', *[instances()] * 100)
     manager.run()
     # Half of the 56 places are held back for the first.

@@ -91,7 +91,7 @@ def test_each_claim_raises_the_number_by_which_writes_are_known(manager):
 
 def test_a_late_word_about_one_event_counts_no_more_when_another_is_carried_out(manager):
     manager.enrol(1)
-    lease = acts.active(manager, end=NOON + hours(3))
+    lease = manager.active(end=NOON + hours(3))
     manager.clock.now = NOON + hours(2)
     frozen = acts.Second(manager, owner='frozen')
     assert frozen.claim() == 1
@@ -109,10 +109,7 @@ def test_a_late_word_about_one_event_counts_no_more_when_another_is_carried_out(
 
 
 def test_a_manager_that_was_frozen_calls_the_cloud_no_more(manager):
-    manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
-    frozen = acts.Second(manager, owner='frozen')
-    frozen.claim()
+    lease, frozen = acts.claimed_start(manager, owner='frozen')
     frozen.seconds = 28
     made = calls(manager)
     frozen.finish()
@@ -124,11 +121,8 @@ def test_a_manager_that_was_frozen_calls_the_cloud_no_more(manager):
 
 
 def test_a_manager_that_freezes_amid_its_work_stops_before_the_next_reservation(manager):
-    manager.enrol(2)
-    lease = manager.create(builders.a_lease(builders.hosts(1), builders.hosts(1),
-                                            end=NOON + hours(3)))
-    frozen = acts.Second(manager, owner='frozen')
-    frozen.claim()
+    lease, frozen = acts.claimed_start(
+        manager, builders.hosts(1), builders.hosts(1), owner='frozen', hosts=2)
 
     def freeze():
         frozen.seconds = 60
@@ -166,10 +160,7 @@ def test_a_manager_that_freezes_amid_a_reservation_makes_no_call_more(manager):
 
 
 def test_a_claim_that_is_prolonged_in_time_goes_on(manager):
-    manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
-    slow = acts.Second(manager, owner='slow')
-    slow.claim()
+    lease, slow = acts.claimed_start(manager, owner='slow')
     for seconds in (20, 40, 60):
         slow.seconds = seconds
         slow.event_loop.prolong()
@@ -193,11 +184,8 @@ def test_a_heartbeat_tells_the_work_that_its_claim_was_lost(manager):
 
 
 def test_what_cannot_be_finished_before_a_stop_is_handed_back_at_once(manager):
-    manager.enrol(2)
-    lease = manager.create(builders.a_lease(builders.hosts(1), builders.hosts(1),
-                                            end=NOON + hours(3)))
-    stopping = acts.Second(manager, owner='stopping')
-    stopping.claim()
+    lease, stopping = acts.claimed_start(
+        manager, builders.hosts(1), builders.hosts(1), owner='stopping', hosts=2)
     at_call(manager, 'nova.add_host', stopping.event_loop.give_up)
     stopping.finish()
     event = manager.lease(lease).event('start_lease')

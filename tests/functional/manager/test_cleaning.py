@@ -32,9 +32,9 @@ def test_a_host_that_a_running_lease_has_lost_is_cleaned_too(conf, database, clo
     conf.set_override('cleaning_minutes', 30, group='manager')
     manager = builders.Manager(conf, database, clock)
     manager.enrol(2)
-    lease = acts.active(manager, builders.hosts(2), end=NOON + hours(5))
+    lease = manager.active(builders.hosts(2), end=NOON + hours(5))
     lost = clock.advance(builders.minutes(10))
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=1, max=1))
+    manager.change_reservation(lease, min=1, max=1)
     manager.run()
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(second, start=lost + builders.minutes(29),
@@ -50,7 +50,7 @@ def test_a_host_is_given_to_who_waits_as_soon_as_it_is_cleaned(conf, database, c
     conf.set_override('wait_look_seconds', 3600, group='acquire')
     manager = builders.Manager(conf, database, clock)
     manager.enrol(2)
-    first, _ = (acts.active(manager, end=NOON + hours(9)) for _ in range(2))
+    first, _ = (manager.active(end=NOON + hours(9)) for _ in range(2))
     clock.advance(builders.minutes(1))
     fields = {'retry_pause_seconds': 600} if kind == 'retries' else {}
     never = acts.sought(manager, 'wait', builders.hosts(2))
@@ -73,8 +73,8 @@ def test_a_broken_lease_starts_as_soon_as_a_host_is_cleaned(conf, database, cloc
     mine, other = manager.enrol(2)
     lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(9)))
     assert lease.reservations[0].resource_ids == (mine.id,)
-    acts.active(manager, builders.hosts(1, criteria=acts.named(other)),
-                end=NOON + hours(1) + builders.minutes(5))
+    manager.active(builders.hosts(1, criteria=acts.named(other)),
+                   end=NOON + hours(1) + builders.minutes(5))
     acts.disable(manager, mine)
     usable = NOON + hours(1) + builders.minutes(12)
     manager.run_until(usable - builders.seconds(0.1))

@@ -10,11 +10,6 @@ from climate.domain import lifecycle
 from climate.domain.clearing import plans
 
 
-@pytest.fixture
-def cloud(conf, manager):
-    return clearings.lent_cloud(conf, manager)
-
-
 def test_two_hosts_are_cleared_leased_and_given_back(manager, cloud):
     before = {each.id for each in cloud.servers()}
     lease = manager.create(clearings.a_request())

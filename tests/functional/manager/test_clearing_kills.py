@@ -7,6 +7,7 @@ import acts
 import clearings
 import pytest
 from support import builders
+from support import crashing
 
 from climate.db import resources
 from climate.domain import lifecycle
@@ -17,11 +18,6 @@ from climate.manager.audit import repairs
 
 # Of the fault points of a clearing, so that the processes are killed at one of so many.
 STRIDE = int(os.environ.get('CLIMATE_TEST_STRIDE', '17'))
-
-
-@pytest.fixture
-def cloud(conf, manager):
-    return clearings.lent_cloud(conf, manager)
 
 
 def _spread_again(manager, cloud):
@@ -72,7 +68,7 @@ def test_a_hunt_that_is_killed_anywhere_is_carried_on_or_undone(
     while was_killed:
         lease = manager.create(clearings.a_request(acquire=records.Acquire(
             'best-effort', timeout_seconds=seconds_given)))
-        was_killed = clearings.killed_at(
+        was_killed = crashing.dies_at(
             cloud, number, lambda lease=lease: clearings.cleared(manager, lease))
         manager.clock.advance(clearings.seconds(60))
         lease = clearings.cleared(manager, lease)
@@ -101,7 +97,7 @@ def test_a_hunt_whose_time_is_over_while_servers_move_is_undone_wherever_it_is_k
         conf.set_override('migrate_seconds', 8, group='simulated')
         lease = manager.create(clearings.a_request(acquire=records.Acquire(
             'best-effort', timeout_seconds=6)))
-        was_killed = clearings.killed_at(
+        was_killed = crashing.dies_at(
             cloud, number, lambda lease=lease: clearings.cleared(manager, lease))
         manager.clock.advance(clearings.seconds(60))
         lease = clearings.cleared(manager, lease)
@@ -169,9 +165,9 @@ def test_what_an_administrator_disables_during_a_hunt_stays_so_wherever_it_is_ki
     while was_killed:
         lease = manager.create(clearings.a_request(1))
         [host] = plans.from_json(lease.acquisition.plan).hosts
-        was_killed = clearings.killed_at(
+        was_killed = crashing.dies_at(
             cloud, number, lambda lease=lease: clearings.cleared(manager, lease),
-            first=lambda host=host: cloud.mark_host(host.name, enabled=False, reason=reason))
+            before_death=lambda host=host: cloud.mark_host(host.name, enabled=False, reason=reason))
         if not was_killed:
             break
         manager.clock.advance(clearings.seconds(60))

@@ -16,11 +16,6 @@ from climate.domain.clearing import plans
 from climate.manager.clearing import store
 
 
-@pytest.fixture
-def cloud(conf, manager):
-    return clearings.lent_cloud(conf, manager)
-
-
 def test_when_its_time_is_over_all_is_undone_and_every_server_runs(manager, cloud, conf):
     conf.set_override('migrate_seconds', 60, group='simulated')
     before = {each.id for each in cloud.servers()}

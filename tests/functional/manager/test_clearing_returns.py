@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts that were cleared for a best-effort lease and not needed are always returned."""
-
 import acts
 import clearings
 import pytest
 from support import builders
+from support import crashing
 
 from climate import errors
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain.clearing import plans
-
-
-@pytest.fixture
-def cloud(conf, manager):
-    return clearings.lent_cloud(conf, manager)
 
 
 def _with_a_slow_leftover(manager, cloud):
@@ -59,7 +54,7 @@ def test_what_is_left_is_given_back_although_the_manager_is_killed_over_it(
     lease, leaving = _with_a_slow_leftover(manager, cloud)
     lease = clearings.cleared(manager, lease, within=60)
     manager.clock.advance(builders.minutes(10))
-    assert clearings.killed_at(cloud, number, manager.run) or number > 1
+    assert crashing.dies_at(cloud, number, manager.run) or number > 1
     manager.clock.advance(builders.minutes(1))
     manager.run_until(manager.clock() + builders.minutes(5))
     assert clearings.states(manager.lease(lease))[leaving.host] == plans.RELEASED
@@ -80,7 +75,7 @@ def test_an_end_does_not_forget_what_is_left(manager, cloud):
 def test_a_lent_host_that_a_lease_does_not_need_any_more_goes_back_before_its_end(
         manager, cloud):
     lease = clearings.cleared(manager, manager.create(clearings.a_request(2)))
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=1, max=1))
+    manager.change_reservation(lease, min=1, max=1)
     manager.run_until(manager.clock() + builders.seconds(30))
     lease = manager.lease(lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason

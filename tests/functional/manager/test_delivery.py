@@ -5,7 +5,6 @@ import threading
 
 import acts
 import prometheus_client
-import pytest
 import sqlalchemy as sa
 from support import builders
 from support import delivery_rounds
@@ -27,15 +26,9 @@ from climate.notifiers import webhook
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
 
-@pytest.fixture
-def hooks(tmp_path, conf):
-    with delivery_rounds.hooks(tmp_path, conf) as found:
-        yield found
-
-
 def test_the_life_of_a_lease_is_told_in_order(manager, hooks):
     subscribe(manager, hooks.url)
-    lease = acts.active(manager, acts.dummy(), end=NOON + hours(2))
+    lease = manager.active(acts.dummy(), end=NOON + hours(2))
     manager.run_until(NOON + hours(2))
     deliver(manager)
     assert [each['kind'] for each in hooks.bodies] == ['change', 'start', 'end']
@@ -49,7 +42,7 @@ def test_only_those_whom_it_concerns_are_told(manager, hooks):
     subscribe(manager, hooks.url, caller=builders.a_member('ann'))
     whole = subscribe(manager, hooks.url, caller=builders.a_member('ann'), scope='project')
     subscribe(manager, hooks.url, caller=builders.a_member('eve', 'other'), scope='project')
-    acts.active(manager, acts.dummy(), end=NOON + hours(2))
+    manager.active(acts.dummy(), end=NOON + hours(2))
     deliver(manager)
     assert {each['subscription_id'] for each in hooks.bodies} == {whole.id}
 
@@ -67,7 +60,7 @@ def test_several_moments_before_the_end_are_told_once_also_after_an_outage(manag
 
 
 def test_a_prolonged_lease_is_told_of_again_before_its_new_end(manager, hooks):
-    lease = acts.active(manager, acts.dummy(), end=NOON + hours(2))
+    lease = manager.active(acts.dummy(), end=NOON + hours(2))
     subscribe(manager, hooks.url, events=(), before_end=(3600,))
     manager.clock.now = NOON + hours(1)
     deliver(manager)
@@ -82,7 +75,7 @@ def test_a_prolonged_lease_is_told_of_again_before_its_new_end(manager, hooks):
 def test_a_receiver_that_fails_is_tried_after_growing_pauses_in_order(manager, hooks):
     found = subscribe(manager, hooks.url)
     hooks.statuses = [500, 500]
-    acts.active(manager, acts.dummy(), end=NOON + hours(2))
+    manager.active(acts.dummy(), end=NOON + hours(2))
     for moment in (0, 1, 29, 30, 31, 89, 90):
         manager.clock.now = NOON + builders.seconds(moment)
         deliver(manager)
@@ -95,7 +88,7 @@ def test_a_receiver_that_fails_is_tried_after_growing_pauses_in_order(manager, h
 def test_what_waits_behind_a_failure_is_neither_sent_nor_written(manager, hooks, database):
     for _ in range(2):
         subscribe(manager, hooks.url)
-    acts.active(manager, acts.dummy())
+    manager.active(acts.dummy())
     hooks.statuses = [500, 500]
     fan_out.fan_out(manager.core, manager.clock())
     before = next_moments(database)
@@ -124,8 +117,8 @@ def test_what_waits_behind_a_failure_is_neither_sent_nor_written(manager, hooks,
 
 def test_a_pass_ends_although_more_is_due(manager, hooks):
     subscribe(manager, hooks.url)
-    acts.active(manager, acts.dummy())
-    acts.active(manager, acts.dummy())
+    manager.active(acts.dummy())
+    manager.active(acts.dummy())
     fan_out.fan_out(manager.core, manager.clock())
     own = [0]
     hooks.before = lambda: own.append(own[-1] + 20)
@@ -140,8 +133,8 @@ def test_a_slow_receiver_does_not_delay_the_others(manager, conf, tmp_path, hook
     conf.set_override('ca_file', authority, group='webhook')
     with receivers.hooks(context) as slow, receivers.hooks(context) as quick:
         made = [subscribe(manager, each.url) for each in (slow, quick)]
-        acts.active(manager, acts.dummy())
-        acts.active(manager, acts.dummy())
+        manager.active(acts.dummy())
+        manager.active(acts.dummy())
         quick_has_all = threading.Event()
         quick.before = lambda: quick_has_all.set() if len(quick.requests) == 4 else None
         # Longer than a receiver may take, unless the other one gets all meanwhile.
@@ -162,7 +155,7 @@ def test_a_notification_is_given_up_with_its_reason_after_some_days(manager, hoo
     conf.set_override('failure_limit', 1000, group='notifications')
     found = subscribe(manager, hooks.url, events=('start',))
     hooks.statuses = [503] * 1000
-    acts.active(manager, acts.dummy(), end=NOON + hours(200))
+    manager.active(acts.dummy(), end=NOON + hours(200))
     for hour in range(76):
         manager.clock.now = NOON + hours(hour)
         deliver(manager)
@@ -180,7 +173,7 @@ def test_a_subscription_with_many_failures_is_switched_off_and_its_user_told_by_
         found = subscribe(made, hooks.url)
         subscribe(made, 'ann@example.org', transport='mail', events=())
         hooks.statuses = [500] * 9
-        acts.active(made, acts.dummy(), end=NOON + hours(2))
+        made.active(acts.dummy(), end=NOON + hours(2))
         for minute in range(8):
             made.clock.now = NOON + minutes(minute)
             deliver(made)
@@ -200,7 +193,7 @@ def test_a_mail_server_that_is_down_blames_no_subscription(manager, conf):
     conf.set_override('failure_limit', 1, group='notifications')
     made = builders.Manager(conf, manager.database, manager.clock, cloud=manager.cloud)
     found = subscribe(made, 'ann@example.org', transport='mail')
-    acts.active(made, acts.dummy(), end=NOON + hours(2))
+    made.active(acts.dummy(), end=NOON + hours(2))
     for minute in range(5):
         made.clock.now = NOON + minutes(minute)
         deliver(made)
@@ -212,7 +205,7 @@ def test_a_mail_server_that_is_down_blames_no_subscription(manager, conf):
 def test_metrics_say_what_waits_since_when_and_how_attempts_ended(manager, hooks):
     subscribe(manager, hooks.url, events=('start', 'end'))
     hooks.statuses = [500, 410]
-    acts.active(manager, acts.dummy(), end=NOON + hours(2))
+    manager.active(acts.dummy(), end=NOON + hours(2))
     manager.run_until(NOON + hours(2))
     fan_out.fan_out(manager.core, manager.clock())
     webhooks = delivery.Deliverer(manager.core, 'this manager', 'webhook',
@@ -237,7 +230,7 @@ def test_metrics_say_what_waits_since_when_and_how_attempts_ended(manager, hooks
 
 def test_a_subscription_that_is_deleted_while_it_is_told_has_no_result(manager, hooks):
     found = subscribe(manager, hooks.url)
-    acts.active(manager, acts.dummy(), end=NOON + hours(2))
+    manager.active(acts.dummy(), end=NOON + hours(2))
     hooks.statuses = [500]
     hooks.before = lambda: manager.client.delete_subscription(builders.a_member(), found.id)
     deliver(manager)
@@ -248,7 +241,7 @@ def test_a_subscription_that_is_deleted_while_it_is_told_has_no_result(manager, 
 
 def test_failures_are_counted_although_the_subscription_is_changed_meanwhile(manager, hooks):
     found = subscribe(manager, hooks.url)
-    acts.active(manager, acts.dummy(), end=NOON + hours(2))
+    manager.active(acts.dummy(), end=NOON + hours(2))
     hooks.statuses = [500, 500]
     for minute in (0, 1):
         manager.clock.now = NOON + minutes(minute)

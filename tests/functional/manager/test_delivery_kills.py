@@ -32,12 +32,6 @@ workers = 2
 """
 
 
-@pytest.fixture
-def hooks(tmp_path, conf):
-    with delivery_rounds.hooks(tmp_path, conf) as found:
-        yield found
-
-
 def deliveries_of(database):
     """Return {(subscription id, source): state} of all deliveries."""
     with database.reader() as connection:

@@ -6,6 +6,7 @@ The object in these tests is the server group of instance capacity with an affin
 import acts
 import pytest
 from support import builders
+from support import crashing
 
 from climate import errors
 from climate.domain import lifecycle
@@ -17,10 +18,6 @@ from climate.manager.leases import early
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 LATER = {'start': NOON + hours(2), 'end': NOON + hours(3)}
 NO = errors.CloudError(service='Nova', reason='no')
-
-
-class Crash(BaseException):
-    """The process dies here."""
 
 
 def room(affinity=True, amount=2):
@@ -35,10 +32,6 @@ def groups(manager):
 
 def group_of(lease, place=0):
     return lease.reservations[place].binding.get('server_group_id')
-
-
-def change(manager, lease, **request):
-    return acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], **request))
 
 
 @pytest.fixture
@@ -79,7 +72,7 @@ def test_each_reservation_of_a_lease_has_its_own(pool):
 
 @pytest.mark.parametrize('kind', ['retries', 'wait'])
 def test_a_lease_that_is_acquired_later_has_it_from_its_request_on(pool, kind):
-    full = acts.active(pool, builders.hosts(2), end=NOON + hours(9))
+    full = pool.active(builders.hosts(2), end=NOON + hours(9))
     lease = acts.sought(pool, kind, room())
     assert lease.state == lifecycle.ACQUIRING
     assert set(groups(pool)) == {group_of(lease)}
@@ -94,7 +87,7 @@ def test_a_lease_that_is_acquired_later_has_it_from_its_request_on(pool, kind):
 @pytest.mark.parametrize('kind', ['pending', 'acquiring'])
 def test_a_lease_that_is_deleted_before_it_starts_leaves_none(pool, kind):
     if kind == 'acquiring':
-        acts.active(pool, builders.hosts(2), end=NOON + hours(9))
+        pool.active(builders.hosts(2), end=NOON + hours(9))
         lease = acts.sought(pool, 'wait', room())
     else:
         lease = pool.create(builders.a_lease(room(), **LATER))
@@ -104,7 +97,7 @@ def test_a_lease_that_is_deleted_before_it_starts_leaves_none(pool, kind):
 
 
 def test_a_lease_that_is_given_up_leaves_none(pool):
-    acts.active(pool, builders.hosts(2), end=NOON + hours(9))
+    pool.active(builders.hosts(2), end=NOON + hours(9))
     lease = acts.sought(pool, 'wait', room(), not_after=NOON + hours(1))
     pool.run_until(NOON + hours(2))
     assert pool.lease(lease).state == lifecycle.TIMEDOUT
@@ -181,7 +174,7 @@ def test_a_pending_lease_whose_affinity_changes_gets_another_when_put_answers(po
     lease = pool.create(builders.a_lease(room(None), **LATER))
     told = []
     for affinity, policy in ((True, 'affinity'), (False, 'anti-affinity'), (None, None)):
-        lease = change(pool, lease, affinity=affinity)
+        lease = pool.change_reservation(lease, affinity=affinity)
         told.append(group_of(lease))
         assert [each[1] for each in groups(pool).values()] == [policy] * (policy is not None)
         assert set(groups(pool)) == {group_of(lease)} - {None}
@@ -191,26 +184,21 @@ def test_a_pending_lease_whose_affinity_changes_gets_another_when_put_answers(po
 
 def test_a_change_of_something_else_keeps_it(pool):
     lease = pool.create(builders.a_lease(room(), **LATER))
-    assert group_of(change(pool, lease, amount=1)) == group_of(lease)
+    assert group_of(pool.change_reservation(lease, amount=1)) == group_of(lease)
     assert set(groups(pool)) == {group_of(lease)}
 
 
 def test_a_change_that_fails_leaves_what_there_was(pool):
     lease = pool.create(builders.a_lease(room(), **LATER))
     with pytest.raises(errors.NotEnough):
-        change(pool, lease, affinity=False, amount=3)
+        pool.change_reservation(lease, affinity=False, amount=3)
     assert set(groups(pool)) == {group_of(lease)}
     assert group_of(pool.lease(lease)) == group_of(lease)
 
 
 def _crash_before_the_lease_is_written(manager, call='nova.create_server_group'):
-    def die(name, moment):
-        if (name, moment) == (call, 'after'):
-            raise Crash
-    manager.cloud.faults.on_point = die
-    with pytest.raises(Crash):
-        manager.create(builders.a_lease(room(), **LATER))
-    manager.cloud.faults.on_point = None
+    crashing.dies_after(manager.cloud, call, lambda: manager.create(
+        builders.a_lease(room(), **LATER)))
     assert len(groups(manager)) == 1
 
 
@@ -300,7 +288,7 @@ def test_without_a_trust_a_server_that_would_sleep_until_the_start_is_refused(po
     lambda: room(None), lambda: builders.hosts(1, before_end='snapshot')])
 def test_what_needs_no_owner_works_without_a_trust(pool, conf, request_of):
     _without_trust(pool, conf)
-    lease = acts.active(pool, request_of(), end=NOON + hours(3))
+    lease = pool.active(request_of(), end=NOON + hours(3))
     hints = {'reservation': lease.reservations[0].id}
     if request_of().resource_type == 'physical:host':
         pool.cloud.boot('demo', 'one', hints)
@@ -313,8 +301,8 @@ def test_without_a_trust_an_affinity_cannot_be_asked_for_later(pool, conf):
     _without_trust(pool, conf)
     lease = pool.create(builders.a_lease(room(None), **LATER))
     with pytest.raises(errors.BadField, match=r'^affinity: '):
-        change(pool, lease, affinity=True)
-    assert group_of(change(pool, lease, amount=1)) is None
+        pool.change_reservation(lease, affinity=True)
+    assert group_of(pool.change_reservation(lease, amount=1)) is None
 
 
 def test_a_lease_that_lost_its_trust_says_at_its_start_what_to_do(pool):

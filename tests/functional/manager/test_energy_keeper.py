@@ -5,6 +5,7 @@ import contextlib
 import pytest
 import sleepers_world
 from support import builders
+from support import crashing
 
 from climate import errors
 from climate.db import power
@@ -16,17 +17,9 @@ from climate.manager.health import checks
 from climate.manager.leases import healing
 from climate.plugins.compute import sleeping
 
+pytestmark = pytest.mark.usefixtures('sleeping_hosts')
+
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
-
-
-@pytest.fixture
-def conf(conf):
-    return sleepers_world.configured(conf)
-
-
-@pytest.fixture
-def keeping(manager, conf):
-    return sleepers_world.Keeping(manager, conf)
 
 
 def test_an_idle_host_sleeps_and_nova_knows_why(manager, keeping):
@@ -333,16 +326,16 @@ def test_a_manager_killed_at_any_call_of_the_driver_leaves_a_state_to_go_on_from
     def die(resource):
         if after:
             real(resource)
-        raise sleepers_world.Killed
+        raise crashing.Crash
     setattr(dying, step, die)
     manager.clock.advance(hours(1))
-    with contextlib.suppress(sleepers_world.Killed):
+    with contextlib.suppress(crashing.Crash):
         dying.step(2)
     keeping.step(2)
     assert keeping.states() == {host.id: sleep.ASLEEP}
     lease = manager.create(builders.a_lease(end=NOON + hours(6)))
     manager.event_loop.tick(manager.clock())
-    with contextlib.suppress(sleepers_world.Killed):
+    with contextlib.suppress(crashing.Crash):
         dying.step()
     keeping.step()
     manager.run_until(manager.clock.now + minutes(1))

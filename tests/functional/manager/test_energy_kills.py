@@ -4,16 +4,15 @@
 It dies before and after each commit, and before and after each call of the cloud and of the power
 driver. Nothing is lost, and nothing is counted twice.
 """
-import contextlib
 import shutil
 
 import backends_world
 import pytest
 import sleepers_world
 from support import builders
+from support import crashing
 
 from climate.cloud import simulated
-from climate.db import engine
 from climate.db import power
 from climate.domain import lifecycle
 from climate.domain import sleep
@@ -22,33 +21,6 @@ from climate.plugins.compute import sleeping
 pytestmark = pytest.mark.proof
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
-
-
-class Points:
-    """Counts the moments at which a manager may die, and lets it die at one of them."""
-
-    def __init__(self):
-        self.count, self.crash_at = 0, 0
-
-    def reach(self, *_where):
-        self.count += 1
-        if self.count == self.crash_at:
-            raise sleepers_world.Killed
-
-
-class Fragile(engine.Database):
-    """A database with a moment to die before and after each commit."""
-
-    def __init__(self, url, points):
-        super().__init__(url)
-        self._points = points
-
-    @contextlib.contextmanager
-    def writer(self):
-        with super().writer() as connection:
-            yield connection
-            self._points.reach()
-        self._points.reach()
 
 
 class Mortal(sleepers_world.Keeping):
@@ -85,11 +57,11 @@ class World:
     classes = None
 
     def __init__(self, conf, folder, migrated):
-        self.points, self.clock = Points(), builders.Clock()
+        self.points, self.clock = crashing.Points(), builders.Clock()
         shutil.copy(migrated, folder / 'climate.sqlite')
         conf.set_override('state', str(folder / 'cloud.sqlite'), group='simulated')
         self._conf = conf
-        self._database = Fragile(f'sqlite:///{folder}/climate.sqlite', self.points)
+        self._database = crashing.Fragile(f'sqlite:///{folder}/climate.sqlite', self.points)
         self.cloud = simulated.SimulatedCloud(conf, clock=lambda: self.clock().timestamp())
         self.cloud.faults.on_point = self.points.reach
         self.born()
@@ -185,14 +157,14 @@ def test_a_manager_killed_at_any_step_is_followed_by_one_that_completes_it(
         folder.mkdir()
         world = kind(conf, folder, migrated)
         arrange(world)
-        world.points.count, world.points.crash_at = 0, point
+        world.points.begin(point)
         for _ in range(3):
             try:
                 world.look()
-            except sleepers_world.Killed:
+            except crashing.Crash:
                 visited = point
                 break
-        world.points.crash_at = 0
+        world.points.begin(0)
         world.born()
         # The claim of the dead one expires.
         for _ in range(6):

@@ -2,7 +2,6 @@
 """Storage back ends that nobody has leased sleep, all of one machine together."""
 import backends_world
 import pytest
-import sleepers_world
 from support import builders
 
 from climate import errors
@@ -28,11 +27,6 @@ def manager(conf, database, clock):
     found = builders.Manager(conf, database, clock, classes=backends_world.configured(conf))
     found.cloud.machines.add_backend(TAPE, 'tape', 300)
     return found
-
-
-@pytest.fixture
-def keeping(manager, conf):
-    return sleepers_world.Keeping(manager, conf)
 
 
 @pytest.fixture

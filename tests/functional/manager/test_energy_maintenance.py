@@ -3,7 +3,6 @@
 import contextlib
 
 import pytest
-import sleepers_world
 from support import builders
 
 from climate import errors
@@ -13,17 +12,9 @@ from climate.domain import sleep
 from climate.manager.maintenance import windows
 from climate.plugins.compute import sleeping
 
+pytestmark = pytest.mark.usefixtures('sleeping_hosts')
+
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
-
-
-@pytest.fixture
-def conf(conf):
-    return sleepers_world.configured(conf)
-
-
-@pytest.fixture
-def keeping(manager, conf):
-    return sleepers_world.Keeping(manager, conf)
 
 
 def _maintain(manager, host, start, end):

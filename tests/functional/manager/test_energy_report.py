@@ -12,6 +12,8 @@ from climate.manager.audit import schedule
 from climate.manager.events import clock_watch
 from climate.manager.maintenance import windows
 
+pytestmark = pytest.mark.usefixtures('sleeping_hosts')
+
 NOON, hours = builders.NOON, builders.hours
 ADMIN = builders.an_admin()
 
@@ -44,11 +46,6 @@ def test_what_is_out_of_order_for_several_causes_counts_once(manager):
         if manager.clock() == NOON + hours(2):
             manager.client.set_out_of_order(ADMIN, 'host', host.id, '')
     assert _mean(manager, utilisation.OUT_OF_ORDER, 0, 4) == 3
-
-
-@pytest.fixture
-def conf(conf):
-    return sleepers_world.configured(conf)
 
 
 def test_what_sleeps_is_counted_and_so_is_the_power_that_it_saves(manager, conf):

@@ -4,6 +4,7 @@
 import pytest
 import sleepers_world
 from support import builders
+from support import crashing
 
 from climate.db import events
 from climate.domain import event_kinds
@@ -14,18 +15,10 @@ from climate.domain import texts
 from climate.manager.energy import wakes
 from climate.manager.leases import moves
 
+pytestmark = pytest.mark.usefixtures('sleeping_hosts')
+
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 MEMBER = builders.a_member()
-
-
-@pytest.fixture
-def conf(conf):
-    return sleepers_world.configured(conf)
-
-
-@pytest.fixture
-def keeping(manager, conf):
-    return sleepers_world.Keeping(manager, conf)
 
 
 def _lease(manager, start=5, length=1, count=1):
@@ -149,7 +142,7 @@ def test_a_manager_that_dies_while_it_wakes_hosts_leaves_the_event_to_another(
     manager.run_until(at - minutes(1))
     manager.clock.now = at
     sleepers_world.kill_after_one_wake(monkeypatch)
-    with pytest.raises(sleepers_world.Killed):
+    with pytest.raises(crashing.Crash):
         manager.event_loop.tick(at)
     monkeypatch.undo()
     assert sorted(keeping.states().values()) == [sleep.ASLEEP, sleep.WAKING]

@@ -50,7 +50,7 @@ def test_a_start_that_moves_takes_the_notice_of_the_end_along(manager):
 
 def test_a_change_while_another_is_carried_out_is_refused(manager):
     manager.enrol(3)
-    lease = acts.active(manager, builders.hosts(1, 1))
+    lease = manager.active(builders.hosts(1, 1))
 
     def grow(count):
         asked = records.ReservationRequest(None, {'min': count, 'max': count},

@@ -7,7 +7,6 @@ from support import builders
 from climate import errors
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.manager.pools import refresh
 
 NOON, hours = builders.NOON, builders.hours
 LATER = {'start': NOON + hours(1), 'end': NOON + hours(9)}
@@ -22,25 +21,18 @@ def _sized():
         'vcpus': 16, 'memory_mb': 512, 'disk_gb': 1, 'amount': 3, 'affinity': None})
 
 
-@pytest.fixture
-def look(manager):
-    """callable(): facts and flags are read anew."""
-    refresher = refresh.Refresher(manager.core, 'this manager')
-    return lambda: refresher.refresh(manager.clock())
-
-
 def _flags(manager, lease):
     lease = manager.lease(lease)
     return lease.degraded, lease.reservations[0].missing_resources
 
 
 @pytest.mark.parametrize('request_of', [_big, _sized])
-def test_a_lease_starts_on_a_better_host_than_the_one_that_shrank(manager, look, request_of):
+def test_a_lease_starts_on_a_better_host_than_the_one_that_shrank(manager, poll_cloud, request_of):
     first, second = manager.enrol(2)
     lease = manager.create(builders.a_lease(request_of(), **LATER))
     assert set(manager.lease(lease).reservations[0].resource_ids) == {first.id}
     manager.cloud.change_host(first.name, vcpus=8)
-    look()
+    poll_cloud()
     manager.run_until(LATER['start'])
     lease = manager.lease(lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason
@@ -51,18 +43,18 @@ def test_a_lease_starts_on_a_better_host_than_the_one_that_shrank(manager, look,
 
 @pytest.mark.parametrize('request_of', [_big, _sized])
 def test_without_a_better_host_it_starts_and_says_so_until_the_host_has_grown(
-        manager, look, request_of):
+        manager, poll_cloud, request_of):
     [host] = manager.enrol(1)
     lease = manager.create(builders.a_lease(request_of(), **LATER))
     manager.cloud.change_host(host.name, vcpus=8)
-    look()
+    poll_cloud()
     manager.run_until(LATER['start'])
     assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
     assert _flags(manager, lease) == (True, True)
-    look()
+    poll_cloud()
     assert _flags(manager, lease) == (True, True)
     manager.cloud.change_host(host.name, vcpus=16)
-    look()
+    poll_cloud()
     assert _flags(manager, lease) == (False, False)
     told = [each.what for each in acts.told(manager, lease)]
     assert told.count('degraded') == told.count('restored') == 1
@@ -80,21 +72,21 @@ def _goes_down(manager, host, back=False):
 
 @pytest.mark.parametrize('request_of', [_big, _sized])
 @pytest.mark.parametrize('spoil', [_shrinks, _goes_down])
-def test_the_flags_are_set_and_cleared_while_a_lease_runs(manager, look, spoil, request_of):
+def test_the_flags_are_set_and_cleared_while_a_lease_runs(manager, poll_cloud, spoil, request_of):
     [host] = manager.enrol(1)
-    lease = acts.active(manager, request_of(), end=NOON + hours(9))
-    look()
+    lease = manager.active(request_of(), end=NOON + hours(9))
+    poll_cloud()
     assert _flags(manager, lease) == (False, False)
     spoil(manager, host)
-    look()
+    poll_cloud()
     assert _flags(manager, lease) == (True, True)
     [line] = [each for each in acts.told(manager, lease) if each.what == 'degraded']
     assert host.name not in line.why
     generation = manager.lease(lease).generation
-    look()
+    poll_cloud()
     assert manager.lease(lease).generation == generation
     spoil(manager, host, back=True)
-    look()
+    poll_cloud()
     assert _flags(manager, lease) == (False, False)
 
 
@@ -104,11 +96,11 @@ def _one():
 
 
 @pytest.mark.parametrize('request_of', [_big, _one])
-def test_a_running_lease_on_a_host_that_shrank_can_be_prolonged(manager, look, request_of):
+def test_a_running_lease_on_a_host_that_shrank_can_be_prolonged(manager, poll_cloud, request_of):
     first, _ = manager.enrol(2)
-    lease = acts.active(manager, request_of(), end=NOON + hours(1))
+    lease = manager.active(request_of(), end=NOON + hours(1))
     _shrinks(manager, first)
-    look()
+    poll_cloud()
     assert _flags(manager, lease) == (True, True)
     acts.change(manager, lease, end=NOON + hours(5))
     manager.run_until(NOON + hours(2))
@@ -120,47 +112,47 @@ def test_a_running_lease_on_a_host_that_shrank_can_be_prolonged(manager, look, r
     assert acts.is_clean(manager, 2)
 
 
-def test_a_lease_on_a_host_that_shrank_gets_no_time_that_others_have(manager, look):
+def test_a_lease_on_a_host_that_shrank_gets_no_time_that_others_have(manager, poll_cloud):
     first, _ = manager.enrol(2)
-    lease = acts.active(manager, _big(), end=NOON + hours(1))
+    lease = manager.active(_big(), end=NOON + hours(1))
     manager.create(builders.a_lease(builders.hosts(criteria=acts.named(first)),
                                     start=NOON + hours(3), end=NOON + hours(4)))
     _shrinks(manager, first)
-    look()
+    poll_cloud()
     with pytest.raises(errors.NotEnough, match='others have the resources then'):
         acts.change(manager, lease, end=NOON + hours(5))
     acts.change(manager, lease, end=NOON + hours(3))
     assert manager.lease(lease).end == NOON + hours(3)
 
 
-def test_prolonged_servers_must_fit_on_the_host_that_shrank(manager, look):
+def test_prolonged_servers_must_fit_on_the_host_that_shrank(manager, poll_cloud):
     """It had room for 64 vCPUs, and has room for 32: 32 are promised to others later."""
     [host] = manager.enrol(1)
-    lease = acts.active(manager, _one(), end=NOON + hours(1))
+    lease = manager.active(_one(), end=NOON + hours(1))
     manager.create(builders.a_lease(_one(), _one(), start=NOON + hours(3), end=NOON + hours(4)))
     _shrinks(manager, host)
-    look()
+    poll_cloud()
     with pytest.raises(errors.NotEnough):
         acts.change(manager, lease, end=NOON + hours(5))
     acts.change(manager, lease, end=NOON + hours(3))
     assert manager.lease(lease).end == NOON + hours(3)
 
 
-def test_other_criteria_count_for_what_a_running_lease_has(manager, look):
+def test_other_criteria_count_for_what_a_running_lease_has(manager, poll_cloud):
     first, _ = manager.enrol(2)
-    lease = acts.active(manager, _big(), end=NOON + hours(1))
+    lease = manager.active(_big(), end=NOON + hours(1))
     _shrinks(manager, first)
-    look()
+    poll_cloud()
     with pytest.raises(errors.NotEnough):
         acts.change(manager, lease, end=NOON + hours(5), reservations=acts.asked(
             manager.lease(lease).reservations[0], resource_properties='[">=", "$vcpus", "12"]'))
 
 
-def test_only_the_reservation_that_lacks_something_says_so(manager, look):
+def test_only_the_reservation_that_lacks_something_says_so(manager, poll_cloud):
     first, _ = manager.enrol(2)
-    lease = acts.active(manager, builders.hosts(), builders.hosts(), end=NOON + hours(9))
+    lease = manager.active(builders.hosts(), builders.hosts(), end=NOON + hours(9))
     manager.cloud.remove_host(first.name)
-    look()
+    poll_cloud()
     lease = manager.lease(lease)
     assert lease.degraded
     assert [each.missing_resources for each in lease.reservations] == [True, False]

@@ -17,7 +17,7 @@ NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 def leased(manager):
     """A running lease of one host, with a server of its own."""
     manager.enrol(2)
-    lease = acts.active(manager, end=NOON + hours(2))
+    lease = manager.active(end=NOON + hours(2))
     manager.cloud.boot('demo', 'own', {'reservation': lease.reservations[0].id})
     return lease
 
@@ -96,13 +96,13 @@ def test_a_server_that_names_the_reservation_is_not_foreign(manager, leased, hin
 
 def test_an_end_returns_the_hosts_without_foreign_servers(manager):
     manager.enrol(3)
-    lease = acts.active(manager, builders.hosts(3), end=NOON + hours(2))
+    lease = manager.active(builders.hosts(3), end=NOON + hours(2))
     host = acts.aggregate(manager, lease).hosts[0]
     forced = manager.cloud.force('eve', 'forced', host)
     manager.run_until(NOON + hours(2) + minutes(2))
     assert len(acts.freepool(manager)) == 2
     assert host not in acts.freepool(manager)
-    other = acts.active(manager, builders.hosts(2), end=NOON + hours(9))
+    other = manager.active(builders.hosts(2), end=NOON + hours(9))
     manager.cloud.delete_server(forced.id)
     manager.run_until(NOON + hours(2) + minutes(30))
     assert manager.lease(lease).state == lifecycle.TERMINATED
@@ -114,7 +114,7 @@ def test_an_end_returns_the_hosts_without_foreign_servers(manager):
 
 def test_no_image_is_made_of_a_server_that_stays(manager):
     manager.enrol(1)
-    lease = acts.active(manager, builders.hosts(1, before_end='snapshot'), end=NOON + hours(2))
+    lease = manager.active(builders.hosts(1, before_end='snapshot'), end=NOON + hours(2))
     manager.cloud.force('eve', 'forced', acts.aggregate(manager, lease).hosts[0])
     manager.run_until(NOON + hours(2) + minutes(2))
     assert manager.cloud.images() == []
@@ -123,13 +123,13 @@ def test_no_image_is_made_of_a_server_that_stays(manager):
 
 def _ordinary(manager):
     """A running lease of hosts, and one host of it."""
-    lease = acts.active(manager, builders.hosts(2), end=NOON + hours(9))
+    lease = manager.active(builders.hosts(2), end=NOON + hours(9))
     return lease, acts.aggregate(manager, lease).hosts[0]
 
 
 def _capacity(manager):
     """A running lease of instance capacity, and a host with a part of it."""
-    lease = acts.active(manager, audit_installation.ROOM, end=NOON + hours(9))
+    lease = manager.active(audit_installation.ROOM, end=NOON + hours(9))
     host = lease.reservations[0].resource_ids[0]
     [resource] = [each for each in manager.client.list_resources(builders.an_admin(), 'host')
                   if each.id == host]
@@ -172,7 +172,7 @@ def test_a_project_with_which_the_hosts_are_shared_is_not_foreign(manager, lease
 
 def test_a_lease_that_shrinks_does_not_delete_a_foreign_server(manager):
     manager.enrol(2)
-    lease = acts.active(manager, builders.hosts(2), end=NOON + hours(9))
+    lease = manager.active(builders.hosts(2), end=NOON + hours(9))
     for host in acts.aggregate(manager, lease).hosts:
         manager.cloud.force('eve', f'forced-{host}', host)
     [reservation] = lease.reservations
@@ -184,7 +184,7 @@ def test_a_lease_that_shrinks_does_not_delete_a_foreign_server(manager):
 def test_with_the_filter_no_server_is_foreign(manager, leased):
     """Servers of the lease, of instance capacity and ordinary ones are where they may be."""
     manager.client.create_resource(builders.an_admin(), 'host', 'compute-3', {})
-    capacity = acts.active(manager, audit_installation.ROOM, end=NOON + hours(2))
+    capacity = manager.active(audit_installation.ROOM, end=NOON + hours(2))
     manager.cloud.boot('demo', 'in capacity', flavor=capacity.reservations[0].id)
     with pytest.raises(errors.Conflict):
         manager.cloud.boot('eve', 'ordinary', host='compute-1')

@@ -18,7 +18,7 @@ DAYS = hours(24)
 def large(manager):
     """A lease that waits for eight hosts while seven are free."""
     manager.enrol(8)
-    acts.active(manager, end=NOON + 200 * DAYS)
+    manager.active(end=NOON + 200 * DAYS)
     manager.clock.advance(builders.seconds(1))
     return acts.sought(manager, 'wait', builders.hosts(8))
 
@@ -58,14 +58,12 @@ def test_leases_of_now_that_come_and_go_do_not_raise_it_while_a_host_is_left_ove
     for _ in range(6):
         create_and_delete(manager, count=count)
         assert held(manager, large) == 4
-    lease = manager.create(builders.a_lease(builders.hosts(3), end=manager.clock() + hours(1)))
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.active(builders.hosts(3), end=manager.clock() + hours(1))
 
 
 def test_many_reservations_have_one_share(manager):
     manager.enrol(8)
-    acts.active(manager, end=NOON + hours(9))
+    manager.active(end=NOON + hours(9))
     manager.clock.advance(builders.seconds(1))
     large = acts.sought(manager, 'wait', *(builders.hosts() for _ in range(8)))
     assert held(manager, large) == 4
@@ -88,7 +86,7 @@ def test_if_others_use_all_of_the_rest_a_part_of_each_release_is_added(manager, 
 def first(manager):
     """A lease that waits for three hosts while all are in use."""
     manager.enrol(3)
-    acts.active(manager, builders.hosts(3), end=NOON + 200 * DAYS)
+    manager.active(builders.hosts(3), end=NOON + 200 * DAYS)
     manager.clock.advance(builders.seconds(1))
     return acts.sought(manager, 'wait', builders.hosts(3))
 
@@ -137,7 +135,7 @@ def test_if_others_use_all_of_the_rest_hosts_that_come_back_are_not_all_theirs(m
 def test_a_host_that_was_never_out_of_use_does_not_come_back(manager):
     """Each change of it says that it is in use, and nothing was released."""
     manager.enrol(8)
-    acts.active(manager, builders.hosts(5), end=NOON + 200 * DAYS)
+    manager.active(builders.hosts(5), end=NOON + 200 * DAYS)
     manager.clock.advance(builders.seconds(1))
     lease = acts.sought(manager, 'wait', builders.hosts(8))
     assert held(manager, lease) == 2
@@ -157,7 +155,7 @@ def test_a_host_counts_as_enrolled_when_the_cloud_has_admitted_it(manager, first
 
 def test_an_enrolled_host_does_not_raise_it_above_the_share_while_a_host_is_left_over(manager):
     manager.enrol(8)
-    acts.active(manager, builders.hosts(5), end=NOON + 200 * DAYS)
+    manager.active(builders.hosts(5), end=NOON + 200 * DAYS)
     manager.clock.advance(builders.seconds(1))
     lease = acts.sought(manager, 'wait', builders.hosts(8))
     assert held(manager, lease) == 2
@@ -191,7 +189,7 @@ def test_a_host_that_is_taken_meanwhile_does_not_make_the_try_fail(
     watched = Interrupted(database.engine.url)
     manager = builders.Manager(conf, watched, clock)
     manager.enrol(8)
-    acts.active(manager, builders.hosts(4), end=NOON + 200 * DAYS)
+    manager.active(builders.hosts(4), end=NOON + 200 * DAYS)
     clock.advance(builders.seconds(1))
     lease = acts.sought(manager, 'wait', builders.hosts(8))
     other = builders.Manager(conf, database, clock, manager.cloud)

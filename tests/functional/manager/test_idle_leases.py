@@ -45,11 +45,7 @@ def pass_hours(manager, hours, owner='this manager'):
 
 
 def running(manager, *reservations, end=48, **more):
-    lease = manager.create(builders.a_lease(*reservations, end=NOON + HOURS(end), **more))
-    manager.run()
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
-    return lease
+    return manager.active(*reservations, end=NOON + HOURS(end), **more)
 
 
 def boot(manager, lease, name='vm', flavor=None):

@@ -3,6 +3,7 @@
 import acts
 import pytest
 from support import builders
+from support import crashing
 
 from climate import errors
 from climate.db import resources
@@ -102,7 +103,7 @@ def test_changes_while_something_is_done_to_a_lease_are_refused(manager):
 
 def test_an_end_that_moved_just_before_it_was_claimed_does_not_happen(manager):
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     database = acts.Meddling(manager.database.engine.url)
     other = acts.Second(manager, database)
     manager.clock.now = NOON + hours(1) - minutes(0.001)
@@ -155,8 +156,8 @@ def test_two_managers_never_carry_out_an_event_twice(manager):
 
 def test_an_event_that_was_done_just_before_it_was_claimed_is_not_done_again(manager):
     manager.enrol(2)
-    lease = acts.active(manager, end=NOON + hours(3))
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=2, max=2))
+    lease = manager.active(end=NOON + hours(3))
+    manager.change_reservation(lease, min=2, max=2)
     late = acts.Second(manager, owner='late')
     late.claim()
     manager.clock.advance(minutes(2))  # Its claim has run out, and nobody has noticed.
@@ -182,10 +183,7 @@ def test_a_start_that_a_dead_manager_left_is_not_made_for_a_deleted_lease(manage
 
 
 def test_an_overtaken_start_occupies_nothing_of_a_lease_that_ended_early(manager):
-    manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
-    frozen = acts.Second(manager, owner='frozen')
-    frozen.claim()
+    lease, frozen = acts.claimed_start(manager, owner='frozen')
     manager.clock.advance(minutes(2))
     manager.run()
     acts.change(manager, lease, end_now=True)
@@ -199,7 +197,7 @@ def test_an_overtaken_start_occupies_nothing_of_a_lease_that_ended_early(manager
 
 def test_two_managers_do_the_events_of_one_lease_one_after_the_other(manager):
     manager.enrol(1)
-    lease = acts.active(manager, end=NOON + hours(3))
+    lease = manager.active(end=NOON + hours(3))
     database = acts.Meddling(manager.database.engine.url)
     slow = acts.Second(manager, database, owner='slow')
     manager.clock.now = NOON + hours(2)
@@ -217,10 +215,7 @@ def test_two_managers_do_the_events_of_one_lease_one_after_the_other(manager):
 
 
 def test_what_a_dead_manager_claimed_is_taken_over(manager):
-    manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
-    dead = acts.Second(manager, owner='dead')
-    dead.claim()
+    lease, _ = acts.claimed_start(manager, owner='dead')
     manager.run()
     assert manager.lease(lease).task == 'start'
     manager.clock.advance(minutes(1))
@@ -243,10 +238,7 @@ def test_an_overtaken_manager_writes_nothing(manager):
 
 
 def test_an_overtaken_manager_does_not_disturb_the_one_that_took_over(manager):
-    manager.enrol(3)
-    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
-    frozen = acts.Second(manager, owner='frozen')
-    frozen.claim()
+    lease, frozen = acts.claimed_start(manager, owner='frozen', hosts=3)
     manager.clock.advance(minutes(2))
     manager.run()
     held, inside = acts.holders(manager), acts.aggregate(manager, lease).hosts
@@ -257,10 +249,7 @@ def test_an_overtaken_manager_does_not_disturb_the_one_that_took_over(manager):
 
 
 def test_a_claim_that_is_prolonged_is_not_taken_over(manager):
-    manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
-    slow = acts.Second(manager, owner='slow')
-    slow.claim()
+    lease, slow = acts.claimed_start(manager, owner='slow')
     for _ in range(6):
         manager.clock.advance(minutes(0.5))
         slow.event_loop.prolong()
@@ -271,10 +260,7 @@ def test_a_claim_that_is_prolonged_is_not_taken_over(manager):
 
 
 def test_a_prolonged_claim_that_was_lost_stays_lost(manager):
-    manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
-    slow = acts.Second(manager, owner='slow')
-    slow.claim()
+    lease, slow = acts.claimed_start(manager, owner='slow')
     manager.clock.advance(minutes(2))
     manager.run()
     slow.event_loop.prolong()
@@ -287,7 +273,7 @@ def test_a_prolonged_claim_that_was_lost_stays_lost(manager):
 
 def test_an_end_waits_for_the_before_end_that_runs(manager):
     manager.enrol(1)
-    lease = acts.active(manager, end=NOON + hours(3))
+    lease = manager.active(end=NOON + hours(3))
     manager.clock.now = NOON + hours(2)
     other = acts.Second(manager)
     assert other.claim() == 1
@@ -301,7 +287,7 @@ def test_an_end_waits_for_the_before_end_that_runs(manager):
 
 def test_a_before_end_that_was_moved_while_it_ran_happens_again(manager):
     manager.enrol(1)
-    lease = acts.active(manager, end=NOON + hours(3))
+    lease = manager.active(end=NOON + hours(3))
     manager.clock.now = NOON + hours(2)
     other = acts.Second(manager)
     other.claim()
@@ -315,18 +301,9 @@ def test_a_before_end_that_was_moved_while_it_ran_happens_again(manager):
 
 @pytest.mark.parametrize('finish', ['end', 'delete'])
 def test_a_start_that_a_crash_cut_short_is_undone_even_when_its_time_is_over(manager, finish):
-    class Crash(BaseException):
-        """The process dies."""
-
-    def die(name, when):
-        if (name, when) == ('nova.remove_host', 'after'):
-            raise Crash
     manager.enrol(2)
     lease = manager.create(builders.a_lease())
-    manager.cloud.faults.on_point = die
-    with pytest.raises(Crash):
-        manager.run()
-    manager.cloud.faults.on_point = None
+    crashing.dies_after(manager.cloud, 'nova.remove_host', manager.run)
     assert len(acts.freepool(manager)) == 1
     if finish == 'delete':
         assert not acts.delete(manager, lease)
@@ -356,7 +333,7 @@ def test_two_changes_of_the_same_lease_at_once_do_not_mix(manager):
 
 def test_a_rename_while_a_lease_ends_is_kept(manager):
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     _during(manager, 'nova.delete_aggregate',
             lambda: acts.change(manager, lease, name='renamed'))
     manager.run_until(NOON + hours(2))
@@ -408,7 +385,7 @@ def test_a_withdrawal_that_failed_leaves_the_host_as_it_was(manager):
     manager.cloud.fail('placement.empty_child', 1, acts.NO)
     with pytest.raises(errors.CloudError):
         manager.client.delete_resource(builders.an_admin(), 'host', host.id)
-    lease = acts.active(manager)
+    lease = manager.active()
     assert lease.reservations[0].resource_ids == (host.id,)
     assert acts.aggregate(manager, lease).hosts == ('compute-1',)
 
@@ -443,7 +420,7 @@ def test_a_host_that_is_half_withdrawn_is_not_leased_with_what_came_to_it(manage
     manager.cloud.delete_server(server.id)
     acts.enable(manager, host)
     assert acts.freepool(manager) == ('compute-1',)
-    acts.active(manager)
+    manager.active()
 
 
 def test_a_lease_that_lost_its_host_to_a_quicker_one_says_so(manager):

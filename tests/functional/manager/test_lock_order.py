@@ -63,7 +63,7 @@ def in_order(found):
 
 def test_those_who_wait_in_line_are_served_in_the_order_of_locks(manager, locked):
     manager.enrol(4)
-    full = [acts.active(manager, end=NOON + hours(9)) for _ in range(4)]
+    full = [manager.active(end=NOON + hours(9)) for _ in range(4)]
     for kind, count, fields in (('wait', 4, {'not_after': NOON + minutes(30)}), ('wait', 1, {}),
                                 ('retries', 2, {'retries': 1}), ('wait', 1, {}),
                                 ('retries', 1, {'retries': 50})):

@@ -24,7 +24,7 @@ def spare(manager):
     hosts = manager.enrol(10)
     for each in hosts[4:]:
         acts.disable(manager, each)
-    acts.active(manager, builders.hosts(4), end=NOON + hours(99))
+    manager.active(builders.hosts(4), end=NOON + hours(99))
     waiting(manager, 6)
     # All others came later. Leases of the same moment stand in the order of their ids.
     manager.clock.advance(seconds(1))

@@ -20,7 +20,7 @@ def waiting(manager):
 def full(manager):
     """A lease that is to start in an hour, while all hosts are taken and one lease waits."""
     manager.enrol(4)
-    acts.active(manager, builders.hosts(4), end=NOON + hours(99))
+    manager.active(builders.hosts(4), end=NOON + hours(99))
     acts.sought(manager, 'wait', builders.hosts(4))
     manager.run()
     return manager.create(builders.a_lease(acts.dummy(), start=NOON + hours(1),

@@ -21,12 +21,6 @@ NOON, minutes, hours = builders.NOON, builders.minutes, builders.hours
 ANN, BOB = builders.a_member('ann'), builders.a_member('bob')
 
 
-@pytest.fixture
-def hooks(tmp_path, conf):
-    with delivery_rounds.hooks(tmp_path, conf) as found:
-        yield found
-
-
 class Round:
     """What happens in the project, and what one manager that stays sends of it."""
 

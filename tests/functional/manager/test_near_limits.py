@@ -13,12 +13,6 @@ NOON, hours = builders.NOON, builders.hours
 
 
 @pytest.fixture
-def hooks(tmp_path, conf):
-    with delivery_rounds.hooks(tmp_path, conf) as found:
-        yield found
-
-
-@pytest.fixture
 def subscribed(manager, hooks):
     return delivery_rounds.subscribe(manager, hooks.url, events=('limits',))
 
@@ -62,7 +56,7 @@ def test_leases_that_wait_are_told_to_their_project_alone(manager, hooks, subscr
     delivery_rounds.subscribe(manager, hooks.url, events=('limits',),
                               caller=builders.a_member('eve', 'other'))
     manager.enrol(1)
-    acts.active(manager, builders.hosts(1), end=NOON + hours(99))
+    manager.active(builders.hosts(1), end=NOON + hours(99))
     manager.core.conf.set_override('waiting_per_project', 5, group='acquire')
     for count in range(4):
         assert look(manager) == 0, count

@@ -62,7 +62,7 @@ class Sending:
 
 def test_news_wait_while_the_bus_is_down_and_go_out_in_order_when_it_is_back(manager, bus):
     manager.enrol(1)
-    acts.active(manager, end=NOON + hours(9))
+    manager.active(end=NOON + hours(9))
     waiting = acts.news(manager)
     assert len(waiting) == 2
     sending = Sending(manager, bus)
@@ -77,7 +77,7 @@ def test_news_wait_while_the_bus_is_down_and_go_out_in_order_when_it_is_back(man
 
 
 def test_a_bus_that_is_down_for_long_is_asked_less_and_less(manager, bus):
-    acts.active(manager, acts.dummy(), end=NOON + hours(9))
+    manager.active(acts.dummy(), end=NOON + hours(9))
     sending = Sending(manager, bus)
     bus.up = False
     for second in range(600):
@@ -104,7 +104,7 @@ def test_what_went_out_before_the_bus_went_down_is_not_sent_again(manager, bus):
 
 
 def test_another_manager_sends_what_one_could_not(manager, bus):
-    acts.active(manager, acts.dummy(), end=NOON + hours(9))
+    manager.active(acts.dummy(), end=NOON + hours(9))
     bus.up = False
     Sending(manager, bus, 'cut off').flush()
     bus.up = True
@@ -119,7 +119,7 @@ def test_news_that_a_manager_died_with_are_sent_a_minute_later(manager, bus):
         def send_notification(self, *args, **kwargs):
             raise Death
 
-    acts.active(manager, acts.dummy(), end=NOON + hours(9))
+    manager.active(acts.dummy(), end=NOON + hours(9))
     with pytest.raises(Death):
         Sending(manager, Deadly(bus.conf), 'dead').flush()
     sending = Sending(manager, bus)

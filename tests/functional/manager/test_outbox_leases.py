@@ -132,7 +132,7 @@ def test_a_server_that_is_bound_while_its_lease_starts_is_told(proving):
 
 def test_the_trust_of_a_lease_is_dropped_with_its_end_where_a_worker_has_time(manager):
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     manager.clock.advance(hours(1))
     assert manager.event_loop.tick(manager.clock()) == 1
     assert manager.event_loop.tick(manager.clock()) == 0
@@ -143,7 +143,7 @@ def test_the_trust_of_a_lease_is_dropped_with_its_end_where_a_worker_has_time(ma
 def test_the_trust_waits_for_a_worker_where_all_are_busy(manager):
     manager.core.conf.set_override('workers', 1, group='manager')
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     manager.clock.advance(hours(1))
     assert manager.event_loop.tick(manager.clock()) == 1
     assert manager.lease(lease).event(event_kinds.DROP_TRUST).status == lifecycle.EVENT_UNDONE
@@ -153,7 +153,7 @@ def test_the_trust_waits_for_a_worker_where_all_are_busy(manager):
 
 def test_another_manager_drops_the_trust_where_the_first_died_before(manager):
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     manager.clock.advance(hours(1))
 
     def die():
@@ -173,7 +173,7 @@ def test_another_manager_drops_the_trust_where_the_first_died_before(manager):
 
 def test_a_late_word_of_the_dropped_trust_counts_no_more(manager):
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     manager.clock.advance(hours(1))
     slow, other = acts.Second(manager, owner='slow'), acts.Second(manager, owner='other')
     slow.claim()

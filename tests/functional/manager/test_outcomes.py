@@ -25,8 +25,8 @@ def test_a_lease_that_is_slow_to_end_does_not_delay_another(conf, database, cloc
     conf.set_override('busy_seconds', 10, group='manager')
     manager = builders.Manager(conf, database, clock)
     manager.enrol(2)
-    slow = acts.active(manager)
-    quick = acts.active(manager)
+    slow = manager.active()
+    quick = manager.active()
     manager.cloud.boot('demo', 'one', {'reservation': slow.reservations[0].id})
     manager.run_until(NOON + hours(1) + minutes(1))
     assert manager.lease(slow).task == 'end'
@@ -39,7 +39,7 @@ def test_a_lease_that_is_slow_to_end_does_not_delay_another(conf, database, cloc
 
 def test_a_deletion_that_is_given_up_names_the_hosts_that_nobody_gets(manager):
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     manager.cloud.fail('nova.servers_on', 99, acts.NO)
     acts.delete(manager, lease)
     manager.run_until(NOON + minutes(50))
@@ -53,7 +53,7 @@ def test_a_host_whose_servers_do_not_die_is_given_up_after_the_limit(conf, datab
     conf.set_override('busy_seconds', 10, group='manager')
     manager = builders.Manager(conf, database, clock)
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     manager.cloud.boot('demo', 'one', {'reservation': lease.reservations[0].id})
     manager.run_until(NOON + hours(1) + minutes(9))
     assert manager.lease(lease).task == 'end'
@@ -66,7 +66,7 @@ def test_a_host_whose_servers_do_not_die_is_given_up_after_the_limit(conf, datab
 
 def test_pauses_grow_until_an_end_is_given_up_and_a_delete_tries_again(manager):
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     manager.cloud.fail('nova.delete_aggregate', 99, acts.NO)
     manager.clock.now = NOON + hours(1)
     pauses = []
@@ -91,7 +91,7 @@ def test_pauses_grow_until_an_end_is_given_up_and_a_delete_tries_again(manager):
 @pytest.mark.parametrize('order', [acts.end, acts.delete])
 def test_what_a_lease_has_is_released_when_a_silent_service_is_back(manager, order):
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     manager.cloud.fail('nova.delete_aggregate', 99, errors.CloudUnreachable(
         service='Nova', reason='no answer'))
     manager.clock.advance(minutes(1))
@@ -107,7 +107,7 @@ def test_what_a_lease_has_is_released_when_a_silent_service_is_back(manager, ord
 
 def test_one_reservation_that_fails_does_not_stop_the_end_of_the_others(manager):
     manager.enrol(2)
-    lease = acts.active(manager, builders.hosts(1), acts.dummy(), builders.hosts(1))
+    lease = manager.active(builders.hosts(1), acts.dummy(), builders.hosts(1))
     manager.cloud.fail('nova.delete_aggregate', 1, acts.NO)
     manager.clock.now = NOON + hours(1)
     manager.run()
@@ -146,7 +146,7 @@ def test_a_lease_without_reservations_lives_and_ends(manager):
 
 def test_leases_that_touch_keep_their_hosts_even_when_both_events_run_at_once(manager):
     first, _ = manager.enrol(2)
-    acts.active(manager)
+    manager.active()
     following = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
     assert following.reservations[0].resource_ids == (first.id,)
     other = acts.Second(manager)
@@ -163,7 +163,7 @@ def test_leases_that_touch_keep_their_hosts_even_when_both_events_run_at_once(ma
 
 def test_a_start_whose_host_stays_held_gets_another(manager):
     first, second = manager.enrol(2)
-    acts.active(manager)
+    manager.active()
     following = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
     manager.cloud.fail('nova.delete_aggregate', 9, acts.NO)
     manager.run_until(NOON + hours(1) + _seconds(3))
@@ -178,7 +178,7 @@ def test_a_start_whose_only_host_is_held_waits_and_says_who_has_it(conf, databas
     conf.set_override('busy_seconds', 10, group='manager')
     manager = builders.Manager(conf, database, clock)
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     following = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(9)))
     manager.cloud.fail('nova.delete_aggregate', 99, acts.NO)
     manager.run_until(NOON + hours(1) + minutes(15))
@@ -200,7 +200,7 @@ def test_a_broken_host_is_replaced_at_the_start(manager):
 def test_after_downtime_what_ended_is_not_started_and_ends_come_first(manager):
     manager.enrol(1)
     noon = NOON
-    running = acts.active(manager)
+    running = manager.active()
     missed = manager.create(builders.a_lease(start=noon + hours(1), end=noon + hours(2)))
     late = manager.create(builders.a_lease(start=noon + hours(2), end=noon + hours(4)))
     manager.clock.now = noon + hours(3)
@@ -216,7 +216,7 @@ def test_after_downtime_what_ended_is_not_started_and_ends_come_first(manager):
 def test_a_lease_whose_owner_is_gone_still_ends_cleanly(manager):
     manager.enrol(1)
     request = builders.hosts(1, before_end='snapshot')
-    lease = acts.active(manager, request, end=NOON + hours(3))
+    lease = manager.active(request, end=NOON + hours(3))
     manager.cloud.boot('demo', 'one', {'reservation': lease.reservations[0].id})
     manager.cloud.delete_trustor('demo')
     manager.run_until(NOON + hours(4))
@@ -227,7 +227,7 @@ def test_a_lease_whose_owner_is_gone_still_ends_cleanly(manager):
 
 def test_each_server_is_imaged_once_though_some_fail_at_first(manager):
     manager.enrol(1)
-    lease = acts.active(manager, builders.hosts(1, before_end='snapshot'), end=NOON + hours(3))
+    lease = manager.active(builders.hosts(1, before_end='snapshot'), end=NOON + hours(3))
     hints = {'reservation': lease.reservations[0].id}
     booted = [manager.cloud.boot('demo', name, hints) for name in ('one', 'two', 'three')]
     manager.cloud.break_server(booted[0].id)
@@ -263,7 +263,7 @@ def test_a_lease_that_is_acquired_later_goes_on_saying_that_climate_acts_as_itse
                                                                                    how):
     conf.set_override('trust_required', False, group='keystone')
     manager.enrol(1)
-    full = acts.active(manager, end=NOON + hours(9))
+    full = manager.active(end=NOON + hours(9))
     manager.cloud.fail('keystone.create_trust', 1, errors.TrustRefused(reason='no.'))
     lease = acts.sought(manager, how, builders.hosts(1))
     notice = 'Climate acts for this lease as itself'
@@ -281,7 +281,7 @@ def test_a_lease_that_is_acquired_later_goes_on_saying_that_climate_acts_as_itse
 
 def test_a_trust_that_cannot_be_dropped_is_left_to_the_reaper(manager):
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     manager.cloud.fail('keystone.delete_trust', 6,
                        errors.CloudError(service='Keystone', reason='no'))
     manager.run_until(NOON + hours(2))
@@ -295,7 +295,7 @@ def test_a_trust_that_cannot_be_dropped_is_left_to_the_reaper(manager):
 
 def test_news_go_out_once_and_in_order(manager, conf):
     manager.enrol(1)
-    acts.active(manager)
+    manager.active()
     manager.run_until(NOON + hours(2))
     waiting = acts.news(manager)
     assert waiting == ['lease.create', 'lease.event.start_lease',
@@ -325,7 +325,7 @@ def test_an_early_end_frees_its_hosts_only_when_they_are_free(conf, database, cl
     conf.set_override('release_grace_seconds', grace, group='manager')
     manager = builders.Manager(conf, database, clock)
     manager.enrol(1)
-    lease = acts.active(manager, end=NOON + hours(9))
+    lease = manager.active(end=NOON + hours(9))
     manager.cloud.boot('demo', 'one', {'reservation': lease.reservations[0].id})
     clock.advance(minutes(10))
     acts.change(manager, lease, end_now=True)

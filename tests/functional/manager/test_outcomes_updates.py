@@ -25,9 +25,9 @@ def changed(manager, request):
     """A running lease whose change was given up, and the call that still fails."""
     request_of, call, more = request.param
     manager.enrol(3)
-    lease = acts.active(manager, request_of(), end=NOON + hours(9))
+    lease = manager.active(request_of(), end=NOON + hours(9))
     manager.cloud.fail(call, 99, NO)
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], **more))
+    manager.change_reservation(lease, **more)
     manager.run()
     return manager.lease(lease), call
 
@@ -90,7 +90,7 @@ def test_a_lease_whose_change_was_healed_can_be_changed_and_healed_again(manager
             manager.run_until(NOON + hours(1))
             manager.cloud.fail(call, 99, NO)
             less = {'min': 1, 'max': 1} if call == 'nova.aggregates' else {'amount': 2}
-            acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], **less))
+            manager.change_reservation(lease, **less)
 
 
 def test_it_can_be_ended_and_deleted_while_it_is_healed(manager, changed):
@@ -106,8 +106,8 @@ def test_it_can_be_ended_and_deleted_while_it_is_healed(manager, changed):
 def test_a_change_that_nobody_began_before_the_end_is_left_to_the_end(manager):
     """Also if what it adds is out of use by then, and no substitute can be booked."""
     manager.enrol(3)
-    lease = acts.active(manager, end=NOON + hours(4))
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=2, max=2))
+    lease = manager.active(end=NOON + hours(4))
+    manager.change_reservation(lease, min=2, max=2)
     added = next(each for each in manager.client.list_resources(builders.an_admin(), 'host')
                  if each.held_by is None
                  and each.id in manager.lease(lease).reservations[0].resource_ids)
@@ -123,7 +123,7 @@ def test_a_change_that_nobody_began_before_the_end_is_left_to_the_end(manager):
 
 def test_what_is_being_deleted_in_vain_is_not_usable(manager):
     manager.enrol(1)
-    lease = acts.active(manager, end=NOON + hours(9))
+    lease = manager.active(end=NOON + hours(9))
     manager.cloud.fail('nova.aggregates', 99, acts.NO)
     acts.delete(manager, lease)
     for moment in (0, 1, 5):

@@ -8,88 +8,75 @@ from support import builders
 
 from climate import errors
 from climate.db import managers
-from climate.domain import records
 from climate.manager.pools import refresh
 
 NOON, hours = builders.NOON, builders.hours
-
-
-@pytest.fixture
-def look(manager):
-    """callable(): one look at the cloud; returns the names of the hosts that changed."""
-    refresher = refresh.Refresher(manager.core, 'this manager')
-    return lambda: refresher.refresh(manager.clock())
+_sized = builders.instances
 
 
 def _resource(manager, host):
     return manager.client.get_resource(builders.an_admin(), 'host', host.id)
 
 
-def _sized(amount, vcpus=1, **more):
-    return records.ReservationRequest('virtual:instance', {
-        'vcpus': vcpus, 'memory_mb': 512, 'disk_gb': 1, 'amount': amount, 'affinity': None,
-        **more})
-
-
-def test_b_inventory_and_traits_are_read_anew(manager, look):
+def test_b_inventory_and_traits_are_read_anew(manager, poll_cloud):
     host, other = manager.enrol(2)
-    assert look() == []
+    assert poll_cloud() == []
     manager.cloud.change_host('compute-1', vcpus=48, memory_mb=8192, disk_gb=9,
                               traits=['CUSTOM_FAST'])
-    assert look() == ['compute-1']
+    assert poll_cloud() == ['compute-1']
     after = _resource(manager, host)
     assert after.capacity == {'vcpus': 48, 'memory_mb': 8192, 'disk_gb': 9, 'VCPU': 48 * 4,
                               'MEMORY_MB': 8192 - 512, 'DISK_GB': 9}
     assert after.facts['traits'] == 'CUSTOM_FAST'
     assert after.facts['max_unit:VCPU'] == '48'
     assert _resource(manager, other) == other
-    assert look() == []
+    assert poll_cloud() == []
 
 
-def test_b_a_host_that_gained_room_is_given_for_it(manager, look):
+def test_b_a_host_that_gained_room_is_given_for_it(manager, poll_cloud):
     manager.enrol(1)
     wanted = builders.hosts(1, criteria='[">=", "$vcpus", "48"]')
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(wanted))
     manager.cloud.change_host('compute-1', vcpus=48)
-    look()
+    poll_cloud()
     manager.create(builders.a_lease(wanted))
 
 
-def test_what_operators_said_of_a_host_stays(manager, look):
+def test_what_operators_said_of_a_host_stays(manager, poll_cloud):
     [host] = manager.enrol(1, rack='7')
     manager.cloud.change_host('compute-1', traits=[])
-    look()
+    poll_cloud()
     assert _resource(manager, host).properties == {'rack': '7'}
 
 
-def test_many_hosts_cost_two_calls(manager, look):
+def test_many_hosts_cost_two_calls(manager, poll_cloud):
     manager.enrol(4)
     calls = []
     manager.cloud.faults.on_point = lambda name, when: calls.append(name)
-    look()
+    poll_cloud()
     assert sorted(set(calls)) == ['nova.hypervisors', 'placement.survey']
     assert len(calls) == 4  # Each before and after.
 
 
-def test_the_zone_of_a_leased_host_stays_its_own(manager, look):
+def test_the_zone_of_a_leased_host_stays_its_own(manager, poll_cloud):
     [host] = manager.enrol(1)
-    acts.active(manager)
+    manager.active()
     zone = acts.nova(manager).hypervisor('compute-1').availability_zone
     assert zone.startswith('climate_')
-    assert look() == []
+    assert poll_cloud() == []
     assert _resource(manager, host).facts['availability_zone'] == 'nova'
 
 
 def test_a_host_that_shrinks_below_what_is_promised_keeps_its_leases_and_is_told(
-        manager, look, caplog):
+        manager, poll_cloud, caplog):
     [host] = manager.enrol(1)
     first = manager.create(builders.a_lease(_sized(40)))
     later = manager.create(builders.a_lease(_sized(4), start=NOON + hours(2),
                                             end=NOON + hours(3)))
     manager.cloud.change_host('compute-1', vcpus=2)
     with caplog.at_level(logging.WARNING):
-        look()
+        poll_cloud()
     [line] = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
     assert 'compute-1' in line and first.id in line and later.id not in line
     assert _resource(manager, host).capacity['VCPU'] == 8
@@ -102,45 +89,45 @@ def test_a_host_that_shrinks_below_what_is_promised_keeps_its_leases_and_is_told
 @pytest.mark.parametrize('request_of', [
     lambda criteria: builders.hosts(1, criteria=criteria),
     lambda criteria: _sized(1, resource_properties=criteria)], ids=['whole', 'slots'])
-def test_a_host_that_lost_what_a_lease_asked_for_is_told(manager, look, caplog, request_of):
+def test_a_host_that_lost_what_a_lease_asked_for_is_told(manager, poll_cloud, caplog, request_of):
     manager.enrol(1)
     lease = manager.create(builders.a_lease(request_of('["==", "$vcpus", "16"]')))
     manager.cloud.change_host('compute-1', vcpus=15)
     with caplog.at_level(logging.WARNING):
-        look()
+        poll_cloud()
     assert lease.id in caplog.text
 
 
-def test_a_host_that_the_cloud_knows_no_more_is_kept_and_told_once(manager, look, caplog):
+def test_a_host_that_the_cloud_knows_no_more_is_kept_and_told_once(manager, poll_cloud, caplog):
     host, _ = manager.enrol(2)
     manager.cloud.remove_host('compute-1')
     with caplog.at_level(logging.WARNING):
-        assert look() == look() == []
+        assert poll_cloud() == poll_cloud() == []
     [line] = [each.getMessage() for each in caplog.records]
     assert 'compute-1' in line
     assert _resource(manager, host) == host
     manager.cloud.add_host('compute-1', vcpus=3)
-    assert look() == ['compute-1']
+    assert poll_cloud() == ['compute-1']
 
 
-def test_two_of_one_name_are_nobody_and_change_nothing(manager, look):
+def test_two_of_one_name_are_nobody_and_change_nothing(manager, poll_cloud):
     [host] = manager.enrol(1)
     manager.cloud.add_host('compute-1', service_host='another-cell', vcpus=3)
-    assert look() == []
+    assert poll_cloud() == []
     assert _resource(manager, host) == host
 
 
-def test_a_cloud_that_fails_changes_nothing(manager, look, caplog):
+def test_a_cloud_that_fails_changes_nothing(manager, poll_cloud, caplog):
     [host] = manager.enrol(1)
     manager.cloud.change_host('compute-1', vcpus=3)
     manager.cloud.fail('placement.survey', 1, errors.CloudError(service='Placement', reason='no'))
-    assert look() == []
+    assert poll_cloud() == []
     assert 'host: its resources are not read anew this time: Placement: no' in caplog.text
     assert _resource(manager, host) == host
-    assert look() == ['compute-1']
+    assert poll_cloud() == ['compute-1']
 
 
-def test_a_host_that_is_withdrawn_while_the_cloud_is_asked_stays_withdrawn(manager, look):
+def test_a_host_that_is_withdrawn_while_the_cloud_is_asked_stays_withdrawn(manager, poll_cloud):
     [host] = manager.enrol(1)
     manager.cloud.change_host('compute-1', vcpus=3)
 
@@ -149,7 +136,7 @@ def test_a_host_that_is_withdrawn_while_the_cloud_is_asked_stays_withdrawn(manag
             manager.cloud.faults.on_point = None
             manager.client.delete_resource(builders.an_admin(), 'host', host.id)
     manager.cloud.faults.on_point = withdraw
-    assert look() == []
+    assert poll_cloud() == []
     assert manager.client.list_resources(builders.an_admin(), 'host') == []
 
 

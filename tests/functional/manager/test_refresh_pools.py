@@ -10,18 +10,10 @@ from climate import errors
 from climate.cloud.simulated import neutron
 from climate.domain import lifecycle
 from climate.manager.audit import comparison
-from climate.manager.pools import refresh
 
 ADDRESSES, BACKENDS = every_type.POOLS[:2]
 ADDRESS, BACKEND = f'172.24.4.210@{neutron.PUBLIC}', every_type.SSD
 POOL = [['172.24.4.10', '172.24.4.220']]
-
-
-@pytest.fixture
-def look(manager):
-    """callable(): one look at the cloud; returns the names of the resources that changed."""
-    refresher = refresh.Refresher(manager.core, 'this manager')
-    return lambda: refresher.refresh(manager.clock())
 
 
 @pytest.fixture
@@ -69,48 +61,48 @@ CASES = {
 
 
 @pytest.mark.parametrize('case', CASES)
-def test_what_could_not_be_enrolled_any_more_is_told(manager, enrolled, look, caplog, case):
+def test_what_could_not_be_enrolled_any_more_is_told(manager, enrolled, poll_cloud, caplog, case):
     happen, what, why = CASES[case]
-    assert look() == []
+    assert poll_cloud() == []
     assert drifts(manager) == {}
     happen(manager)
-    assert look() == []
+    assert poll_cloud() == []
     [line] = [each for each in warned(caplog) if each.startswith(what)]
     assert why in line
-    look()
+    poll_cloud()
     assert sum(each.startswith(what) for each in warned(caplog)) == 1
     found = drifts(manager)
     assert list(found) == [what]
     assert why in found[what]
     manager.enrol(1)
-    assert look() == []
+    assert poll_cloud() == []
 
 
-def test_several_addresses_of_a_network_that_is_gone_are_told(manager, look, caplog):
+def test_several_addresses_of_a_network_that_is_gone_are_told(manager, poll_cloud, caplog):
     ADDRESSES.enrol(manager, 3)
     manager.cloud.network.delete_network(neutron.PUBLIC)
-    look()
+    poll_cloud()
     assert len(warned(caplog)) == 3
     assert len(drifts(manager)) == 3
 
 
-def test_what_fits_again_is_told(manager, enrolled, look, caplog):
+def test_what_fits_again_is_told(manager, enrolled, poll_cloud, caplog):
     caplog.set_level(logging.INFO)
     manager.cloud.network.set_pools(neutron.PUBLIC, POOL)
-    look()
+    poll_cloud()
     manager.cloud.network.set_pools(neutron.PUBLIC, [])
-    look()
+    poll_cloud()
     assert f'address {ADDRESS}: nothing is wrong with it any more' in caplog.text
     assert drifts(manager) == {}
 
 
 def test_a_back_end_that_shrinks_promises_less_and_its_leases_say_so(
-        manager, enrolled, look, caplog):
+        manager, enrolled, poll_cloud, caplog):
     lease = manager.create(builders.a_lease(BACKENDS.asked(amount=2)))
     manager.run_until(manager.clock() + builders.minutes(1))
     assert manager.lease(lease).state == lifecycle.ACTIVE
     change(manager, 'UPDATE backends SET total_gb = ? WHERE name = ?', '150', BACKEND)
-    assert look() == [BACKEND]
+    assert poll_cloud() == [BACKEND]
     assert manager.lease(lease).degraded
     assert any(lease.id in each for each in warned(caplog))
     manager.client.delete_lease(builders.a_member(), lease.id)
@@ -122,11 +114,11 @@ def test_a_back_end_that_shrinks_promises_less_and_its_leases_say_so(
 
 @pytest.mark.parametrize('call', ['neutron.network', 'cinder.backends', 'nova.hypervisors'])
 def test_a_service_that_does_not_answer_keeps_no_other_pool_from_its_facts(
-        manager, enrolled, look, call):
+        manager, enrolled, poll_cloud, call):
     manager.enrol(1)
     change(manager, 'UPDATE backends SET total_gb = ? WHERE name = ?', '150', BACKEND)
     manager.cloud.change_host('compute-1', vcpus=48)
     manager.cloud.fail(call, 5, errors.CloudUnreachable(service='it', reason='no answer'))
     expected = {'neutron.network': {BACKEND, 'compute-1'}, 'cinder.backends': {'compute-1'},
                 'nova.hypervisors': {BACKEND}}[call]
-    assert set(look()) == expected
+    assert set(poll_cloud()) == expected

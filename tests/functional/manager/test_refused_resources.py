@@ -108,9 +108,9 @@ def test_it_starts_when_the_stray_server_is_gone(manager):
 
 def test_a_change_of_a_running_lease_takes_a_substitute_too(manager):
     _, second, third = manager.enrol(3)
-    lease = acts.active(manager, end=NOON + hours(9))
+    lease = manager.active(end=NOON + hours(9))
     stray(manager, second)
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=2, max=2))
+    manager.change_reservation(lease, min=2, max=2)
     manager.run()
     lease = manager.lease(lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason

@@ -16,12 +16,6 @@ NOON, hours = builders.NOON, builders.hours
 
 
 @pytest.fixture
-def hooks(tmp_path, conf):
-    with delivery_rounds.hooks(tmp_path, conf) as found:
-        yield found
-
-
-@pytest.fixture
 def with_keys(conf, manager):
     """callable(keys): a manager that has these keys."""
     def made(*keys):
@@ -47,7 +41,7 @@ def is_signed(hooks):
 def tell(manager, hooks):
     """Let something happen and be delivered; returns whether a good signature arrived."""
     before = len(hooks.requests)
-    acts.active(manager, acts.dummy(), end=manager.clock() + hours(2))
+    manager.active(acts.dummy(), end=manager.clock() + hours(2))
     delivery_rounds.deliver(manager)
     return len(hooks.requests) > before and is_signed(hooks)
 

@@ -22,7 +22,7 @@ def _lease(manager, count=1, **options):
     """A lease of `count` hosts, with a server on each, that asks for images; its Servers."""
     manager.enrol(count)
     request = builders.hosts(count, before_end='snapshot', **options)
-    lease = acts.active(manager, request, end=NOON + hours(4))
+    lease = manager.active(request, end=NOON + hours(4))
     return lease, [_boot(manager, lease, f'vm-{number}') for number in range(count)]
 
 
@@ -55,7 +55,7 @@ def _delete(manager, lease):
 
 
 def _shrink(manager, lease):
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=1, max=1))
+    manager.change_reservation(lease, min=1, max=1)
 
 
 def _run_out(manager, lease):
@@ -264,9 +264,7 @@ def test_a_server_without_an_image_in_time_is_stopped_and_kept_with_its_host(slo
     assert acts.freepool(slow) == tuple({'compute-1', 'compute-2'} - {kept.host})
     assert acts.aggregate(slow, lease).hosts == (kept.host,)
     assert f'what it has of {kept.host}.' in lease.reason
-    other = slow.create(builders.a_lease(start=NOON + hours(6), end=NOON + hours(8)))
-    slow.run()
-    assert slow.lease(other).state == lifecycle.ACTIVE
+    other = slow.active(start=NOON + hours(6), end=NOON + hours(8))
     acts.delete(slow, other)
     # The way out: the owner deletes the server, and the lease.
     slow.cloud.delete_server(kept.id)
@@ -332,7 +330,7 @@ def test_a_server_that_its_user_deletes_meanwhile_is_not_missed(slow):
 
 def test_without_before_end_no_image_is_made(manager):
     manager.enrol(1)
-    lease = acts.active(manager, end=NOON + hours(4))
+    lease = manager.active(end=NOON + hours(4))
     _boot(manager, lease, 'vm')
     manager.run_until(NOON + hours(5))
     assert manager.cloud.images() == []

@@ -106,7 +106,7 @@ def test_the_substitute_of_a_share_goes_beside_what_was_not_lost(manager):
 def test_a_running_lease_that_shrinks_gives_back_of_the_need_that_shrank(manager):
     lease = manager.create(builders.a_lease(cluster()))
     manager.run()
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], workers=1))
+    manager.change_reservation(lease, workers=1)
     manager.run()
     smaller = {**FIRST, 'workers': ['rack2']}
     assert had(manager, lease) == smaller
@@ -119,7 +119,7 @@ def test_a_running_lease_that_shrinks_gives_back_of_the_need_that_shrank(manager
 def test_a_running_lease_that_grows_adds_to_the_need_that_grew(manager):
     lease = manager.create(builders.a_lease(cluster()))
     manager.run()
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], workers=3))
+    manager.change_reservation(lease, workers=3)
     manager.run()
     assert calls(manager)[-1] == ('start', {**FIRST, 'workers': ['rack2', 'rack3', 'rack4']})
 
@@ -127,7 +127,7 @@ def test_a_running_lease_that_grows_adds_to_the_need_that_grew(manager):
 def test_what_a_change_took_out_is_handed_to_an_end_that_comes_before_it_was_carried_out(manager):
     lease = manager.create(builders.a_lease(cluster()))
     manager.run()
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], workers=1))
+    manager.change_reservation(lease, workers=1)
     acts.delete(manager, lease)
     manager.run()
     assert calls(manager)[-1] == ('end', FIRST)

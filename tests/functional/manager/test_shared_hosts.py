@@ -48,7 +48,7 @@ def test_a_lease_does_not_start_on_a_host_that_has_got_a_second_hypervisor(manag
 
 def test_an_end_deletes_no_servers_of_another_hypervisor_and_waits_for_them(manager):
     manager.enrol(1)
-    lease = acts.active(manager, builders.hosts(1, before_end='snapshot'), end=NOON + hours(3))
+    lease = manager.active(builders.hosts(1, before_end='snapshot'), end=NOON + hours(3))
     mine = manager.cloud.boot('demo', 'mine', {'reservation': lease.reservations[0].id})
     others = _twin(manager)
     manager.run_until(NOON + hours(3) + minutes(2))
@@ -66,7 +66,7 @@ def test_an_end_deletes_no_servers_of_another_hypervisor_and_waits_for_them(mana
 
 def test_an_end_leaves_servers_alone_where_another_hypervisor_has_taken_the_service_host(manager):
     manager.enrol(1)
-    acts.active(manager, end=NOON + hours(3))
+    manager.active(end=NOON + hours(3))
     others = _twin(manager)
     manager.cloud.remove_host('compute-1')
     manager.run_until(NOON + hours(3) + minutes(2))
@@ -75,11 +75,10 @@ def test_an_end_leaves_servers_alone_where_another_hypervisor_has_taken_the_serv
 
 def test_a_host_taken_from_a_running_lease_keeps_servers_of_another_hypervisor(manager):
     _, second = manager.enrol(2)
-    lease = acts.active(manager, builders.hosts(2), end=NOON + hours(3))
+    lease = manager.active(builders.hosts(2), end=NOON + hours(3))
     others = _twin(manager)
-    acts.change(manager, lease, reservations=acts.asked(
-        lease.reservations[0], min=1, max=1,
-        resource_properties='["=", "$hypervisor_hostname", "compute-2"]'))
+    manager.change_reservation(
+        lease, min=1, max=1, resource_properties='["=", "$hypervisor_hostname", "compute-2"]')
     manager.run_until(NOON + minutes(1))
     assert manager.lease(lease).reservations[0].resource_ids == (second.id,)
     assert others.id in [each.id for each in manager.cloud.servers()]

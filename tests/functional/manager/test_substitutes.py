@@ -11,9 +11,9 @@ from climate import errors
 from climate.db import events
 from climate.domain import event_kinds
 from climate.domain import lifecycle
-from climate.domain import records
 
 NOON, hours = builders.NOON, builders.hours
+_sized, _flavored = builders.instances, builders.flavor_instances
 LATER = {'start': NOON + hours(1), 'end': NOON + hours(2)}
 
 
@@ -28,17 +28,6 @@ def enrol(manager):
                                                        f'small-{number}', {}))
         return made
     return build
-
-
-def _sized(amount=1, affinity=None, **more):
-    return records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': amount, 'affinity': affinity,
-        **more})
-
-
-def _flavored(amount=1, affinity=None):
-    return records.ReservationRequest('flavor:instance', {
-        'flavor_id': '2', 'amount': amount, 'affinity': affinity})
 
 
 def _spread(lease, place=0):
@@ -128,7 +117,7 @@ def test_a_host_that_is_back_in_use_before_the_tries_are_over_is_taken(manager, 
 @pytest.mark.parametrize('request_of', [_sized, _flavored, lambda: builders.hosts(1)])
 def test_what_runs_on_a_host_that_is_taken_out_of_use_stays_there(manager, enrol, request_of):
     first, _ = enrol(2)
-    lease = acts.active(manager, request_of(), end=NOON + hours(2))
+    lease = manager.active(request_of(), end=NOON + hours(2))
     acts.disable(manager, first)
     event = events.new(lease.id, event_kinds.UPDATE, NOON, NOON)
     with manager.database.writer() as connection:
@@ -157,7 +146,7 @@ def test_a_start_that_was_cut_short_on_a_host_goes_on_with_another(manager, enro
 
 def test_instances_whose_host_stays_held_get_room_elsewhere(manager, enrol):
     first, second = enrol(2)
-    whole = acts.active(manager, builders.hosts(1, criteria=acts.named(first)))
+    whole = manager.active(builders.hosts(1, criteria=acts.named(first)))
     lease = manager.create(builders.a_lease(_sized(2, True), **LATER))
     assert _spread(lease) == {first.id: 2}
     manager.cloud.fail('nova.delete_aggregate', 9, acts.NO)
@@ -172,7 +161,7 @@ def test_instances_whose_host_stays_held_get_room_elsewhere(manager, enrol):
 
 def test_instances_whose_only_host_stays_held_wait_and_say_who_has_it(manager, enrol):
     [_host] = enrol(1)
-    whole = acts.active(manager, builders.hosts(1))
+    whole = manager.active(builders.hosts(1))
     lease = manager.create(builders.a_lease(_sized(2), **LATER))
     manager.cloud.fail('nova.delete_aggregate', 3, acts.NO)
     manager.run_until(NOON + hours(1) + datetime.timedelta(seconds=5))
@@ -186,7 +175,7 @@ def test_instances_whose_only_host_stays_held_wait_and_say_who_has_it(manager, e
 def test_a_host_is_not_leased_whole_before_the_room_on_it_is_given_back(
         manager, enrol, request_of):
     [host] = enrol(1)
-    room = acts.active(manager, request_of())
+    room = manager.active(request_of())
     lease = manager.create(builders.a_lease(**LATER))
     manager.cloud.fail('nova.forbid_flavor', 2, acts.NO)
     manager.run_until(NOON + hours(1) + datetime.timedelta(seconds=5))
@@ -199,7 +188,7 @@ def test_a_host_is_not_leased_whole_before_the_room_on_it_is_given_back(
 
 def test_a_host_on_which_room_stays_is_replaced_by_one_without(manager, enrol):
     first, _second, third = enrol(3)
-    acts.active(manager, _sized(8), _sized(8))
+    manager.active(_sized(8), _sized(8))
     lease = manager.create(builders.a_lease(
         builders.hosts(1, criteria=acts.named(first)), **LATER))
     manager.cloud.fail('nova.forbid_flavor', 99, acts.NO)
@@ -212,10 +201,10 @@ def test_a_host_on_which_room_stays_is_replaced_by_one_without(manager, enrol):
 
 def test_room_that_shrinks_keeps_its_host_until_it_is_given_back(manager, enrol):
     first, second = enrol(2)
-    room = acts.active(manager, _sized(12), end=NOON + hours(2))
+    room = manager.active(_sized(12), end=NOON + hours(2))
     assert _spread(room) == {first.id: 8, second.id: 4}
     manager.cloud.fail('nova.hypervisors', 2, acts.NO)
-    acts.change(manager, room, reservations=acts.asked(room.reservations[0], amount=8))
+    manager.change_reservation(room, amount=8)
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease())
     manager.run_until(NOON + builders.minutes(1))
@@ -227,9 +216,9 @@ def test_room_that_shrinks_keeps_its_host_until_it_is_given_back(manager, enrol)
 
 def test_a_host_that_room_lost_and_could_not_give_back_is_not_handed_over(manager, enrol):
     first, second = enrol(2)
-    room = acts.active(manager, _sized(12), end=NOON + hours(2))
+    room = manager.active(_sized(12), end=NOON + hours(2))
     manager.cloud.fail('nova.hypervisors', 99, acts.NO)
-    acts.change(manager, room, reservations=acts.asked(room.reservations[0], amount=8))
+    manager.change_reservation(room, amount=8)
     soon = NOON + builders.minutes(2)
     lease = manager.create(builders.a_lease(start=soon, end=NOON + hours(1)))
     manager.run_until(soon + datetime.timedelta(seconds=5))
@@ -239,8 +228,8 @@ def test_a_host_that_room_lost_and_could_not_give_back_is_not_handed_over(manage
 
 def test_a_host_that_room_lost_at_its_end_is_kept_until_the_end_is_carried_out(manager, enrol):
     first, second = enrol(2)
-    room = acts.active(manager, _sized(12), end=NOON + hours(2))
-    acts.change(manager, room, reservations=acts.asked(room.reservations[0], amount=8))
+    room = manager.active(_sized(12), end=NOON + hours(2))
+    manager.change_reservation(room, amount=8)
     manager.cloud.fail('nova.forbid_flavor', 2, acts.NO)
     manager.clock.now = NOON + hours(2)
     manager.run()
@@ -256,16 +245,14 @@ def test_a_host_that_room_lost_at_its_end_is_kept_until_the_end_is_carried_out(m
 def test_room_that_is_deleted_as_soon_as_it_starts_keeps_its_host_until_it_is_gone(
         manager, enrol):
     enrol(1)
-    room = acts.active(manager, _sized())
+    room = manager.active(_sized())
     manager.cloud.fail('nova.forbid_flavor', 2, acts.NO)
     acts.delete(manager, room)
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease())
     manager.run_until(NOON + builders.minutes(1))
     assert manager.lease(room).deleted_at is not None
-    lease = manager.create(builders.a_lease())
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.active()
 
 
 def test_a_substitute_meets_the_criteria_too(manager, enrol):

@@ -101,7 +101,7 @@ def test_a_host_that_nova_does_not_know_any_more_is_named(manager):
 @pytest.mark.parametrize('spoil', [_disabled_in_nova, _down])
 def test_what_runs_stays_where_it_is_whatever_becomes_of_its_host(manager, spoil):
     first, _ = manager.enrol(2)
-    lease = acts.active(manager, end=NOON + hours(9))
+    lease = manager.active(end=NOON + hours(9))
     spoil(manager, first)
     acts.change(manager, lease, end=NOON + hours(8))
     manager.run()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subscribers read in a mail that their lease was moved or cannot use its resources, and why."""
-import acts
 import pytest
 from support import builders
 from support import receivers
@@ -73,7 +72,7 @@ def test_a_lease_for_which_nothing_else_fits(manager, box):
 
 def test_a_lease_that_runs_on_what_does_not_work(manager, box):
     [host] = manager.enrol(1)
-    acts.active(manager, builders.hosts(1), name='mine', end=NOON + hours(4))
+    manager.active(builders.hosts(1), name='mine', end=NOON + hours(4))
     _read(manager, box)
     box.mails.clear()
     manager.cloud.mark_host(host.name, up=False)

@@ -23,12 +23,6 @@ def conf(conf):
 
 
 @pytest.fixture
-def hooks(tmp_path, conf):
-    with delivery_rounds.hooks(tmp_path, conf) as found:
-        yield found
-
-
-@pytest.fixture
 def box(tmp_path, conf):
     context, authority = receivers.certificate(tmp_path, 'localhost')
     with receivers.mail_server(context) as found:

@@ -13,12 +13,6 @@ from climate.manager.notifications import limits
 NOON, hours = builders.NOON, builders.hours
 
 
-@pytest.fixture
-def hooks(tmp_path, conf):
-    with delivery_rounds.hooks(tmp_path, conf) as found:
-        yield found
-
-
 def refused(manager, caller=None):
     """Subscribe once more than the project may; return the error."""
     with pytest.raises(errors.LimitReached) as found:
@@ -65,7 +59,7 @@ def test_all_who_subscribed_in_the_project_are_told_and_nobody_else(manager, ful
 def test_each_limit_of_each_kind_is_told(manager, hooks):
     delivery_rounds.subscribe(manager, hooks.url, events=('limits',))
     manager.enrol(1)
-    acts.active(manager, builders.hosts(1), end=NOON + hours(99))
+    manager.active(builders.hosts(1), end=NOON + hours(99))
     manager.core.conf.set_override('waiting_per_project', 1, group='acquire')
     acts.sought(manager, 'wait', builders.hosts(1))
     with pytest.raises(errors.TooManyWaiting):

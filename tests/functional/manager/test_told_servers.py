@@ -14,7 +14,7 @@ ADMIN = builders.an_admin()
 def _hosts(manager, count=1, **options):
     """A lease of `count` hosts with a server on each; returns it and its Servers."""
     manager.enrol(count)
-    lease = acts.active(manager, builders.hosts(count, **options), end=NOON + hours(4))
+    lease = manager.active(builders.hosts(count, **options), end=NOON + hours(4))
     return lease, [manager.cloud.boot('demo', f'vm-{number}', {
         'reservation': lease.reservations[0].id}) for number in range(count)]
 
@@ -100,7 +100,7 @@ def test_each_deleted_server_is_named_with_its_image(manager, leave):
 
 def test_a_lease_that_shrinks_names_the_servers_that_go(manager):
     lease, servers = _hosts(manager, 2)
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=1, max=1))
+    manager.change_reservation(lease, min=1, max=1)
     manager.run_until(NOON + minutes(30))
     [left] = manager.cloud.servers()
     [gone] = [each for each in servers if each.id != left.id]
@@ -145,7 +145,7 @@ def test_servers_of_other_projects_are_counted_and_not_named(manager):
 
 def test_the_servers_of_instance_capacity_are_named(manager):
     manager.enrol(1)
-    lease = acts.active(manager, records.ReservationRequest('virtual:instance', {
+    lease = manager.active(records.ReservationRequest('virtual:instance', {
         'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2}), end=NOON + hours(4))
     server = manager.cloud.boot('demo', 'small', flavor=lease.reservations[0].id)
     manager.run_until(NOON + hours(5))
@@ -195,7 +195,7 @@ def test_many_servers_need_few_entries_of_limited_length_and_no_statement_each(m
     assert [each for _, _, each in _told(manager, lease, 'delete server')] == [
         f'The lease is over: vm-0 ({one.id})']
     manager.clock.now = NOON + hours(1)
-    lease = acts.active(manager, start=manager.clock.now, end=NOON + hours(4))
+    lease = manager.active(start=manager.clock.now, end=NOON + hours(4))
     servers = [manager.cloud.boot('demo', f'vm-{number}-{"x" * 60}', {
         'reservation': lease.reservations[0].id}) for number in range(300)]
     manager.clock.now += minutes(1)

@@ -19,7 +19,7 @@ NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 def full(manager):
     """A lease for three hours that has the only two hosts."""
     manager.enrol(2)
-    return acts.active(manager, builders.hosts(2), end=NOON + hours(3))
+    return manager.active(builders.hosts(2), end=NOON + hours(3))
 
 
 def retried(manager, *reservations, **fields):
@@ -137,7 +137,7 @@ def test_a_new_host_is_given_at_once(manager, full):
 
 def test_a_host_that_is_in_use_again_is_given_at_once(manager):
     first, second = manager.enrol(2)
-    acts.active(manager, end=NOON + hours(3))
+    manager.active(end=NOON + hours(3))
     [spare] = [each for each in (first, second) if each.id not in acts.holders(manager)]
     acts.disable(manager, spare)
     lease = retried(manager, retry_pause_seconds=600)
@@ -151,7 +151,7 @@ def test_a_host_that_is_in_use_again_is_given_at_once(manager):
 def test_a_lease_that_becomes_smaller_feeds_another(manager, full):
     lease = retried(manager, retry_pause_seconds=600)
     manager.run()
-    acts.change(manager, full, reservations=acts.asked(full.reservations[0], min=1, max=1))
+    manager.change_reservation(full, min=1, max=1)
     manager.run()
     assert manager.lease(lease).state == lifecycle.ACTIVE
 

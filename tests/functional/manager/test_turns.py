@@ -3,6 +3,7 @@
 import acts
 import pytest
 from support import builders
+from support import crashing
 from support import step_plugin
 
 from climate import errors
@@ -12,10 +13,6 @@ from climate.plugins import registry
 NOON, hours, seconds = builders.NOON, builders.hours, builders.seconds
 step = step_plugin.step
 BUSY = errors.StillBusy(service='Neutron', reason='not yet.')
-
-
-class Killed(BaseException):
-    """The process is killed."""
 
 
 @pytest.fixture
@@ -49,7 +46,7 @@ def binding(manager, lease, label):
 
 
 def test_each_starts_after_what_it_depends_on_and_ends_before_it(manager, plugin):
-    lease = acts.active(manager, *stack())
+    lease = manager.active(*stack())
     assert plugin.calls == [*STARTS, *(
         ('before_end', each) for each in ('probe', 'server', 'volume', 'net', 'storage'))]
     plugin.calls.clear()
@@ -59,14 +56,14 @@ def test_each_starts_after_what_it_depends_on_and_ends_before_it(manager, plugin
 
 
 def test_the_order_is_that_of_the_request_where_nothing_depends_on_another(manager, plugin):
-    acts.active(manager, step('b'), step(), step('a'))
+    manager.active(step('b'), step(), step('a'))
     manager.run_until(NOON + hours(1))
     assert [label for method, label in plugin.calls if method == 'start'] == ['b', None, 'a']
     assert [label for method, label in plugin.calls if method == 'end'] == ['b', None, 'a']
 
 
 def test_a_dependent_sees_what_was_made_a_moment_ago(manager):
-    lease = acts.active(manager, step('server', 'net'), step('net', size=3))
+    lease = manager.active(step('server', 'net'), step('net', size=3))
     assert binding(manager, lease, 'server')['saw'] == {'net': ['active', 1, 3]}
 
 
@@ -140,7 +137,7 @@ def test_a_failure_stops_only_what_depends_on_it_and_the_lease_tells_who_waits(c
 
 
 def test_what_others_depend_on_stays_until_they_have_ended(manager, plugin, clock):
-    lease = acts.active(manager, *stack())
+    lease = manager.active(*stack())
     plugin.troubles['end', 'server'] = acts.NO
     plugin.calls.clear()
     acts.delete(manager, lease)
@@ -168,9 +165,9 @@ def test_what_depends_on_something_that_is_gone_is_not_started(manager, plugin):
 
 
 def test_a_change_of_a_running_lease_is_carried_out_in_the_same_order(manager, plugin):
-    lease = acts.active(manager, step('server', 'net'), step('net', size=1))
+    lease = manager.active(step('server', 'net'), step('net', size=1))
     plugin.calls.clear()
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[1], size=2))
+    manager.change_reservation(lease, 1, size=2)
     manager.run()
     assert plugin.calls[:2] == [('start', 'net'), ('start', 'server')]
     assert binding(manager, lease, 'server')['saw'] == {'net': ['active', 1, 2]}
@@ -179,8 +176,8 @@ def test_a_change_of_a_running_lease_is_carried_out_in_the_same_order(manager, p
 def test_a_start_that_was_killed_is_repeated_in_order_and_makes_nothing_twice(manager, plugin,
                                                                               clock):
     lease = manager.create(builders.a_lease(*stack()))
-    plugin.troubles['started', 'server'] = Killed()
-    with pytest.raises(Killed):
+    plugin.troubles['started', 'server'] = crashing.Crash()
+    with pytest.raises(crashing.Crash):
         manager.run()
     assert states(manager, lease)['net'] == 'pending'
     plugin.troubles.clear()
@@ -195,11 +192,11 @@ def test_a_start_that_was_killed_is_repeated_in_order_and_makes_nothing_twice(ma
 
 
 def test_an_end_that_was_killed_is_repeated_in_order(manager, plugin, clock):
-    lease = acts.active(manager, *stack())
+    lease = manager.active(*stack())
     plugin.calls.clear()
-    plugin.troubles['end', 'net'] = Killed()
+    plugin.troubles['end', 'net'] = crashing.Crash()
     acts.delete(manager, lease)
-    with pytest.raises(Killed):
+    with pytest.raises(crashing.Crash):
         manager.run()
     plugin.troubles.clear()
     plugin.calls.clear()
@@ -221,7 +218,7 @@ def test_an_offer_keeps_the_order(manager, plugin):
 def test_a_lease_whose_reservations_have_no_order_costs_no_more_statements(manager):
     def cost(*reservations):
         with builders.statements() as found:
-            acts.active(manager, *reservations)
+            manager.active(*reservations)
         return len(found)
     cost(step('a'), step('b'))
     assert cost(step(), step()) == cost(step('a'), step('b', 'a'))

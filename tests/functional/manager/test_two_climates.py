@@ -39,10 +39,8 @@ def _running(manager, hosts):
     """Enrol hosts and lease them in each way that leaves something in the cloud."""
     for name in hosts:
         manager.client.create_resource(builders.an_admin(), 'host', name, {})
-    lease = manager.create(builders.a_lease(
-        builders.hosts(1), audit_installation.ROOM, TOGETHER, end=NOON + hours(9)))
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
+    lease = manager.active(
+        builders.hosts(1), audit_installation.ROOM, TOGETHER, end=NOON + hours(9))
     return manager.lease(lease)
 
 
@@ -112,7 +110,7 @@ def test_a_trust_whose_creation_got_no_answer_is_found_by_the_moment_it_expires(
 
 def test_a_lease_whose_trust_the_other_one_dropped_is_found_by_an_audit(manager):
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     manager.cloud.as_service().keystone.delete_trust(lease.trust_id)
     [drift] = comparison.Auditor(manager.core).look()
     assert (drift.kind, drift.what, drift.repair) == ('trust', f'lease {lease.id}', None)
@@ -146,7 +144,7 @@ def test_a_request_that_takes_too_long_is_refused_and_leaves_no_trust(conf, data
 
 def test_a_lease_does_not_outlive_its_trust(manager):
     manager.enrol(1)
-    lease = acts.active(manager)
+    lease = manager.active()
     with manager.database.reader() as connection:
         record = recorded_trusts.of(connection, lease.trust_id)
     assert record.lease_id == lease.id

@@ -24,7 +24,7 @@ def _starting(manager):
 
 
 def _active(manager):
-    return acts.active(manager, end=NOON + hours(4))
+    return manager.active(end=NOON + hours(4))
 
 
 def _error(manager):
@@ -118,7 +118,7 @@ def test_a_lease_is_prolonged_shortened_deferred_and_advanced(manager):
 
 def test_a_change_that_finds_no_room_changes_nothing(manager):
     manager.enrol(2)
-    lease = acts.active(manager, builders.hosts(1), builders.hosts(1))
+    lease = manager.active(builders.hosts(1), builders.hosts(1))
     first, second = lease.reservations
     manager.create(builders.a_lease(start=NOON + hours(2), end=NOON + hours(3)))
     before = acts.everything(manager)
@@ -136,14 +136,12 @@ def test_new_criteria_move_a_pending_lease_and_not_an_active_one(manager):
     first, second = manager.enrol(2)
     pending = _pending(manager)
     assert pending.reservations[0].resource_ids == (first.id,)
-    changed = acts.change(manager, pending, reservations=acts.asked(
-        pending.reservations[0], resource_properties=acts.named(second)))
+    changed = manager.change_reservation(pending, resource_properties=acts.named(second))
     assert changed.reservations[0].resource_ids == (second.id,)
     manager.run_until(NOON + hours(1))
     before = acts.everything(manager)
     with pytest.raises(errors.NotEnough) as refused:
-        acts.change(manager, pending, reservations=acts.asked(
-            pending.reservations[0], resource_properties=acts.named(first)))
+        manager.change_reservation(pending, resource_properties=acts.named(first))
     assert 'that the reservation uses' in refused.value.message
     assert acts.everything(manager) == before
 
@@ -152,8 +150,7 @@ def test_a_pending_lease_gets_more_and_fewer_hosts(manager):
     manager.enrol(4)
     lease = _pending(manager)
     for count in (4, 2, 3, 1):
-        changed = acts.change(manager, lease, reservations=acts.asked(
-            lease.reservations[0], min=count, max=count))
+        changed = manager.change_reservation(lease, min=count, max=count)
         assert len(changed.reservations[0].resource_ids) == count
     manager.run_until(NOON + hours(1))
     assert len(acts.aggregate(manager, lease).hosts) == 1
@@ -163,7 +160,7 @@ def test_hosts_that_a_lease_gives_up_are_free_when_their_servers_are_gone(conf, 
     conf.set_override('delete_seconds', 20, group='simulated')
     manager = builders.Manager(conf, database, clock)
     manager.enrol(2)
-    lease = acts.active(manager, builders.hosts(2), end=NOON + hours(5))
+    lease = manager.active(builders.hosts(2), end=NOON + hours(5))
     [reservation] = lease.reservations
     for name in ('one', 'two'):
         manager.cloud.boot('demo', name, {'reservation': reservation.id})
@@ -182,9 +179,9 @@ def test_hosts_that_a_lease_gives_up_are_free_when_their_servers_are_gone(conf, 
 
 def test_an_update_that_failed_once_is_really_done_the_second_time(manager):
     manager.enrol(3)
-    lease = acts.active(manager, end=NOON + hours(5))
+    lease = manager.active(end=NOON + hours(5))
     manager.cloud.fail('nova.add_host', 1, acts.NO)
-    acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=2, max=2))
+    manager.change_reservation(lease, min=2, max=2)
     manager.run_until(NOON + minutes(1))
     lease = manager.lease(lease)
     assert lease.reservations[0].state == lifecycle.RESERVATION_ACTIVE
@@ -194,7 +191,7 @@ def test_an_update_that_failed_once_is_really_done_the_second_time(manager):
 
 def test_before_end_keeps_its_distance_and_is_armed_again(manager):
     manager.enrol(1)
-    lease = acts.active(manager, end=NOON + hours(3))
+    lease = manager.active(end=NOON + hours(3))
     assert lease.before_end == NOON + hours(2)
     manager.run_until(NOON + hours(2.5))
     assert acts.history(manager, lease)[-1] == 'before_end_lease'
@@ -270,7 +267,7 @@ def test_a_stale_precondition_and_a_dry_run_change_nothing(manager):
 
 def test_the_refusal_to_prolong_a_running_lease_says_that_others_have_its_hosts(manager):
     manager.enrol(4)
-    lease = acts.active(manager, builders.hosts(4))
+    lease = manager.active(builders.hosts(4))
     manager.create(builders.a_lease(builders.hosts(1), start=NOON + hours(2), end=NOON + hours(3)))
     with pytest.raises(errors.NotEnough) as refused:
         acts.change(manager, lease, end=NOON + hours(4))
@@ -283,8 +280,8 @@ def test_the_refusal_to_prolong_a_running_lease_says_that_others_have_its_hosts(
 
 def test_the_refusal_of_more_hosts_for_a_running_lease_says_that_it_keeps_those_it_has(manager):
     manager.enrol(3)
-    lease = acts.active(manager, builders.hosts(2))
+    lease = manager.active(builders.hosts(2))
     with pytest.raises(errors.NotEnough) as refused:
-        acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], min=4, max=4))
+        manager.change_reservation(lease, min=4, max=4)
     assert refused.value.owner_message.endswith(
         'The lease runs, so it keeps the hosts that it has. Ask for less time, or for less.')

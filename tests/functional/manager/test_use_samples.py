@@ -29,11 +29,7 @@ def sample(manager, owner='this manager'):
 
 
 def running(manager, *reservations, end=48):
-    lease = manager.create(builders.a_lease(*reservations, end=NOON + HOURS(end)))
-    manager.run()
-    lease = manager.lease(lease)
-    assert lease.state == 'ACTIVE', lease.reason
-    return lease
+    return manager.active(*reservations, end=NOON + HOURS(end))
 
 
 def shares(manager, lease, place=0):

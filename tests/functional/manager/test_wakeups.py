@@ -38,7 +38,7 @@ def held(manager, lease):
 def full(manager):
     """Four leases of a host each, that have all there are."""
     manager.enrol(4)
-    return [acts.active(manager, end=NOON + hours(9)) for _ in range(4)]
+    return [manager.active(end=NOON + hours(9)) for _ in range(4)]
 
 
 def test_the_first_in_line_gets_what_is_freed_and_is_told(manager, full):
@@ -65,7 +65,7 @@ def test_one_that_does_not_fit_lets_the_next_one_have_what_is_not_held_back(mana
 
 def test_what_is_held_back_at_once_is_in_the_first_entry_of_the_attempt(manager):
     manager.enrol(4)
-    acts.active(manager, builders.hosts(2), end=NOON + hours(9))
+    manager.active(builders.hosts(2), end=NOON + hours(9))
     large = waiting(manager, 4)
     manager.run()
     [entry] = [each for each in acts.told(manager, large) if each.what == 'attempt']
@@ -99,7 +99,7 @@ def test_what_is_held_back_of_a_host_is_counted_as_what_was_asked_for(manager):
 
 def test_more_is_held_back_after_a_release_and_not_after_another_look(manager):
     manager.enrol(8)
-    full = [acts.active(manager, builders.hosts(count), end=NOON + hours(9))
+    full = [manager.active(builders.hosts(count), end=NOON + hours(9))
             for count in (1, 1, 6)]
     large = waiting(manager, 8)
     manager.run()
@@ -128,7 +128,7 @@ def test_a_stream_of_small_requests_starves_a_large_one_only_where_nothing_is_he
     conf.set_override('hold_back_share', share, group='acquire')
     manager = builders.Manager(conf, database, clock)
     manager.enrol(4)
-    full = [acts.active(manager, end=NOON + hours(9)) for _ in range(4)]
+    full = [manager.active(end=NOON + hours(9)) for _ in range(4)]
     manager.clock.advance(minutes(1))
     large = waiting(manager, 4)
     manager.run()
@@ -267,7 +267,7 @@ def test_copies_of_instances_are_held_back_too_together_on_one_host(manager):
     for number in range(2):
         manager.cloud.add_host(f'small-{number}', vcpus=2)
         manager.client.create_resource(builders.an_admin(), 'host', f'small-{number}', {})
-    running = [acts.active(manager, instances(2), end=NOON + hours(9)) for _ in range(8)]
+    running = [manager.active(instances(2), end=NOON + hours(9)) for _ in range(8)]
     manager.clock.advance(minutes(1))
     large = acts.sought(manager, 'wait', instances(8, affinity=True))
     manager.run()

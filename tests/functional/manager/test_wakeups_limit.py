@@ -21,7 +21,7 @@ def waiting(manager, **options):
 def full(manager):
     """A lease that waits for four hosts, beside one that has them; two may wait."""
     manager.enrol(4)
-    acts.active(manager, builders.hosts(4), end=NOON + hours(99))
+    manager.active(builders.hosts(4), end=NOON + hours(99))
     manager.core.conf.set_override('waiting_per_project', 2, group='acquire')
     return waiting(manager)
 
@@ -38,7 +38,7 @@ def test_a_project_has_only_so_many_leases_in_the_queue(manager, full):
     manager.run()
     waiting(manager)
     # One that need not wait is no matter of the queue.
-    acts.active(manager, acts.dummy(), end=manager.clock() + hours(1))
+    manager.active(acts.dummy(), end=manager.clock() + hours(1))
 
 
 def test_the_limit_holds_for_requests_at_the_same_time(manager, full):

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures for tests of the manager: hosts that sleep, lent hosts, a webhook, one poll."""
+import clearings
+import pytest
+import sleepers_world
+from support import delivery_rounds
+
+from climate.manager.pools import refresh
+
+
+@pytest.fixture
+def sleeping_hosts(conf):
+    """Hosts can sleep, and none is spare."""
+    sleepers_world.configured(conf)
+
+
+@pytest.fixture
+def keeping(manager, conf):
+    """A keeper of power whose steps run when a test says so."""
+    return sleepers_world.Keeping(manager, conf)
+
+
+@pytest.fixture
+def cloud(conf, manager):
+    """The cloud of the manager with four hosts: c1 to c3 are lent and in use, c4 is free."""
+    return clearings.lent_cloud(conf, manager)
+
+
+@pytest.fixture
+def hooks(tmp_path, conf):
+    """A receiver of webhooks on loopback."""
+    with delivery_rounds.hooks(tmp_path, conf) as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def poll_cloud(manager):
+    """callable(): poll the cloud once; returns the names of the resources that changed."""
+    refresher = refresh.Refresher(manager.core, 'this manager')
+    return lambda: refresher.refresh(manager.clock())
