@@ -14,8 +14,9 @@ import requests
 from support import waiting
 
 # A process that has imported most of Climate forks itself for each run of a program: a new Python
-# needs two seconds for the imports.
-_FORKS = multiprocessing.get_context('forkserver')
+# needs two seconds for the imports. Sockets of eventlet cannot do that.
+_FORKS = multiprocessing.get_context(
+    'forkserver' if 'forkserver' in multiprocessing.get_all_start_methods() else 'spawn')
 _FORKS.set_forkserver_preload(['climate.cmd.db', 'climate.cmd.status', 'climate.cmd.audit',
                                'climate.cmd.manager_service'])
 
