@@ -43,7 +43,17 @@ class Driver(abc.ABC):
 
     @abc.abstractmethod
     def state(self, resource: Resource) -> str:
-        """Return ON or OFF. While it is being switched, it is still what it was."""
+        """Return ON or OFF. While it is being switched, it is still what it was.
+
+        :raises errors.PowerFailed: its state is not known now.
+        """
+
+    def check(self, resource: Resource) -> None:
+        """Check, without switching it, that the resource can be put to sleep and woken again.
+
+        :raises errors.PowerFailed: it cannot, or that is not known now.
+        """
+        self.state(resource)
 
     @abc.abstractmethod
     def wake(self, resource: Resource) -> None:

@@ -19,6 +19,13 @@ _EVERY = '*'
 _LONGEST = 4 * 1024 * 1024
 #: The property that names the address of a BMC where the file does not.
 ADDRESS = 'bmc_address'
+# A machine that is being switched is still what it was. Any other state is unknown.
+_STATES = {sushy.PowerState.ON: base.ON, sushy.PowerState.POWERING_OFF: base.ON,
+           sushy.PowerState.OFF: base.OFF, sushy.PowerState.POWERING_ON: base.OFF}
+# The first one that a BMC allows is used. PushPowerButton is not among them: repeated after a stale
+# answer, it would undo what it did.
+_ON_TYPES = (sushy.ResetType.ON, sushy.ResetType.FORCE_ON)
+_OFF_TYPES = (sushy.ResetType.GRACEFUL_SHUTDOWN, sushy.ResetType.FORCE_OFF)
 
 
 class Redfish(base.Driver):
@@ -40,17 +47,23 @@ class Redfish(base.Driver):
             raise base.Unusable(f'[energy] bmc_file: {error.kwargs["reason"]}') from error
 
     def state(self, resource):
-        return self._ask(resource, lambda system: (
-            base.OFF if system.power_state == sushy.PowerState.OFF else base.ON))
+        return self._ask(resource, lambda system: _state(resource, system))
+
+    def check(self, resource):
+        def work(system):
+            _state(resource, system)
+            _reset_type(resource, system, _OFF_TYPES)
+            _reset_type(resource, system, _ON_TYPES)
+        self._ask(resource, work)
 
     def wake(self, resource):
-        self._ask(resource, lambda system: system.reset_system(sushy.ResetType.ON))
+        self._ask(resource, lambda system: system.reset_system(
+            _reset_type(resource, system, _ON_TYPES)))
 
     def sleep(self, resource):
         def work(system):
-            allowed = system.get_allowed_reset_system_values()
-            graceful = sushy.ResetType.GRACEFUL_SHUTDOWN
-            system.reset_system(graceful if graceful in allowed else sushy.ResetType.FORCE_OFF)
+            _reset_type(resource, system, _ON_TYPES)
+            system.reset_system(_reset_type(resource, system, _OFF_TYPES))
         self._ask(resource, work)
 
     def _ask(self, resource, work):
@@ -58,7 +71,9 @@ class Redfish(base.Driver):
         bmc = self._bmc(resource)
         try:
             return work(self._system(bmc))
-        except (sushy_errors.SushyError, requests.RequestException, OSError) as error:
+        # An answer that is not Redfish, such as a list, breaks sushy with one of the last four.
+        except (sushy_errors.SushyError, requests.RequestException, OSError,
+                AttributeError, KeyError, TypeError, ValueError) as error:
             with self._lock:
                 self._connected.pop(_key(bmc), None)
             said = str(error)
@@ -115,6 +130,26 @@ class Redfish(base.Driver):
             # The message of the parser would show a part of the file.
             raise _refused('it is not YAML.') from None
         self._known, self._stamp, self._connected = _checked(known), about, {}
+
+
+def _state(resource, system):
+    if system.power_state not in _STATES:
+        said = (system.json or {}).get('PowerState')
+        raise errors.PowerFailed(resource=resource.name, reason=(
+            f'its BMC does not say whether it is on: its PowerState is {str(said)[:40]}.'))
+    return _STATES[system.power_state]
+
+
+def _reset_type(resource, system, wanted):
+    """Return the first of the wanted reset types that a system allows."""
+    allowed = system.get_allowed_reset_system_values()
+    for each in wanted:
+        if each in allowed:
+            return each
+    raise errors.PowerFailed(resource=resource.name, reason=(
+        f'its BMC allows none of the reset types {", ".join(each.value for each in wanted)}, only '
+        f'{", ".join(sorted(each.value for each in allowed)) or "others"}. Update the BMC, or '
+        'leave the machine out of [energy] bmc_file.'))
 
 
 def _checked(known):

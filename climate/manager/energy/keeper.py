@@ -79,7 +79,7 @@ class Keeper:
                 now + max(each.wake for each in together) + rules.lead + rules.min_asleep))
 
     def _switchable(self, falling):
-        """Return those of the groups of Sleepers whose machine says whether it is on.
+        """Return those of the groups of Sleepers whose machine can be woken again.
 
         What cannot be woken again must not fall asleep.
 
@@ -99,11 +99,15 @@ class Keeper:
         return [together for name, together in falling.items() if errors_of.get(name) is None]
 
     def _why_silent(self, machine):
-        """Return why the power of a machine cannot be asked, in words; None if it can."""
+        """Return why a machine could not be woken again, in words; None if it could."""
         try:
-            self._driver.state(machine)
+            # A driver may be older than this method of the contract.
+            getattr(self._driver, 'check', self._driver.state)(machine)
         except errors.ClimateError as error:
             return error.message
+        except Exception as error:  # The outer loop of one machine: the others must not wait.
+            LOG.exception('%s: its power driver failed unexpectedly', machine.name)
+            return f'its power driver failed: {type(error).__name__}'
         return None
 
     def _in_turns(self, work, items):
