@@ -27,7 +27,7 @@ LEVELS = {
     'notifiers': 2, 'policy': 2, 'power': 2,
     'domain': 1, 'context': 1, 'policies': 1,
     'errors': 0, 'conf': 0, 'version': 0, 'backend': 0, 'extras': 0, 'moments': 0,
-    'yaml_text': 0,
+    'schema_validation': 0, 'yaml_text': 0,
 }
 # The rooms of the manager, from the door inwards. A room imports from rooms below it only. The
 # modules of the last row know no room; all rooms may use them.
@@ -71,7 +71,7 @@ FENCED = {
         'cloud', 'client', 'conf', 'console', 'nova', 'power'},
     'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {
         'cloud', 'forecasts', 'notifiers', 'plugins', 'power', 'strategies'},
-    'sushy': {'power'}, 'yaml': {'yaml_text', 'client'},
+    'sushy': {'power'}, 'yaml': {'yaml_text', 'client'}, 'jsonschema': {'schema_validation'},
     'numpy': {'db', 'forecasts', 'manager'}, 'statsmodels': {'forecasts'}, 'nova': {'nova'},
     'cliff': {'client'}, 'osc_lib': {'client'}, 'flask': {'console'}, 'werkzeug': {'console'},
 }

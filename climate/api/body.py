@@ -4,11 +4,12 @@ import json
 import math
 import unicodedata
 
-import jsonschema
-
 from climate import errors
+from climate import schema_validation
 from climate.api import hooks
 
+# Each value costs some microseconds here, in the schemas and on the bus.
+_MOST_VALUES = 100_000
 # Criteria may be nested 16 levels deep. No other field is nested deeper.
 _DEEPEST = 32
 # Keyed by the id of the schema, because a dict is not hashable. The ids stay valid: schemas are
@@ -61,7 +62,8 @@ def load(text, field):
 
     :param field: the name for errors.
     :raises ValueError: the text is not JSON.
-    :raises BadField: a value has characters that cannot be stored, or is nested too deep.
+    :raises BadField: a value has characters that cannot be stored, or is nested too deep; or there
+        are too many values.
     """
     try:
         data = json.loads(text, parse_constant=_no_constant, parse_float=_number)
@@ -69,7 +71,16 @@ def load(text, field):
         # How deep that is depends on the stack below, so the parser's own words would too.
         raise ValueError('it is nested too deep') from error
     refuse_unprintable(data, field, _DEEPEST)
+    if _values(data) > _MOST_VALUES:
+        raise errors.BadField(field=field, reason=f'it has more than {_MOST_VALUES:,} values.')
     return data
+
+
+def _values(data):
+    """Return the number of values and keys in a value that is not nested too deep."""
+    if isinstance(data, dict):
+        return 1 + len(data) + sum(map(_values, data.values()))
+    return 1 + (sum(map(_values, data)) if isinstance(data, list) else 0)
 
 
 def _no_constant(name):
@@ -89,7 +100,7 @@ def check(data, schema):
 
     :raises BadRequest: the data do not match; the error names the field.
     """
-    problem = min(_validator(schema).iter_errors(data),
+    problem = min(schema_validation.problems(_validator(schema), data),
                   key=lambda error: (error.validator != 'required', str(error.absolute_path)),
                   default=None)
     if problem is None:
@@ -114,7 +125,7 @@ def check(data, schema):
 def _validator(schema):
     """Return the cached validator of a schema; making one costs more than using it."""
     if id(schema) not in _VALIDATORS:
-        _VALIDATORS[id(schema)] = jsonschema.Draft202012Validator(schema)
+        _VALIDATORS[id(schema)] = schema_validation.validator(schema)
     return _VALIDATORS[id(schema)]
 
 

@@ -2,11 +2,11 @@
 """The registry of enabled plugins: either all load, or the daemon stops and names the bad one."""
 from importlib import metadata
 
-import jsonschema
 from oslo_config import cfg
 from stevedore import named
 
 from climate import errors
+from climate import schema_validation
 from climate.plugins import clearable
 from climate.policies import resources as rules
 
@@ -112,7 +112,7 @@ class Registry:
         self.services = services(classes)
         self.plugins = {name: plugin(conf) for name, plugin in classes.items()}
         # Made once, because making a validator costs more than checking a request with it.
-        self._validators = {name: jsonschema.Draft202012Validator(plugin.schema)
+        self._validators = {name: schema_validation.validator(plugin.schema)
                             for name, plugin in classes.items()}
         self.pools = {name: pool(conf) for name, pool in pools_of(classes).items()}
         _refuse_several_clearable(self.pools)
@@ -165,8 +165,9 @@ class Registry:
             required fields are missing, `missing` of the error has their names.
         """
         plugin = self.plugin(resource_type)
-        found = self._validators[resource_type].iter_errors(request)
-        problem = min(found, key=str, default=None)
+        problem = min(schema_validation.problems(self._validators[resource_type], request),
+                      key=lambda found: (found.message[:300], str(found.absolute_path)),
+                      default=None)
         if problem is None:
             return request
         more = {}
