@@ -31,7 +31,7 @@
         LostRace                           another request booked first (the manager retries)
         OfferExpired                       the offer is over, or its resources failed
         LimitReached                       a limit or a quota of the project
-          TooManyOffers TooManySubscriptions TooManyWaiting
+          TooManyOffers TooManyOwnSubscriptions TooManySubscriptions TooManyWaiting
         PriceBookOverlaps                  another version is valid from the same moment
         SubscriptionOff                    nothing is sent to it
         TooManySwaps                       of resources that seem to work
@@ -377,6 +377,12 @@ class TooManySubscriptions(LimitReached):
     limit = 'subscriptions_per_project'
     template = ('Your project has {most} subscriptions, the maximum: delete one, or ask your '
                 'operator.')
+
+
+class TooManyOwnSubscriptions(Conflict):
+    code = 'too_many_own_subscriptions'
+    template = ('You have {most} subscriptions in this project, the maximum of a user: delete one, '
+                'or change one to what you need.')
 
 
 class SubscriptionOff(Conflict):

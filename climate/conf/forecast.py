@@ -16,9 +16,12 @@ OPTS = [
                help='How many past days a forecast learns from. The time for a forecast grows '
                     'with the leases of these days.'),
     cfg.IntOpt('refusals_days', default=400, min=0, max=3660,
-               help='How many days refused requests are kept, from their last repetition and the '
-                    'end of the time that they asked for. Forecasts learn from them, usage has '
+               help='How many days refused requests are kept, from their last repetition, '
+                    'whatever time they asked for. Forecasts learn from them, usage has '
                     'counted them before. 0: until climate-db purge deletes them.'),
+    cfg.IntOpt('refusals_per_project', default=1000, min=1, max=1000000,
+               help='Number of refused requests that are kept of a project, one for each '
+                    'reservation. Older ones are deleted when a further request is refused.'),
 ]
 
 

@@ -8,6 +8,9 @@ GROUP = cfg.OptGroup('notifications', title='What users and projects are told, b
 OPTS = [
     cfg.IntOpt('subscriptions_per_project', default=100, min=0, max=100000,
                help='Number of subscriptions that a project may have. 0: no new ones.'),
+    cfg.IntOpt('subscriptions_per_user', default=10, min=1, max=100000,
+               help='Number of subscriptions that a user may have in a project. Each change of a '
+                    'lease is stored once for each subscription that is notified of it.'),
     cfg.ListOpt('encryption_keys', default=[], secret=True,
                 help='Keys that encrypt the keys of webhooks in the database: the first one '
                      'encrypts, all decrypt. "climate-db new-key" prints one. Empty: they are in '

@@ -29,7 +29,7 @@ _ALL_OF_LEASES = (
            RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED)
     .order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position))
 _WAITING = (
-    sa.select(LEASES.c.id, LEASES.c.end, ACQUISITIONS.c.duration_seconds,
+    sa.select(LEASES.c.id, LEASES.c.project_id, LEASES.c.end, ACQUISITIONS.c.duration_seconds,
               ACQUISITIONS.c.created_at.label('asked_at'))
     .join_from(ACQUISITIONS, LEASES, LEASES.c.id == ACQUISITIONS.c.lease_id)
     .where(LEASES.c.state == lifecycle.ACQUIRING, LEASES.c.deleted_at.is_(None))
@@ -74,7 +74,8 @@ def reservations(connection, lease_ids):
 def waiting(connection):
     """Return the leases that wait for resources, those first that are served first.
 
-    :returns: rows with id, end, duration_seconds and asked_at; see ``records.Acquisition``.
+    :returns: rows with id, project_id, end, duration_seconds and asked_at; see
+        ``records.Acquisition``.
     """
     return connection.execute(_WAITING).all()
 

@@ -53,15 +53,25 @@ def of_project(connection, project_id, span):
 
 
 def purge(connection, before, most):
-    """Delete refusals whose last repetition, and the time asked for, is before a moment.
+    """Delete refusals whose last repetition is before a moment, whatever time was asked for.
 
     :param most: how many at most.
     :returns: how many were deleted.
     """
     ids = connection.execute(sa.select(REFUSALS.c.id).where(
-        REFUSALS.c.last_at < before, REFUSALS.c.end < before).limit(most)).scalars().all()
+        REFUSALS.c.last_at < before).limit(most)).scalars().all()
     connection.execute(sa.delete(REFUSALS).where(REFUSALS.c.id.in_(ids)))
     return len(ids)
+
+
+def keep_newest(connection, project_id, most):
+    """Delete the oldest refusals of a project, so that at most `most` are left."""
+    last = connection.execute(
+        sa.select(REFUSALS.c.id).where(REFUSALS.c.project_id == project_id)
+        .order_by(REFUSALS.c.id.desc()).offset(most).limit(1)).scalar()
+    if last is not None:
+        connection.execute(sa.delete(REFUSALS).where(
+            REFUSALS.c.project_id == project_id, REFUSALS.c.id <= last))
 
 
 def _find(connection, span, condition):

@@ -72,6 +72,13 @@ def places(connection, project_id):
         SUBSCRIPTIONS.c.project_id == project_id)).scalars())
 
 
+def count_of_user(connection, project_id, user_id):
+    """Return how many subscriptions a user has in a project."""
+    return connection.execute(
+        sa.select(sa.func.count()).where(SUBSCRIPTIONS.c.project_id == project_id,
+                                         SUBSCRIPTIONS.c.user_id == user_id)).scalar()
+
+
 def by_project(connection):
     """Return {project id: how many subscriptions it has}."""
     return dict(connection.execute(

@@ -6,6 +6,7 @@ lease waited for what it got is the time from its creation to its start.
 """
 import contextlib
 import dataclasses
+import json
 
 from oslo_log import log
 
@@ -21,6 +22,8 @@ from climate.manager.booking import booking
 LOG = log.getLogger(__name__)
 
 _ATTEMPTS = 3
+# Longer criteria are not recorded: a request may have 64 KiB of them for each reservation.
+_LONGEST_CRITERIA = 4096
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,11 +88,14 @@ class RefusedDemand:
 
     def _record(self, found, now):
         """Write Refusals, or count one more repetition; a failure is only logged."""
+        most = self._core.conf.forecast.refusals_per_project
+        found = found[:most]
         for attempt in range(_ATTEMPTS if found else 0):
             try:
                 with self._core.database.writer() as connection:
                     if not rows.repeat(connection, [each.request_hash for each in found], now):
                         rows.add(connection, found)
+                        rows.keep_newest(connection, found[0].project_id, most)
                 return
             except (engine.Duplicate, errors.LostRace):
                 LOG.debug('The same refusal was recorded at the same moment; attempt %d', attempt)
@@ -115,7 +121,13 @@ def _refusals(asked, reason, now):
                 lease_id=lease.id, resource_type=types[wish.reservation_id], pool=wish.need.pool,
                 start=span.start, end=span.end, copies=copies,
                 amount=None if whole else dict(demand.amount), reason=reason,
-                criteria=requirement.to_json(wish.need.requirement),
+                criteria=_criteria(wish.need.requirement),
                 request_hash=refusals.request_hash(
                     lease.project_id, [*asked.request, place, part])))
     return found
+
+
+def _criteria(asked):
+    """Return criteria as they are recorded, or None if they are too long."""
+    found = requirement.to_json(asked)
+    return found if len(json.dumps(found)) <= _LONGEST_CRITERIA else None

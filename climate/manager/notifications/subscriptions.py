@@ -43,6 +43,7 @@ class Subscriptions:
 
         :raises BadField: the address cannot be used.
         :raises TooManySubscriptions: the project has as many as it may have.
+        :raises TooManyOwnSubscriptions: the user has as many as a user may have.
         """
         now = self._core.clock()
         address = self._checked(request.transport, request.address)
@@ -65,7 +66,11 @@ class Subscriptions:
         raise errors.LostRace()
 
     def _free_place(self, connection, made):
-        most = self._core.conf.notifications.subscriptions_per_project
+        conf = self._core.conf.notifications
+        if subscriptions.count_of_user(
+                connection, made.project_id, made.user_id) >= conf.subscriptions_per_user:
+            raise errors.TooManyOwnSubscriptions(most=conf.subscriptions_per_user)
+        most = conf.subscriptions_per_project
         taken = subscriptions.places(connection, made.project_id)
         free = set(range(most)) - taken
         if len(taken) >= most or not free:

@@ -3,7 +3,11 @@
 
 All of it counts for the time that was asked for. A lease that waited was asked for from the moment
 at which it came into the queue, whenever it got its resources.
+
+A request may ask for any number of resources and be refused. So what waits and what was refused
+count for at most as many resources as the pool has or had, of each project in each hour.
 """
+import collections
 import contextlib
 import datetime
 
@@ -62,8 +66,15 @@ class Demand:
         span = _span(edges)
         # A lease that waited was asked for earlier than it got its resources.
         given = [(*_asked(row), share) for row, share in self._allocations(span)]
-        refused = _by_hour(edges, self._refused(span))
-        return _by_hour(edges, [*given, *self._waiting(span)]) + refused, float(refused.sum())
+        refused, waiting = self._refused(span), self._waiting(span)
+        unmet = sum((self._bounded(edges, refused[project] + waiting[project])
+                     for project in {*refused, *waiting}), np.zeros(len(edges) - 1))
+        return _by_hour(edges, given) + unmet, float(sum(
+            self._bounded(edges, uses).sum() for uses in refused.values()))
+
+    def _bounded(self, edges, uses):
+        """Return the resource-hours of one project in each hour, at most those of the pool."""
+        return _by_hour(edges, uses).clip(0, len(self._capacities))
 
     def allocated(self, edges):
         """Return the resource-hours that are allocated in each hour to come."""
@@ -77,16 +88,16 @@ class Demand:
                     row.amount, row.copies, self._capacities[row.resource_id])
 
     def _waiting(self, span):
-        """Return the uses (start, end, resources) that leases in the queue wait for."""
+        """Return {project id: [(start, end, resources)]} that leases in the queue wait for."""
         leases = {row.id: row for row in plans.waiting(self._connection)}
-        found = []
+        found = collections.defaultdict(list)
         for lease_id, rows in plans.reservations(self._connection, leases).items():
             start, end = _waits(leases[lease_id])
             if end <= span.start:
                 continue
             for need in self._needs(rows):
                 amount = need.demand.amount
-                found.append((start, end, self._share(
+                found[leases[lease_id].project_id].append((start, end, self._share(
                     None if amount is selection.WHOLE else amount, need.demand.at_least)
                     * self._part(need.requirement)))
         return found
@@ -100,10 +111,13 @@ class Demand:
                         yield need
 
     def _refused(self, span):
-        """Return the uses (start, end, resources) that were refused."""
-        return [(each.start, each.end, self._share(each.amount, each.copies)
-                 * self._part_of_recorded(each.criteria))
-                for each in refusals.of_pool(self._connection, self._pool, span)]
+        """Return {project id: [(start, end, resources)]} that were refused."""
+        found = collections.defaultdict(list)
+        for each in refusals.of_pool(self._connection, self._pool, span):
+            found[each.project_id].append((
+                each.start, each.end, self._share(each.amount, each.copies)
+                * self._part_of_recorded(each.criteria)))
+        return found
 
     def _share(self, amount, copies):
         """Return how many resources of this pool, on average, copies of an amount take."""

@@ -106,6 +106,17 @@ def test_a_project_has_a_limit(conf, api):
     subscribe(api)
 
 
+def test_a_user_has_a_limit_in_each_project(conf, api):
+    conf.set_override('subscriptions_per_user', 2, group='notifications')
+    first, _ = subscribe(api), subscribe(api)
+    answer = api.post('/v1/subscriptions', HOOK, **VERSION)
+    assert (answer.status_int, answer.json['error_name']) == (409, 'too_many_own_subscriptions')
+    subscribe(api, token='ann:demo:member,reader')
+    subscribe(api, token='demo:other:member,reader')
+    assert api.delete(f'/v1/subscriptions/{first["id"]}', **VERSION).status_int == 204
+    subscribe(api)
+
+
 def test_a_list_has_pages(api):
     made = [subscribe(api)['id'] for _ in range(5)]
     found, path = [], '/v1/subscriptions?limit=2'

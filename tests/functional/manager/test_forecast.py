@@ -71,13 +71,16 @@ def test_what_is_leased_ahead_is_the_least_that_is_expected(manager, history):
 def test_refused_requests_are_demand_so_it_may_run_short(manager, history):
     for day in range(1, 8):
         manager.clock.now = LATER - hours(24 * day)
-        with pytest.raises(errors.NotEnough):
-            manager.create(builders.a_lease(builders.hosts(9), start=manager.clock.now + hours(1),
-                                            end=manager.clock.now + hours(3)))
+        for project in ('demo', 'other'):
+            with pytest.raises(errors.NotEnough):
+                manager.create(builders.a_lease(
+                    builders.hosts(9), start=manager.clock.now + hours(1),
+                    end=manager.clock.now + hours(3)), builders.a_member('eve', project))
     manager.clock.now = LATER
     found = asked(manager)
-    assert found.refused == 9 * 2 * 7
-    # From 13 to 15, when three hosts are leased anyway: twelve are wanted of four.
+    # A project counts for at most the four hosts of the pool, whatever it asks for.
+    assert found.refused == 2 * 4 * 2 * 7
+    # From 13 to 15, when three hosts are leased anyway: eleven are wanted of four.
     first = found.hours[1]
     assert first.start == LATER + hours(1) == found.short_at
     assert first.missing == pytest.approx(first.expected - 4) and first.expected > 4
@@ -124,8 +127,8 @@ def test_who_asked_for_the_criterion_and_was_refused_is_its_demand(manager, acce
     refused(manager, 2, 1, '["==", "$accelerator", "A1"]')
     refused(manager, 3, 2, '["and", [">=", "$vcpus", 1], ["==", "$accelerator", "A1"]]')
     refused(manager, 4, 3, '["not", ["==", "$accelerator", "A1"]]')
-    assert wanted_today(manager, '["==", "$accelerator", "A1"]') == ([5, 3, 0, 0], 8)
-    assert wanted_today(manager) == ([9, 7, 4, 0], 20)
+    assert wanted_today(manager, '["==", "$accelerator", "A1"]') == ([4, 3, 0, 0], 7)
+    assert wanted_today(manager) == ([4, 4, 4, 0], 12)
 
 
 def test_of_a_refused_request_for_any_host_the_criterion_has_its_part(manager, accelerated):
@@ -153,7 +156,7 @@ def test_a_refusal_without_recorded_criteria_counts_for_the_whole_pool_only(mana
     refused(manager, 5, 1, '["==", "$accelerator", "A1"]')
     with manager.database.writer() as connection:
         connection.execute(sa.update(tables.REFUSALS).values(criteria=sa.null()))
-    assert wanted_today(manager)[0][0] == 5
+    assert wanted_today(manager)[0][0] == 4
     assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0][0] == 0
 
 
@@ -230,3 +233,14 @@ def test_it_only_reads(manager, history):
 def test_what_is_not_possible_is_refused(manager, more, error):
     with pytest.raises(error):
         asked(manager, **more)
+
+
+@pytest.mark.parametrize('copies', [5, 10 ** 6])
+def test_no_project_moves_a_forecast_by_more_than_the_pool(manager, accelerated, copies):
+    for project in ('demo', 'other'):
+        for last in (1, 2, 24 * 36500):
+            with pytest.raises(errors.NotEnough):
+                manager.create(builders.a_lease(builders.hosts(copies), end=NOON + hours(last)),
+                               builders.a_member('eve', project))
+    expected, total = wanted_today(manager)
+    assert (expected, total) == ([8] * 4, 8 * 24)

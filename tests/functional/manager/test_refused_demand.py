@@ -4,6 +4,7 @@ import threading
 import uuid
 
 import pytest
+import sqlalchemy as sa
 from support import builders
 from support import db_rows
 
@@ -11,6 +12,7 @@ from climate import errors
 from climate.db import engine
 from climate.db import migrate
 from climate.db import refusals as rows
+from climate.db import tables
 from climate.domain import interval
 from climate.domain import records
 from climate.domain import refusals
@@ -181,8 +183,9 @@ def test_refusals_that_are_too_old_for_any_forecast_are_deleted(manager, conf):
     conf.set_override('refusals_days', 30, group='forecast')
     manager.enrol(1)
     refused(manager, three())
+    manager.clock.now = NOON + hours(90)
     refused(manager, builders.a_lease(builders.hosts(2), start=NOON + hours(90),
-                                      end=NOON + hours(99)))
+                                      end=NOON + hours(24 * 36500)))
     retention.forget(manager.core, NOON + hours(24 * 32))
     assert len(found(manager)) == 2, 'their days are not counted yet'
     days.close(manager.database, NOON + hours(24 * 32), most=None)
@@ -193,13 +196,37 @@ def test_refusals_that_are_too_old_for_any_forecast_are_deleted(manager, conf):
     conf.set_override('refusals_days', 0, group='forecast')
     retention.forget(manager.core, NOON + hours(24 * 90))
     assert len(found(manager)) == 1
+    conf.set_override('refusals_days', 30, group='forecast')
+    days.close(manager.database, NOON + hours(24 * 36), most=None)
+    retention.forget(manager.core, NOON + hours(24 * 36))
+    assert found(manager) == [], 'it asked for a century, which is not over'
 
 
-def test_a_purge_takes_old_refusals_and_keeps_those_of_times_to_come(manager):
+def test_what_a_member_can_be_refused_with_is_bounded(manager, conf):
+    conf.set_override('refusals_per_project', 20, group='forecast')
+    manager.enrol(1)
+    refused(manager, three(), builders.a_member('eve', 'other'))
+    long = ['or', *(['==', '$hypervisor_hostname', 'x' * 400] for _ in range(100))]
+    for day in range(1, 9):
+        refused(manager, builders.a_lease(
+            *(builders.hosts(10 ** 6, criteria=long) for _ in range(30)),
+            start=NOON + hours(24 * day), end=NOON + hours(24 * 36500)))
+    with manager.database.reader() as connection:
+        left = connection.execute(sa.select(tables.REFUSALS)).all()
+    assert [each.project_id for each in left] == ['other'] + ['demo'] * 20
+    assert sum(len(str(each)) for each in left) < 20 * 2000
+    # Equal requests are counted, not kept.
+    refused(manager, three(), builders.a_member('eve', 'other'))
+    assert len(found(manager)) == 1 + 20
+
+
+def test_a_purge_takes_old_refusals_whatever_time_they_asked_for(manager):
     manager.enrol(1)
     refused(manager, three())
-    refused(manager, builders.a_lease(builders.hosts(2), start=NOON + hours(90),
-                                      end=NOON + hours(99)))
+    for moment, count in ((0, 4), (20, 2)):
+        manager.clock.now = NOON + hours(moment)
+        refused(manager, builders.a_lease(builders.hosts(count), start=NOON + hours(90),
+                                          end=NOON + hours(99)))
     db_rows.closed(manager.database)
     migrate.purge(manager.database, NOON + hours(10))
     assert [each.copies for each in found(manager)] == [2]
