@@ -46,7 +46,8 @@
         DatabaseUnreachable PlansBusy
       ManagerSilent                  504   no response in time; the work may go on
       CloudError                     502   another service of the cloud failed
-        CloudUnreachable TrustDead StillBusy ResourcesRefused
+        TrustDead StillBusy ResourcesRefused
+        CloudUnreachable         503   it is down or busy: try again later
 
 A class has ``status`` (HTTP), ``code`` (stable, for programs) and ``template``. The keyword
 arguments of an error fill its template and become its ``details``. No class is specific to one
@@ -525,9 +526,15 @@ class CloudError(ClimateError):
 
 
 class CloudUnreachable(CloudError):
+    """A service is down or busy: it did not answer, or answered with an error of its own.
+
+    It refused nothing, so the same call can succeed later.
+    """
+
+    status = 503
     code = 'cloud_unreachable'
-    template = '{service} cannot be reached: {reason}'
-    owner_template = '{service} cannot be reached now.' + ASK_OPERATOR
+    template = '{service} is not available: {reason}'
+    owner_template = '{service} is not available now. Try again later.' + ASK_OPERATOR
 
 
 class TrustDead(CloudError):

@@ -356,7 +356,8 @@ STORIES = {
              'test_same_on_every_run'},
     'functional/db': {'test_statement_counts', 'test_upgrade'},
     'functional/manager': {'test_cleaning', 'test_lease_races',
-                           'test_lock_order', 'test_several_needs', 'test_two_climates'},
+                           'test_lock_order', 'test_outages', 'test_several_needs',
+                           'test_two_climates'},
 }
 # The parts of climate/ whose modules the tests in a folder are about.
 TESTED = {'functional/db': ('db',), 'functional/manager': ('manager', 'plugins')}

@@ -10,9 +10,13 @@ from climate import errors
 #: Errors of any service that is called with a keystoneauth session.
 FOREIGN = (keystone_errors.ClientException, requests.RequestException)
 _NO_ANSWER = (keystone_errors.ConnectionError, keystone_errors.RetriableConnectionFailure,
-              keystone_errors.DiscoveryFailure, requests.ConnectionError, requests.Timeout)
-_NO_ANSWER_STATUS = (429, 502, 503, 504)
+              keystone_errors.DiscoveryFailure, requests.ConnectionError, requests.Timeout,
+              requests.exceptions.ChunkedEncodingError)
+# A 4xx of a service that is too busy, and the 5xx that refuse a request for good.
+_TOO_BUSY = (408, 429)
+_REFUSED_FOR_GOOD = (501, 505)
 _TRUST_DEAD_STATUS = (401, 403, 404)
+_LOGIN = '/auth/tokens'
 
 
 def cloud_error(face, error):
@@ -53,6 +57,16 @@ def status_of(error):
     return getattr(getattr(error, 'response', None), 'status_code', None)
 
 
+def is_outage(status):
+    """Return whether an answer with this HTTP status means that the service is down or busy.
+
+    Services answer 500 while their database, their bus or another part of them is down. None: there
+    was no answer with a status.
+    """
+    return status is not None and (
+        status in _TOO_BUSY or (status >= 500 and status not in _REFUSED_FOR_GOOD))
+
+
 def said(error):
     """Return what a foreign error says, with the detail that keystoneauth leaves out."""
     reason = str(error) or type(error).__name__
@@ -70,7 +84,7 @@ def _cloud_error(service, error, trust_id, login_group):
         service = 'Keystone'
         if trust_id is not None and status in _TRUST_DEAD_STATUS:
             return errors.TrustDead(service=service, reason=reason)
-    if isinstance(error, _NO_ANSWER) or status in _NO_ANSWER_STATUS:
+    if isinstance(error, _NO_ANSWER) or is_outage(status):
         return errors.CloudUnreachable(service=service, reason=reason)
     if is_login(error):
         reason = f'the login in [{login_group}] is refused: {reason}'
@@ -83,5 +97,7 @@ def _cloud_error(service, error, trust_id, login_group):
 
 def is_login(error):
     """Return whether the request for a token failed, not the call that needed the token."""
-    return (isinstance(error, keystone_errors.HttpError)
-            and (error.url or '').endswith('/auth/tokens'))
+    if isinstance(error, keystone_errors.HttpError):
+        return (error.url or '').endswith(_LOGIN)
+    # A connection that failed has no address but that in its text.
+    return isinstance(error, keystone_errors.ConnectionError) and _LOGIN in str(error)

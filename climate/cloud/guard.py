@@ -12,6 +12,7 @@ import functools
 import heapq
 import itertools
 import threading
+import time
 
 import tenacity
 
@@ -31,6 +32,7 @@ class Rank(enum.IntEnum):
 _LOOK_SECONDS = 1
 _CHECK = contextvars.ContextVar('check', default=None)
 _RANK = contextvars.ContextVar('rank', default=Rank.NORMAL)
+_DEADLINE = contextvars.ContextVar('deadline', default=None)
 
 
 @contextlib.contextmanager
@@ -52,6 +54,33 @@ def before_each_call(check, rank=None):
         _RANK.reset(before)
 
 
+@contextlib.contextmanager
+def answered_within(seconds):
+    """Limit the time of all calls of the cloud in the block together; a call beyond it times out.
+
+    Somebody waits for the block, and must not wait as long as a service that is down can take.
+
+    :param seconds: 0: without limit.
+    """
+    token = _DEADLINE.set(time.monotonic() + seconds if seconds else None)
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
+
+
+def seconds_left(most=None):
+    """Return the seconds that a call may take, at most `most`; 0: it is too late for one.
+
+    :param most: None: without limit, also as the result.
+    """
+    deadline = _DEADLINE.get()
+    if deadline is None:
+        return most
+    left = max(0.0, deadline - time.monotonic())
+    return left if most is None else min(left, most)
+
+
 def ask():
     """Run the check of the surrounding `before_each_call`, if there is one."""
     check = _CHECK.get()
@@ -69,7 +98,8 @@ class Turns:
     :ivar pace: the Pace; tell it of each answer.
     """
 
-    def __init__(self, most, look_seconds=_LOOK_SECONDS):
+    def __init__(self, most, service='The cloud', look_seconds=_LOOK_SECONDS):
+        self._service = service
         self._look_seconds = look_seconds
         self.pace = pace.Pace(most)
         self._lock = threading.Lock()
@@ -84,8 +114,11 @@ class Turns:
             heapq.heappush(self._waiting, waiting)
             self._let_in()
         try:
-            while not gate.wait(self._look_seconds):
+            while not gate.wait(seconds_left(self._look_seconds)):
                 ask()
+                if seconds_left() == 0:
+                    raise errors.CloudUnreachable(
+                        service=self._service, reason='too many calls of it wait for their turn.')
             ask()
         except BaseException:
             self._give_up(waiting)
@@ -147,8 +180,12 @@ def _guarded(method, foreign, translate, attempts):
         return wrapper
     return tenacity.retry(
         retry=tenacity.retry_if_exception_type(errors.CloudUnreachable),
-        stop=tenacity.stop_after_attempt(attempts),
+        stop=tenacity.stop_any(tenacity.stop_after_attempt(attempts), _is_too_late),
         wait=tenacity.wait_random_exponential(multiplier=0.1, max=1), reraise=True)(wrapper)
+
+
+def _is_too_late(_state):
+    return seconds_left() == 0
 
 
 def only_reads(kind, name):

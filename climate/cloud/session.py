@@ -66,7 +66,7 @@ class Sessions:
         options['timeout'] = options['timeout'] or None
         if group not in self._http:
             self._http[group] = _connections(
-                self._conf[group].concurrency, tls_ciphers=options['tls_ciphers'],
+                group, self._conf[group].concurrency, tls_ciphers=options['tls_ciphers'],
                 tls_min_version=options['tls_min_version'])
         return loading.session.Session().load_from_options(
             auth=login, session=self._http[group], user_agent='climate',
@@ -84,10 +84,10 @@ def load_login(conf, group, **overrides):
     return loading.load_auth_from_conf_options(conf, group, **overrides)
 
 
-def _connections(most, **options):
-    """Return a requests.Session that makes at most `most` calls at once."""
+def _connections(group, most, **options):
+    """Return a requests.Session that makes at most `most` calls of a service at once."""
     http = requests.Session()
-    turns = guard.Turns(most)
+    turns = guard.Turns(most, group.capitalize())
     for scheme in _SCHEMES:
         http.mount(scheme, _InTurn(turns, pool_maxsize=most, **options))
     return http
@@ -103,10 +103,13 @@ class _InTurn(keystone_session.TCPKeepAliveAdapter):
         self.turns = turns
         super().__init__(**options)
 
-    def send(self, request, *args, **kwargs):
+    def send(self, request, timeout=None, **kwargs):
         with self.turns:
+            timeout = guard.seconds_left(timeout)
+            if timeout == 0:
+                raise requests.Timeout('There was no time left for this call.', request=request)
             began = time.monotonic()
-            answer = super().send(request, *args, **kwargs)
+            answer = super().send(request, timeout=timeout, **kwargs)
             if answer.status_code in _TOO_BUSY:
                 self.turns.pace.refused()
             else:

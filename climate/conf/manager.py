@@ -31,6 +31,12 @@ OPTS = [
                       'each retry.'),
     cfg.FloatOpt('retry_longest_seconds', default=120, min=0,
                  help='Longest pause between two retries of a failed action, in seconds.'),
+    cfg.IntOpt('outage_seconds', default=600, min=0,
+               help='Seconds for which an action that fails only because services of the cloud '
+                    'are down or busy is tried again at least, such as a start; '
+                    'event_max_retries limits only how often a service may refuse it. They count '
+                    'from the first try. Make it longer than a restart of a service takes. The '
+                    'end of a lease has no limit.'),
     cfg.IntOpt('heal_seconds', default=60, min=0,
                help='Seconds between two further attempts to start a lease whose start was given '
                     'up, until it ends; a thirtieth of the time since then if that is longer. It '
@@ -62,6 +68,10 @@ OPTS = [
                     'cloud what nobody can use before the start, such as its flavor and its '
                     'aggregate, so that the start itself makes few calls. Leases that start '
                     'together are spread over this time. 0: everything is made at the start.'),
+    cfg.IntOpt('cloud_answer_seconds', default=20, min=0,
+               help='Seconds that the calls of the cloud for one request of the API may take '
+                    'together. Then the request is answered with 503, which names the service. '
+                    'Make it shorter than rpc_response_timeout. 0: without limit.'),
     cfg.IntOpt('booking_attempts', default=20, min=1,
                help='Number of attempts to book resources while concurrent bookings take them.'),
     cfg.IntOpt('idempotency_hours', default=24, min=1,

@@ -82,7 +82,14 @@ def deletion_ordered(lease: records.Lease) -> bool:
 
 def is_being_deleted(lease: records.Lease) -> bool:
     """Return whether the deletion of a lease was ordered, is not done and was not given up."""
-    return _is_ahead(lease.event(event_kinds.DELETE))
+    return (_is_ahead(lease.event(event_kinds.DELETE))
+            and not is_given_up(lease, lease.event(event_kinds.DELETE)))
+
+
+def is_given_up(lease: records.Lease, event: records.Event) -> bool:
+    """Return whether a lease is in error, and this event waits to be tried again all the same."""
+    return (lease.state == lifecycle.ERROR and lease.task is None and event.attempts > 0
+            and event.status == lifecycle.EVENT_UNDONE)
 
 
 def given_up(lease: records.Lease) -> bool:

@@ -64,6 +64,7 @@ class GivenUp(enum.Enum):
 
     ERROR = 'the lease says why; a person must look'
     HEALED = 'the lease is in error, and the same is tried until it ends'
+    GOES_ON = 'the lease says why, and the same is tried until it succeeds'
     NOT_ACQUIRED = 'the lease is over: it got no resources'
     REAPED = 'the reaper drops the trust'
     LEFT_TO_START = 'the start does it'
@@ -143,12 +144,13 @@ class Kind:
 KINDS = {kind.name: kind for kind in (
     Kind(
         DELETE, 'Releases all resources of the lease, and deletes the lease.', task='delete',
-        until=Until.DELETED, may_make_images=True, moves_cloud=True, releases=Releases.ALL),
+        until=Until.DELETED, may_make_images=True, moves_cloud=True, releases=Releases.ALL,
+        given_up=GivenUp.GOES_ON),
     Kind(
         END, 'Releases all resources of the lease.', task='end',
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
         until=Until.DELETION_ORDERED, shown=True, may_make_images=True, moves_cloud=True,
-        releases=Releases.ALL, says_all=True),
+        releases=Releases.ALL, says_all=True, given_up=GivenUp.GOES_ON),
     Kind(
         CHECK, 'Checks whether the targets of the lease still exist.',
         states=_ALL_STATES - {lifecycle.TERMINATED}, told=False),
@@ -196,7 +198,7 @@ KINDS = {kind.name: kind for kind in (
         until=Until.ALWAYS, told=False, given_up=GivenUp.REAPED),
     Kind(
         GIVE_BACK, 'Returns cleared and lent hosts that the lease does not need.',
-        until=Until.ALWAYS, moves_cloud=True, given_up_reason=(
+        until=Until.ALWAYS, moves_cloud=True, given_up=GivenUp.GOES_ON, given_up_reason=(
             'Hosts that were cleared for it could not be returned. Administrators see in its '
             'history which ones, and why.')),
 )}

@@ -8,6 +8,7 @@ import dataclasses
 import datetime
 import zlib
 
+from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.domain import interval
 from climate.domain import lifecycle
@@ -198,11 +199,15 @@ def woken(known: records.Event | None, at: datetime.datetime) -> EventChanges:
 
 
 def ordered(lease: records.Lease, kind: str, now: datetime.datetime) -> EventChanges:
-    """Return the changes that let an event happen now, unless one is open or in progress."""
+    """Return the changes that let an event happen now, unless one is open or in progress.
+
+    One that was given up and waits to be tried again happens now.
+    """
     known = lease.event(kind)
     if known is None:
         return EventChanges(add=((kind, now),))
-    if known.status in (lifecycle.EVENT_DONE, lifecycle.EVENT_ERROR):
+    if known.status in (lifecycle.EVENT_DONE, lifecycle.EVENT_ERROR) or (
+            agenda.is_given_up(lease, known)):
         return EventChanges(move=((known, now),))
     return EventChanges()
 

@@ -9,6 +9,7 @@ from oslo_log import log
 import oslo_messaging as messaging
 
 from climate import errors
+from climate.cloud import guard
 from climate.domain import availability
 from climate.domain import energy
 from climate.domain import forecast as forecast_records
@@ -56,11 +57,15 @@ LOG = log.getLogger(__name__)
 def _answers(method):
     """Declare ClimateError as an expected answer: the RPC server sends it without a traceback.
 
+    The caller waits, so the calls of the cloud have a limit of time together.
+
     A request that was refused by a limit of its project is told to the subscriptions.
     """
     def called(self, context, *args, **kwargs):
+        seconds = self._core.conf.manager.cloud_answer_seconds
         try:
-            return method(self, context, *args, **kwargs)
+            with guard.answered_within(seconds):
+                return method(self, context, *args, **kwargs)
         except errors.LimitReached as error:
             limits.tell(self._core, context.project_id, error)
             raise

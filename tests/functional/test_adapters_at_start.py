@@ -71,7 +71,7 @@ def test_a_service_that_does_not_answer_is_told_by_the_exit_status(run):
         'auth_url = http://127.0.0.1:9/v3\nusername = climate\npassword = p\n'
         'user_domain_name = Default\n'))
     assert status == 1
-    assert 'keystone  fails: Keystone cannot be reached: ' in said
+    assert 'keystone  fails: Keystone is not available: ' in said
     assert ': Connection refused\n' in said
 
 

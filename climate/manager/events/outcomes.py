@@ -141,7 +141,7 @@ class Outcomes:
         event, lease = claim.event, claim.lease
         failed = self._retries.has_failed(claim, outcome)
         events.finish(connection, event, now, lifecycle.EVENT_UNDONE, due_at=now + pause,
-                      attempts=event.attempts + failed,
+                      attempts=self._retries.attempts_after(claim, outcome),
                       waits=event.waits + (
                           not failed and not retries.waits_for_images(claim, outcome)))
         if claim.has_task:
@@ -162,8 +162,13 @@ class Outcomes:
         good = outcome.result in (results.DONE, results.MOOT)
         # What a change took out is still in use if the change is left to the end of the lease.
         left = outcome.result == results.MOOT and event.kind == event_kinds.UPDATE
-        events.finish(connection, event, now,
-                      lifecycle.EVENT_DONE if good and not left else lifecycle.EVENT_ERROR)
+        if not good and claim.kind.given_up is event_kinds.GivenUp.GOES_ON:
+            events.finish(connection, event, now, lifecycle.EVENT_UNDONE,
+                          due_at=now + self._retries.pause_after_given_up(claim),
+                          attempts=self._retries.attempts_after(claim, outcome))
+        else:
+            events.finish(connection, event, now,
+                          lifecycle.EVENT_DONE if good and not left else lifecycle.EVENT_ERROR)
         if claim.kind.task is not None:
             lease, following = transitions.write(connection, claim, outcome, good, now, unchanged,
                                                  claimed_for)
@@ -211,6 +216,9 @@ class Outcomes:
             leases.change(connection, leases.get(connection, lease.id), now,
                           reason=outcome.reason if claim.kind.given_up_reason is None
                           else texts.same(claim.kind.given_up_reason))
+        if self._retries.was_given_up(event):
+            LOG.warning('Lease %s: %s failed again: %s', lease.id, event.kind, _words(outcome))
+            return
         LOG.error('Lease %s: %s failed for good, look at it: %s', lease.id, event.kind,
                   _words(outcome))
         outbox.publish(connection, lease, now, 'error')
@@ -316,6 +324,6 @@ def _explained(connection, claim, outcome):
     kept |= {each.name for each in resources.held(connection, left)}
     if not kept:
         return outcome
-    left_to_do = 'Until this is mended and the lease deleted, nobody else gets what it has'
+    left_to_do = 'Climate tries again. Until it succeeds, nobody else gets what it has'
     return dataclasses.replace(outcome, reason=texts.joined(outcome.reason, texts.Text(
         f'{left_to_do}.', f'{left_to_do} of {", ".join(sorted(kept))}.')))

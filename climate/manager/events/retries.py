@@ -2,7 +2,8 @@
 """Retries of actions: whether an action that failed or waits is tried again, and after what pause.
 
 A start that is given up after them is healed: it is tried on, after longer pauses, until the end of
-its lease. ``outcomes`` writes down both.
+its lease. An end is tried until it succeeds. A service that is down refuses nothing: its failures
+do not use up the tries. ``outcomes`` writes all that down.
 """
 import datetime
 
@@ -17,6 +18,9 @@ _HEALING_SHARE = 30
 _HEALED_IN_VAIN = datetime.timedelta(hours=1)
 # The longest pause between two looks at something that takes minutes, such as an image.
 _LONGEST_WAIT = datetime.timedelta(seconds=30)
+# The pauses of an outage, as a share of its length, and the part of the tries that it may use up.
+_OUTAGE_SHARE = 10
+_OUTAGE_TRIES = 2
 
 
 class Retries:
@@ -31,6 +35,7 @@ class Retries:
         self._waits_limit = int(conf.busy_limit_seconds / max(conf.busy_seconds, 0.01))
         self._heal = datetime.timedelta(seconds=conf.heal_seconds)
         self._heal_longest = datetime.timedelta(seconds=conf.heal_longest_seconds)
+        self._outage = datetime.timedelta(seconds=conf.outage_seconds)
         self._pause = agenda.Pause(conf.retry_seconds, conf.retry_longest_seconds,
                                    conf.event_max_retries)
 
@@ -46,9 +51,8 @@ class Retries:
                 # A best effort has a time limit of its own, and the hosts that it cleared must be
                 # returned in the end. So it is tried without a limit.
                 return self._without_limit(attempts)
-            if outcome.unreachable and claim.kind.releases_all:
-                # What a lease holds is released when the service is back, without anybody's help.
-                return self._without_limit(attempts)
+            if self._waits_for_service(claim, outcome):
+                return self._pause_of_outage(claim)
             return self._pause.after(attempts)
         return self._pause_of_wait(claim, outcome) if outcome.result == results.BUSY else None
 
@@ -64,6 +68,38 @@ class Retries:
             return None
         return max(self._heal, min(_since_first_try(given_up, now) / _HEALING_SHARE,
                                    self._heal_longest))
+
+    def attempts_after(self, claim, outcome):
+        """Return the number of failed attempts of the event after this Outcome.
+
+        An outage leaves tries for what the service may refuse when it is back.
+        """
+        attempts = claim.event.attempts
+        if not self.has_failed(claim, outcome):
+            return attempts
+        if self._waits_for_service(claim, outcome):
+            return max(attempts, min(attempts + 1, self._pause.attempts // _OUTAGE_TRIES))
+        return attempts + 1
+
+    def was_given_up(self, event):
+        """Return whether an event that goes on was given up before."""
+        return event.attempts > self._pause.attempts
+
+    def pause_after_given_up(self, claim):
+        """Return the pause before an event that goes on is tried again; it grows."""
+        return (self.healing_pause(claim.event, claim.at)
+                or datetime.timedelta(seconds=max(1, self._pause.longest_seconds)))
+
+    def _waits_for_service(self, claim, outcome):
+        """Return whether a failed event is tried on because a service is down."""
+        return outcome.unreachable and (
+            claim.kind.given_up is event_kinds.GivenUp.GOES_ON
+            or _since_first_try(claim.event, claim.at) < self._outage)
+
+    def _pause_of_outage(self, claim):
+        lasted = _since_first_try(claim.event, claim.at).total_seconds()
+        seconds = max(self._pause.first_seconds, lasted / _OUTAGE_SHARE)
+        return datetime.timedelta(seconds=min(seconds, self._pause.longest_seconds))
 
     def has_failed(self, claim, outcome):
         """Return True if the action failed, or if it waits for the cloud longer than it may."""

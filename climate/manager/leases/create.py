@@ -11,6 +11,7 @@ import datetime
 from oslo_log import log
 
 from climate import errors
+from climate.cloud import guard
 from climate.db import engine
 from climate.db import journal
 from climate.db import leases
@@ -28,6 +29,8 @@ from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
 
 LOG = log.getLogger(__name__)
+
+_UNDO_SECONDS = 10
 
 
 class Create:
@@ -122,8 +125,10 @@ class Create:
         return made
 
     def _undo(self, created, trust):
-        created.undo()
-        self._trusts.drop(trust)
+        # The request may have used up its time.
+        with guard.answered_within(_UNDO_SECONDS):
+            created.undo()
+            self._trusts.drop(trust)
 
     def _made_before(self, context, lease_id, request, now):
         """Return the lease that an earlier copy of this request made, or None."""

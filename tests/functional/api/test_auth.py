@@ -59,5 +59,5 @@ def test_a_cloud_that_fails_while_a_lease_is_made_leaves_nothing(api, manager):
         service='Keystone', reason='connection refused'))
     answer = api.post('/v1/leases', builders.a_body())
     assert answer.status_int == 502
-    assert 'Keystone cannot be reached' in answer.json['error_message']
+    assert 'Keystone is not available' in answer.json['error_message']
     assert api.get('/v1/leases').json == {'leases': []}

@@ -73,7 +73,7 @@ def test_pauses_grow_until_an_end_is_given_up_and_a_delete_tries_again(manager):
     while True:
         manager.run()
         event = manager.lease(lease).event('end_lease')
-        if event.status == lifecycle.EVENT_ERROR:
+        if manager.lease(lease).state == lifecycle.ERROR:
             break
         pauses.append((event.due_at - manager.clock()).total_seconds())
         manager.clock.now = event.due_at

@@ -20,6 +20,12 @@ WAYS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def no_outages(conf):
+    """A service that is down counts as one that refuses."""
+    conf.set_override('outage_seconds', 0, group='manager')
+
+
 @pytest.fixture(params=WAYS, ids=['hosts', 'instances'])
 def changed(manager, request):
     """A running lease whose change was given up, and the call that still fails."""

@@ -77,7 +77,7 @@ def test_a_service_that_is_silent_cannot_be_reached(answering, silence, words):
     answering.http.get(f'{answering.PLACEMENT}/resource_classes', exc=silence)
     [found] = [each for each in probes.ask(answering.cloud()) if each.problem is not None]
     assert found.name == 'placement'
-    assert found.problem.startswith('Placement cannot be reached: ')
+    assert found.problem.startswith('Placement is not available: ')
     assert found.problem.endswith(words)
     assert found.may_pass
 

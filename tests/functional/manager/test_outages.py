@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leases of each type while a service of the cloud is down: late, never lost, never stuck."""
+import itertools
+
+import acts
+import pytest
+from support import builders
+
+from climate import errors
+from climate.cloud import guard
+from climate.cloud.simulated import neutron
+from climate.domain import lifecycle
+from climate.domain import records
+
+NOON, hours, minutes, seconds = builders.NOON, builders.hours, builders.minutes, builders.seconds
+TEMPLATE = {'heat_template_version': '2021-04-16',
+            'resources': {'word': {'type': 'OS::Heat::RandomString'}}}
+#: {resource type: (a request, its change or None)}.
+TYPES = {
+    'physical:host': ({'min': 1, 'max': 1}, {'min': 2, 'max': 2}),
+    'virtual:instance': ({'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1,
+                          'affinity': False}, {'amount': 2}),
+    'flavor:instance': ({'flavor_id': '1', 'amount': 1, 'affinity': None}, {'amount': 2}),
+    'virtual:floatingip': ({'network_id': neutron.PUBLIC, 'amount': 1}, {'amount': 2}),
+    'virtual:network': ({'subnet': '10.42.0.0/24', 'router': True,
+                         'external_network': neutron.PUBLIC}, None),
+    'virtual:volume': ({'size_gb': 10, 'on_end': 'delete'}, None),
+    'virtual:stack': ({'template': TEMPLATE}, None),
+    'virtual:cluster': ({'cluster_template_id': 'kubernetes', 'node_count': 1}, None),
+}
+SERVICES = ('nova', 'placement', 'neutron', 'cinder', 'heat', 'magnum', 'glance', 'keystone')
+
+
+class Outage:
+    """An outage of one service or of several, which begins and ends when a test says so.
+
+    :ivar seen: whether a call met it.
+    """
+
+    def __init__(self, manager):
+        self._down, self.seen = (), False
+        manager.cloud.faults.on_point = self._meet
+
+    def of(self, *services):
+        self._down, self.seen = services, False
+
+    def _meet(self, name, when):
+        service = name.partition('.')[0]
+        if when == 'before' and service in self._down:
+            self.seen = True
+            raise errors.CloudUnreachable(service=service.capitalize(), reason='HTTP 500')
+
+
+def resourceful(conf, database, clock):
+    """Return a manager with resources of all pools."""
+    found = builders.Manager(conf, database, clock)
+    found.enrol(6)
+    for pool, name, fields in (
+            ('address', '172.24.4.210', {'network_id': neutron.PUBLIC}),
+            ('address', '172.24.4.211', {'network_id': neutron.PUBLIC}),
+            ('segment', 'physnet1:vlan:3000', {}), ('backend', 'storage@ssd#ssd', {})):
+        found.client.create_resource(builders.an_admin(), pool, name, {}, fields)
+    return found
+
+
+@pytest.fixture
+def manager(conf, database, clock):
+    return resourceful(conf, database, clock)
+
+
+def asked(kind, **more):
+    """Return a ReservationRequest of a type."""
+    return records.ReservationRequest(kind, TYPES[kind][0], **more)
+
+
+def held(manager):
+    """Return the names of the resources that a reservation holds."""
+    return [each.name for pool in ('host', 'address', 'segment', 'backend')
+            for each in manager.client.list_resources(builders.an_admin(), pool)
+            if each.held_by is not None]
+
+
+def _pass(manager, span):
+    manager.run_until(manager.clock() + span)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize('kind', TYPES)
+def test_a_lease_of_each_type_outlives_outages_of_each_service(manager, kind):
+    outage, change = Outage(manager), TYPES[kind][1]
+    before = manager.cloud.leftovers()
+    met = set()
+    for service in SERVICES:
+        lease = manager.create(builders.a_lease(
+            asked(kind), start=manager.clock() + hours(1), end=manager.clock() + hours(9)))
+        # It starts late, within the start window.
+        _pass(manager, minutes(59))
+        outage.of(service)
+        _pass(manager, minutes(7))
+        if outage.seen:
+            met.add(service)
+            assert manager.lease(lease).state == lifecycle.PENDING
+        outage.of()
+        _pass(manager, minutes(3))
+        lease = manager.lease(lease)
+        assert lease.state == lifecycle.ACTIVE, (service, lease.reason)
+        if change is not None:
+            acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], **change))
+            outage.of(service)
+            _pass(manager, minutes(7))
+            outage.of()
+            _pass(manager, minutes(3))
+            lease = manager.lease(lease)
+            assert (lease.state, lease.task, lease.reason) == (lifecycle.ACTIVE, None, None)
+        # It ends late, however long the outage takes.
+        outage.of(service)
+        (acts.delete(manager, lease) if service in ('nova', 'keystone')
+         else acts.end(manager, lease))
+        _pass(manager, hours(2))
+        if outage.seen:
+            met.add(service)
+        outage.of()
+        _pass(manager, minutes(5))
+        assert manager.lease(lease).state == lifecycle.TERMINATED, (service, lease.reason)
+        assert held(manager) == []
+        assert manager.cloud.leftovers() == before, service
+    assert met, 'No service is used.'
+
+
+@pytest.mark.parametrize('service', ['nova', 'heat', 'neutron', 'cinder'])
+def test_reservations_that_depend_on_each_other_start_all_after_an_outage(manager, service):
+    outage = Outage(manager)
+    lease = manager.create(builders.a_lease(
+        asked('physical:host', label='hosts'), asked('virtual:network', label='net'),
+        asked('virtual:volume', label='data', depends_on=('hosts',)),
+        asked('virtual:stack', label='stack', depends_on=('hosts', 'net')),
+        start=NOON + hours(1), end=NOON + hours(9)))
+    _pass(manager, minutes(59))
+    outage.of(service)
+    _pass(manager, minutes(9))
+    assert manager.lease(lease).state == lifecycle.PENDING
+    outage.of()
+    _pass(manager, minutes(2))
+    assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
+
+
+def test_after_the_start_window_all_or_nothing_is_kept_and_nothing_stays(conf, manager):
+    conf.set_override('outage_seconds', 300, group='manager')
+    outage = Outage(manager)
+    before = manager.cloud.leftovers()
+    lease = manager.create(builders.a_lease(
+        asked('physical:host', label='hosts'),
+        asked('virtual:stack', label='stack', depends_on=('hosts',)), end=NOON + hours(9)))
+    outage.of('heat')
+    _pass(manager, minutes(12))
+    assert manager.lease(lease).end < NOON + minutes(12)
+    assert manager.lease(lease).state != lifecycle.ACTIVE
+    outage.of()
+    _pass(manager, minutes(5))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert (held(manager), manager.cloud.leftovers()) == ([], before)
+
+
+def test_a_refusal_after_an_outage_is_tried_again_and_then_given_up(manager):
+    outage = Outage(manager)
+    lease = manager.create(builders.a_lease(asked('physical:host'), end=NOON + hours(9)))
+    outage.of('nova')
+    _pass(manager, minutes(5))
+    outage.of()
+    manager.cloud.fail('nova.create_aggregate', 2, acts.NO)
+    _pass(manager, minutes(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    refused = manager.create(builders.a_lease(asked('physical:host'), end=NOON + hours(9)))
+    manager.cloud.fail('nova.create_aggregate', 99, acts.NO)
+    _pass(manager, seconds(63))
+    assert manager.lease(refused).state == lifecycle.ERROR
+
+
+@pytest.mark.parametrize('order', [acts.end, acts.delete])
+def test_an_end_that_is_refused_is_tried_with_growing_pauses_until_nothing_is_held(
+        manager, order):
+    lease = acts.active(manager, end=NOON + hours(48))
+    manager.cloud.fail('nova.delete_aggregate', 10_000, acts.NO)
+    manager.clock.advance(minutes(1))
+    order(manager, lease)
+    tries = []
+    while manager.clock() < NOON + hours(8):
+        manager.run()
+        kind = 'end_lease' if order is acts.end else 'delete_lease'
+        tries.append(manager.clock())
+        manager.clock.now = manager.lease(lease).event(kind).due_at
+    pauses = [(after - at).total_seconds() for at, after in itertools.pairwise(tries)]
+    assert pauses[:6] == [2, 4, 8, 16, 32, 60]
+    assert pauses == sorted(pauses) and pauses[-1] > 300
+    broken = manager.lease(lease)
+    assert (broken.state, broken.task) == (lifecycle.ERROR, None)
+    assert 'Nova: no' in broken.reason
+    assert acts.news(manager).count('lease.error') == 1
+    assert [each for each in acts.history(manager, lease) if 'given up' in each] == [
+        f'{kind} given up']
+    manager.cloud.fail('nova.delete_aggregate', 0, None)
+    _pass(manager, minutes(30))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert acts.is_clean(manager, 6)
+
+
+def test_a_deletion_that_is_repeated_is_tried_at_once(manager):
+    lease = acts.active(manager, end=NOON + hours(48))
+    manager.cloud.fail('nova.delete_aggregate', 10_000, acts.NO)
+    acts.delete(manager, lease)
+    _pass(manager, hours(2))
+    manager.cloud.fail('nova.delete_aggregate', 0, None)
+    acts.delete(manager, lease)
+    manager.run()
+    assert manager.lease(lease).deleted_at is not None
+
+
+def test_a_request_that_needs_a_service_that_is_down_is_answered_with_its_name(conf, manager):
+    outage, left = Outage(manager), []
+    outage.of('heat')
+    meet = manager.cloud.faults.on_point
+
+    def watch(name, when):
+        left.append(guard.seconds_left())
+        meet(name, when)
+    manager.cloud.faults.on_point = watch
+    body = {'name': 'stack', 'end': '2030-05-01 13:00', 'reservations': [
+        {'resource_type': 'virtual:stack', 'template': TEMPLATE}]}
+    answer = builders.Api(conf, manager).post('/v1/leases', body, version='1.1')
+    assert answer.status_int == 503, answer.text
+    assert 'Heat is not available' in answer.text
+    # The calls of one request have a limit of time together.
+    assert left and all(0 < each <= conf.manager.cloud_answer_seconds for each in left)
+    assert acts.trusts(manager) == []
