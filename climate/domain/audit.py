@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import dataclasses
 import re
 
+from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
@@ -180,11 +181,15 @@ def is_id(text: str) -> bool:
 
 
 def is_moving(lease: records.Lease, now: records.Moment) -> bool:
-    """Return whether a change of what a lease has in the cloud is due or in progress."""
+    """Return whether a change of what a lease has in the cloud is due or in progress.
+
+    An end that was given up and waits to be tried again does not count.
+    """
     return lease.task is not None or any(
         event_kinds.of(event.kind).moves_cloud and (
             event.status == lifecycle.EVENT_IN_PROGRESS
-            or (event.status == lifecycle.EVENT_UNDONE and event.at <= now))
+            or (event.status == lifecycle.EVENT_UNDONE and event.at <= now
+                and not agenda.is_given_up(lease, event)))
         for event in lease.events)
 
 
@@ -248,7 +253,7 @@ def not_ended(traces: Iterable[Trace], leases: Iterable[records.Lease],
     """Return the leases past their end whose end event was given up, as Drifts."""
     made = {trace.made_for for trace in traces}
     return [Drift('not ended', f'lease {lease.id}',
-                  f'its end was given up; delete it to have it tried again ({lease.reason})')
+                  f'its end was given up; delete it to have it tried at once ({lease.reason})')
             for lease in leases
             if lease.state == lifecycle.ERROR and lease.deleted_at is None and lease.end <= now
             and made & {each.id for each in lease.reservations if not is_over(lease, each)}]

@@ -58,6 +58,6 @@ def test_a_cloud_that_fails_while_a_lease_is_made_leaves_nothing(api, manager):
     manager.cloud.fail('keystone.create_trust', 1, errors.CloudUnreachable(
         service='Keystone', reason='connection refused'))
     answer = api.post('/v1/leases', builders.a_body())
-    assert answer.status_int == 502
+    assert answer.status_int == 503
     assert 'Keystone is not available' in answer.json['error_message']
     assert api.get('/v1/leases').json == {'leases': []}
