@@ -355,7 +355,7 @@ STORIES = {
     'unit': {'test_nova_whatever_comes', 'test_plugin_contract', 'test_pool_contract',
              'test_same_on_every_run'},
     'functional/db': {'test_statement_counts', 'test_upgrade'},
-    'functional/manager': {'test_cleaning', 'test_lease_races',
+    'functional/manager': {'test_cleaning', 'test_gone_objects', 'test_lease_races',
                            'test_lock_order', 'test_outages', 'test_several_needs',
                            'test_two_climates'},
 }

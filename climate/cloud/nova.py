@@ -101,10 +101,13 @@ class Nova(base.Nova):
     def set_aggregate_metadata(self, aggregate, metadata):
         self._set(aggregate, metadata)
 
-    def add_hosts(self, aggregate, service_hosts, alone=False):
+    def add_hosts(self, aggregate, service_hosts, alone=False, known_only=False):
         service_hosts = list(service_hosts)
         refused = self._move(self._add, aggregate, service_hosts,
                              told_next=alone and len(service_hosts) == 1)
+        if known_only:
+            refused = [each for each in refused
+                       if not isinstance(each[1], errors.ResourceNotFound)]
         if refused:
             inside = _aggregate(self._client.aggregates.get(aggregate.id)).hosts
             _raise_first(error for host, error in refused if host not in inside)

@@ -80,12 +80,13 @@ class Nova(face.Face):
 
     @abc.abstractmethod
     def add_hosts(self, aggregate: models.Aggregate, service_hosts: Iterable[str],
-                  alone: bool = False) -> None:
+                  alone: bool = False, known_only: bool = False) -> None:
         """Add these hosts to the aggregate, several at once. A host may already be in it.
 
         All hosts are tried, even if one fails.
 
         :param alone: whether this is the first change of its hosts, and nobody else changes them.
+        :param known_only: hosts that Nova does not know are left out.
         :raises ResourceNotFound: Nova knows no such host.
         :raises ResourcesRefused: servers on a host forbid its new zone, or it is in another zone;
             the error has the names of these service hosts.

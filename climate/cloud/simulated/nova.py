@@ -73,8 +73,9 @@ class Nova(base.Nova):
         self._call('set_aggregate_metadata', lambda connection: aggregates.set_metadata(
             connection, aggregate.id, metadata))
 
-    def add_hosts(self, aggregate, service_hosts, alone=False):
-        self._move('add_host', aggregates.add_host, aggregate, service_hosts)
+    def add_hosts(self, aggregate, service_hosts, alone=False, known_only=False):
+        self._move('add_host', aggregates.add_host, aggregate, service_hosts,
+                   ignored=errors.ResourceNotFound if known_only else ())
 
     def remove_hosts(self, aggregate, service_hosts, is_going=False):
         self._move('remove_host', aggregates.remove_host, aggregate, service_hosts)
@@ -90,11 +91,16 @@ class Nova(base.Nova):
         """Make a call that only an administrator may make."""
         return self._calls.make(f'nova.{name}', lambda connection, project_id: work(connection))
 
-    def _move(self, name, work, aggregate, service_hosts):
-        """Change the membership of each host, in a call of its own."""
+    def _move(self, name, work, aggregate, service_hosts, ignored=()):
+        """Change the membership of each host, in a call of its own.
+
+        :param ignored: the class of the errors that do not count.
+        """
         def one(host):
             try:
                 self._call(name, lambda connection: work(connection, aggregate.id, host))
+            except ignored:
+                return None
             except (errors.CloudError, errors.ResourceNotFound) as error:
                 return error
             return None

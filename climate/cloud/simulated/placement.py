@@ -99,9 +99,9 @@ def _set_slots(connection, child_name, resource_class, count):
         inventory[resource_class] = hosts.units(count)
     elif inventory.pop(resource_class, None) is not None:
         used = connection.execute(
-            "SELECT 1 FROM servers JOIN flavors ON flavors.id = flavor_id "
-            "JOIN hosts ON hosts.service_host = host "
-            "WHERE hosts.name = ? AND instr(extra_specs, ?)",
+            # Each server has a copy of its flavor.
+            "SELECT 1 FROM servers JOIN hosts ON hosts.service_host = host "
+            "WHERE hosts.name = ? AND instr(servers.flavor, ?)",
             (row['parent'], f'"resources:{resource_class}"')).fetchone()
         if used is not None:
             raise errors.StillBusy(service='Placement', reason='Inventory is in use.')

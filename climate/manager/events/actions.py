@@ -30,6 +30,7 @@ from climate.manager.idle import reclaim
 from climate.manager.leases import early
 from climate.manager.leases import targets
 from climate.manager.leases import trusts
+from climate.manager.pools import refresh
 from climate.plugins import base
 
 LOG = log.getLogger(__name__)
@@ -61,6 +62,7 @@ class Actions:
         self._starts = refused_resources.Starts(core)
         self._shortfalls = shortfalls.Shortfalls(core)
         self._targets = targets.Targets(core)
+        self._refresher = refresh.Refresher(core, None)
         self._tries = tries.Tries(core)
         self._clearing = reconcile.Reconciler(core)
         self._lending = lending.Lending(core)
@@ -217,7 +219,13 @@ class Actions:
         :raises StillBusy: as `_occupy`, or one of them sleeps and is woken.
         """
         found = self._allocated.all_of(claim.lease.reservations)
-        occupied = self._occupy(claim, now, self._substitutes.failing(found))
+        failing = self._substitutes.failing(found)
+        # A service may have got another name just now.
+        if failing and self._refresher.reread(
+                [each for each in found if each.id in failing], now):
+            found = self._allocated.all_of(claim.lease.reservations)
+            failing = self._substitutes.failing(found)
+        occupied = self._occupy(claim, now, failing)
         # They are held by now, so that none can fall asleep after this.
         self._await_awake(occupied.lease, now)
         return occupied, found if occupied is claim else None

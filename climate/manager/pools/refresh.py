@@ -65,16 +65,28 @@ class Refresher:
         self._log_missing(pool.name, missing)
         self._log_unfit(pool.name, pool.unfit(
             self._core.cloud, [each for each in known if each.name not in missing]))
-        changed = []
-        for resource in known:
-            said = found.get(resource.name)
-            if said is None or not _differs(resource, said):
-                continue
-            if self._write(resource, said, now):
-                changed.append(resource.name)
+        changed = self._changed(known, found, now)
         if changed:
             self._core.notify()
         return changed
+
+    def reread(self, some, now):
+        """Read the facts of these Resources again; return the names of those that changed."""
+        changed = []
+        for pool in {each.pool for each in some}:
+            known = [each for each in some if each.pool == pool]
+            changed += self._changed(
+                known, self._core.registry.pool(pool).survey(self._core.cloud, known), now)
+        return changed
+
+    def _changed(self, known, found, now):
+        """Store what differs of these Resources; return the names of those that changed.
+
+        :param found: what the survey of their pool returned.
+        """
+        return [resource.name for resource in known
+                if resource.name in found and _differs(resource, found[resource.name])
+                and self._write(resource, found[resource.name], now)]
 
     def _log_missing(self, pool, names):
         """Log once each resource that is missing in the cloud, and each that is there again.

@@ -33,7 +33,10 @@ def traces(conf, observed, resource_type):
 
 def lacks(conf, observed, lease, reservation, resources):
     """Return the Drifts of a reservation, as ``Audited.lacks``."""
-    return node_audit.lacks(conf, observed.capacity, lease, reservation, resources)
+    cluster_id = reservation.binding.get('cluster_id')
+    gone = [] if cluster_id is None or cluster_id in observed.clusters else [audit.Drift(
+        'incomplete', f'reservation {reservation.id}', f'its cluster {cluster_id} is gone')]
+    return [*gone, *node_audit.lacks(conf, observed.capacity, lease, reservation, resources)]
 
 
 def clear(cloud, reservation_id):

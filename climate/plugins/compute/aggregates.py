@@ -9,9 +9,13 @@ import contextlib
 from oslo_log import log
 
 from climate import errors
+from climate.domain import audit
 from climate.plugins.compute import shared_hosts
 
 LOG = log.getLogger(__name__)
+
+#: The metadata of an aggregate that has the id of its reservation.
+RESERVATION_KEY = 'reservation'
 
 
 def stage(conf, nova, lease, reservation, known=None):
@@ -52,22 +56,40 @@ def _move_in(conf, nova, aggregate, resources, known, alone=False):
     return freepool
 
 
+def made_for(conf, aggregate):
+    """Return the id of the reservation for which an Aggregate was made; None: for none.
+
+    Its name says so; if somebody renamed it, its zone or its metadata does.
+    """
+    prefix, zone_name = conf.nova.availability_zone_prefix, aggregate.zone or ''
+    said = (aggregate.name, zone_name.removeprefix(prefix) if zone_name.startswith(prefix) else '',
+            aggregate.metadata.get(RESERVATION_KEY, ''))
+    return next((each for each in said if audit.is_id(each)), None)
+
+
+def all_of(conf, known, reservation_id):
+    """Return the Aggregates that were made for a reservation; more than one if one was renamed."""
+    return [each for each in known if reservation_id in (each.name, made_for(conf, each))]
+
+
 def delete_empty(conf, services, name, resources):
-    """Delete an aggregate that no reservation has any more, if it exists and no server is in it.
+    """Delete the aggregates of a reservation that is over, unless servers are in them.
 
     :param resources: the enrolled hosts; only they return to the freepool.
     :raises StillBusy: servers run in it.
     """
+    for aggregate in all_of(conf, services.nova.aggregates(), name):
+        _delete_empty(conf, services, aggregate, resources)
+
+
+def _delete_empty(conf, services, aggregate, resources):
     nova = services.nova
-    aggregate = nova.aggregate(name)
-    if aggregate is None:
-        return
     _refuse_servers(services, aggregate)
     close(conf, nova, aggregate)
     # Once more: from here on the filter lets no new one in.
     _refuse_servers(services, aggregate)
     pooled = sorted(set(aggregate.hosts) & set(service_hosts(resources)))
-    nova.add_hosts(nova.ensure_aggregate(conf.nova.aggregate_freepool), pooled)
+    nova.add_hosts(nova.ensure_aggregate(conf.nova.aggregate_freepool), pooled, known_only=True)
     nova.remove_hosts(aggregate, list(aggregate.hosts), is_going=True)
     nova.delete_aggregate(aggregate)
 
@@ -75,6 +97,12 @@ def delete_empty(conf, services, name, resources):
 def named(aggregates, name):
     """Return the Aggregate of that name, or None."""
     return next((each for each in aggregates if each.name == name), None)
+
+
+def renamed(aggregate, reservation):
+    """Return the Drift of an Aggregate of a running reservation that somebody renamed."""
+    return audit.Drift('incomplete', f'reservation {reservation.id}', (
+        f'its aggregate is named {aggregate.name}: rename it back to {reservation.id}'))
 
 
 def zone(conf, reservation_id):
@@ -106,9 +134,11 @@ def close(conf, nova, aggregate):
 def move_to_freepool(nova, aggregate, hosts, freepool, is_going=False):
     """Move empty service hosts from an aggregate to the freepool.
 
+    A host that Nova does not know any more only leaves the aggregate.
+
     :param is_going: whether the aggregate is deleted next.
     """
-    nova.add_hosts(freepool, hosts)
+    nova.add_hosts(freepool, hosts, known_only=True)
     nova.remove_hosts(aggregate, hosts, is_going)
     LOG.info('Reservation %s: hosts %s are back in the freepool', aggregate.name,
              ', '.join(hosts))

@@ -15,6 +15,7 @@ from climate.domain import records
 from climate.domain import requirement
 from climate.domain import selection
 from climate.plugins import base
+from climate.plugins.compute import aggregates
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import told
 
@@ -217,7 +218,7 @@ def was_started(reservation):
     return reservation.binding.get('aggregate_id') is not None
 
 
-def end(cloud, lease, reservation):
+def end(conf, cloud, lease, reservation):
     """Delete the servers of the private flavor, then all that `start` made.
 
     :raises StillBusy: servers are being deleted; to be called again in a moment.
@@ -226,10 +227,20 @@ def end(cloud, lease, reservation):
     # From here on no project may use the flavor, so no new server can be booted with it.
     services.flavors.forbid(reservation.id, lease.project_id)
     _delete(cloud, lease, reservation, services.flavors.servers(reservation.id))
-    _remove(services, reservation.id)
+    try:
+        _remove(conf, services, reservation.id)
+    except errors.CloudUnreachable:
+        raise
+    except errors.CloudError:
+        # Nova does not find servers by a flavor that was deleted, or created again, by hand. But
+        # they keep their slots, and each knows the name of its flavor.
+        _delete(cloud, lease, reservation, [
+            each for each in services.servers.every()
+            if each.flavor is not None and each.flavor.name == name_of(reservation.id)])
+        raise
 
 
-def clear(cloud, reservation_id):
+def clear(conf, cloud, reservation_id):
     """Remove all that `start` made, unless servers of the private flavor still exist.
 
     :raises StillBusy: such servers exist; nothing was removed.
@@ -239,7 +250,7 @@ def clear(cloud, reservation_id):
     if servers:
         raise errors.StillBusy.plain('Nova', (
             f'servers of reservation {reservation_id} are there yet ({len(servers)}).'))
-    _remove(services, reservation_id)
+    _remove(conf, services, reservation_id)
 
 
 def fields(reservation):
@@ -276,12 +287,11 @@ def _take_back(conf, cloud, lease, reservation, aggregate, slots):
         LOG.info('Reservation %s: has no slots on %s any more', reservation.id, ', '.join(lost))
 
 
-def _remove(services, reservation_id):
+def _remove(conf, services, reservation_id):
     # The class goes first: Placement refuses to delete it if a server still uses it after all.
     services.placement.delete_class(class_name(reservation_id))
     services.flavors.delete(reservation_id)
-    aggregate = services.nova.aggregate(reservation_id)
-    if aggregate is not None:
+    for aggregate in aggregates.all_of(conf, services.nova.aggregates(), reservation_id):
         services.nova.remove_hosts(aggregate, list(aggregate.hosts), is_going=True)
         services.nova.delete_aggregate(aggregate)
     # An interrupted change of the affinity may have left one, whatever the request says now.
@@ -305,7 +315,7 @@ def ties(reservation_id):
 
 def marks(conf, lease, reservation_id):
     """Return the metadata of a reservation's aggregate, without the one for its server group."""
-    return {'reservation': reservation_id, 'filter_tenant_id': lease.project_id,
+    return {aggregates.RESERVATION_KEY: reservation_id, 'filter_tenant_id': lease.project_id,
             conf.nova.aggregate_owner_key: lease.project_id}
 
 

@@ -48,16 +48,20 @@ def lacks(conf, observed, lease, reservation, resources):
     group_id = reservation.binding.get('server_group_id')
     if group_id is not None and group_id not in {each.id for each in observed.groups}:
         problems.append('its server group is missing')
-    return [audit.Drift('incomplete', f'reservation {reservation.id}', problem, audit.COMPLETE,
-                        reservation.id) for problem in problems]
+    return [*(audit.Drift('incomplete', f'reservation {reservation.id}', problem, audit.COMPLETE,
+                          reservation.id) for problem in problems),
+            *(aggregates.renamed(each, reservation)
+              for each in aggregates.all_of(conf, observed.aggregates, reservation.id)
+              if each.name != reservation.id)]
 
 
 def _aggregates(conf, observed, resource_type):
     for each in observed.aggregates:
-        if audit.is_id(each.name):
-            mine = (each.metadata.get('reservation') == each.name
+        key = aggregates.made_for(conf, each)
+        if key is not None:
+            mine = (each.metadata.get(aggregates.RESERVATION_KEY) == key
                     and conf.nova.aggregate_owner_key in each.metadata)
-            yield audit.Trace(each.name, 'aggregate', each.name,
+            yield audit.Trace(key, 'aggregate', each.name,
                               signed_by=resource_type if mine else None)
 
 
@@ -95,7 +99,7 @@ def _reservation_of(resource_class):
 
 
 def _of_aggregate(conf, observed, lease, reservation, resources):
-    found = aggregates.named(observed.aggregates, reservation.id)
+    found = next(iter(aggregates.all_of(conf, observed.aggregates, reservation.id)), None)
     if found is None:
         yield 'its aggregate is missing'
         return

@@ -43,7 +43,7 @@ class CapacityPlugin(base.ResourcePlugin):
                               *self.sizes_and_specs(reservation))
 
     def end(self, cloud, lease, reservation, resources):
-        capacity.end(cloud, lease, reservation)
+        capacity.end(self.conf, cloud, lease, reservation)
 
     def use(self, cloud, parts):
         return use.of_capacity(cloud, parts)
@@ -73,7 +73,7 @@ class CapacityPlugin(base.ResourcePlugin):
                                  *self.sizes_and_specs(reservation))
 
     def clear(self, cloud, made_for, resources):
-        capacity.clear(cloud, made_for)
+        capacity.clear(self.conf, cloud, made_for)
 
     @abc.abstractmethod
     def sizes_and_specs(self, reservation):

@@ -49,14 +49,33 @@ class Drain:
         nova = self.cloud.as_service().nova
         known = nova.aggregates()
         freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool, known=known)
-        aggregate = aggregates.named(known, self.reservation.id)
         left = aggregates.service_hosts(self.resources)
-        if aggregate is not None:
+        for aggregate in aggregates.all_of(self.conf, known, self.reservation.id):
             aggregates.close(self.conf, nova, aggregate)
             self._drain(aggregate, list(aggregate.hosts), freepool, is_end=True)
             nova.delete_aggregate(aggregate)
             left = [host for host in left if host not in aggregate.hosts]
-        nova.add_hosts(freepool, left)
+        self._delete_own(left)
+        nova.add_hosts(freepool, left, known_only=True)
+
+    def _delete_own(self, hosts):
+        """Delete the servers on hosts that somebody took out of the reservation's aggregate.
+
+        :raises StillBusy: they are being deleted.
+        """
+        if not hosts:
+            return
+        services = self.cloud.as_service()
+        found, _ = aggregates.servers_on(services, hosts, self.resources)
+        others = foreign.on_leased(found, self.lease.project_id, None,
+                                   {self.reservation.id, self.lease.id})
+        mine = [each for each in found if each not in others]
+        released, unsaved = self.images.release(mine)
+        for server in released:
+            services.nova.delete_server(server.id)
+        if unsaved is not None:
+            raise unsaved
+        self._refuse(mine, [], [])
 
     def servers(self):
         """Return the Servers that the end of the reservation deletes.
@@ -64,12 +83,13 @@ class Drain:
         :raises StillBusy: Nova does not know all of them.
         """
         services = self.cloud.as_service()
-        aggregate = services.nova.aggregate(self.reservation.id)
-        if aggregate is None:
-            return []
-        found, _ = aggregates.servers_on(services, aggregate.hosts, self.resources)
-        staying = self._staying(aggregate, found)
-        return [each for each in found if each not in staying]
+        servers = []
+        for aggregate in aggregates.all_of(
+                self.conf, services.nova.aggregates(), self.reservation.id):
+            found, _ = aggregates.servers_on(services, aggregate.hosts, self.resources)
+            staying = self._staying(aggregate, found)
+            servers += [each for each in found if each not in staying]
+        return servers
 
     def _drain(self, aggregate, hosts, freepool, is_end=False):
         """Drain these service hosts.

@@ -25,10 +25,12 @@ def on_leased(servers, project_id, aggregate, names):
 
     :param project_id: the project of the lease. The aggregate may be shared with others, as the
         filter has it: their ids are keys of its metadata.
+    :param aggregate: the Aggregate of the reservation; None: it is gone.
     :param names: the ids by which a hint can name the reservation: its own, and that of its lease.
     """
     return [each for each in servers if not (
-        (each.project_id == project_id or aggregate.metadata.get(each.project_id))
+        (each.project_id == project_id
+         or (aggregate is not None and aggregate.metadata.get(each.project_id)))
         and _names_one(each, names))]
 
 

@@ -163,17 +163,22 @@ class HostPlugin(base.ResourcePlugin):
         return Observed(services.nova.aggregates(), services.servers.every())
 
     def traces(self, observed):
-        return [audit.Trace(each.name, 'aggregate', each.name, signed_by=(
-                    self.resource_type if self._is_signed(each) else None))
-                for each in observed.aggregates if audit.is_id(each.name)]
+        found = [(each, aggregates.made_for(self.conf, each)) for each in observed.aggregates]
+        return [audit.Trace(key, 'aggregate', each.name, signed_by=(
+                    self.resource_type if self._is_signed(each, key) else None))
+                for each, key in found if key is not None]
 
     def lacks(self, observed, lease, reservation, resources):
-        aggregate = aggregates.named(observed.aggregates, reservation.id)
-        if aggregate is None:
+        own = aggregates.all_of(self.conf, observed.aggregates, reservation.id)
+        if not own:
             return [_incomplete(reservation, 'its aggregate is missing')]
+        if any(each.name != reservation.id for each in own):
+            return [aggregates.renamed(each, reservation)
+                    for each in own if each.name != reservation.id]
+        [aggregate] = own
         wanted = set(aggregates.service_hosts(resources[host_pool.NEED]))
         problems = []
-        if not self._is_signed(aggregate):
+        if not self._is_signed(aggregate, reservation.id):
             problems.append(f'its zone is {aggregate.zone}, not '
                             f'{aggregates.zone(self.conf, reservation.id)}')
         if aggregate.metadata.get(self.conf.nova.aggregate_owner_key) != lease.project_id:
@@ -214,9 +219,9 @@ class HostPlugin(base.ResourcePlugin):
         fields.pop('on_image_failure', None)
         return fields
 
-    def _is_signed(self, aggregate):
+    def _is_signed(self, aggregate, reservation_id):
         """Return whether the zone of an aggregate is the one that Climate gives it."""
-        return aggregate.zone == aggregates.zone(self.conf, aggregate.name)
+        return aggregate.zone == aggregates.zone(self.conf, reservation_id)
 
     @staticmethod
     def _criteria(request):
