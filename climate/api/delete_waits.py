@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waits of DELETE at REST 1.0 until a lease is gone, bounded in all and for each project."""
+"""Waits of DELETE and PUT at REST 1.0 for a lease, bounded in all and for each project."""
 import contextlib
 import time
 
@@ -11,10 +11,12 @@ from climate.domain import lifecycle
 _FIRST_LOOK_SECONDS = 0.2
 _LONGEST_LOOK_SECONDS = 2
 _GROWTH = 1.5
+# The tasks after which a lease can be changed.
+_PASSING = frozenset({'start', 'update', 'reclaim'})
 
 
 class DeleteWaits:
-    """The requests of one process that wait until a lease is deleted.
+    """The requests of one process that wait until a lease is deleted, or can be changed.
 
     A waiting request releases the slots that it shares with others. The number of waits is limited
     in all, for each project, and to one for each lease. Beyond that the response is sent at once;
@@ -36,29 +38,50 @@ class DeleteWaits:
             this request does not wait.
         :raises Conflict: the deletion was given up, and the lease is in error.
         """
-        if agenda.is_being_deleted(lease):
-            return
+        if not agenda.is_being_deleted(lease):
+            self._wait(environ, caller, lease.id, _is_gone)
+
+    def wait_for_task(self, environ, caller, lease_id):
+        """Wait until a lease is not being started or changed any more.
+
+        :returns: False if it still is when the time for that is over, or too many requests wait.
+        """
+        return self._wait(environ, caller, lease_id, _is_settled)
+
+    def _wait(self, environ, caller, lease_id, is_done):
         with contextlib.ExitStack() as taken:
-            for slots, key in ((self._of_lease, lease.id), (self._of_project, caller.project_id),
+            for slots, key in ((self._of_lease, lease_id), (self._of_project, caller.project_id),
                                (self._all, None)):
                 slot = slots.take(key)
                 if slot is None:
-                    return
+                    return False
                 taken.callback(slot.release)
             request_limiter.stop_counting(environ)
-            self._until_gone(caller, lease.id)
+            return self._until(is_done, caller, lease_id)
 
-    def _until_gone(self, caller, lease_id):
+    def _until(self, is_done, caller, lease_id):
         now = time.monotonic()
         give_up, pause = now + self._seconds, _FIRST_LOOK_SECONDS
         while now < give_up:
-            lease = self._manager.get_lease(caller, lease_id)
-            if lease.deleted_at is not None:
-                return
-            if lease.state == lifecycle.ERROR and not lease.task:
-                raise errors.Conflict(reason=(
-                    f'Lease {lease_id} was not deleted: the cloud did not release all that it has. '
-                    'Delete it again, or ask the operator of the cloud.'))
+            if is_done(self._manager.get_lease(caller, lease_id)):
+                return True
             time.sleep(min(pause, give_up - now))
             pause = min(pause * _GROWTH, _LONGEST_LOOK_SECONDS)
             now = time.monotonic()
+        return False
+
+
+def _is_settled(lease):
+    return lease.task not in _PASSING
+
+
+def _is_gone(lease):
+    """Return whether a lease is deleted.
+
+    :raises Conflict: the deletion was given up.
+    """
+    if lease.state == lifecycle.ERROR and not lease.task and lease.deleted_at is None:
+        raise errors.Conflict(reason=(
+            f'Lease {lease.id} was not deleted: the cloud did not release all that it has. '
+            'Delete it again, or ask the operator of the cloud.'))
+    return lease.deleted_at is not None

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of errors about hosts and servers on the wire, which existing clients know."""
+import copy
+
 from climate import errors
 
 HOST, SERVER = 'host', 'server'
@@ -54,8 +56,13 @@ def owner_message(error):
 def at_1_0(error):
     """Replace an error for REST 1.0.
 
-    Its clients look for "Missing parameter", and know 403 for a before_end_date out of range.
+    Its clients look for "Missing parameter", and know 403 for a before_end_date out of range. They
+    take 400 for the answer that too few resources are free, and try again after any other.
     """
+    if isinstance(error, errors.NotEnough):
+        found = copy.copy(error)
+        found.status = 400
+        return found
     # An error in the form of the date names the field of the body, before_end_date, and stays 400.
     if isinstance(error, errors.BadDate) and error.kwargs.get('field') == 'before_end':
         return errors.Forbidden(error.message.replace('before_end:', 'before_end_date:', 1))

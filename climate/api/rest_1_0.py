@@ -7,6 +7,7 @@ REST 1.1 would send.
 """
 import re
 
+from climate import errors
 from climate.plugins.compute.servers import parsing
 
 _WHOLE_NUMBER = re.compile(r'\s*-?\d{1,18}\s*')
@@ -14,18 +15,30 @@ _WORDS = {'': None, 'none': None, 'null': None, 'true': True, 'yes': True, 'on':
           '1': True, 'false': False, 'no': False, 'off': False, '0': False}
 # The only type with two forms; its responses have the fields of both.
 _TWO_FORMS = 'virtual:instance'
+# Fields of flavors, and of variants of REST 1.0, by which a client asks for other instances than
+# the type gives. All other unknown fields are dropped.
+_OF_INSTANCES = frozenset({
+    'ephemeral_gb', 'extra_specs', 'swap', 'swap_gb', 'swap_mb', 'root_gb', 'pcpus', 'vgpus',
+    'traits', 'availability_zone'})
+_INSTANCES = ('virtual:instance', 'flavor:instance')
 
 
 def request(plugin, sent):
     """Convert the request of a new reservation: drop unknown keys, make "2" 2 and "None" null.
 
     :param plugin: the plugin class of the type; None if the type is not enabled.
+    :raises BadField: an unknown key asks for more than the type gives.
     """
     if plugin is None:
         return sent
     if plugin.resource_type == _TWO_FORMS:
         sent = _one_form(sent)
     known = plugin.schema['properties']
+    for name in sorted(_OF_INSTANCES - known.keys()):
+        if plugin.resource_type in _INSTANCES and sent.get(name) not in (None, '', 0, '0', {}, []):
+            raise errors.BadField(field=f'reservations.{name}', reason=(
+                f'{plugin.resource_type} does not have it, so that you would get less than you ask '
+                'for: leave it out.'))
     return {name: _as_wanted(name, value, known[name]) for name, value in sent.items()
             if name in known}
 
@@ -59,8 +72,12 @@ def _one_form(sent):
 def _as_wanted(name, value, schema):
     kinds = schema.get('type', ())
     kinds = [kinds] if isinstance(kinds, str) else kinds
+    if isinstance(value, dict) and 'object' in kinds:
+        return {key: str(text) if type(text) is int else text for key, text in value.items()}
     if isinstance(value, str):
         word = value.strip().lower()
+        if not word and 'null' in kinds and ('integer' in kinds or 'object' in kinds):
+            return None
         if 'integer' in kinds and _WHOLE_NUMBER.fullmatch(value):
             return int(value)
         if 'boolean' in kinds and word in _WORDS:

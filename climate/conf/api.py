@@ -30,16 +30,17 @@ OPTS = [
     cfg.IntOpt('max_limit', default=1000, min=1,
                help='Largest number of items in one page of a list, from REST 1.1 on.'),
     cfg.FloatOpt('delete_wait_seconds', default=30, min=0,
-                 help='Seconds that DELETE of a running lease waits for its resources to be '
-                      'released before it answers 204. 0: it answers at once. The lease shows '
+                 help='Seconds that DELETE of a running lease waits at REST 1.0 for its resources '
+                      'to be released before it answers 204, and that PUT waits for the start of '
+                      'the lease before it answers 409. 0: they answer at once. The lease shows '
                       'DELETING until all resources are released.'),
     cfg.IntOpt('delete_waits', default=32, min=0,
-               help='Number of DELETE requests that wait in one process at the same time, see '
-                    'delete_wait_seconds. They are not counted in max_requests. Further ones are '
-                    'answered at once, and so is a second DELETE of the same lease.'),
+               help='Number of DELETE and PUT requests that wait in one process at the same time, '
+                    'see delete_wait_seconds. They are not counted in max_requests. Further ones '
+                    'are answered at once, and so is a second one for the same lease.'),
     cfg.IntOpt('delete_waits_per_project', default=4, min=0,
-               help='Number of DELETE requests of one project that wait in one process at the '
-                    'same time; further ones are answered at once.'),
+               help='Number of DELETE and PUT requests of one project that wait in one process at '
+                    'the same time; further ones are answered at once.'),
     cfg.IntOpt('offer_seconds', default=120, min=0, max=86400,
                help='Seconds for which the resources of an offer are held for the project that '
                     'asked what is available. No other project gets them until then. 0: offers '

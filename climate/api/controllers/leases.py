@@ -86,8 +86,18 @@ class LeasesController(base.Controller):
             hidden_criteria=criteria_policy.may_use_hidden(self._parts.policy, req))
         if changes.idle_exempt not in (None, lease.idle_exempt):
             self._parts.policy.authorize(hooks.caller(req), rules.EXEMPT_FROM_IDLE)
-        changed = self._parts.manager.update_lease(hooks.caller(req), lease_id, changes)
-        return self._answer(req, resp, changed)
+        return self._answer(req, resp, self._update(req, lease_id, changes))
+
+    def _update(self, req, lease_id, changes):
+        """Change a lease; at REST 1.0 wait first until its start, or another change, is done."""
+        caller = hooks.caller(req)
+        try:
+            return self._parts.manager.update_lease(caller, lease_id, changes)
+        except errors.BadTransition:
+            if not hooks.is_lenient(req) or not self._waits.wait_for_task(
+                    req.environ, caller, lease_id):
+                raise
+        return self._parts.manager.update_lease(caller, lease_id, changes)
 
     @pecan.expose('json')
     def delete(self, req, resp, lease_id):

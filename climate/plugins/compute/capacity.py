@@ -59,7 +59,7 @@ def refuse_while_it_runs(before, request, names):
     """
     if before is None or before.state == lifecycle.RESERVATION_PENDING:
         return
-    changed = [name for name in names if request[name] != before.request[name]]
+    changed = [name for name in names if request.get(name) != before.request.get(name)]
     if changed:
         raise errors.Conflict(reason=(
             f'{", ".join(changed)}: cannot change while the reservation is {before.state}. '

@@ -96,7 +96,7 @@ def test_lists_are_filtered_by_the_words_of_acquisitions(api, ask, full):
 def test_at_1_0_the_key_is_ignored_as_every_unknown_one(api, full):
     body = builders.a_body(acquire={'type': 'nonsense'})
     answer = api.post('/v1/leases', body)
-    assert answer.status_int == 409
+    assert answer.status_int == 400
     assert 'hosts are free' in answer.json['error_message']
 
 

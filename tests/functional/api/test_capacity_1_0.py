@@ -122,10 +122,14 @@ def test_an_instance_that_exists_cannot_be_leased_yet(create):
     assert 'resource_id' in answer.json['error_message']
 
 
-def test_no_room_is_a_conflict_that_says_how_much_there_is(create):
-    answer = create(SIZED, amount=1000)
-    assert answer.status_int == 409
-    assert '1000 servers with ' in answer.json['error_message']
+@pytest.mark.parametrize('asked', [SIZED, FLAVORED])
+def test_too_few_resources_are_400_at_1_0_and_409_later_with_the_same_message(create, asked):
+    answers = [create(asked, version, amount=1000, affinity=None)
+               for version in ('1.0', '1.1')]
+    assert [each.status_int for each in answers] == [400, 409]
+    assert answers[0].json['error_code'] == 400
+    assert '1000 servers ' in answers[0].json['error_message']
+    assert answers[0].json['error_message'] == answers[1].json['error_message']
 
 
 def test_a_client_may_send_back_all_that_it_was_shown(api, manager, create):
@@ -138,3 +142,52 @@ def test_a_client_may_send_back_all_that_it_was_shown(api, manager, create):
         assert answer.status_int == 200, answer.body
         [shown] = answer.json['lease']['reservations']
         assert shown['amount'] == 2
+
+
+@pytest.mark.parametrize('version', ['1.0', '1.1'])
+def test_ephemeral_disk_and_extra_specs_are_in_the_flavor_and_in_the_answer(
+        create, manager, version):
+    specs = {'hw:cpu_policy': 'shared', 'hw_rng:allowed': 'true'}
+    lease = create(SIZED, version, ephemeral_gb=7, extra_specs=specs).json['lease']
+    [shown] = lease['reservations']
+    assert (shown['ephemeral_gb'], shown['extra_specs']) == (7, specs)
+    manager.run()
+    flavor = manager.cloud.as_service().flavors.flavor(shown['id'], 'demo')
+    assert (flavor.disk, flavor.ephemeral) == (1, 7)
+    assert specs.items() <= flavor.extra_specs.items()
+
+
+@pytest.mark.parametrize('more', [
+    {'ephemeral_gb': 10 ** 6}, {'extra_specs': {'resources:CUSTOM_GPU': '1'}},
+    {'extra_specs': {'resources:CUSTOM_GPU': 1}}, {'extra_specs': {'hw:cpu_policy': 'dedicated'}},
+    {'extra_specs': {'trait:CUSTOM_FAST': 'required'}}], ids=repr)
+def test_a_host_without_what_ephemeral_disk_and_extra_specs_need_is_not_taken(create, more):
+    assert create(SIZED).status_int == 201
+    answer = create(SIZED, **more)
+    assert answer.status_int == 400
+    assert 'enrolled, 0 with ' in answer.json['error_message']
+
+
+@pytest.mark.parametrize('specs', [
+    {'resources:VCPU': '0'}, {'resources:CUSTOM_RESERVATION_X': '0'}, {'quota:vif': '1'},
+    {'aggregate_instance_extra_specs:reservation': 'x'}, {'pci_passthrough:alias': 'a:1'},
+    {'hw:pci_numa_affinity_policy': 'x'}, {'hw:mem_encryption': 'true'}, {'color': 'red'},
+    {'resources1:VCPU': '1'}, {'resources:CUSTOM_X': 'many'}, {'hw:cpu_policy': 'mixed'},
+    {'trait:X': 'perhaps'}, {'a' * 300: 'x'}, {'hw:x': 1.5}, 'text', [1]], ids=repr)
+def test_an_extra_spec_that_cannot_be_counted_is_refused(create, specs):
+    answer = create(SIZED, extra_specs=specs)
+    assert answer.status_int == 400
+    assert 'extra_specs' in answer.json['error_message']
+
+
+@pytest.mark.parametrize(('reservation', 'field', 'value'), [
+    (FLAVORED, 'ephemeral_gb', 5), (FLAVORED, 'extra_specs', {'trait:X': 'required'}),
+    (SIZED, 'swap', 512), (SIZED, 'root_gb', '5'), (SIZED, 'traits', ['X']),
+    (FLAVORED, 'availability_zone', 'nova')])
+def test_an_unknown_key_that_asks_for_more_is_refused_and_any_other_is_dropped(
+        create, reservation, field, value):
+    answer = create(reservation, **{field: value})
+    assert answer.status_int == 400
+    assert field in answer.json['error_message']
+    for empty in (None, '', 0):
+        assert create(reservation, note='unknown', **{field: empty}).status_int == 201

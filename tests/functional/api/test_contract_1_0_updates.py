@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes of leases at REST 1.0, in each state; and the sentences that clients look for."""
 import datetime
+import time
 
 import pytest
 from support import builders
+
+from climate import errors
 
 
 @pytest.fixture
@@ -52,6 +55,54 @@ def test_a_lease_is_renamed_in_each_state(api, request, state):
     assert (answer.json['lease']['name'], answer.json['lease']['status']) == ('another', status)
 
 
+@pytest.fixture
+def starting(api, manager):
+    """A lease whose start failed for the first time and is tried again."""
+    manager.enrol(2)
+    manager.cloud.fail('nova.create_aggregate', 1, errors.CloudError(service='Nova', reason='no'))
+    lease = api.post('/v1/leases', builders.a_body(end='2030-05-01 14:00')).json['lease']
+    manager.run()
+    assert api.get(f'/v1/leases/{lease["id"]}').json['lease']['status'] == 'STARTING'
+    return lease
+
+
+def max_of_two(lease):
+    return {'reservations': [{'id': lease['reservations'][0]['id'], 'max': 2}]}
+
+
+CHANGES = pytest.mark.parametrize('change', [
+    lambda lease: {'end_date': '2030-05-01 16:00'}, lambda lease: {'end_date': 'now'},
+    lambda lease: {'name': 'x', 'end_date': '2030-05-01 13:00'}, max_of_two],
+    ids=['prolonged', 'ended', 'renamed and shortened', 'enlarged'])
+
+
+@CHANGES
+def test_a_change_waits_for_the_start(api, manager, starting, change, monkeypatch):
+    # The test has one thread: the manager works while the API waits.
+    monkeypatch.setattr(time, 'sleep', lambda seconds: manager.run_until(
+        manager.clock() + builders.minutes(10)))
+    answer = put(api, starting, **change(starting))
+    assert answer.status_int == 200, answer.body
+    # A change of the size is carried out by an event; the next change waits for that, too.
+    assert put(api, starting, end_date='2030-05-01 13:30' if change(starting) != {
+        'end_date': 'now'} else 'now').status_int in (200, 400)
+
+
+@CHANGES
+def test_a_change_that_waits_too_long_or_at_a_later_version_is_a_conflict(
+        api, conf, starting, change, monkeypatch):
+    clock = [0]
+    monkeypatch.setattr(time, 'monotonic', lambda: clock[0])
+    monkeypatch.setattr(time, 'sleep', lambda seconds: clock.__setitem__(0, clock[0] + seconds))
+    answer = put(api, starting, **change(starting))
+    assert answer.status_int == 409
+    assert 'is STARTING' in answer.json['error_message']
+    assert clock[0] == pytest.approx(conf.api.delete_wait_seconds)
+    clock[0] = 0
+    later = api.put(f'/v1/leases/{starting["id"]}', {'end': '2030-05-01T16:00:00Z'}, version='1.1')
+    assert (later.status_int, clock[0]) == (409, 0)
+
+
 def test_a_lease_that_has_not_started_is_moved_and_stretched(api, pending):
     for body, wanted in (
             ({'end_date': '2030-05-02 13:00'}, ('2030-05-02T10:00', '2030-05-02T13:00')),
@@ -97,7 +148,7 @@ def test_a_reservation_is_changed_by_what_a_client_was_shown(api, manager, activ
 def test_a_change_that_does_not_fit_leaves_the_lease_as_it_was(api, manager, active):
     [reservation] = active['reservations']
     before = api.get(f'/v1/leases/{active["id"]}').json
-    for body, status in (({'min': 3, 'max': 3}, 409), ({'min': 2, 'max': 1}, 400),
+    for body, status in (({'min': 3, 'max': 3}, 400), ({'min': 2, 'max': 1}, 400),
                          ({'min': '', 'max': ''}, 400), ({'resource_type': 'virtual:dummy'}, 400),
                          ({'resource_properties': '["==", "$nope", "1"]'}, 400)):
         answer = put(api, active, name='x', reservations=[{'id': reservation['id'], **body}])
