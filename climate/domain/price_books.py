@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import dataclasses
 import datetime
 import decimal
+import functools
 import re
 from typing import Any
 
@@ -14,6 +15,8 @@ from climate import errors
 from climate.domain import currencies
 from climate.domain import peak_hours
 from climate.domain import prices
+from climate.domain import requirement
+from climate.domain import values
 
 _ZERO = decimal.Decimal(0)
 #: How many decimals a fee or rate, and a percentage, may have.
@@ -47,9 +50,21 @@ class Rate:
                 **{f'properties.{name}': value for name, value in self.properties.items()}}
 
     def matches(self, resource_type: str, pool: str, properties: Mapping[str, str]) -> bool:
-        """Return whether the rate is for such a resource."""
+        """Return whether the rate is for such a resource, by the rules of criteria."""
         return (self.resource_type in (None, resource_type) and self.pool in (None, pool)
-                and all(properties.get(name) == value for name, value in self.properties.items()))
+                and all(name in properties and values.compare(
+                    _members(name, properties[name]), '==', self.properties[name], wanted)
+                        for name, wanted in self._wanted.items()))
+
+    @functools.cached_property
+    def _wanted(self) -> dict[str, values.Typed]:
+        return {name: values.typed(value) for name, value in self.properties.items()}
+
+    @property
+    def meaning(self) -> dict[str, object]:
+        """Return the conditions as {what: value as it is compared}."""
+        return {**self.conditions, **{f'properties.{name}': wanted
+                                      for name, wanted in self._wanted.items()}}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,6 +98,10 @@ class PriceBook:
     def property_names(self) -> frozenset[str]:
         """Return the names of the properties that decide about rates."""
         return frozenset(name for each in self.rates for name in each.properties)
+
+
+def _members(name: str, text: str) -> str | frozenset[str]:
+    return frozenset(text.split()) if name == requirement.TRAITS else text
 
 
 def at(books: Sequence[PriceBook], moment: datetime.datetime) -> PriceBook | None:
@@ -134,16 +153,17 @@ def _refuse_equal(rates: Sequence[Rate]) -> None:
 
     :raises BadField: no other rate, for resources with all of their conditions, decides.
     """
-    conditions, ranks = [each.conditions for each in rates], [each.rank for each in rates]
-    known = {frozenset(each.items()) for each in conditions}
-    for second, later in enumerate(conditions):
-        for first, earlier in enumerate(conditions[:second]):
+    meanings, ranks = [rate.meaning for rate in rates], [rate.rank for rate in rates]
+    known = {frozenset(meaning.items()) for meaning in meanings}
+    for second, later in enumerate(meanings):
+        for first, earlier in enumerate(meanings[:second]):
             if ranks[first] != ranks[second] or any(later.get(name, value) != value
                                                     for name, value in earlier.items()):
                 continue
-            both = {**earlier, **later}
-            if earlier == later or frozenset(both.items()) not in known:
-                raise _equal(first, second, both, earlier == later)
+            both = frozenset({**earlier, **later}.items())
+            if earlier == later or both not in known:
+                raise _equal(first, second, {**rates[first].conditions, **rates[second].conditions},
+                             earlier == later)
 
 
 def _equal(first: int, second: int, both: Mapping[str, str], same: bool) -> errors.BadField:

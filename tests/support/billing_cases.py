@@ -8,10 +8,10 @@ from climate.manager.billing import biller
 from support import builders
 
 NOON = builders.NOON
+GPU = {'rate': '3.20', 'properties': {'gpu': 'a100'}}
 BOOK = {
     'currency': 'EUR', 'lease_fee': '2.00',
-    'rates': [{'rate': '0.10'}, {'rate': '0.50', 'resource_type': 'physical:host'},
-              {'rate': '3.20', 'properties': {'gpu': 'a100'}}],
+    'rates': [{'rate': '0.10'}, {'rate': '0.50', 'resource_type': 'physical:host'}],
     'short_notice': {'hours': '24', 'percent': '20'},
     'early_end': {'credit_percent': '80'},
 }
@@ -24,6 +24,14 @@ def day(month, number, hour=0):
 def book(manager, **changes):
     """The StoredBook of a price book that is valid from now on."""
     return manager.client.create_price_book(builders.an_admin(), None, {**BOOK, **changes})
+
+
+def known(manager, *names):
+    """Make properties known in the pool of hosts; no host has them afterwards."""
+    host = manager.client.list_resources(builders.an_admin(), 'host')[-1]
+    for text in ('x', None):
+        manager.client.update_resource(builders.an_admin(), 'host', host.id,
+                                       dict.fromkeys(names, text))
 
 
 def bill(manager):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The use cases of the price book: add a version, list and show versions."""
+import difflib
 import zoneinfo
 
 from oslo_log import log
@@ -7,6 +8,7 @@ from oslo_log import log
 from climate import errors
 from climate.db import engine
 from climate.db import price_books as stored
+from climate.db import resource_properties
 from climate.domain import price_books
 from climate.domain import prices
 from climate.manager import core as cores
@@ -52,6 +54,30 @@ class Books:
                         f'"{each[name][:80]}" is not enabled; those are '
                         f'{", ".join(sorted(known))}.'))
 
+    def _refuse_unmatchable(self, connection, document):
+        """Refuse a rate that can never count, because of its pool or of a property.
+
+        :raises BadField: it names the field, and names that are similar.
+        """
+        plugins = self._core.registry.plugins
+        every = {name: frozenset().union(*resource_properties.names(connection, name))
+                 for name in self._core.registry.pools}
+        for number, each in enumerate(document.get('rates', ())):
+            pools = ({pool.name for pool in plugins[each['resource_type']].pools}
+                     if 'resource_type' in each else set(every))
+            if 'pool' in each:
+                if each['pool'] not in pools:
+                    raise errors.BadField(field=f'rates.{number}.pool', reason=(
+                        f'{each["resource_type"]} has no resources of "{each["pool"]}"; it has '
+                        f'{", ".join(sorted(pools)) or "none of a pool"}.'))
+                pools = {each['pool']}
+            known = frozenset().union(*(every[pool] for pool in pools))
+            for name in sorted(each.get('properties', {}).keys() - known):
+                near = difflib.get_close_matches(name, sorted(known), n=5) or sorted(known)[:12]
+                raise errors.BadField(field=f'rates.{number}.properties', reason=(
+                    f'no resource has the property "{name[:80]}", so that the rate would never '
+                    f'count; there are {", ".join(near) or "none"}. Set the property first.'))
+
     @cores.again_after_a_race
     def _create(self, context, asked, document):
         try:
@@ -68,6 +94,7 @@ class Books:
                     max((each.version for each in known), default=0) + 1, document['currency'],
                     valid_from, document, now, context.user_id or 'climate')
                 _refuse_bad(made, known)
+                self._refuse_unmatchable(connection, document)
                 stored.add(connection, made)
                 return next(each for each in stored.every(connection)
                             if each.version == made.version)

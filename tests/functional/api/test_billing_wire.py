@@ -128,7 +128,10 @@ def test_a_version_for_a_month_that_is_closed_is_refused(api, manager):
     assert created(api, valid_from='2030-06-20T00:00:00Z').status_int == 201
 
 
-def test_a_book_of_as_many_rates_as_there_may_be_is_taken_and_one_more_is_not(api):
+def test_a_book_of_as_many_rates_as_there_may_be_is_taken_and_one_more_is_not(
+        api, manager):
+    manager.enrol(1)
+    cases.known(manager, 'rack')
     rates = [{'rate': '1'}] + [{'rate': '2', 'properties': {'rack': str(number)}}
                                for number in range(499)]
     assert created(api, rates=rates).status_int == 201

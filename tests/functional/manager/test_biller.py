@@ -254,9 +254,9 @@ def test_a_purge_keeps_what_is_not_billed_and_lines_survive_it(enrolled):
 
 
 def test_the_property_of_the_first_bill_counts_for_later_ones(enrolled):
-    cases.book(enrolled)
     host, other = enrolled.client.list_resources(builders.an_admin(), 'host')
     enrolled.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': 'a100'})
+    cases.book(enrolled, rates=[*cases.BOOK['rates'], cases.GPU])
     enrolled.create(builders.a_lease(builders.hosts(2), end=cases.day(6, 2)))
     enrolled.run_until(cases.day(6, 1, 1))
     cases.bill(enrolled)
@@ -275,6 +275,7 @@ def test_the_property_of_the_first_bill_counts_for_later_ones(enrolled):
     {'rate': '0.50'}, {'rate': '7', 'properties': {'rack': 'r1'}}]])
 def test_a_later_price_book_charges_by_properties_that_an_earlier_one_did_not_name(
         enrolled, had, first):
+    cases.known(enrolled, 'gpu', 'rack')
     free = {**cases.BOOK, 'lease_fee': '0', 'short_notice': {'hours': '1', 'percent': '0'}}
     enrolled.client.create_price_book(builders.an_admin(), None, {**free, 'rates': first})
     host = enrolled.client.list_resources(builders.an_admin(), 'host')[0]
@@ -298,6 +299,41 @@ def test_a_later_price_book_charges_by_properties_that_an_earlier_one_did_not_na
     assert cases.total(cases.lines(enrolled, month='2030-06')) == 504 * rates
     assert decimal.Decimal(expected.amount) == cases.total(cases.lines(enrolled)) + 24 * rates
     billing_truths.statements_are_right(enrolled.database)
+
+
+@pytest.mark.parametrize(('has', 'asked', 'meets'), [
+    ('True', 'true', True), ('true', 'TRUE', True), ('4', '4.0', True), (' 4', '4', True),
+    ('A100', 'a100', False), ('True', '1', False)])
+def test_properties_of_rates_are_compared_as_criteria_do(enrolled, has, asked, meets):
+    [host] = enrolled.client.list_resources(builders.an_admin(), 'host')[:1]
+    enrolled.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': has})
+    cases.book(enrolled, rates=[{'rate': '1'}, {'rate': '5', 'properties': {'gpu': asked}}])
+    enrolled.create(builders.a_lease(builders.hosts(2), end=NOON + hours(1)))
+    enrolled.run_until(NOON + hours(2))
+    cases.bill(enrolled)
+    assert {each.line.rate for each in cases.lines(enrolled)
+            if each.line.rate} == ({'1', '5'} if meets else {'1'})
+
+
+def test_two_rates_by_two_spellings_of_a_value_are_refused(enrolled):
+    cases.known(enrolled, 'gpu')
+    with pytest.raises(errors.BadField) as caught:
+        cases.book(enrolled, rates=[{'rate': '1'}, *(
+            {'rate': '5', 'properties': {'gpu': text}} for text in ('true', 'True'))])
+    assert caught.value.kwargs['field'] == 'rates.2'
+
+
+@pytest.mark.parametrize(('rate', 'field'), [
+    ({'properties': {'gpus': 'x'}}, 'rates.1.properties'),
+    ({'properties': {'$gpu': 'x'}}, 'rates.1.properties'),
+    ({'properties': {'vcpus': '4'}}, 'rates.1.properties'),
+    ({'properties': {'gpu': 'x'}, 'resource_type': 'virtual:floatingip'}, 'rates.1.properties'),
+    ({'pool': 'host', 'resource_type': 'virtual:floatingip'}, 'rates.1.pool')])
+def test_a_rate_that_can_never_count_is_refused(enrolled, rate, field):
+    cases.known(enrolled, 'gpu')
+    with pytest.raises(errors.BadField) as caught:
+        cases.book(enrolled, rates=[{'rate': '1'}, {'rate': '2', **rate}])
+    assert caught.value.kwargs['field'] == field
 
 
 def test_two_managers_never_write_a_line_twice(enrolled, monkeypatch):
@@ -333,6 +369,7 @@ def test_without_a_price_book_a_pass_is_one_statement_and_a_dry_run_shows_no_pri
 
 
 def test_the_worked_example_of_the_page_is_right(enrolled):
+    cases.known(enrolled, 'gpu')
     text = (PAGES / 'billing-book.yaml').read_text()
     enrolled.client.create_price_book(
         builders.an_admin(), None, yaml.load(text, Loader=yaml.BaseLoader))

@@ -330,7 +330,7 @@ def test_an_offer_has_the_price_that_a_lease_has_if_it_takes_the_offer_now(manag
 
 
 def test_the_prices_of_a_list_of_offers_cost_a_constant_number_of_statements(manager):
-    manager.enrol(6)
+    manager.enrol(6, gpu='a100')
 
     def asked():
         with builders.statements() as found:
