@@ -356,7 +356,9 @@ def _refuse_loss(need, error):
 
 def longest_pause(conf):
     """Return the longest time between two tries of an action, by the options of [manager]."""
-    return datetime.timedelta(seconds=max(conf.retry_longest_seconds, conf.busy_seconds))
+    # The last two are those of an end that was given up and is tried again.
+    return datetime.timedelta(seconds=max(conf.retry_longest_seconds, conf.busy_seconds,
+                                          conf.heal_seconds, conf.heal_longest_seconds))
 
 
 def fits(resource, given, taken):

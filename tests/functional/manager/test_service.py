@@ -175,7 +175,7 @@ def test_a_keystone_that_does_not_answer_at_the_start_keeps_no_manager_from_its_
     looked.look()
     assert looked.may_act
     looked.check()
-    assert 'm:1: not ready; it logs in when Keystone answers: Keystone cannot be' in caplog.text
+    assert 'm:1: not ready; it logs in when Keystone answers: Keystone is not' in caplog.text
     assert ': ready' not in caplog.text
     looked.look()
     assert 'Manager m:1: ready' in caplog.text

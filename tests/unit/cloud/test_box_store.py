@@ -166,7 +166,7 @@ def test_it_is_among_those_that_are_asked_whether_they_answer(canned, real, play
     canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts', json={'trusts': []})
     canned.http.get(f'{URL}/boxes', status_code=500, text=json.dumps({'error': 'Out of boxes.'}))
     [boxes, keystone] = probes.ask(real())
-    assert boxes.problem.startswith('Box store: ')
+    assert boxes.problem.startswith('Box store is not available: ')
     assert keystone.problem is None
 
 

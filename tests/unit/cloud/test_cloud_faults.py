@@ -2,7 +2,6 @@
 """Outages and refusals of each service, through its real adapter with canned answers."""
 import re
 import socketserver
-import time
 import types
 
 import pytest
@@ -128,13 +127,11 @@ def test_a_caller_who_waits_gets_an_answer_in_time_from_a_silent_service(configu
     server.daemon_threads = True
     with loopback.serving(server) as port:
         calls = session.Sessions(configured('[keystone]\nauth_type = none')).as_service('nova')
-        began = time.monotonic()
+        # Without the limit the first call would never end.
         with guard.answered_within(0.2):
             for _ in range(3):
                 with pytest.raises(Exception, match='timed out'):
                     calls.get(f'http://127.0.0.1:{port}/', authenticated=False)
-        # The second call and the third had no time left.
-        assert time.monotonic() - began < 30
 
 
 def test_a_caller_who_waits_does_not_wait_for_a_turn_for_ever():
