@@ -47,7 +47,7 @@ def purge(database, before):
     refusals are deleted too. What the usage of days that are not closed is counted from stays, and
     so do leases that are not billed yet. The lines of statements stay for ever.
     """
-    leases, resources, allocations = tables.LEASES, tables.RESOURCES, tables.ALLOCATIONS
+    leases, allocations = tables.LEASES, tables.ALLOCATIONS
     theirs = tables.RESERVATIONS
     with database.reader() as connection:
         counted = min(before, usage_days.counted_until(connection) or before)
@@ -76,12 +76,32 @@ def purge(database, before):
     while count == _AT_ONCE:
         with database.writer() as connection:
             count = refusals.purge(connection, counted, _AT_ONCE)
+    _purge_resources(database, counted)
+    return len(ids)
+
+
+def _purge_resources(database, before):
+    """Delete the resources without allocations that were withdrawn before that moment."""
+    resources, allocations = tables.RESOURCES, tables.ALLOCATIONS
     # A transaction of its own, because resources must be locked before anything else.
     with database.writer() as connection:
-        connection.execute(sa.delete(resources).where(
-            resources.c.withdrawn_at < counted,
-            ~sa.exists().where(allocations.c.resource_id == resources.c.id)))
-    return len(ids)
+        ids = list(connection.execute(
+            sa.select(resources.c.id)
+            .where(resources.c.withdrawn_at < before,
+                   ~sa.exists().where(allocations.c.resource_id == resources.c.id))
+            .order_by(resources.c.id).with_for_update()).scalars())
+        for some in _batches(ids, 500):
+            for column in _without_cascade(resources):
+                if column.table is not allocations:
+                    connection.execute(sa.delete(column.table).where(column.in_(some)))
+            connection.execute(sa.delete(resources).where(resources.c.id.in_(some)))
+
+
+def _without_cascade(parent):
+    """Return the columns whose rows the database does not delete with a row of `parent`."""
+    return [key.parent for table in tables.METADATA.sorted_tables for key in sorted(
+        table.foreign_keys, key=lambda each: each.parent.name)
+            if key.column.table is parent and key.ondelete != 'CASCADE']
 
 
 def _settings():

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A purge deletes whatever refers to what it purges."""
+import pytest
+import sqlalchemy as sa
+from support import db_rows
+
+from climate.db import migrate
+from climate.db import resources
+from climate.db import tables
+
+NOON, hours = db_rows.NOON, db_rows.hours
+
+_PARENTS = {'lease_id': 'leases', 'reservation_id': 'reservations', 'resource_id': 'resources'}
+# They outlive leases and resources as sums and bills, or other tasks delete them when the cloud has
+# nothing left of them.
+_OUTLIVE = {'bills', 'failed_bills', 'statement_lines', 'usage_days', 'trusts', 'early_creations'}
+_REFERRING = [
+    column for table in tables.METADATA.sorted_tables for column in table.c
+    if column.name in _PARENTS or any(key.column.table.name in _PARENTS.values()
+                                      for key in column.foreign_keys)]
+
+
+def _a_value(column):
+    if isinstance(column.type, tables.UtcDateTime):
+        return NOON
+    return {bool: False, int: 1, float: 1.0, str: 'x'}.get(column.type.python_type, {})
+
+
+def _add_row(connection, table, known):
+    """Add a row that refers to the ids in `known`, {table: id}, and to new rows of other tables."""
+    values = {}
+    for column in table.c:
+        parents = [key.column.table for key in column.foreign_keys]
+        parent = parents[0].name if parents else _PARENTS.get(column.name)
+        if parents and parent not in known:
+            known = {**known, parent: _add_row(connection, parents[0], known)}
+        if parent in known:
+            values[column.name] = known[parent]
+        elif not column.nullable and column is not table.autoincrement_column:
+            values[column.name] = _a_value(column)
+    return connection.execute(sa.insert(table).values(values)).inserted_primary_key[0]
+
+
+@pytest.mark.parametrize('column', _REFERRING, ids=str)
+def test_a_purge_deletes_every_row_that_refers_to_what_is_purged(database, column):
+    [host] = db_rows.hosts(database, 'lost')
+    lease = db_rows.saved(database, db_rows.a_lease(ended_at=NOON))
+    known = {'leases': lease.id, 'reservations': lease.reservations[0].id, 'resources': host}
+    with database.writer() as connection:
+        _add_row(connection, column.table, known)
+        resources.withdraw(connection, host, NOON)
+        parent = _PARENTS.get(column.name) or next(iter(column.foreign_keys)).column.table.name
+        referring = sa.select(sa.func.count()).where(column == known[parent])
+        assert connection.execute(referring).scalar() > 0
+    db_rows.closed(database)
+    assert migrate.purge(database, NOON + hours(2)) == 1
+    with database.reader() as connection:
+        assert connection.execute(sa.select(tables.RESOURCES.c.id)).all() == []
+        assert connection.execute(referring).scalar() == (column.table.name in _OUTLIVE)
