@@ -9,10 +9,14 @@ import re
 NOW = 'now'
 
 _UNITS = {'w': 604800, 'd': 86400, 'h': 3600, 'm': 60, 's': 1}
-_SPAN = re.compile(r'(?:\d+[wdhms])+', re.ASCII)
+_SPAN = re.compile(r'(?:\d+[wdhms]\s*)+', re.ASCII)
 _PART = re.compile(r'(\d+)([wdhms])', re.ASCII)
 _ISO_SPAN = re.compile(
     r'p(?!$)(?:(\d+)w)?(?:(\d+)d)?(?:t(?!$)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?', re.ASCII)
+# What Python would read otherwise is refused: any character between date and time, even the sign of
+# an offset ("2030-05-01+02:00" would be two o'clock), and a week without a day.
+_ISO_MOMENT = re.compile(
+    r'(?:\d{4}-\d\d-\d\d|\d{8}|\d{4}-W\d\d-\d|\d{4}W\d{3})(?:[Tt ]\d.*)?', re.ASCII)
 _MOMENT = re.compile(
     r'(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt]|\s+)(\d{1,2}):(\d{1,2})(.*))?', re.ASCII)
 
@@ -32,16 +36,21 @@ def is_relative(text: object) -> bool:
 
 
 def seconds(text: str) -> int:
-    """Parse a duration: "90m", "1d12h", "PT1H30M", or a number of seconds.
+    """Parse a duration: "90m", "1d 12h", "PT1H30M", or a number of seconds.
 
     :returns: 0 or more.
-    :raises ValueError: `text` has another form.
+    :raises ValueError: `text` has another form, or people could read it in two ways: "3M" may be
+        months, and a unit that is given twice may be a mistake.
     """
     words = text.strip().lower()
     if words.isascii() and words.isdigit():
         return int(words)
     if _SPAN.fullmatch(words):
-        return sum(int(count) * _UNITS[unit] for count, unit in _PART.findall(words))
+        parts = _PART.findall(words)
+        units = [unit for _, unit in parts]
+        if len(set(units)) < len(units) or ('M' in text and not {'h', 's'} & set(units)):
+            raise ValueError('not one duration')
+        return sum(int(count) * _UNITS[unit] for count, unit in parts)
     found = _ISO_SPAN.fullmatch(words)
     if found is None:
         raise ValueError('not a duration')
@@ -66,7 +75,10 @@ def moment(text: str, now: datetime.datetime) -> datetime.datetime:
         # Python would accept the digits of every script.
         if not words.isascii():
             raise ValueError('not ASCII text')
-        return in_utc(datetime.datetime.fromisoformat(_padded(words)))
+        padded = _padded(words)
+        if not _ISO_MOMENT.fullmatch(padded):
+            raise ValueError('not ISO 8601')
+        return in_utc(datetime.datetime.fromisoformat(padded))
     except OverflowError as error:
         raise OutOfCalendarError() from error
 

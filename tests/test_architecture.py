@@ -32,7 +32,7 @@ LEVELS = {
 # The rooms of the manager, from the door inwards. A room imports from rooms below it only. The
 # modules of the last row know no room; all rooms may use them.
 ROOMS = (
-    ('service', 'endpoint', 'services', 'metrics', 'login'),
+    ('service', 'endpoint', 'periodic', 'services', 'metrics', 'login'),
     ('events',),
     ('audit',),
     ('maintenance',),

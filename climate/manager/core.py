@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts that every use case of a manager needs, in one record."""
 import collections.abc
+import contextlib
 import dataclasses
 import datetime
 import time
 
+from oslo_log import log
 import tenacity
 
 from climate import cloud as clouds
 from climate import errors
 from climate.db import engine
+from climate.manager import ownership
 from climate.plugins import registry
+
+LOG = log.getLogger(__name__)
+
+# After this number of failures, the service is down, not one item bad.
+_FAILURES_IN_A_ROW = 3
 
 #: Call a method again if its transaction lost a race or was chosen to break a deadlock. The lost
 #: transaction was rolled back. If the claim itself is lost, each try raises that error again.
@@ -37,3 +45,46 @@ class Core:
     clock: collections.abc.Callable[[], datetime.datetime]
     notify: collections.abc.Callable[[], None] = lambda: None
     monotonic: collections.abc.Callable[[], float] = time.monotonic
+
+
+@contextlib.contextmanager
+def isolated(item, *names):
+    """Run the block for one item of a periodic task, so that a failure stops no other item.
+
+    The failure is logged, and the block ends. The next pass tries the item again.
+
+    :param item: the item, for the log, with a placeholder for each of `names`.
+    :raises DatabaseUnreachable: every other item would fail, too.
+    :raises ClaimLost: another manager has taken over what this one works on.
+    """
+    try:
+        yield
+    except (errors.DatabaseUnreachable, ownership.ClaimLost):
+        raise
+    except errors.LostRace:
+        LOG.debug(f'{item}: another request changed it; the next pass tries it again', *names)
+    except errors.ClimateError as error:
+        LOG.warning(f'{item}: failed, the next pass tries it again: %s', *names, error.message)
+    except Exception:  # Outer loop: one failing item must not stop the others.
+        LOG.exception(f'{item}: failed unexpectedly; the next pass tries it again', *names)
+
+
+def asked(ask, items, what):
+    """Return [what `ask` returns for a list of items]; items for which it fails are left out.
+
+    `ask` gets all items at once. If that fails, it gets each item alone, so that one bad item does
+    not hide the others. After some failures in a row, the rest is left to the next pass.
+
+    :param what: the items, for the log.
+    """
+    with isolated(what):
+        return [ask(items)]
+    answers, failures = [], 0
+    for item in items if len(items) > 1 else ():
+        if failures == _FAILURES_IN_A_ROW:
+            break
+        failures += 1
+        with isolated('%s: one of them', what):
+            answers.append(ask([item]))
+            failures = 0
+    return answers

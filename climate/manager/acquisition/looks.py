@@ -35,8 +35,12 @@ class Looks:
             waiting = [each for each in wait_queue.of_leases(connection, ids)
                        if each.lease_id != first and self._may_be_put_off(each, now)]
             free = bound.Bound(connection, self._core.conf, now)
-            in_vain = [each.lease_id for each in waiting
-                       if _says_so(each, free.shortage(each.least, each.until(now)))]
+            in_vain = []
+            for each in waiting:
+                # A lease that cannot be judged has its try, which is isolated.
+                with cores.isolated('Lease %s, in the queue', each.lease_id):
+                    if _says_so(each, free.shortage(each.least, each.until(now))):
+                        in_vain.append(each.lease_id)
         if not in_vain:
             return due
         done = self._put_off(in_vain, now)

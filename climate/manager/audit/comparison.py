@@ -28,7 +28,16 @@ class Auditor:
 
         A single look may also find a change in progress, half of it made. Only what a second look
         finds again, a while later, is certain.
+
+        :raises ClimateError: a part of the cloud cannot be observed.
         """
+        found, failures = self.look_at_what_answers()
+        if failures:
+            raise failures[0]
+        return found
+
+    def look_at_what_answers(self):
+        """Return (the Drifts in the parts of the cloud that answer, the errors of the others)."""
         before = self._read()
         snapshot = snapshots.take(self._core.cloud, self._core.registry, before[1])
         traces = self._traces(snapshot)
@@ -53,8 +62,12 @@ class Auditor:
             *(audit.Drift('left behind', f'what was created early for {each.reservation_id}',
                           'no lease has its reservation', audit.DELETE_EARLY, each.id)
               for each in self._early.find(now)),
-            *_unused_trusts(self._trusts.find(now), snapshot.trusts),
-            *_without_trust(recorded.leases, snapshot.trusts)])
+            *self._of_trusts(snapshot, recorded, now)]), snapshot.failures
+
+    def _of_trusts(self, snapshot, recorded, now):
+        if snapshot.trusts is not None:
+            yield from _unused_trusts(self._trusts.find(now), snapshot.trusts)
+            yield from _without_trust(recorded.leases, snapshot.trusts)
 
     def _read(self):
         """Return (the leases that are not over, {pool: its Resources})."""
@@ -64,8 +77,8 @@ class Auditor:
 
     def _traces(self, snapshot):
         found = {}
-        for name, plugin in self._core.registry.plugins.items():
-            for trace in plugin.traces(snapshot.plugins[name]):
+        for name, observed in snapshot.plugins.items():
+            for trace in self._core.registry.plugins[name].traces(observed):
                 key = trace.made_for, trace.kind, trace.name
                 if key not in found or trace.signed_by:
                     found[key] = trace
@@ -76,17 +89,17 @@ class Auditor:
         by_id = {each.id: each for pool in recorded.resources.values() for each in pool}
         for lease, reservation in recorded.running():
             granted = [by_id.get(each) for each in dict.fromkeys(reservation.resource_ids)]
-            plugin = self._core.registry.plugins.get(reservation.resource_type)
-            if plugin is not None and None not in granted:
+            if reservation.resource_type in snapshot.plugins and None not in granted:
                 theirs = self._allocated.of([reservation], granted)[reservation.id]
+                plugin = self._core.registry.plugins[reservation.resource_type]
                 yield from plugin.lacks(snapshot.plugins[reservation.resource_type], lease,
                                         reservation, theirs)
 
     def _of_pools(self, snapshot, recorded):
-        for name, pool in self._core.registry.pools.items():
-            yield from pool.audit(snapshot.pools[name], recorded.resources[name],
-                                  recorded.enrolled[name])
-            unfit = snapshot.unfit.get(name, {})
+        for name, observed in snapshot.pools.items():
+            yield from self._core.registry.pools[name].audit(
+                observed, recorded.resources[name], recorded.enrolled[name])
+            unfit = snapshot.unfit[name]
             for resource in recorded.resources[name]:
                 if resource.name in unfit:
                     yield audit.Drift('unfit', f'{name} {resource.name}', (

@@ -69,6 +69,10 @@ class Repairs:
             LOG.warning('Audit: %s: %s; not repaired: %s', drift.what, drift.problem,
                         error.message)
             return error.message
+        except Exception as error:  # Outer loop: one failing repair must not stop the others.
+            LOG.exception('Audit: %s: %s; the repair failed unexpectedly', drift.what,
+                          drift.problem)
+            return f'The repair failed unexpectedly: {type(error).__name__}.'
         LOG.info('Audit: %s: %s; repaired', drift.what, drift.problem)
         return None
 

@@ -38,7 +38,13 @@ class AuditSchedule:
             conf.audit_interval_seconds) else 0
 
     def step(self, now):
-        """Look if it is time to; return the confirmed Drifts that are left."""
+        """Look if it is time to; return the confirmed Drifts that are left.
+
+        If a part of the cloud does not answer, the others are audited, and the next step looks
+        again.
+
+        :raises ClimateError: a part of the cloud cannot be observed.
+        """
         if self._next is not None and now < self._next:
             return []
         with self._core.database.reader() as connection:
@@ -47,15 +53,17 @@ class AuditSchedule:
             self.counts, self._next, self._first_seen = None, None, {}
             return []
         conf = self._core.conf.manager
-        found = self._auditor.look()
+        found, failures = self._auditor.look_at_what_answers()
         self._first_seen = {each.key: self._first_seen.get(each.key, now) for each in found}
         grace = datetime.timedelta(seconds=conf.audit_grace_seconds)
         certain = [each for each in found if now - self._first_seen[each.key] >= grace]
         # A new finding may be a change in progress: check it again before the next audit.
         pause = conf.audit_interval_seconds if len(certain) == len(found) else (
             conf.audit_grace_seconds)
-        self._next = now + datetime.timedelta(seconds=pause)
+        self._next = None if failures else now + datetime.timedelta(seconds=pause)
         left = self._tell(certain, conf.audit_fix)
+        if failures:
+            raise failures[0]
         self.counts = collections.Counter(each.kind for each in left)
         with self._core.database.writer() as connection:
             audits.write(connection, audit.result(now, self._owner, left))

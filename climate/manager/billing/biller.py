@@ -53,7 +53,8 @@ class Biller:
             if not new:
                 break
             for lease_id in new:
-                written += self._bill(lease_id, known, now)
+                with cores.isolated('Lease %s, to be billed', lease_id):
+                    written += self._bill(lease_id, known, now)
             seen.update(new)
         if not ids:
             self._close(known, now)
@@ -73,8 +74,8 @@ class Biller:
         except errors.LostRace:
             LOG.warning('Lease %s is not billed in this pass, because others write the same rows; '
                         'the next pass tries it again', lease_id)
-        except errors.ClimateError:
-            # The database does not answer: no lease can be billed.
+        except errors.DatabaseUnreachable:
+            # No lease can be billed.
             raise
         except ledger.TooLarge as error:
             LOG.error('Lease %s cannot be billed; an operator must look: %s', lease_id, error)
@@ -160,7 +161,8 @@ class Biller:
         with self._core.database.reader() as connection:
             over = statement_lines.open_before(connection, month)
         for each in over:
-            with self._core.database.writer() as connection:
-                done = statement_lines.close(connection, each, now)
-            if done:
-                LOG.info('Statements of %s: closed', each)
+            with cores.isolated('Statements of %s', each):
+                with self._core.database.writer() as connection:
+                    done = statement_lines.close(connection, each, now)
+                if done:
+                    LOG.info('Statements of %s: closed', each)

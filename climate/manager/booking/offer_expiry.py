@@ -25,7 +25,6 @@ def freed_resources(core, now):
         return offers.any_expired(connection, now - _JUST_NOW, now)
 
 
-@cores.again_after_a_race
 def expire(core, now):
     """Release the resources of offers that have expired; return how many offers held any.
 
@@ -33,10 +32,20 @@ def expire(core, now):
     """
     with core.database.reader() as connection:
         ids = offers.expired(connection, now, now - _KNOWN)
-    if not ids:
-        return 0
+    count = 0
+    for offer_id in ids:
+        with cores.isolated('Offer %s', offer_id):
+            count += _expire(core, offer_id, now)
+    if count:
+        core.notify()
+    return count
+
+
+@cores.again_after_a_race
+def _expire(core, offer_id, now):
+    """Release or forget one offer that has expired; return how many offers held anything."""
     with core.database.writer() as connection:
-        found = offers.lock(connection, ids)
+        found = offers.lock(connection, [offer_id])
         late = [each for each in found if each.allocations]
         offers.delete(connection, [each for each in found if each.held_until <= now - _KNOWN])
         offers.release(connection, [each for each in found if each.held_until > now - _KNOWN])
@@ -44,6 +53,4 @@ def expire(core, now):
             wakeups.wake(connection, now)
     for each in late:
         LOG.info('Offer %s of project %s: expired', each.id, each.project_id)
-    if late:
-        core.notify()
     return len(late)

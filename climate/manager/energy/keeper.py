@@ -12,6 +12,7 @@ from climate.db import managers
 from climate.db import power
 from climate.db import resources
 from climate.domain import sleep
+from climate.manager import core as cores
 from climate.manager.energy import machines
 from climate.manager.energy import sleepers
 from climate.manager.energy import steps
@@ -50,7 +51,8 @@ class Keeper:
             eldest = managers.is_eldest(connection, self._owner, now)
         if not eldest:
             return
-        self.carry_on()
+        with cores.isolated('Machines that sleep'):
+            self.carry_on()
         self.decide(self._core.clock())
 
     def decide(self, now):
@@ -67,7 +69,8 @@ class Keeper:
         known = {each.id: each for each in found}
         for resource_id in plan.wake:
             if not known[resource_id].is_due(rules, now):
-                self._sleepers.wake(resource_id, now)
+                with cores.isolated('Resource %s: waking it', resource_id):
+                    self._sleepers.wake(resource_id, now)
         falling = collections.defaultdict(list)
         for resource_id in plan.sleep:
             falling[known[resource_id].machine].append(known[resource_id])
@@ -75,8 +78,9 @@ class Keeper:
         # Machines were asked, which may have taken long.
         now = self._core.clock()
         for together in able:
-            self._sleepers.put_to_sleep(together[0].id, now, (
-                now + max(each.wake for each in together) + rules.lead + rules.min_asleep))
+            with cores.isolated('%s: putting it to sleep', together[0].machine):
+                self._sleepers.put_to_sleep(together[0].id, now, (
+                    now + max(each.wake for each in together) + rules.lead + rules.min_asleep))
 
     def _switchable(self, falling):
         """Return those of the groups of Sleepers whose machine can be woken again.
@@ -105,9 +109,9 @@ class Keeper:
             getattr(self._driver, 'check', self._driver.state)(machine)
         except errors.ClimateError as error:
             return error.message
-        except Exception as error:  # The outer loop of one machine: the others must not wait.
+        except Exception as error:  # Outer loop: one machine must not keep the others awake.
             LOG.exception('%s: its power driver failed unexpectedly', machine.name)
-            return f'its power driver failed: {type(error).__name__}'
+            return f'its power driver failed unexpectedly: {type(error).__name__}'
         return None
 
     def _in_turns(self, work, items):

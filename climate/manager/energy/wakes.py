@@ -53,7 +53,8 @@ class Wakes:
             known = next((each for each in theirs.get(lease_id, ())
                           if each.kind == event_kinds.WAKE), None)
             if lease_events.woken(known, at) != _NOTHING:
-                self._write(lease_id, at, start, now)
+                with cores.isolated('Lease %s: its wake-up', lease_id):
+                    self._write(lease_id, at, start, now)
 
     @cores.again_after_a_race
     def _write(self, lease_id, at, start, now):

@@ -26,7 +26,8 @@ def prolong(core, now):
             (health.block_of(key), key): interval.Interval(now, now + ahead(core.conf))
             for key in ids}) if ids else ()
     for _, resource_id in sorted(lacking):
-        _fill(core, resource_id, now)
+        with cores.isolated('Resource %s', resource_id):
+            _fill(core, resource_id, now)
 
 
 @cores.again_after_a_race

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Look at the health of all resources, periodically and when Nova says that a service changed."""
 import collections
+import contextlib
 import datetime
 import threading
 
@@ -13,6 +14,7 @@ from climate.db import maintenances
 from climate.db import managers
 from climate.db import resources
 from climate.domain import health
+from climate.manager import core as cores
 from climate.manager.energy import sleepers
 from climate.manager.health import blocking
 from climate.manager.health import states
@@ -85,12 +87,11 @@ class Checks:
             after = judged(before)
             if after == before and after.verdict(now).state == resource.health_state:
                 continue
-            try:
+            with cores.isolated('Health of %s %s', resource.pool, resource.name), (
+                    contextlib.suppress(errors.ResourceNotFound)):
                 self._states.change(resource, judged, now)
-            except errors.ResourceNotFound:
-                continue
-            if after.verdict(now).state != resource.health_state:
-                changed.append(resource.id)
+                if after.verdict(now).state != resource.health_state:
+                    changed.append(resource.id)
         return changed
 
     def _ask(self, everything):
@@ -100,25 +101,26 @@ class Checks:
             mine = [each for each in everything if each.pool == pool.name]
             if not mine:
                 continue
-            try:
-                said = pool.unhealthy(self._core.cloud, mine)
-            except errors.CloudError as error:
-                LOG.warning('%s: their health is not known now: %s', pool.name, error.message)
-                unknown[pool.name].add(f'pool:{pool.name}')
-                continue
-            findings |= {key: health.Finding(f'pool:{pool.name}', why)
-                         for key, why in said.items()}
+            # Known only if it answers.
+            unknown[pool.name].add(f'pool:{pool.name}')
+            with cores.isolated('The health of the pool %s', pool.name):
+                findings |= {key: health.Finding(f'pool:{pool.name}', why) for key, why in
+                             pool.unhealthy(self._core.cloud, mine).items()}
+                unknown[pool.name].discard(f'pool:{pool.name}')
         for name, source in self._sources.items():
-            try:
-                said = source.sick(everything)
-            except base.Unreachable as error:
-                self._log_silent(name, error)
+            for pool in self._core.registry.pools:
+                unknown[pool].add(name)
+            with cores.isolated('The source of health "%s"', name):
+                try:
+                    sick = source.sick(everything)
+                except base.Unreachable as error:
+                    self._log_silent(name, error)
+                    continue
+                self._silent.discard(name)
+                findings = {**{key: health.Finding(name, why) for key, why in sick.items()},
+                            **findings}
                 for pool in self._core.registry.pools:
-                    unknown[pool].add(name)
-                continue
-            self._silent.discard(name)
-            findings = {**{key: health.Finding(name, why) for key, why in said.items()},
-                        **findings}
+                    unknown[pool].discard(name)
         return findings, unknown
 
     def _log_silent(self, name, error):

@@ -41,12 +41,13 @@ class Judge:
                 key for key, verdict in verdicts.items() if verdict.is_idle})
         changed = []
         for lease in found:
-            verdict = self._verdict(lease, verdicts.get(lease.id, idle.UNKNOWN), judged, now)
-            marks = idle.marked(idle.marks_of(lease), verdict, takings.of(
-                self._core, lease, verdict.unused) is not None, judged, now)
-            # What a task does to a lease now may end its idleness: the next look judges it.
-            if marks != idle.marks_of(lease) and lease.task is None:
-                changed += self._write(lease, verdict, marks, now)
+            with cores.isolated('Lease %s: its idleness', lease.id):
+                verdict = self._verdict(lease, verdicts.get(lease.id, idle.UNKNOWN), judged, now)
+                marks = idle.marked(idle.marks_of(lease), verdict, takings.of(
+                    self._core, lease, verdict.unused) is not None, judged, now)
+                # What a task does to a lease now may end its idleness: the next look judges it.
+                if marks != idle.marks_of(lease) and lease.task is None:
+                    changed += self._write(lease, verdict, marks, now)
         if changed:
             self._core.notify()
         return changed

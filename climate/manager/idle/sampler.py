@@ -2,10 +2,8 @@
 """Look at regular moments how much of each running lease is used, and write it down."""
 import collections
 import datetime
+import functools
 
-from oslo_log import log
-
-from climate import errors
 from climate.cloud import readings
 from climate.db import bills
 from climate.db import engine
@@ -16,8 +14,6 @@ from climate.db import work_slots
 from climate.domain import use
 from climate.manager import core as cores
 from climate.plugins import measured
-
-LOG = log.getLogger(__name__)
 
 _WORK = 'use samples'
 
@@ -56,12 +52,10 @@ class Sampler:
             plugin = self._core.registry.plugins.get(resource_type)
             if plugin is None or not plugin.measures_use:
                 continue
-            try:
-                found |= plugin.use(cloud, parts)
-            except errors.CloudError as error:
-                # What is not known is not idle: there is no sample of it.
-                LOG.warning('%s: how much of it is used is not known this time: %s',
-                            resource_type, error.message)
+            # What is not known is not idle: there is no sample of it.
+            for used in cores.asked(functools.partial(plugin.use, cloud), parts,
+                                    f'The use of {resource_type}'):
+                found |= used
         return found
 
     def _parts(self, now):

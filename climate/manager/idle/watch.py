@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The periodic task about idle leases: sample, judge, and tell owners once a week."""
+from climate.manager import core as cores
 from climate.manager.idle import judge
 from climate.manager.idle import sampler
 from climate.manager.idle import summary
@@ -17,7 +18,8 @@ class Watch:
         """Sample and judge all running leases if a new slot has begun; return whether it has."""
         if self._sampler.step(now) is None:
             return False
-        self._judge.look(now)
+        with cores.isolated('Idle leases'):
+            self._judge.look(now)
         if self._core.conf.idle.weekly_summary:
             summary.tell(self._core, now)
         return True

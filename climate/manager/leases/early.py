@@ -175,10 +175,12 @@ class Reaper:
 
     def reap(self, now):
         """Delete all that `find` returns; return the ids of the reservations."""
-        found = self.find(now)
-        for each in found:
-            self.delete(each)
-        return [each.reservation_id for each in found]
+        deleted = []
+        for creation in self.find(now):
+            with cores.isolated('Reservation %s, created early', creation.reservation_id):
+                self.delete(creation)
+                deleted.append(creation.reservation_id)
+        return deleted
 
     def delete(self, creation):
         """Delete what one EarlyCreation may have left in the cloud, and its row."""

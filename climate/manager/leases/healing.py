@@ -4,6 +4,7 @@ from climate.db import health as stored
 from climate.db import resources
 from climate.domain import health
 from climate.domain import texts
+from climate.manager import core as cores
 from climate.manager.health import blocking
 from climate.manager.leases import moves
 
@@ -33,12 +34,13 @@ class Healing:
             details = stored.find(connection, known)
         moved = []
         for lease_id, ids in found.items():
-            lost = [known[key] for key in sorted(ids)]
-            occasion = moves.Occasion(
-                frozenset(ids), frozenset(bad), _because(lost), TOLD,
-                since=_since([details[each.id] for each in lost], now))
-            if self._moves.move(lease_id, occasion, now):
-                moved.append(lease_id)
+            with cores.isolated('Lease %s', lease_id):
+                lost = [known[key] for key in sorted(ids)]
+                occasion = moves.Occasion(
+                    frozenset(ids), frozenset(bad), _because(lost), TOLD,
+                    since=_since([details[each.id] for each in lost], now))
+                if self._moves.move(lease_id, occasion, now):
+                    moved.append(lease_id)
         if moved:
             blocking.prolong(self._core, now)
             self._core.notify()

@@ -46,14 +46,19 @@ class Watch:
         with self._core.database.reader() as connection:
             found = reservations.leasing(connection, leased_ids)
         for lease_id in sorted({lease_id for _, lease_id in found.values()}):
-            self._order_check(lease_id, now)
+            with core.isolated('Lease %s', lease_id):
+                self._order_check(lease_id, now)
         if found:
             self._core.notify()
 
     def _gone(self, plugin):
         with self._core.database.reader() as connection:
             leased = reservations.leased_ids(connection, plugin.resource_type)
-        return plugin.gone(self._core.cloud, leased) if leased else frozenset()
+        if not leased:
+            return frozenset()
+        return frozenset().union(*core.asked(
+            lambda ids: plugin.gone(self._core.cloud, frozenset(ids)), sorted(leased),
+            f'Leased targets of {plugin.resource_type}'))
 
     @core.again_after_a_race
     def _order_check(self, lease_id, now):

@@ -165,11 +165,13 @@ class Reaper:
             return trusts.unused(connection, now - _AGE)
 
     def reap(self, now):
-        """Delete all that `find` returns; return their RecordedTrusts."""
-        found = self.find(now)
-        for each in found:
-            self.delete(each)
-        return found
+        """Delete all that `find` returns; return the RecordedTrusts that were deleted."""
+        deleted = []
+        for record in self.find(now):
+            with cores.isolated('Trust %s of lease %s', record.trust_id, record.lease_id):
+                self.delete(record)
+                deleted.append(record)
+        return deleted
 
     def delete(self, record):
         """Delete one trust that no lease has, if it exists, and its record."""

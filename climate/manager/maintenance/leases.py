@@ -15,6 +15,7 @@ from climate.domain import lifecycle
 from climate.domain import maintenance
 from climate.domain import records
 from climate.domain import texts
+from climate.manager import core as cores
 from climate.manager.leases import moves
 from climate.manager.leases import update
 
@@ -75,12 +76,14 @@ class Leases:
         """
         told = []
         for case in self._cases(found, now):
-            if _is_to_come(case.lease, now):
-                moved = self._moves.move(case.lease.id, self._occasion(case), now)
-                if moved is not None:
-                    told.append(case.affected(maintenance.MOVES if moved else maintenance.STUCK))
-            elif case.lease.state == lifecycle.ACTIVE:
-                told.append(case.affected(self._deal_with(case, now)))
+            with cores.isolated('Lease %s, in the way of maintenance %s', case.lease.id, found.id):
+                if _is_to_come(case.lease, now):
+                    moved = self._moves.move(case.lease.id, self._occasion(case), now)
+                    if moved is not None:
+                        told.append(case.affected(
+                            maintenance.MOVES if moved else maintenance.STUCK))
+                elif case.lease.state == lifecycle.ACTIVE:
+                    told.append(case.affected(self._deal_with(case, now)))
         return tuple(told)
 
     def _cases(self, found, now):

@@ -2,70 +2,156 @@
 """The windows of a maintenance that recurs by a rule (RRULE of RFC 5545)."""
 import datetime
 import itertools
+import re
 
 from dateutil import rrule
 
 from climate import errors
 from climate.domain import interval
 
-_FREQUENCIES = ('DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY')
 _LONGEST = 500
 _MOST = 1000
 _EXAMPLE = 'write such as "FREQ=WEEKLY;BYDAY=SU" or "FREQ=MONTHLY;COUNT=6"'
+_DAY = datetime.timedelta(days=1)
+# A new rule is tried for this time: months, leap years and weekdays have met in all ways then.
+_TRIED = datetime.timedelta(days=28 * 366)
+_TRIED_WINDOWS = 400
+_FREQUENCIES = ('DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY')
+_WEEKDAY = '(?:MO|TU|WE|TH|FR|SA|SU)'
+# {part: (form of one of its values, the least and the greatest amount; the frequencies with which
+# RFC 5545 gives it a meaning)}. dateutil would ignore other values, or read them in its own way.
+_PARTS = {
+    'BYMONTH': (r'\d+', (1, 12), _FREQUENCIES),
+    'BYMONTHDAY': (r'[+-]?\d+', (1, 31), ('DAILY', 'MONTHLY', 'YEARLY')),
+    'BYYEARDAY': (r'[+-]?\d+', (1, 366), ('YEARLY',)),
+    'BYWEEKNO': (r'[+-]?\d+', (1, 53), ('YEARLY',)),
+    'BYSETPOS': (r'[+-]?\d+', (1, 366), _FREQUENCIES),
+    'BYDAY': (f'([+-]?\\d+)?{_WEEKDAY}', (1, 53), _FREQUENCIES),
+    'WKST': (_WEEKDAY, None, _FREQUENCIES),
+}
+_CHOOSE_DAYS = {'BYMONTHDAY', 'BYYEARDAY', 'BYWEEKNO', 'BYDAY'}
+_HOURS = ('BYHOUR', 'BYMINUTE', 'BYSECOND')
 
 
 def windows(rule, first, after, until):
     """Return (the Intervals of a rule that start in a span of time, whether none follows).
 
+    A window that would last longer than until the next one ends there, as one of 30 days does in
+    February.
+
     :param rule: an RRULE; None: there is only the first window.
     :param first: the Interval of the first window, which all others are as long as.
-    :param after: the moment after which they start; None: from the first one on.
+    :param after: the moment after which they start; None: the rule is new, and they start with the
+        first one.
     :param until: the moment up to which they start.
     :raises BadField: the rule cannot be used; the error says why.
     """
     if rule is None:
         return [first] if after is None else [], True
     parts = _parts(rule)
+    if after is None:
+        _refuse_new(parts, first)
     count, end = _count(parts), _end(parts)
-    bound = until if end is None else min(end, until)
+    found, is_last = [], True
+    for start, following in itertools.pairwise([*_starts(parts, first, count, end, until), None]):
+        if start > until:
+            is_last = False
+        elif after is None or start > after:
+            stop = start + first.duration
+            found.append(interval.Interval(start, stop if following is None else min(
+                stop, following)))
+    if after is None and len(found) > _MOST:
+        raise _refused(f'it has more than {_MOST} windows until {until:%Y-%m-%d}')
+    return found, is_last and (count is not None or end is not None)
+
+
+def _starts(parts, first, count, end, until):
+    """Yield the starts of windows up to `until`, and the first one after it if there is one.
+
+    :param end: the last moment at which a window may start, or None.
+    """
+    # Bounded by a date, so that a rule without any further occurrence comes to an end.
+    bound = until + _TRIED if until.year < datetime.MAXYEAR - 30 else until
+    base = ';'.join(f'{name}={text}' for name, text in parts.items()
+                    if name not in ('COUNT', 'UNTIL'))
     try:
-        # The rule is bounded by a date, so that one without any occurrence comes to an end.
-        base = ';'.join(f'{name}={text}' for name, text in parts.items()
-                        if name not in ('COUNT', 'UNTIL'))
-        found = rrule.rrulestr(base, dtstart=first.start).replace(until=max(bound, first.start))
-        starts = list(itertools.islice(found, count if count is not None else None))
+        found = rrule.rrulestr(base, dtstart=first.start).replace(
+            until=bound if end is None else min(bound, end))
+        for start in itertools.islice(found, count):
+            yield start
+            if start > until:
+                return
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        raise _refused(f'"{rule[:80]}" is not a rule ({str(error)[:100]})') from error
+        raise _refused(f'"{base[:80]}" is not a rule ({str(error)[:100]})') from error
+
+
+def _refuse_new(parts, first):
+    """Refuse a new rule that people would read in another way than it works.
+
+    :raises BadField: the error says why, and what to write.
+    """
+    for name, text in parts.items():
+        if name in _HOURS:
+            raise _refused(f'the time of day is that of the start, so leave {name} out')
+        if name in _PARTS:
+            _check(name, text, parts)
+        elif name not in ('FREQ', 'COUNT', 'UNTIL', 'INTERVAL'):
+            raise _refused(f'"{name[:40]}={text[:40]}" is no part of a rule')
+    end = _end(parts)
+    if end is not None and end < first.start:
+        raise _refused(f'UNTIL is before the start, {first.start:%Y-%m-%d %H:%M} UTC')
+    if not _CHOOSE_DAYS & parts.keys() and (
+            (parts['FREQ'] == 'MONTHLY' and first.start.day > 28)
+            or (parts['FREQ'] == 'YEARLY' and (first.start.month, first.start.day) == (2, 29))):
+        raise _refused(
+            f'it starts on day {first.start.day}, which not every month has: add BYMONTHDAY=-1 for '
+            f'the last day of each month, BYMONTHDAY={first.start.day} for the months that have '
+            'that day, or start on another day')
+    starts = list(itertools.islice(
+        _starts(parts, first, _count(parts), end, first.start + _TRIED), _TRIED_WINDOWS))
     if not starts or starts[0] != first.start:
         raise _refused('the start must be its first occurrence')
-    spans = [interval.Interval(each, each + first.duration) for each in starts]
-    for before, each in itertools.pairwise(spans):
-        if each.start < before.end:
-            raise _refused(f'its windows overlap: one lasts until {before.end:%Y-%m-%d %H:%M} UTC '
-                           f'and the next starts at {each.start:%Y-%m-%d %H:%M} UTC')
-    if len(spans) > _MOST:
-        raise _refused(f'it has more than {_MOST} windows until {until:%Y-%m-%d}')
-    over = (count is not None and len(starts) >= count) or (end is not None and end <= until)
-    return [each for each in spans if after is None or each.start > after], over
+    pairs = list(itertools.pairwise(starts))
+    if pairs and all(start + first.duration > following for start, following in pairs):
+        start, following = pairs[0]
+        raise _refused(
+            f'its windows overlap: one lasts until {start + first.duration:%Y-%m-%d %H:%M} UTC '
+            f'and the next starts at {following:%Y-%m-%d %H:%M} UTC')
 
 
 def _parts(rule):
     if len(rule) > _LONGEST:
         raise _refused(f'it has more than {_LONGEST} characters')
     parts = {}
-    for each in rule.removeprefix('RRULE:').upper().split(';'):
+    for each in rule.upper().removeprefix('RRULE:').split(';'):
         name, equals, text = each.strip().partition('=')
-        if not (equals and name.isalpha() and text) or name in parts or name == 'DTSTART':
+        if not (equals and re.fullmatch(r'[A-Z0-9,+-]+', text, re.ASCII)) or name in parts:
             raise _refused(f'"{each[:40]}" is no part of a rule')
         parts[name] = text
     if parts.get('FREQ') not in _FREQUENCIES:
         raise _refused(f'FREQ must be one of {", ".join(_FREQUENCIES)}')
     # With an interval of 0, the search for occurrences would never end.
     _number('INTERVAL', parts.get('INTERVAL', '1'))
-    for name in ('BYHOUR', 'BYMINUTE', 'BYSECOND'):
-        if name in parts:
-            raise _refused(f'the time of day is that of the start, so leave {name} out')
     return parts
+
+
+def _check(name, text, parts):
+    """Refuse a part of a rule with a value, or beside a frequency, that gives it no meaning."""
+    form, bounds, frequencies = _PARTS[name]
+    if parts['FREQ'] not in frequencies:
+        raise _refused(f'{name} has no meaning with FREQ={parts["FREQ"]}')
+    if name == 'BYSETPOS' and not any(each.startswith('BY') for each in parts.keys() - {name}):
+        raise _refused('BYSETPOS needs another part that begins with BY')
+    for value in text.split(','):
+        number = re.sub('[A-Z+-]', '', value)
+        if not re.fullmatch(form, value, re.ASCII) or (
+                number and not bounds[0] <= int(number) <= bounds[1]):
+            raise _refused(f'"{name}={text[:40]}" is not a rule: "{value[:40]}" is no value of '
+                           f'{name}')
+        if number and name == 'BYDAY' and (
+                parts['FREQ'] not in ('MONTHLY', 'YEARLY') or 'BYWEEKNO' in parts):
+            raise _refused(f'"{value[:40]}" has no meaning here: numbers before weekdays count '
+                           'those of a month or a year')
 
 
 def _count(parts):
@@ -83,14 +169,21 @@ def _number(name, text):
 
 
 def _end(parts):
-    if 'UNTIL' not in parts:
+    """Return the last moment at which a window may start; None: there is no end."""
+    text = parts.get('UNTIL')
+    if text is None:
         return None
-    for form in ('%Y%m%dT%H%M%SZ', '%Y%m%d'):
-        try:
-            return datetime.datetime.strptime(parts['UNTIL'], form).replace(tzinfo=datetime.UTC)
-        except ValueError:
-            continue
-    raise _refused('UNTIL must be a date such as 20300501 or a moment such as 20300501T080000Z')
+    try:
+        if re.fullmatch(r'\d{8}', text, re.ASCII):
+            # The whole day belongs to the rule.
+            return datetime.datetime.strptime(text, '%Y%m%d').replace(
+                tzinfo=datetime.UTC) + _DAY - interval.RESOLUTION
+        if re.fullmatch(r'\d{8}T\d{6}Z', text, re.ASCII):
+            return datetime.datetime.strptime(text, '%Y%m%dT%H%M%SZ').replace(tzinfo=datetime.UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise _refused('UNTIL must be a date such as 20300501, which is included, or a moment such as '
+                   '20300501T080000Z')
 
 
 def _refused(why):

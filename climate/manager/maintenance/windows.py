@@ -5,6 +5,7 @@ Each step is written before it is made and can be repeated, so a crash at any po
 from which another manager goes on. A manager that claimed a window makes no call once its claim has
 expired.
 """
+import contextlib
 import dataclasses
 import datetime
 
@@ -51,15 +52,24 @@ class Windows:
             waiting = maintenances.to_do(connection, now) if found else []
         for each in found:
             if not each.closing:
-                each = self._expand(each, now)
-                self._leases.clear(each, now)
-                keep_free(self._core, each, now)
+                self._prepare(each, now)
         for window, over in waiting:
-            try:
-                self._carry_out(window, over, now)
-            except (ownership.ClaimLost, errors.LostRace):
-                LOG.debug('Another manager carries out the window %s', window.id)
+            with cores.isolated('Window %s of maintenance %s', window.id, window.maintenance_id):
+                try:
+                    self._carry_out(window, over, now)
+                except ownership.ClaimLost:
+                    LOG.debug('Another manager carries out the window %s', window.id)
         return [window.id for window, _ in waiting]
+
+    def _prepare(self, found, now):
+        """Expand the rule of a Maintenance, and keep leases off its windows."""
+        # If a step fails, the next one works with the windows that exist.
+        with cores.isolated('The rule of maintenance %s', found.id):
+            found = self._expand(found, now)
+        with cores.isolated('The leases in the way of maintenance %s', found.id):
+            self._leases.clear(found, now)
+        with cores.isolated('The windows of maintenance %s', found.id):
+            keep_free(self._core, found, now)
 
     def _expand(self, found, now):
         """Add the windows of a rule up to the horizon; return the Maintenance as it is then."""
@@ -119,17 +129,14 @@ class Windows:
         failed, reason = 0, maintenance.mark(window)
         with guard.before_each_call(owned.check):
             for each in mine:
-                pool = self._core.registry.pool(each.pool)
-                act = pool.reopen if over else pool.close
-                try:
-                    act(self._core.cloud, each, reason)
-                except errors.ResourceNotFound:
-                    continue
-                except errors.ClimateError as error:
-                    failed += 1
-                    LOG.warning('Maintenance %s: %s %s cannot be %s now, that is tried again: %s',
-                                window.maintenance_id, each.pool, each.name,
-                                'reopened' if over else 'closed', error.message)
+                failed += 1
+                with cores.isolated(f'Maintenance %s: {"reopening" if over else "closing"} %s %s',
+                                    window.maintenance_id, each.pool, each.name):
+                    pool = self._core.registry.pool(each.pool)
+                    act = pool.reopen if over else pool.close
+                    with contextlib.suppress(errors.ResourceNotFound):
+                        act(self._core.cloud, each, reason)
+                    failed -= 1
         return failed
 
     def _record(self, window, state):

@@ -89,7 +89,10 @@ class Deliverer:
                     return accepted
                 done, _ = futures.wait(running, _LOOK_SECONDS, futures.FIRST_COMPLETED)
                 for each in done:
-                    accepted += self._finished(*running.pop(each), each.result())
+                    delivery, subscription = running.pop(each)
+                    # If its result is not written, its claim expires, and it is sent again.
+                    with cores.isolated('Delivery %s', delivery.id):
+                        accepted += self._finished(delivery, subscription, each.result())
                 if may_be_longer and running and self._core.monotonic() >= end:
                     now = self._core.clock()
                     may_be_longer = may_go_on(now)

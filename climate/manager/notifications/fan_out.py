@@ -46,10 +46,14 @@ def _copy(core, now):
 
 
 def _add(connection, rows, now):
-    happened = [each for each in (domain.of_outbox(*row) for row in rows) if each.kinds]
-    by_project = subscriptions.of_projects(
-        connection, {each.project_id for each in happened if each.project_id is not None})
+    happened = []
+    for row in rows:
+        # A row that subscriptions cannot be notified of still goes to the bus.
+        with cores.isolated('Notification %s of the outbox', row[0]):
+            happened.append(domain.of_outbox(*row))
+    by_project = subscriptions.of_projects(connection, {
+        each.project_id for each in happened if each.kinds and each.project_id is not None})
     deliveries.add(connection, (
         (told, each.source, kind, each.at, each.content, now)
-        for each in happened
+        for each in happened if each.kinds
         for told, kind in domain.concerned(by_project.get(each.project_id, ()), each)))

@@ -31,11 +31,15 @@ def look(core, now):
     percent = core.conf.notifications.limit_near_percent
     if not percent:
         return 0
-    return sum(_look(core, name, most, count, what, percent, now) for name, most, count, what in (
-        ('waiting_per_project', core.conf.acquire.waiting_per_project, wait_queue.counts,
-         'leases in the wait queue'),
-        ('subscriptions_per_project', core.conf.notifications.subscriptions_per_project,
-         subscriptions.by_project, 'subscriptions')))
+    total = 0
+    for name, most, count, what in (
+            ('waiting_per_project', core.conf.acquire.waiting_per_project, wait_queue.counts,
+             'leases in the wait queue'),
+            ('subscriptions_per_project', core.conf.notifications.subscriptions_per_project,
+             subscriptions.by_project, 'subscriptions')):
+        with cores.isolated('Limit %s', name):
+            total += _look(core, name, most, count, what, percent, now)
+    return total
 
 
 def _look(core, name, most, count, what, percent, now):
@@ -47,11 +51,14 @@ def _look(core, name, most, count, what, percent, now):
     for first in range(0, len(over), _BATCH):
         with core.database.writer() as connection:
             near_limits.delete(connection, over[first:first + _BATCH], name)
+    told_now = 0
     for each in new:
         # If another manager tells it at this moment, there is nothing left to do.
-        with contextlib.suppress(engine.Duplicate):
+        with cores.isolated('Project %s, limit %s', each, name), contextlib.suppress(
+                engine.Duplicate):
             _tell(core, each, name, used[each], most, what, now)
-    return len(new)
+            told_now += 1
+    return told_now
 
 
 @cores.again_after_a_race

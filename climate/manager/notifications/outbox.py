@@ -26,6 +26,8 @@ TOLD = tuple(
 _BATCH = 100
 _CLAIM = datetime.timedelta(seconds=60)
 _LONGEST_PAUSE_SECONDS = 60
+# After this number of failures in a row, the bus may refuse one notification only.
+_PROBE_AFTER = 3
 
 
 def publish(connection, lease, now, what):
@@ -77,6 +79,9 @@ class Sender:
         self._notifier = messaging.Notifier(self._carrier, f'climate.{owner}', retry=1)
         self._failures = 0
         self._not_before = float('-inf')
+        # The numbers of notifications that the bus refuses while it accepts others, such as one
+        # that is too large. They go last.
+        self._refused = set()
 
     def flush(self, now):
         """Send the waiting notifications; return how many were sent."""
@@ -90,23 +95,41 @@ class Sender:
                 waiting = journal.unsent(connection, self._owner, now, now + _CLAIM, _BATCH)
             if not waiting:
                 break
-            sent = self._send(waiting)
+            sent = self._send(self._in_turn(waiting))
             with self._core.database.writer() as connection:
                 journal.sent(connection, sent)
-                journal.leave(connection, self._owner, [
-                    number for number, _, _ in waiting[len(sent):]])
+                journal.leave(connection, self._owner, sorted(
+                    {number for number, _, _ in waiting} - set(sent)))
             count += len(sent)
+            if sent:
+                self._failures = 0
             self._pause(len(waiting) - len(sent))
         return count
+
+    def _in_turn(self, waiting):
+        """Return notifications in the order in which they are sent.
+
+        If nothing could be sent several times in a row, another notification goes before the first
+        one each time, to find out whether the bus refuses only that one.
+        """
+        others = [row for row in waiting if row[0] not in self._refused]
+        if self._failures >= _PROBE_AFTER and len(others) > 1:
+            others.insert(0, others.pop(1 + (self._failures - _PROBE_AFTER) % (len(others) - 1)))
+        return others + [row for row in waiting if row[0] in self._refused]
 
     def _send(self, waiting):
         """Send notifications until one fails; return the ids of those that were sent."""
         sent = []
         for number, event_type, payload in waiting:
-            self._carrier.failed = 0
-            self._notifier.info({}, event_type, payload)
-            if self._carrier.failed:
+            accepted, self._carrier.failed = False, 0
+            with core.isolated('Notification %s of the outbox', number):
+                self._notifier.info({}, event_type, payload)
+                accepted = not self._carrier.failed
+            if not accepted:
+                if sent and self._failures >= _PROBE_AFTER:
+                    self._refused.add(number)
                 break
+            self._refused.discard(number)
             sent.append(number)
         return sent
 

@@ -75,10 +75,12 @@ def _step(core, now):
 
 def _add(connection, found, now):
     by_project = subscriptions.of_projects(connection, {each.project_id for each in found})
-    wanted = {(told.id, each.source): (told, each.source, notification_kinds.BEFORE_END, each.at,
-                                       each.content, now)
-              for each in found
-              for told in domain.reminded(by_project.get(each.project_id, ()), each)}
+    wanted = {}
+    for each in found:
+        with cores.isolated('Lease %s: its reminder', each.lease_id):
+            wanted |= {(told.id, each.source): (
+                told, each.source, notification_kinds.BEFORE_END, each.at, each.content, now)
+                for told in domain.reminded(by_project.get(each.project_id, ()), each)}
     new = wanted.keys() - deliveries.sources(connection, wanted.keys())
     deliveries.add(connection, (wanted[each] for each in wanted if each in new))
     return len(new)

@@ -43,40 +43,52 @@ class Flags:
                 connection, {row.resource_id for row in rows})}
         if not rows:
             return
-        bad = {**self._disturbed(known, rows), **self._failing(known, missing)}
+        bad, unknown = self._bad(known, rows, missing)
         below = collections.defaultdict(dict)
         for row, why in [*self._unmet(rows, known), *_too_small(rows, known)]:
             below[row.reservation_id][known[row.resource_id].name] = why
         for row in rows:
             if row.resource_id in bad:
                 below[row.reservation_id][known[row.resource_id].name] = bad[row.resource_id]
+            elif row.missing_resources and row.resource_id in unknown:
+                below[row.reservation_id][known[row.resource_id].name] = 'as before'
         changed = {row.reservation_id: row.lease_id for row in rows
                    if row.missing_resources != (row.reservation_id in below)}
         short = {row.lease_id for row in rows if row.reservation_id in below}
         wrong = {row.lease_id for row in rows if row.degraded != (row.lease_id in short)}
         for lease_id in sorted({*changed.values(), *wrong}):
             mine = {key for key, each in changed.items() if each == lease_id}
-            self._write(lease_id, mine, below, now)
+            with cores.isolated('Lease %s: its flags', lease_id):
+                self._write(lease_id, mine, below, now)
 
-    def _failing(self, known, missing):
-        """Return {resource id: why} of the Resources that do not work."""
+    def _bad(self, known, rows, missing):
+        """Return ({resource id: why} of the Resources that do not serve their leases, unknown ids).
+
+        The state of a resource is unknown while the cloud does not answer for its pool.
+        """
         bad = {each.id: 'the cloud does not know it' for each in known.values()
                if (each.pool, each.name) in missing}
         doubts = {each.id: live.doubtful(each) for each in known.values()}
         bad |= {key: why for key, why in doubts.items() if why is not None}
-        return bad | live.failing(self._core, list(known.values()))
+        unknown = set()
+        for pool in self._core.registry.pools.values():
+            mine = [each for each in known.values() if each.pool == pool.name]
+            if not mine:
+                continue
+            unknown |= {each.id for each in mine}
+            with cores.isolated('What works in the pool %s', pool.name):
+                found = {**self._disturbed(pool, known, rows), **live.failing(self._core, mine)}
+                bad = {**found, **bad}
+                unknown -= {each.id for each in mine}
+        return bad, unknown
 
-    def _disturbed(self, known, rows):
+    def _disturbed(self, pool, known, rows):
         """Return {resource id: why} of the Resources that others use, past the scheduler."""
         held = [audited.Held(known[row.resource_id], row.reservation_id, row.lease_id,
                              row.project_id, row.whole)
                 for row in rows if row.resource_id in known]
-        bad = {}
-        for pool in self._core.registry.pools.values():
-            mine = [each for each in held if each.resource.pool == pool.name]
-            if mine:
-                bad |= pool.disturbed(self._core.cloud, mine)
-        return bad
+        mine = [each for each in held if each.resource.pool == pool.name]
+        return pool.disturbed(self._core.cloud, mine) if mine else {}
 
     def _unmet(self, rows, known):
         """Yield (row, why) of the allocations whose resource does not meet the criteria."""

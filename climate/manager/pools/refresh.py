@@ -47,11 +47,8 @@ class Refresher:
             return []
         changed = []
         for pool in self._core.registry.pools.values():
-            try:
+            with cores.isolated('The facts of the pool %s', pool.name):
                 changed += self._refresh_pool(pool, now)
-            except errors.CloudError as error:
-                LOG.warning('%s: its resources are not read anew this time: %s', pool.name,
-                            error.message)
         self._flags.refresh(now, self._missing)
         return changed
 
@@ -63,8 +60,9 @@ class Refresher:
         found = pool.survey(self._core.cloud, known)
         missing = {each.name for each in known} - set(found)
         self._log_missing(pool.name, missing)
-        self._log_unfit(pool.name, pool.unfit(
-            self._core.cloud, [each for each in known if each.name not in missing]))
+        with cores.isolated('The fitness of the pool %s', pool.name):
+            self._log_unfit(pool.name, pool.unfit(
+                self._core.cloud, [each for each in known if each.name not in missing]))
         changed = self._changed(known, found, now)
         if changed:
             self._core.notify()
@@ -84,9 +82,15 @@ class Refresher:
 
         :param found: what the survey of their pool returned.
         """
-        return [resource.name for resource in known
-                if resource.name in found and _differs(resource, found[resource.name])
-                and self._write(resource, found[resource.name], now)]
+        changed = []
+        for resource in known:
+            facts = found.get(resource.name)
+            if facts is None or not _differs(resource, facts):
+                continue
+            with cores.isolated('%s %s', resource.pool, resource.name):
+                if self._write(resource, facts, now):
+                    changed.append(resource.name)
+        return changed
 
     def _log_missing(self, pool, names):
         """Log once each resource that is missing in the cloud, and each that is there again.

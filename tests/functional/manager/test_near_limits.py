@@ -100,7 +100,7 @@ def test_a_manager_that_dies_before_it_has_told_tells_later(
         manager, hooks, subscribed, monkeypatch):
     allow(manager, 1)
     monkeypatch.setattr(near_limits.journal, 'publish', _fails)
-    with pytest.raises(RuntimeError):
+    with pytest.raises(_Killed):
         look(manager)
     monkeypatch.undo()
     with manager.database.reader() as connection:
@@ -108,5 +108,9 @@ def test_a_manager_that_dies_before_it_has_told_tells_later(
     assert look(manager) == 1 and len(hooks.bodies) == 1
 
 
+class _Killed(BaseException):
+    """The manager dies here."""
+
+
 def _fails(*_):
-    raise RuntimeError('made for this test')
+    raise _Killed

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of the periodic tasks of a manager.
+
+A task over items isolates each of them (``core.isolated``), so that a bad one stops no other. A
+test poisons an item of each task of the table.
+"""
+import functools
+
+import oslo_messaging as messaging
+
+from climate.manager.audit import schedule
+from climate.manager.billing import biller
+from climate.manager.booking import offer_expiry
+from climate.manager.energy import keeper
+from climate.manager.events import clock_watch
+from climate.manager.health import checks
+from climate.manager.idle import watch as idle_watch
+from climate.manager.leases import early
+from climate.manager.leases import healing
+from climate.manager.leases import target_watch
+from climate.manager.leases import trusts
+from climate.manager.maintenance import windows
+from climate.manager.notifications import delivery
+from climate.manager.notifications import fan_out
+from climate.manager.notifications import near_limits
+from climate.manager.notifications import outbox
+from climate.manager.notifications import reminders
+from climate.manager.planning import retention
+from climate.manager.pools import refresh
+from climate.manager.usage import days
+from climate.notifiers import registry as notifiers
+from climate.power import registry as power_drivers
+
+# How often the manager checks whether a new slot for samples of use has begun.
+_SAMPLE_SECONDS = 20
+
+
+class Periodic:
+    """The periodic tasks of one manager, with the parts that they share with other threads.
+
+    :param owner: the name of the manager.
+    :param stopping: an event that is set when the manager stops.
+    """
+
+    def __init__(self, core, owner, stopping):
+        self._core = core
+        self._owner = owner
+        self._stopping = stopping
+        self._power = power_drivers.load(core.conf, core.cloud)
+        self.clock_watch = clock_watch.ClockWatch(core, owner)
+        self.watch = target_watch.Watch(core)
+        self.checks = checks.Checks(core, owner)
+        self.audit_schedule = schedule.AuditSchedule(core, owner)
+        self.deliverers = [delivery.Deliverer(core, owner, name, notifier)
+                           for name, notifier in notifiers.load(core.conf).items()]
+
+    def tasks(self):
+        """Return {name: (periodic task, seconds between two runs)} of the enabled tasks.
+
+        A task is a function of the current time.
+        """
+        found = {**self._always(), **{
+            # A clock that jumped would give up what waits, and delete logs.
+            name: (functools.partial(self._unless_doubted, task), pause)
+            for name, (task, pause) in self._by_the_clock().items()}}
+        # A task with a pause of 0 seconds is off.
+        return {name: (task, pause) for name, (task, pause) in found.items() if pause}
+
+    def _always(self):
+        core, conf = self._core, self._core.conf
+        sender = outbox.Sender(core, self._owner, messaging.get_notification_transport(conf))
+        audited = [plugin.audit_seconds for plugin in core.registry.plugins.values()
+                   if plugin.audit_seconds]
+        return {
+            'send notifications to the bus': (sender.flush, 1),
+            'copy notifications to subscriptions': (functools.partial(fan_out.fan_out, core), 1),
+            # A thread for each transport: a slow mail server delays neither webhooks nor the bus.
+            **{f'deliver notifications by {each.name}': (
+                functools.partial(self._deliver, each), 1) for each in self.deliverers},
+            'watch leased targets': (self.watch.look, min(audited, default=0)),
+            'refresh facts': (refresh.Refresher(core, self._owner).refresh,
+                              conf.manager.refresh_seconds),
+        }
+
+    def _by_the_clock(self):
+        core, conf = self._core, self._core.conf
+        reaper_seconds, poll_seconds = conf.manager.trust_reaper_seconds, conf.health.poll_seconds
+        found = {
+            'expire offers': (functools.partial(offer_expiry.expire, core), 1),
+            'remind of ends': (functools.partial(reminders.remind, core),
+                               conf.notifications.reminder_seconds),
+            'report limits that are near': (functools.partial(near_limits.look, core),
+                                            near_limits.PAUSE_SECONDS),
+            'delete unused trusts': (trusts.Reaper(core).reap, reaper_seconds),
+            'delete early creations': (early.Reaper(core).reap, reaper_seconds),
+            'bill': (biller.Biller(core).bill, conf.billing.interval_seconds),
+            **{name: (functools.partial(self._if_mine, task), poll_seconds) for name, task in (
+                ('check health', self.checks.look),
+                ('move leases off broken resources', healing.Healing(core).heal),
+                ('carry out maintenance', windows.Windows(core, self._owner).carry_on))},
+            'watch idle leases': (idle_watch.Watch(core, self._owner).step,
+                                  _SAMPLE_SECONDS if conf.idle.sample_minutes else 0),
+            'close days of usage': (functools.partial(days.close, core.database),
+                                    days.PAUSE_SECONDS),
+            'delete old refusals': (functools.partial(retention.forget, core),
+                                    retention.PAUSE_SECONDS),
+            'audit': (self.audit_schedule.step, self.audit_schedule.pause_seconds),
+        }
+        if self._power is not None:
+            found['save energy'] = (keeper.Keeper(core, self._owner, self._power).step,
+                                    conf.energy.poll_seconds)
+        return found
+
+    def _unless_doubted(self, task, now):
+        """Run a task that deletes or repairs what is due, unless the clock is doubted."""
+        if self.clock_watch.look(now):
+            task(now)
+
+    def _deliver(self, deliverer, now):
+        """Let a Deliverer send what is due, also for long, unless the clock is doubted."""
+        if self.clock_watch.look(now):
+            deliverer.deliver(now, lambda moment: (
+                not self._stopping.is_set() and self.clock_watch.look(moment)))
+
+    def _if_mine(self, task, now):
+        """Run a task of health or maintenance if this is the manager that has run longest."""
+        if self.checks.is_mine(now):
+            task(now)
