@@ -29,7 +29,8 @@ OPTS = [
                     'The log of the subscription says why.'),
     cfg.IntOpt('failure_limit', default=20, min=1,
                help='Number of failed attempts, one after the other, after which a subscription '
-                    'is switched off. Failures of the mail server of [mail] do not count.'),
+                    'is switched off. Failures of the mail server of [mail] and its temporary '
+                    'refusals (codes below 500) do not count.'),
     cfg.IntOpt('log_days', default=30, min=1,
                help='Days for which the log of a subscription keeps what was delivered or given '
                     'up.'),

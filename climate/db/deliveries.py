@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from climate import errors
 from climate.db import engine
 from climate.db import tables
+from climate.domain import notification_kinds
 from climate.domain import subscriptions
 
 DELIVERIES = tables.DELIVERIES
@@ -145,6 +146,19 @@ def give_up_all(connection, subscription_id, now, reason):
         .where(DELIVERIES.c.subscription_id == subscription_id, DELIVERIES.c.next_at.is_not(None))
         .values(state=subscriptions.GIVEN_UP, done_at=now, next_at=None, claim_owner=None,
                 reason=reason))
+
+
+def give_up_reminders(connection, lease_ids, now):
+    """Give up the reminders of leases that are over, which wait to be delivered."""
+    waiting = connection.execute(sa.select(DELIVERIES.c.id, DELIVERIES.c.source).where(
+        DELIVERIES.c.kind == notification_kinds.BEFORE_END, DELIVERIES.c.next_at.is_not(None)))
+    ids = [row.id for row in waiting if row.source.split(':')[1] in lease_ids]
+    for first in range(0, len(ids), _BATCH):
+        connection.execute(
+            sa.update(DELIVERIES)
+            .where(DELIVERIES.c.id.in_(ids[first:first + _BATCH]))
+            .values(state=subscriptions.GIVEN_UP, done_at=now, next_at=None, claim_owner=None,
+                    reason='The lease has ended.'))
 
 
 def log(connection, subscription_id, marker=None, limit=None):

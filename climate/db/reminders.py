@@ -61,11 +61,11 @@ def scanned(connection, until):
     connection.execute(sa.update(SCANS).values(scanned_until=until))
 
 
-def between(connection, seconds, since, until):
+def between(connection, seconds, since, until, now):
     """Yield the Reminders whose moment is after `since` and not after `until`.
 
-    Leases that had ended or were deleted before their moment have none, nor have those that wait
-    for resources, whose end is not known.
+    Leases that are over have none, also if their moment came before, because "ends soon" must not
+    follow "has ended". Nor have those that wait for resources, whose end is not known.
 
     :param seconds: how long before the end; a list.
     """
@@ -76,27 +76,33 @@ def between(connection, seconds, since, until):
             sa.select(LEASES).where(
                 sa.or_(*(sa.and_(LEASES.c.end > low, LEASES.c.end <= high)
                          for low, high in spans.values())),
-                LEASES.c.state != lifecycle.ACQUIRING)
+                LEASES.c.state != lifecycle.ACQUIRING, LEASES.c.ended_at.is_(None),
+                LEASES.c.deleted_at.is_(None), LEASES.c.end > now)
             .order_by(LEASES.c.end, LEASES.c.id)).all()
         for row in rows:
             for each, (low, high) in spans.items():
                 moment = row.end - _span(each)
-                if low < row.end <= high and not _was_over(row, moment):
+                if low < row.end <= high:
                     yield _reminder(row, each, moment)
 
 
 def leases_of_calendar(connection, subscription, since, limit):
-    """Return the leases that a calendar shows, as rows: those that end after `since`, by start."""
+    """Return the leases that a calendar shows, as rows by their end: those that end after `since`.
+
+    If there are more than `limit`, leases that are not over go before those that are, and the
+    latest of these before older ones.
+    """
     statement = sa.select(LEASES).where(
         LEASES.c.project_id == subscription.project_id, LEASES.c.deleted_at.is_(None),
         LEASES.c.end > since, LEASES.c.state != lifecycle.ACQUIRING)
     if subscription.scope == subscriptions.OWN:
         statement = statement.where(LEASES.c.user_id == subscription.user_id)
-    return connection.execute(statement.order_by(LEASES.c.end, LEASES.c.id).limit(limit)).all()
-
-
-def _was_over(row, moment):
-    return any(each is not None and each <= moment for each in (row.ended_at, row.deleted_at))
+    found = connection.execute(statement.where(LEASES.c.ended_at.is_(None)).order_by(
+        LEASES.c.end, LEASES.c.id).limit(limit)).all()
+    if len(found) < limit:
+        found += connection.execute(statement.where(LEASES.c.ended_at.is_not(None)).order_by(
+            LEASES.c.end.desc(), LEASES.c.id).limit(limit - len(found))).all()
+    return sorted(found, key=lambda row: (row.end, row.id))
 
 
 def _reminder(row, seconds, moment):

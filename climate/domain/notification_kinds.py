@@ -3,11 +3,12 @@
 
 A row says which event types of the outbox belong to a kind, and the headline that people read.
 """
-from collections.abc import Container
 from collections.abc import Mapping
 import dataclasses
+import datetime
 from typing import Any
 
+from climate import moments
 from climate.domain import lifecycle
 
 START = 'start'
@@ -32,10 +33,12 @@ class Told:
 
     :ivar headline: instead of that of the kind; None: that of the kind.
     :ivar states: the states of the lease in which it counts; None: all.
+    :ivar ends: it counts only if the lease had not ended before.
     """
 
     headline: str | None = None
     states: frozenset[str] | None = None
+    ends: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,8 +65,10 @@ class Kind:
 KINDS = {kind.name: kind for kind in (
     Kind(START, 'A lease has started.', 'Lease {name} has started',
          {'lease.event.start_lease': Told()}, usual=True),
-    Kind(END, 'A lease has ended: its resources are released.', 'Lease {name} has ended',
-         {'lease.event.end_lease': Told()}, usual=True),
+    Kind(END, 'A lease has ended: its resources are released. Also if it was deleted before its '
+         'end.', 'Lease {name} has ended',
+         {'lease.event.end_lease': Told(),
+          'lease.delete': Told('Lease {name} was deleted', ends=True)}, usual=True),
     Kind(ERROR, 'Something of a lease failed for good.', 'Lease {name} has a problem',
          {'lease.error': Told()}, usual=True),
     Kind(WAITING, 'A lease begins to wait for resources, has got them, or gave up.',
@@ -109,13 +114,14 @@ CHOSEN = tuple(name for name, kind in KINDS.items() if kind.chosen)
 USUAL = tuple(name for name, kind in KINDS.items() if kind.usual)
 
 
-def of(event_type: str, payload: Mapping[str, Any]) -> tuple[str, ...]:
+def of(event_type: str, payload: Mapping[str, Any], at: datetime.datetime) -> tuple[str, ...]:
     """Return the names of the kinds to which a row of the outbox belongs, in the table's order.
 
     :param payload: the payload of the row; its ``status`` is the state of the lease.
+    :param at: when it happened.
     """
     return tuple(name for name, kind in KINDS.items() if event_type in kind.event_types
-                 and _counts(kind.event_types[event_type].states, payload.get('status')))
+                 and _counts(kind.event_types[event_type], payload, at))
 
 
 def headline(name: str, content: Mapping[str, Any]) -> str:
@@ -131,8 +137,12 @@ def headline(name: str, content: Mapping[str, Any]) -> str:
         name=lease.get('name', ''), count=len(details.get('leases', ())))
 
 
-def _counts(states: Container[str | None] | None, state: str | None) -> bool:
-    return states is None or state in states
+def _counts(told: Told, payload: Mapping[str, Any], at: datetime.datetime) -> bool:
+    ended = payload.get('ended_at')
+    if told.ends and ended is not None and moments.in_utc(
+            datetime.datetime.fromisoformat(ended)) < at:
+        return False
+    return told.states is None or payload.get('status') in told.states
 
 
 def as_csv() -> str:

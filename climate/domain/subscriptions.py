@@ -193,7 +193,7 @@ def _is_about(subscription: Subscription, project_id: str | None, user_id: str |
 def of_outbox(number: int, at: Moment, event_type: str, payload: Mapping[str, Any]
               ) -> Notification:
     """Return the Notification of a row of the outbox."""
-    kinds = notification_kinds.of(event_type, payload)
+    kinds = notification_kinds.of(event_type, payload, at)
     return Notification(
         source=f'outbox:{number}', kinds=kinds, at=at, project_id=payload.get('project_id'),
         user_id=payload.get('user_id'), content=content(event_type, payload))

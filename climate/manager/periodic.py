@@ -50,6 +50,7 @@ class Periodic:
         self.clock_watch = clock_watch.ClockWatch(core, owner)
         self.watch = target_watch.Watch(core)
         self.checks = checks.Checks(core, owner)
+        self._refresher = refresh.Refresher(core, owner)
         self.audit_schedule = schedule.AuditSchedule(core, owner)
         self.deliverers = [delivery.Deliverer(core, owner, name, notifier)
                            for name, notifier in notifiers.load(core.conf).items()]
@@ -78,8 +79,7 @@ class Periodic:
             **{f'deliver notifications by {each.name}': (
                 functools.partial(self._deliver, each), 1) for each in self.deliverers},
             'watch leased targets': (self.watch.look, min(audited, default=0)),
-            'refresh facts': (refresh.Refresher(core, self._owner).refresh,
-                              conf.manager.refresh_seconds),
+            'refresh facts': (self._refresher.refresh, conf.manager.refresh_seconds),
         }
 
     def _by_the_clock(self):
@@ -97,6 +97,7 @@ class Periodic:
             **{name: (functools.partial(self._if_mine, task), poll_seconds) for name, task in (
                 ('check health', self.checks.look),
                 ('move leases off broken resources', healing.Healing(core).heal),
+                ('flag running leases', self._refresher.judge),
                 ('carry out maintenance', windows.Windows(core, self._owner).carry_on))},
             'watch idle leases': (idle_watch.Watch(core, self._owner).step,
                                   _SAMPLE_SECONDS if conf.idle.sample_minutes else 0),

@@ -168,11 +168,15 @@ def _parsed(address):
 
 
 def _refused(code, text):
-    """Return the Undelivered for an answer of the server about one mail."""
+    """Return the Undelivered for an answer of the server about one mail.
+
+    A code below 500 is temporary, and often about the server itself, so the subscription is not at
+    fault: it must not be switched off while a relay defers all mail.
+    """
     words = text.decode(errors='replace') if isinstance(text, bytes) else str(text)
     return base.Undelivered(
         f'The mail server refused it: {code} {" ".join(words.split())[:_LONGEST_REASON]}',
-        permanent=code >= 500)
+        permanent=code >= 500, counts=code >= 500)
 
 
 def _words(error):

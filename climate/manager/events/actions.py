@@ -30,6 +30,7 @@ from climate.manager.idle import reclaim
 from climate.manager.leases import early
 from climate.manager.leases import targets
 from climate.manager.leases import trusts
+from climate.manager.pools import flags
 from climate.manager.pools import refresh
 from climate.plugins import base
 
@@ -156,7 +157,12 @@ class Actions:
         # Reservations in error count too: an earlier try of this update failed on them.
         running = [each for each in claim.lease.reservations if each.state in (
             lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR)]
-        return self._each(claim, now, 'start', running)
+        outcome = self._each(claim, now, 'start', running)
+        if claim.lease.degraded and outcome.result == results.DONE:
+            # A swap may have given it again all that it asked for.
+            return dataclasses.replace(
+                outcome, missing_resources=flags.Flags(self._core).short(claim.lease, now))
+        return outcome
 
     def _end(self, claim, now):
         lease = claim.lease

@@ -8,6 +8,7 @@ does not matter.
 from climate.db import deliveries
 from climate.db import journal
 from climate.db import subscriptions
+from climate.domain import notification_kinds
 from climate.domain import subscriptions as domain
 from climate.manager import core as cores
 
@@ -57,3 +58,7 @@ def _add(connection, rows, now):
         (told, each.source, kind, each.at, each.content, now)
         for each in happened if each.kinds
         for told, kind in domain.concerned(by_project.get(each.project_id, ()), each)))
+    over = {each.content['lease']['id'] for each in happened
+            if notification_kinds.END in each.kinds}
+    if over:
+        deliveries.give_up_reminders(connection, over, now)

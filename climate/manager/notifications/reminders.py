@@ -67,7 +67,7 @@ def _step(core, now):
         since = max(since, first or now)
         until = max(since, min(now, since + _STEP))
         found = list(reminders.between(connection, reminders.wanted(connection),
-                                       since - _AGAIN, until))
+                                       since - _AGAIN, until, now))
         added = _add(connection, found, now)
         reminders.scanned(connection, until)
     return added, until

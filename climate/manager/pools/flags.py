@@ -10,6 +10,7 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
+from climate.domain import health
 from climate.domain import lifecycle
 from climate.domain import texts
 from climate.manager import core as cores
@@ -32,26 +33,23 @@ class Flags:
     def __init__(self, core):
         self._core = core
 
-    def refresh(self, now, missing=()):
+    def refresh(self, now, missing=(), suspected=False):
         """Judge all running reservations by the stored facts, and by what fails in the cloud.
 
         :param missing: pairs (pool, name) of the resources that the cloud does not know.
+        :param suspected: judge only the leases that are degraded, or have a resource that is not
+            well. The cloud is asked only about their resources.
         """
-        with self._core.database.reader() as connection:
-            rows = allocations.running(connection, now)
-            known = {each.id: each for each in resources.enrolled(
-                connection, {row.resource_id for row in rows})}
+        every, known = self._running(now)
+        rows = every
+        if suspected:
+            leases_then = {row.lease_id for row in rows if row.degraded or row.missing_resources
+                           or (row.resource_id in known
+                               and known[row.resource_id].health_state != health.WELL)}
+            rows = [row for row in rows if row.lease_id in leases_then]
         if not rows:
             return
-        bad, unknown = self._bad(known, rows, missing)
-        below = collections.defaultdict(dict)
-        for row, why in [*self._unmet(rows, known), *_too_small(rows, known)]:
-            below[row.reservation_id][known[row.resource_id].name] = why
-        for row in rows:
-            if row.resource_id in bad:
-                below[row.reservation_id][known[row.resource_id].name] = bad[row.resource_id]
-            elif row.missing_resources and row.resource_id in unknown:
-                below[row.reservation_id][known[row.resource_id].name] = 'as before'
+        below = self._below(rows, every, known, missing)
         changed = {row.reservation_id: row.lease_id for row in rows
                    if row.missing_resources != (row.reservation_id in below)}
         short = {row.lease_id for row in rows if row.reservation_id in below}
@@ -60,6 +58,38 @@ class Flags:
             mine = {key for key, each in changed.items() if each == lease_id}
             with cores.isolated('Lease %s: its flags', lease_id):
                 self._write(lease_id, mine, below, now)
+
+    def short(self, lease, now):
+        """Return the ids of the reservations of a running lease with less than was asked for."""
+        every, known = self._running(now)
+        rows = [row for row in every if row.lease_id == lease.id]
+        return frozenset(self._below(rows, every, known, ()))
+
+    def _running(self, now):
+        """Return (the rows of what runs, {id: Resource})."""
+        with self._core.database.reader() as connection:
+            rows = allocations.running(connection, now)
+            return rows, {each.id: each for each in resources.enrolled(
+                connection, {row.resource_id for row in rows})}
+
+    def _below(self, rows, every, known, missing):
+        """Return {reservation id: {name of a resource: why it is less than was asked for}}.
+
+        :param rows: the rows to judge, of `every` running one.
+        """
+        known = {row.resource_id: known[row.resource_id] for row in rows
+                 if row.resource_id in known}
+        bad, unknown = self._bad(known, rows, missing)
+        below = collections.defaultdict(dict)
+        for row, why in [*self._unmet(rows, known), *_too_small(every, known)]:
+            below[row.reservation_id][known[row.resource_id].name] = why
+        for row in rows:
+            if row.resource_id in bad:
+                below[row.reservation_id][known[row.resource_id].name] = bad[row.resource_id]
+            elif row.missing_resources and row.resource_id in unknown:
+                below[row.reservation_id][known[row.resource_id].name] = 'as before'
+        return {row.reservation_id: below[row.reservation_id] for row in rows
+                if row.reservation_id in below}
 
     def _bad(self, known, rows, missing):
         """Return ({resource id: why} of the Resources that do not serve their leases, unknown ids).
@@ -111,9 +141,13 @@ class Flags:
                        if each.state == lifecycle.RESERVATION_ACTIVE]
             if lease.state != lifecycle.ACTIVE or not changed <= {each.id for each in running}:
                 return
+            degraded = any(each.id in below for each in running)
+            if degraded == lease.degraded and all(
+                    each.missing_resources == (each.id in below) for each in running):
+                # Another pass wrote it.
+                return
             for key in sorted(changed):
                 reservations.change(connection, [key], now, missing_resources=key in below)
-            degraded = any(each.id in below for each in running)
             leases.change(connection, lease, now, degraded=degraded)
             tell(connection, lease, degraded, now)
             after = leases.get(connection, lease_id)

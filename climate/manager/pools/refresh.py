@@ -52,6 +52,10 @@ class Refresher:
         self._flags.refresh(now, self._missing)
         return changed
 
+    def judge(self, now):
+        """Set or clear the flags of leases on resources that broke or were swapped meanwhile."""
+        self._flags.refresh(now, self._missing, suspected=True)
+
     def _refresh_pool(self, pool, now):
         with self._core.database.reader() as connection:
             known = resources.find(connection, pool.name)

@@ -340,6 +340,17 @@ def _heal(world, _):
     assert world.manager.lease(leases[0]).reservations[0].resource_ids[0] in broken
 
 
+@case('flag running leases')
+def _flag(world, _):
+    hosts = world.manager.enrol(2)
+    first, second = world.leases(2, end=NOON + hours(9))
+    for each in hosts:
+        world.manager.client.set_out_of_order(ADMIN, 'host', each.id, 'a fan is broken')
+    world.poison_writes(tables.LEASES, 'id', first.id)
+    world.run('flag running leases')
+    assert [world.manager.lease(each).degraded for each in (first, second)] == [False, True]
+
+
 @case('carry out maintenance')
 def _maintain(world, _):
     manager = world.manager
