@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The use cases of the price book: add a version, list and show versions."""
 import difflib
+import functools
+import json
 import zoneinfo
 
 from oslo_log import log
@@ -142,7 +144,19 @@ class KnownBooks:
 
 def read_all(connection):
     """Return all versions as PriceBooks, in the order in which they become valid."""
-    return [price_books.read(each, zone_of) for each in stored.every(connection)]
+    return [_read(each.version, each.currency, each.valid_from,
+                  json.dumps(each.document, sort_keys=True, default=str))
+            for each in stored.every(connection)]
+
+
+@functools.lru_cache(maxsize=64)
+def _read(version, currency, valid_from, document):
+    """Return a version as a PriceBook; parsing five hundred rates takes a second.
+
+    :param document: the JSON text of the document, so that the key of the cache is all that counts.
+    """
+    return price_books.read(prices.StoredBook(
+        version, currency, valid_from, json.loads(document), valid_from, ''), zone_of)
 
 
 def zone_of(name):

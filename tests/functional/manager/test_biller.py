@@ -23,6 +23,7 @@ from climate.db import tables
 from climate.domain import prices
 from climate.domain import records
 from climate.manager.billing import biller
+from climate.manager.billing import books
 from climate.manager.usage import days
 
 hours, NOON = builders.hours, builders.NOON
@@ -423,3 +424,10 @@ def _reach(reached, crash_at):
     reached.append(True)
     if len(reached) == crash_at:
         raise _CrashError
+
+
+def test_a_version_of_the_price_book_is_parsed_once(enrolled):
+    cases.book(enrolled)
+    with enrolled.database.reader() as connection:
+        [first], [second] = books.read_all(connection), books.read_all(connection)
+    assert first is second
