@@ -3,6 +3,8 @@
 import collections
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.ext import compiler
 
 from climate import errors
 from climate.db import among
@@ -14,10 +16,38 @@ RESERVATIONS = tables.RESERVATIONS
 ALLOCATIONS = tables.ALLOCATIONS
 _OWN = tables.columns(RESERVATIONS, records.Reservation, 'allocated')
 
+
+class _Shown(sa.sql.expression.ColumnElement):
+    """The request of a reservation without the fields of ``records.UNSHOWN``.
+
+    The database leaves them out, so that a list of many leases with large templates is small.
+    """
+
+    type = sa.JSON()
+    inherit_cache = True
+
+
+@compiler.compiles(_Shown)
+def _compile_shown(_element, compiled, **options):
+    request = compiled.process(RESERVATIONS.c.request, **options)
+    return f'''json_remove({request}, {", ".join(f"'$.{name}'" for name in records.UNSHOWN)})'''
+
+
+@compiler.compiles(_Shown, 'postgresql')
+def _compile_shown_on_postgresql(_element, compiled, **options):
+    request = compiled.process(sa.cast(RESERVATIONS.c.request, postgresql.JSONB), **options)
+    less = ''.join(f" - '{name}'" for name in records.UNSHOWN)
+    return f'CAST(({request}{less}) AS JSON)'
+
+
 # Statements of every lease's life are built once, because building one costs more than running it.
 _ADD = sa.insert(RESERVATIONS)
 _OF_LEASES = among.Among(
     sa.select(*_OWN).order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position),
+    RESERVATIONS.c.lease_id)
+_SHOWN_OF_LEASES = among.Among(
+    sa.select(*(_Shown().label('request') if column.name == 'request' else column
+                for column in _OWN)).order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position),
     RESERVATIONS.c.lease_id)
 _CHANGE = among.Among(sa.update(RESERVATIONS), RESERVATIONS.c.id)
 _ACTIVATE = among.Among(
@@ -40,11 +70,14 @@ def add(connection, reservations):
         connection.execute(_ADD, rows)
 
 
-def of_leases(connection, lease_ids):
-    """Return {lease id: its reservations in order}, with the resources allocated to each."""
+def of_leases(connection, lease_ids, shown=False):
+    """Return {lease id: its reservations in order}, with the resources allocated to each.
+
+    :param shown: without the fields of requests that only plugins read.
+    """
     if not lease_ids:
         return {}
-    rows = _OF_LEASES.execute(connection, lease_ids).all()
+    rows = (_SHOWN_OF_LEASES if shown else _OF_LEASES).execute(connection, lease_ids).all()
     allocated = _allocated(connection, [row.id for row in rows])
     found = collections.defaultdict(tuple)
     for row in rows:

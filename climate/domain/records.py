@@ -102,6 +102,18 @@ class Property:
 STAGED = 'staged'
 
 
+#: Fields of requests that may be large or have secrets. Only plugins read them: lists, audits, the
+#: bus and answers never have them, whatever the type of the reservation.
+UNSHOWN = ('template', 'parameters', 'environment', 'files')
+
+
+def shown(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a request without the `UNSHOWN` fields."""
+    if request.keys().isdisjoint(UNSHOWN):
+        return request
+    return {name: value for name, value in request.items() if name not in UNSHOWN}
+
+
 @dataclasses.dataclass(frozen=True)
 class Reservation:
     """A reservation of a lease: its `request`, and the `binding` that the cloud gave it.

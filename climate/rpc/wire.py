@@ -38,6 +38,8 @@ def pack(value: Any) -> Any:
     """Return a record, a moment or a collection of them as JSON-ready data."""
     if dataclasses.is_dataclass(value):
         packed = vars(value).copy()
+        if isinstance(value, records.Reservation):
+            packed['request'] = records.shown(value.request)
         # mypy considers classes of records unhashable, here and below.
         for name in _written(type(value)):  # type: ignore[arg-type]
             packed[name] = pack(packed[name])

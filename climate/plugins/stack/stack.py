@@ -2,6 +2,7 @@
 """virtual:stack, in two forms: a stack created at the start, or an existing one that sleeps."""
 from oslo_config import cfg
 
+from climate.domain import records
 from climate.plugins import base
 from climate.plugins.compute import capacity_audit
 from climate.plugins.compute import host_pool
@@ -13,8 +14,8 @@ from climate.plugins.stack import made
 from climate.plugins.stack import parsing
 from climate.plugins.stack import room
 
-# Fields of a request that may be long, or have passwords.
-_NOT_SHOWN = ('template', 'parameters', 'environment', 'files', 'uses', 'room')
+# Fields of a request that only the plugin needs.
+_NOT_SHOWN = (*records.UNSHOWN, 'uses', 'room')
 
 
 class StackPlugin(base.ResourcePlugin):

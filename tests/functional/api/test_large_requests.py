@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large parts of requests stay in the database: no list, answer, notification or audit has them."""
+import json
+
+import sqlalchemy as sa
+from support import builders
+
+from climate.db import leases
+from climate.db import tables
+from climate.manager import endpoint
+from climate.rpc import client
+
+_SECRET = 'f1nd-me'
+_BODY = {'name': 'large', 'start': '+1h', 'duration': '1h', 'reservations': [{
+    'resource_type': 'virtual:stack', 'parameters': {}, 'files': {'a.sh': _SECRET * 10_000},
+    'environment': f'# {_SECRET}', 'template': {
+        'heat_template_version': '2021-04-16', 'description': _SECRET * 10_000,
+        'resources': {'word': {'type': 'OS::Heat::RandomString'}}}}]}
+
+
+class _Bus(builders.Wire):
+    """The wire to a manager; `answers` are the texts of what the manager has answered."""
+
+    def __init__(self, manager):
+        super().__init__(endpoint.InProcess(endpoint.Endpoint(manager.core)))
+        self.answers = []
+
+    def call(self, *called, **more):
+        answer = super().call(*called, **more)
+        self.answers.append(json.dumps(answer))
+        return answer
+
+
+def test_large_parts_of_requests_leave_the_database_for_the_start_only(conf, manager):
+    bus = _Bus(manager)
+    api = builders.Api(conf, manager, client=client.ManagerClient(bus))
+    for version in ('1.1', '1.0'):
+        lease = api.post('/v1/leases', _BODY, version='1.1').json['lease']
+        place = f'/v1/leases/{lease["id"]}'
+        assert api.get(place, version=version).status_int == 200
+        assert api.put(place, {'name': 'x'}, version=version).status_int == 200
+        assert len(api.get('/v1/leases', version=version).json['leases']) >= 1
+    assert len(bus.answers) >= 8
+    with manager.database.reader() as connection:
+        told = [json.dumps(row) for row in connection.execute(
+            sa.select(tables.OUTBOX.c.payload)).scalars()]
+        audited = leases.open_ones(connection)
+        whole = leases.get(connection, lease['id'])
+    assert told
+    for text in (*bus.answers, *told, str(audited)):
+        assert _SECRET not in text and len(text) < 20_000
+    assert [each.reservations[0].request['on_end'] for each in audited] == ['delete'] * 2
+    assert whole.reservations[0].request['files'] == _BODY['reservations'][0]['files']
+    manager.clock.advance(builders.hours(1))
+    manager.run()
+    assert api.get(place, version='1.1').json['lease']['status'] == 'active'
