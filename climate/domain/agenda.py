@@ -82,8 +82,8 @@ def deletion_ordered(lease: records.Lease) -> bool:
 
 def is_being_deleted(lease: records.Lease) -> bool:
     """Return whether the deletion of a lease was ordered, is not done and was not given up."""
-    return (_is_ahead(lease.event(event_kinds.DELETE))
-            and not is_given_up(lease, lease.event(event_kinds.DELETE)))
+    ordered = lease.event(event_kinds.DELETE)
+    return ordered is not None and _is_ahead(ordered) and not is_given_up(lease, ordered)
 
 
 def is_given_up(lease: records.Lease, event: records.Event) -> bool:
