@@ -205,9 +205,10 @@ def test_a_bomb_in_a_text_of_a_stack_is_refused_by_name(api):
 
 
 @pytest.mark.proof
-def test_any_bomb_in_any_field_is_answered_in_bounded_time_and_memory(bombed, places):
+def test_bombs_in_turn_in_any_field_are_answered_in_bounded_time_and_memory(bombed, places):
     # The first large body raises the peak by what its own text needs.
     bombed(places[0], ('name',), 'x' * 1_000_000)
+    large, small = itertools.cycle(LARGE), itertools.cycle(SMALL)
     for place, path in _cases(places):
-        for bomb in (*LARGE, *SMALL):
+        for bomb in (*itertools.islice(large, 2), *itertools.islice(small, 5)):
             bombed(place, path, bomb)

@@ -105,7 +105,6 @@ _SLEEPERS = st.lists(st.builds(
     unique_by=lambda each: each.id, max_size=12)
 
 
-_PROPERTY = hypothesis.settings(derandomize=True, database=None, deadline=None)
 # Woken as a spare one, the machine "one" counted for all its resources, also for the awake ones.
 _AN_AWAKE_ONE_ON_A_WOKEN_MACHINE = [
     sleeper(1, machine='one'), sleeper(2, state=sleep.ASLEEP, machine='one'), sleeper(3),
@@ -119,7 +118,6 @@ _ONE_SERVES_TWO_GROUPS = [
 _THE_OTHER_ONLY_WAKES_UP = [sleeper(1), sleeper(2, state=sleep.WAKING)]
 
 
-@_PROPERTY
 @hypothesis.example(_AN_AWAKE_ONE_ON_A_WOKEN_MACHINE, 4, 0.0)
 @hypothesis.example(_ONE_FALLS_ASLEEP_ON_A_WOKEN_MACHINE, 2, 0.0)
 @hypothesis.example(_ONE_SERVES_TWO_GROUPS, 2, 0.0)
@@ -143,7 +141,6 @@ def test_no_plan_lets_a_needed_resource_sleep_or_takes_the_spare_ones(found, spa
         assert len(left) >= max(spare, share * len(mine) - 1e-6)
 
 
-@_PROPERTY
 @hypothesis.example([sleeper(1, state=sleep.ASLEEP), sleeper(2, machine='one'),
                      sleeper(3, state=sleep.ASLEEP, machine='one')], 3, 0.0)
 @hypothesis.given(_SLEEPERS, st.integers(0, 4), st.floats(0, 1))
