@@ -58,9 +58,9 @@ def test_of_sixteen_who_want_the_last_host_one_gets_it_and_the_others_are_told_w
     for _ in range(ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
             builders.a_body(f'lease {number}') for number in range(CALLERS)])
-        assert statuses(answers) == {201: 1, 409: 15}
+        assert statuses(answers) == {201: 1, 400: 15}
         for answer in answers:
-            if answer.status_code == 409:
+            if answer.status_code == 400:
                 message = answer.json['error_message']
                 assert 'Only 0 of 1 hosts are free' in message
                 assert '1 are enrolled' in message
@@ -99,7 +99,7 @@ def test_sixteen_who_want_two_of_five_hosts_each_never_share_one(manager, api, c
     for _ in range(ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
             builders.a_body(f'lease {number}', least=2) for number in range(CALLERS)])
-        assert statuses(answers) == {201: 2, 409: 14}
+        assert statuses(answers) == {201: 2, 400: 14}
         assert sorted(_leases_on_each_host(api)) == [0, 1, 1, 1, 1]
         for lease in api.get('/v1/leases').json['leases']:
             api.delete(f'/v1/leases/{lease["id"]}')
@@ -151,7 +151,7 @@ def test_running_leases_that_all_want_the_last_free_host_grow_by_one_host_in_all
     with concurrent.futures.ThreadPoolExecutor(len(leases)) as threads:
         answers = list(threads.map(
             lambda lease: api.put(f'/v1/leases/{lease["id"]}', bodies[lease['id']]), leases))
-    assert statuses(answers) == {200: 1, 409: 6}
+    assert statuses(answers) == {200: 1, 400: 6}
     assert _leases_on_each_host(api) == [1] * 8
 
 

@@ -181,7 +181,7 @@ def test_the_nearest_time_is_one_for_all_reservations_of_a_lease(ask_room):
 def test_rest_1_0_tells_the_same_sentence(ask, hosts):
     ask(6)
     answer = ask(2, version='1.0')
-    assert answer.status_int == 409
+    assert answer.status_int == 400
     assert answer.json['error_message'] == (
         'Only 0 of 2 hosts are free for all of the time asked for: 6 are enrolled. It fits from '
         '2030-05-01 14:00 UTC.')

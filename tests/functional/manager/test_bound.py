@@ -71,7 +71,7 @@ def test_what_fits_is_never_taken_for_too_much(manager, cleaning):
     manager.enrol(4)
     tried = refused = 0
     for _ in range(60):
-        fitting = [instances(luck.choice((1, 3, 9)), luck.choice((1, 5, 11)))
+        fitting = [instances(luck.choice((1, 3, 9)), vcpus=luck.choice((1, 5, 11)))
                    if luck.random() < 0.6 else builders.hosts(luck.choice((1, 2)))
                    for _ in range(luck.randrange(1, 5))]
         try:

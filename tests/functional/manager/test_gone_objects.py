@@ -142,7 +142,7 @@ def _fix(manager):
 
 
 def test_a_host_that_is_gone_frees_the_others_and_can_be_withdrawn(manager):
-    lease = acts.active(manager, builders.hosts(3), end=NOON + hours(9))
+    lease = manager.active(builders.hosts(3), end=NOON + hours(9))
     ids = lease.reservations[0].resource_ids
     gone = next(each for each in _hosts(manager) if each.id in ids)
     manager.cloud.remove_host(gone.name)
@@ -151,7 +151,7 @@ def test_a_host_that_is_gone_frees_the_others_and_can_be_withdrawn(manager):
     assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
     manager.client.delete_resource(builders.an_admin(), 'host', gone.id)
     assert len(_hosts(manager)) == 5
-    acts.active(manager, builders.hosts(5), end=manager.clock() + hours(1))
+    manager.active(builders.hosts(5), end=manager.clock() + hours(1))
 
 
 @pytest.mark.parametrize('kind', ['virtual:instance', 'flavor:instance'])
@@ -186,7 +186,7 @@ def test_an_aggregate_that_was_renamed_is_reported_and_ends_with_its_lease(manag
     assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
     assert [each.name for each in manager.cloud.aggregates()] == ['freepool']
     assert _drifts(manager) == []
-    acts.active(manager, builders.hosts(6), end=manager.clock() + hours(1))
+    manager.active(builders.hosts(6), end=manager.clock() + hours(1))
 
 
 def test_a_service_that_is_renamed_just_before_a_start_is_used_by_its_new_name(manager):

@@ -179,7 +179,7 @@ def test_a_refusal_after_an_outage_is_tried_again_and_then_given_up(manager):
 @pytest.mark.parametrize('order', [acts.end, acts.delete])
 def test_an_end_that_is_refused_is_tried_with_growing_pauses_until_nothing_is_held(
         manager, order):
-    lease = acts.active(manager, end=NOON + hours(48))
+    lease = manager.active(end=NOON + hours(48))
     manager.cloud.fail('nova.delete_aggregate', 10_000, acts.NO)
     manager.clock.advance(minutes(1))
     order(manager, lease)
@@ -205,7 +205,7 @@ def test_an_end_that_is_refused_is_tried_with_growing_pauses_until_nothing_is_he
 
 
 def test_a_deletion_that_is_repeated_is_tried_at_once(manager):
-    lease = acts.active(manager, end=NOON + hours(48))
+    lease = manager.active(end=NOON + hours(48))
     manager.cloud.fail('nova.delete_aggregate', 10_000, acts.NO)
     acts.delete(manager, lease)
     _pass(manager, hours(2))

@@ -45,7 +45,7 @@ def test_the_owner_of_a_lease_that_an_administrator_deletes_is_notified_once(man
 
 def test_a_lease_that_is_deleted_after_its_end_has_ended_once(manager, hooks):
     usual(manager, hooks)
-    lease = acts.active(manager, acts.dummy(), end=NOON + hours(1))
+    lease = manager.active(acts.dummy(), end=NOON + hours(1))
     manager.run_until(NOON + hours(2))
     manager.client.delete_lease(ADMIN, lease.id)
     manager.run()
@@ -56,7 +56,7 @@ def test_a_lease_that_is_deleted_after_its_end_has_ended_once(manager, hooks):
 @pytest.mark.parametrize('how', ['ended now', 'deleted', 'over during an outage'])
 def test_no_reminder_follows_the_end(manager, hooks, how):
     usual(manager, hooks, before_end=(60, 3600))
-    lease = acts.active(manager, acts.dummy(), end=NOON + hours(3))
+    lease = manager.active(acts.dummy(), end=NOON + hours(3))
     delivery_rounds.deliver(manager)
     if how == 'ended now':
         manager.run_until(NOON + hours(1))
@@ -74,7 +74,7 @@ def test_no_reminder_follows_the_end(manager, hooks, how):
 
 def test_a_reminder_that_waits_for_its_receiver_is_given_up_at_the_end(manager, hooks):
     found = usual(manager, hooks, before_end=(3600,))
-    lease = acts.active(manager, acts.dummy(), end=NOON + hours(3))
+    lease = manager.active(acts.dummy(), end=NOON + hours(3))
     delivery_rounds.deliver(manager)
     hooks.statuses = [503]
     manager.run_until(NOON + hours(2))
@@ -91,7 +91,7 @@ def test_a_reminder_that_waits_for_its_receiver_is_given_up_at_the_end(manager, 
 def test_a_full_calendar_shows_current_and_future_leases_first(manager, monkeypatch):
     monkeypatch.setattr(subscriptions, '_MOST_LEASES', 4)
     delivery_rounds.subscribe(manager, None, events=(), transport='calendar')
-    ended = [acts.active(manager, acts.dummy(), end=NOON + hours(1 + place))
+    ended = [manager.active(acts.dummy(), end=NOON + hours(1 + place))
              for place in range(5)]
     manager.run_until(NOON + hours(6))
     current = [manager.create(builders.a_lease(
@@ -110,7 +110,7 @@ def test_a_relay_that_defers_all_mail_switches_no_subscription_off(manager, conf
             conf.set_override(name, value, group='mail')
         conf.set_override('failure_limit', 2, group='notifications')
         found = delivery_rounds.subscribe(manager, 'ann@example.org', transport='mail')
-        acts.active(manager, acts.dummy(), end=NOON + hours(90))
+        manager.active(acts.dummy(), end=NOON + hours(90))
         box.refusals = ['451 Try again later.'] * 6
         for _ in range(8):
             delivery_rounds.deliver(manager)
@@ -124,7 +124,7 @@ def test_the_owner_of_a_running_lease_on_a_broken_host_is_notified_at_the_next_h
         manager, hooks):
     first, _ = manager.enrol(2)
     usual(manager, hooks)
-    lease = acts.active(manager, end=NOON + hours(9))
+    lease = manager.active(end=NOON + hours(9))
     refresher = refresh.Refresher(manager.core, 'this manager')
     refresher.judge(manager.clock())
     manager.client.set_out_of_order(ADMIN, 'host', first.id, 'a fan is broken')
