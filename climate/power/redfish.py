@@ -93,7 +93,7 @@ class Redfish(base.Driver):
                 default_request_timeout=self.conf.energy.timeout_seconds,
                 # One attempt; with 0 it makes three, each with the whole time limit.
                 server_side_retries=1)
-            login = sushy.auth.SessionOrBasicAuth(bmc.get('username'), bmc.get('password'))
+            login = sushy.auth.SessionOrBasicAuth(bmc.get('username', ''), bmc.get('password', ''))
             root = sushy.Sushy(bmc['address'], connector=connector, auth=login)
             with self._lock:
                 self._connected[key] = root
