@@ -393,8 +393,8 @@ class SubscriptionOff(Conflict):
 
 class TooManySwaps(Conflict):
     code = 'too_many_swaps'
-    template = ('Lease {lease_id} has swapped {most} resources that seem to work, and may swap no '
-                'more of them. Ask your operator to look at the resource.')
+    template = ('Your project may swap at most {most} resources that seem to work within {minutes} '
+                'minutes. Ask your operator to check this one{after}.')
 
 
 class TooManyWaiting(LimitReached):

@@ -22,11 +22,21 @@ OPTS = [
                     'leases that start within this time get another resource, and new leases do '
                     'not get it in this time.'),
     cfg.IntOpt('quarantine_minutes', default=1440, min=0,
-               help='Minutes for which a resource is out of use after its owner swapped it for '
-                    'another one. 0: until an operator says that it is in order.'),
-    cfg.IntOpt('swaps_per_lease', default=3, min=0,
-               help='How many resources that Climate finds well the owner of one lease may swap. '
-                    'Those that are sick, or about to have maintenance, do not count. 0: none.'),
+               help='Minutes for which a resource is in quarantine after a swap: no new lease gets '
+                    'it, and running leases keep it. A swap by a member leads to a quarantine '
+                    'only if the resource is sick or out of order, or if quarantine_projects is '
+                    'reached. Reports of members count for the same time. 0: the quarantine '
+                    'lasts until an operator says that the resource is in order, and reports '
+                    'count for 24 hours.'),
+    cfg.IntOpt('quarantine_projects', default=2, min=0,
+               help='Number of projects whose members must swap a resource that seems to work '
+                    'before it is in quarantine. They must be different users, too. A report of '
+                    'fewer only keeps the resource from the lease that had it. 0: swaps by '
+                    'members never put a resource that seems to work into quarantine.'),
+    cfg.IntOpt('swaps_per_project', default=10, min=0, deprecated_name='swaps_per_lease',
+               help='Maximum number of resources that seem to work which the members of a project '
+                    'may swap within the time in which reports count. Resources that are not '
+                    'well, or about to have maintenance, do not count. 0: none.'),
     cfg.IntOpt('recurring_days', default=90, min=1, max=3660,
                help='Days ahead for which the windows of recurring maintenance are kept free.'),
     cfg.ListOpt('sources', default=[],

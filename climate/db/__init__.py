@@ -12,6 +12,8 @@ A transaction that locks rows of several tables locks them in this order, to avo
 5. events;
 6. acquisitions. A transaction that has locked the wait queue may write them before events.
 
+``swap_reports`` are written after all of these.
+
 ``early_creations``, then ``trusts``, are locked last: a transaction that has one of them waits for
 no lock of the list above.
 

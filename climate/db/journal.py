@@ -99,13 +99,6 @@ def last(connection, lease_id, what):
     return connection.execute(_LAST, {'of_lease': lease_id, 'kind': what}).one_or_none()
 
 
-def count(connection, lease_id, what):
-    """Return how many entries of a kind a lease has."""
-    return connection.execute(
-        sa.select(sa.func.count()).select_from(HISTORY)
-        .where(HISTORY.c.lease_id == lease_id, HISTORY.c.what == what)).scalar_one()
-
-
 def note_if_new(connection, lease_id, now, who, what, why):
     """Add an entry if the last one of its kind (`what`) differs.
 

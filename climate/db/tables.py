@@ -766,3 +766,17 @@ POWER_CHANGES = sa.Table(
     sa.Index(None, 'at'),
     sqlite_autoincrement=True,
     **_MYSQL)
+
+# Reports of members that a resource, which seems to work, does not. They count until a moment.
+SWAP_REPORTS = sa.Table(
+    'swap_reports', METADATA,
+    sa.Column('lease_id', _text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
+              primary_key=True),
+    sa.Column('resource_id', _ID, sa.ForeignKey('resources.id', ondelete='CASCADE'),
+              primary_key=True, autoincrement=False),
+    sa.Column('project_id', _text(255), nullable=False),
+    sa.Column('user_id', _text(255), nullable=False),
+    sa.Column('until', UtcDateTime, nullable=False),
+    sa.Index(None, 'resource_id', 'until'),
+    sa.Index(None, 'project_id', 'until'),
+    **_MYSQL)

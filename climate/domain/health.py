@@ -12,7 +12,7 @@ Moment = datetime.datetime
 WELL = 'well'
 #: A source of health says that it does not work.
 SICK = 'sick'
-#: The owner of a lease swapped it for another one.
+#: Owners of leases swapped it for another one, and their reports were confirmed.
 QUARANTINED = 'quarantined'
 #: An operator took it out of order.
 OUT_OF_ORDER = 'out_of_order'
@@ -53,8 +53,8 @@ class Health:
     :ivar looked_at: when they last said the opposite.
     :ivar out_of_order: why an operator took it out of order, at `out_of_order_since`; None: nobody
         did.
-    :ivar quarantined_until: until when it is not used because an owner swapped it, at
-        `quarantined_since`, for `quarantine_reason`.
+    :ivar quarantined_since: since when new leases do not get it because an owner swapped it, for
+        `quarantine_reason`, until `quarantined_until`; None: until an operator ends that.
     """
 
     resource_id: int
@@ -76,7 +76,8 @@ class Health:
             return Verdict(OUT_OF_ORDER, self.out_of_order_since, self.out_of_order, OPERATOR)
         if self.state == SICK:
             return Verdict(SICK, self.since, self.reason, self.source)
-        if self.quarantined_until is not None and self.quarantined_until > now:
+        if self.quarantined_since is not None and (
+                self.quarantined_until is None or self.quarantined_until > now):
             return Verdict(QUARANTINED, self.quarantined_since, self.quarantine_reason, OWNER,
                            self.quarantined_until)
         return Verdict(WELL, self.since)

@@ -131,8 +131,8 @@ class Endpoint:
         return self._delete.delete(context, lease_id)
 
     @_answers
-    def swap_resource(self, context, lease_id, resource, reservation_id=None):
-        return self._swap.swap(context, lease_id, resource, reservation_id)
+    def swap_resource(self, context, lease_id, resource, reservation_id=None, by_admin=False):
+        return self._swap.swap(context, lease_id, resource, reservation_id, by_admin=by_admin)
 
     @_answers
     def get_lease(self, context, lease_id):

@@ -61,15 +61,17 @@ class ManagerClient:
         return gone
 
     def swap_resource(self, context: context.RequestContext, lease_id: str, resource: str,
-                      reservation_id: str | None = None) -> records.Lease:
+                      reservation_id: str | None = None, *,
+                      by_admin: bool = False) -> records.Lease:
         """Swap a resource of a running lease for another one; return the Lease.
 
         :param resource: its name or id.
         :param reservation_id: the reservation that has it; None: the only one.
+        :param by_admin: the caller is an administrator, so the resource goes into quarantine.
         """
         return wire.unpack(records.Lease, self._call(
             context, 'swap_resource', lease_id=lease_id, resource=resource,
-            reservation_id=reservation_id))
+            reservation_id=reservation_id, by_admin=by_admin))
 
     def get_lease(self, context: context.RequestContext, lease_id: str) -> records.Lease:
         """Return a Lease, even if it is deleted."""

@@ -58,7 +58,7 @@ def test_a_broken_host_is_swapped_and_another_is_booted_on(scene, hosts):
                  'the host to be handed over', 60, 1)
     assert name in scene.hosts_in('freepool')
     assert scene.boot('demo', reservation['id']).compute_host in _hosts_of(hosts, after)
-    assert _state(hosts, name) == 'quarantined'
+    assert _state(hosts, name) == 'well'
 
 
 def test_a_host_is_disabled_during_maintenance_and_enabled_after_it(scene, cloud, hosts):

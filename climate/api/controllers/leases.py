@@ -21,6 +21,7 @@ from climate.api.controllers import base
 from climate.domain import acquire
 from climate.domain import records
 from climate.domain import status_words
+from climate.policies import base as base_rules
 from climate.policies import leases as rules
 
 _SORT_KEYS = ('created_at', 'start', 'end', 'name', 'id')
@@ -232,7 +233,8 @@ class SwapController(base.Controller):
             raise errors.BadField(field='host', reason=(
                 'name one resource of the lease: "host", or "resource" for one of another pool.'))
         changed = self._parts.manager.swap_resource(
-            caller, lease.id, data.get('host') or data['resource'], data.get('reservation'))
+            caller, lease.id, data.get('host') or data['resource'], data.get('reservation'),
+            by_admin=self._parts.policy.allows(caller, base_rules.ADMIN_RULE))
         resp.status = 202
         return self._answer(req, resp, changed)
 

@@ -15,6 +15,7 @@ from oslo_log import log
 from climate import errors
 from climate.db import allocations
 from climate.db import resources
+from climate.db import swap_reports
 from climate.domain import health
 from climate.domain import interval
 from climate.domain import records
@@ -219,6 +220,7 @@ class Booking:
         # A single wish that has nothing yet takes the first resources that fit, so it is enough to
         # read some of them.
         some = len(wishes) == 1 and not wishes[0].keep
+        terms = _without_reported(connection, wishes, terms)
         asks = self._asks(connection, wishes, terms, most if some else None)
         while True:
             try:
@@ -339,6 +341,17 @@ def _allocation(wish, pick, span):
         reservation_id=wish.reservation_id, resource_id=pick.resource_id, start=span.start,
         end=span.end, whole=whole, amount={} if whole else dict(amount), copies=pick.copies,
         need=wish.need.key)
+
+
+def _without_reported(connection, wishes, terms):
+    """Return Terms that also avoid the resources which the owner of the lease has reported."""
+    changed = {wish.reservation_id for wish in wishes if wish.beside or wish.keep}
+    if not changed:
+        # A new lease has reported nothing.
+        return terms
+    reported = swap_reports.by_lease(connection, changed, terms.now)
+    return dataclasses.replace(terms, avoid=terms.avoid | (
+        reported - {key for wish in wishes for key in wish.keep}))
 
 
 def _refuse_loss(need, error):

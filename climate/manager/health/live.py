@@ -29,8 +29,16 @@ def doubtful(resource):
 
     If no other is free, it may be started nevertheless, because it may work.
     """
-    if resource.health_state == health.SICK:
-        return f'it is sick: {resource.health_reason}'
     if resource.health_state == health.QUARANTINED:
         return 'its last owner swapped it for another one'
+    return sick(resource)
+
+
+def sick(resource):
+    """Return why a source of health finds a Resource sick; None if it does not.
+
+    A quarantine is no reason: it keeps new leases away, and running ones may work well.
+    """
+    if resource.health_state == health.SICK:
+        return f'it is sick: {resource.health_reason}'
     return None

@@ -10,6 +10,7 @@ from climate.db import absences
 from climate.db import health as stored
 from climate.db import maintenances
 from climate.db import resources
+from climate.db import swap_reports
 from climate.domain import health
 from climate.domain import utilisation
 from climate.manager import core as cores
@@ -39,12 +40,16 @@ class States:
     def set_out_of_order(self, pool, resource_id, reason):
         """Take a resource out of order, or put it in order again.
 
-        :param reason: why it is out of order; '': it is in order, and its quarantine ends too.
+        :param reason: why it is out of order; '': it is in order. Then its quarantine ends, and
+            the reports of its owners are deleted.
         :raises ResourceNotFound: the pool has no such resource.
         """
         now = self._core.clock()
         with self._core.database.reader() as connection:
             resource = resources.get(connection, pool, resource_id)
+
+        if not reason:
+            self._forget_reports(resource)
 
         def changed(known):
             if not reason:
@@ -55,6 +60,11 @@ class States:
                 now if known.out_of_order is None else known.out_of_order_since))
         self.change(resource, changed, now)
         self._core.notify()
+
+    @cores.again_after_a_race
+    def _forget_reports(self, resource):
+        with self._core.database.writer() as connection:
+            swap_reports.forget(connection, resource.id)
 
     @cores.again_after_a_race
     def change(self, resource, changed, now):
@@ -94,12 +104,8 @@ def write(connection, conf, resource, after, now):
 
 
 def quarantined(known, conf, reason, now):
-    """Return the Health of a resource that its owner has just swapped."""
+    """Return the Health of a resource that goes into quarantine."""
     minutes = conf.health.quarantine_minutes
-    if not minutes:
-        return dataclasses.replace(
-            known, out_of_order=known.out_of_order or reason,
-            out_of_order_since=known.out_of_order_since or now)
-    return dataclasses.replace(
-        known, quarantined_until=now + datetime.timedelta(minutes=minutes),
-        quarantined_since=now, quarantine_reason=reason)
+    until = now + datetime.timedelta(minutes=minutes) if minutes else None
+    return dataclasses.replace(known, quarantined_until=until, quarantined_since=now,
+                               quarantine_reason=reason)

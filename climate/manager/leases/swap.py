@@ -2,7 +2,8 @@
 """Swap a broken resource of a running lease for another one, as its owner asks.
 
 One transaction changes the allocations, orders the event that hands over the new resource and takes
-back the old one, and puts the old one into quarantine. So a crash leaves all of it or nothing.
+back the old one, and stores the report, or the quarantine, of the old one. So a crash leaves all of
+it or nothing.
 """
 import dataclasses
 
@@ -26,7 +27,7 @@ from climate.domain import texts
 from climate.manager.booking import booking
 from climate.manager.booking import substitutes
 from climate.manager.health import blocking
-from climate.manager.health import states
+from climate.manager.health import quarantines
 from climate.manager.notifications import outbox
 
 LOG = log.getLogger(__name__)
@@ -42,6 +43,7 @@ class _Trade:
 
     :ivar wishes: a Wish for each need that the resource serves.
     :ivar resting: whether the resource is about to have maintenance.
+    :ivar by_admin: whether an administrator swaps it, whose word needs no confirmation.
     """
 
     lease: records.Lease
@@ -49,11 +51,17 @@ class _Trade:
     resource: records.Resource
     wishes: list
     resting: bool
+    by_admin: bool = False
 
     @property
     def what(self):
-        known = self.resting or not self.resource.is_well or not self.resource.reservable
-        return SWAPPED if known else REPORTED
+        known = self.resting or not self.resource.is_well or self._is_out_of_use
+        return SWAPPED if known or self.by_admin else REPORTED
+
+    @property
+    def _is_out_of_use(self):
+        # What is lent to the lease is not reservable for others, and may work well.
+        return not self.resource.reservable and self.resource.lent_to is None
 
 
 class Swap:
@@ -63,20 +71,22 @@ class Swap:
         self._core = core
         self._booking = booking.Booking(core)
 
-    def swap(self, context, lease_id, resource, reservation_id=None):
+    def swap(self, context, lease_id, resource, reservation_id=None, *, by_admin=False):
         """Swap a resource of a running lease for another one; return the Lease.
 
         :param resource: its name or id.
         :param reservation_id: the reservation that has it; None: the only one.
+        :param by_admin: whether the caller is an administrator.
         :raises LeaseNotFound: no lease has that id, or it was deleted.
         :raises LeaseEnded: the lease is past its end.
         :raises BadTransition: the lease does not run, or Climate is working on it.
         :raises BadField: the lease does not have the resource, or several reservations do.
-        :raises TooManySwaps: the owner has swapped too many resources that seem to work.
+        :raises TooManySwaps: the project has swapped too many resources that seem to work.
         :raises NotEnough: no other resource is free; the lease stays as it is.
         """
         now = self._core.clock()
-        trade = self._trade(lease_id, resource, reservation_id, now)
+        trade = dataclasses.replace(self._trade(lease_id, resource, reservation_id, now),
+                                    by_admin=by_admin)
         span = dataclasses.replace(trade.lease.interval, start=max(trade.lease.start, now))
         with self._core.database.reader() as connection:
             avoid = {trade.resource.id, *stored.not_well(connection)}
@@ -84,8 +94,9 @@ class Swap:
             trade.wishes, span, now,
             lambda connection, chosen: self._write(connection, context, trade, chosen, now),
             avoid=avoid, also=[trade.resource.id])
-        LOG.warning('Lease %s, reservation %s: its owner swaps %s %s', lease_id,
-                    trade.reservation.id, trade.resource.pool, trade.resource.name)
+        LOG.warning('Lease %s, reservation %s: its owner swaps %s %s (%s)', lease_id,
+                    trade.reservation.id, trade.resource.pool, trade.resource.name,
+                    trade.resource.health_reason or trade.resource.health_state)
         self._core.notify()
         return changed
 
@@ -116,13 +127,14 @@ class Swap:
         if current.generation != lease.generation:
             raise errors.BadTransition(f'Lease {lease.id} was changed by another request at the '
                                        'same time: read it again.', lease_id=lease.id)
-        self._refuse_too_many(connection, trade)
+        if trade.what == REPORTED:
+            quarantines.refuse_too_many(connection, self._core.conf, lease, now)
         allocations.cut(connection, [trade.reservation.id], now, {old.id})
         self._booking.replace(connection, chosen)
         reservations.change(connection, [trade.reservation.id], now, resources_changed=True)
         events.add(connection, events.all_new(lease.id, [(event_kinds.UPDATE, now)], now))
         leases.change(connection, current, now)
-        self._quarantine(connection, trade, now)
+        self._set_apart(connection, context, trade, now)
         new = sorted({given.resource_id for given in chosen})
         journal.note(connection, lease.id, now, context.user_id or 'climate', trade.what,
                      texts.same(f'resource {old.id} for {new}'))
@@ -130,22 +142,21 @@ class Swap:
         outbox.publish(connection, after, now, 'update')
         return after
 
-    def _quarantine(self, connection, trade, now):
-        """Keep others from the resource, unless it only makes way for maintenance."""
-        old = trade.resource
-        if trade.resting and old.is_well:
-            return
-        known = stored.find(connection, [old.id])[old.id]
-        states.write(connection, self._core.conf, old, states.quarantined(
-            known, self._core.conf, f'the owner of lease {trade.lease.id} swapped it', now), now)
-        # Also if it was not well before: what the lease had of it is free now.
-        blocking.fill(connection, self._core.conf, old.id, now)
-
-    def _refuse_too_many(self, connection, trade):
-        most = self._core.conf.health.swaps_per_lease
-        if trade.what == REPORTED and journal.count(
-                connection, trade.lease.id, REPORTED) >= most:
-            raise errors.TooManySwaps(lease_id=trade.lease.id, most=most)
+    def _set_apart(self, connection, context, trade, now):
+        """Keep the old resource from the lease; from all others only if the report is confirmed."""
+        old, conf = trade.resource, self._core.conf
+        if trade.by_admin:
+            confirmed = not (trade.resting and old.is_well)
+        elif trade.what == REPORTED:
+            confirmed = quarantines.report(connection, conf, trade.lease, old, context.user_id, now)
+        else:
+            confirmed = quarantines.confirmed(old)
+        if confirmed:
+            quarantines.begin(connection, conf, old,
+                              f'the owner of lease {trade.lease.id} swapped it', now)
+        elif not old.is_well:
+            # Others may not have what the lease had of it.
+            blocking.fill(connection, conf, old.id, now)
 
 
 def _refuse_by_state(lease, now):

@@ -98,7 +98,7 @@ class Flags:
         """
         bad = {each.id: 'the cloud does not know it' for each in known.values()
                if (each.pool, each.name) in missing}
-        doubts = {each.id: live.doubtful(each) for each in known.values()}
+        doubts = {each.id: live.sick(each) for each in known.values()}
         bad |= {key: why for key, why in doubts.items() if why is not None}
         unknown = set()
         for pool in self._core.registry.pools.values():

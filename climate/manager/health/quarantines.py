@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quarantines of resources that owners swapped: whose word is enough, and reports that are not."""
+import datetime
+
+from climate import errors
+from climate.db import health as stored
+from climate.db import resources
+from climate.db import swap_reports
+from climate.domain import health
+from climate.manager.health import blocking
+from climate.manager.health import states
+
+# For this many minutes reports count if quarantines last until an operator ends them.
+_MINUTES = 1440
+
+
+def refuse_too_many(connection, conf, lease, now):
+    """Refuse another report if the project of a lease has made the maximum of them.
+
+    :raises TooManySwaps: it has.
+    """
+    most = conf.health.swaps_per_project
+    ends = swap_reports.ends(connection, lease.project_id, now)
+    if len(ends) >= most:
+        # The number of reports drops below the maximum then.
+        after = f', or swap it after {ends[-most]:%Y-%m-%d %H:%M} UTC' if most else ''
+        raise errors.TooManySwaps(lease_id=lease.id, most=most, minutes=_counted(conf),
+                                  after=after)
+
+
+def report(connection, conf, lease, resource, user_id, now):
+    """Store that a member reports a locked Resource that seems to work.
+
+    The lease does not get it again while the report counts. Others do, unless enough projects and
+    users report it.
+
+    :returns: whether they do, so that it must go into quarantine.
+    """
+    until = now + datetime.timedelta(minutes=_counted(conf))
+    swap_reports.put(connection, swap_reports.Report(
+        lease.id, resource.id, lease.project_id, user_id or '', until), now)
+    # The nodes of a Galera cluster compare written rows, so that two reports at a time are counted.
+    resources.touch(connection, [resource.id], now)
+    enough = conf.health.quarantine_projects
+    return enough > 0 and min(swap_reports.reporters(connection, resource.id, now)) >= enough
+
+
+def begin(connection, conf, resource, reason, now):
+    """Put a locked Resource into quarantine."""
+    known = stored.find(connection, [resource.id])[resource.id]
+    states.write(connection, conf, resource, states.quarantined(known, conf, reason, now), now)
+    # Also if it was not well before: what the lease had of it is free now.
+    blocking.fill(connection, conf, resource.id, now)
+
+
+def confirmed(resource):
+    """Return whether monitoring or an operator says that a Resource does not work."""
+    return resource.health_state in (health.SICK, health.OUT_OF_ORDER)
+
+
+def _counted(conf):
+    """Return for how many minutes reports count."""
+    return conf.health.quarantine_minutes or _MINUTES
