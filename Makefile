@@ -86,7 +86,7 @@ demo: $(VENV)/.run  ## Play whole leases on a simulated cloud and print what hap
 	$(BIN)/python -m tools.demo
 
 test: $(VENV)/.test  ## Run the quick suite, in at most 5 minutes, with the same result every time.
-	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n $(WORKERS)
+	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 proofs: $(VENV)/.test  ## Run the slow proofs, and search for counterexamples with a drawn SEED.
 	$(REPEAT) PYTHONHASHSEED=$(SEED) CLIMATE_RACE_ROUNDS=3 $(BIN)/python -m pytest -n $(WORKERS) \
