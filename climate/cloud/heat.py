@@ -20,6 +20,7 @@ _ID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 _PSEUDO = 'OS::'
 _NESTED_DEPTH = 5
 _DELETED = ('DELETE', 'COMPLETE')
+# log=False below: keystoneauth would log the body, which may have passwords.
 
 
 class Stacks(base.Stacks):
@@ -38,7 +39,7 @@ class Stacks(base.Stacks):
             more = {**self._in(context.project_id), 'authenticated': False,
                     'headers': {'X-Auth-Token': context.auth_token}}
         try:
-            answer = self._adapter.post('/stacks/preview', json=_body(spec), **more)
+            answer = self._adapter.post('/stacks/preview', json=_body(spec), log=False, **more)
         except keystone_errors.Unauthorized as error:
             if context is None:
                 raise
@@ -56,7 +57,7 @@ class Stacks(base.Stacks):
 
     def create(self, spec):
         try:
-            answer = self._adapter.post('/stacks', json=_body(spec))
+            answer = self._adapter.post('/stacks', json=_body(spec), log=False)
         except keystone_errors.Conflict as error:
             raise errors.Conflict(reason=_words(error)) from error
         except (keystone_errors.BadRequest, keystone_errors.Forbidden) as error:

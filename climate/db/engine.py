@@ -56,6 +56,8 @@ class Database:
         else:
             self._engine = _open(url, 'READ COMMITTED', options)
             self._reading = _refusing_to_write(_open(url, 'AUTOCOMMIT', options))
+        # The parameters of statements may have secrets, and SQLAlchemy's errors and log show them.
+        self._engine.hide_parameters = self._reading.hide_parameters = True
         self.dialect = self._engine.dialect.name
         self._asked = float('-inf'), None
         # Threads of one process queue at this lock, because SQLite's busy loop sleeps.

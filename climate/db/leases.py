@@ -81,7 +81,7 @@ def find(connection, query, now):
     """
     statement = _SELECT.where(*_conditions(query, now))
     statement = _paged(connection, statement, query)
-    return _whole(connection, connection.execute(statement).all(), shown=True, light=True)
+    return _whole(connection, connection.execute(statement).all(), shown=True)
 
 
 def of_key(connection, project_id, key, now):
@@ -124,11 +124,11 @@ def change(connection, lease, now, **values):
 
 
 def open_ones(connection):
-    """Return the leases that are not over, by id, without what only plugins read of requests."""
+    """Return the leases that are not over, by id."""
     return _whole(connection, connection.execute(
         # The open states are listed, because no index finds "all states but some".
         _SELECT.where(LEASES.c.deleted_at.is_(None), LEASES.c.state.in_(lifecycle.OPEN))
-        .order_by(LEASES.c.id)).all(), light=True)
+        .order_by(LEASES.c.id)).all())
 
 
 def mentioned(connection, ids):
@@ -169,14 +169,9 @@ def _one(connection, statement, lease_id):
     return _whole(connection, [row])[0]
 
 
-def _whole(connection, rows, shown=False, light=False):
-    """Return Leases with their parts.
-
-    :param shown: with the events that are shown only.
-    :param light: without the fields of requests that only plugins read.
-    """
+def _whole(connection, rows, shown=False):
     ids = [row.id for row in rows]
-    of_lease = reservations.of_leases(connection, ids, light)
+    of_lease = reservations.of_leases(connection, ids)
     happening = events.of_leases(connection, ids, shown)
     # Most leases have no acquisition, so only the others are looked up.
     sought = acquisitions.of_leases(connection, [

@@ -11,7 +11,7 @@ from climate.db import tables
 from climate.domain import records
 
 OFFERS = tables.OFFERS
-_COLUMNS = tuple(column for column in OFFERS.c if column.name != 'place')
+_COLUMNS = tuple(column for column in OFFERS.c if column.name not in ('place', 'secrets'))
 
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 _HELD = OFFERS.c.place.is_not(None)
@@ -27,6 +27,7 @@ def add(connection, offer, place):
     """Insert an offer at a place of its project. A place that is taken raises Duplicate."""
     values = {column.name: getattr(offer, column.name) for column in _COLUMNS}
     values['request'] = [_part(each) for each in offer.request]
+    values['secrets'] = {each.id: each.secrets for each in offer.request if each.secrets}
     connection.execute(sa.insert(OFFERS).values(place=place, **values))
 
 
@@ -83,7 +84,7 @@ def release(connection, offers):
     """Release the resources that locked offers hold; the offers themselves stay."""
     _delete_allocations(connection, offers)
     connection.execute(sa.update(OFFERS).where(OFFERS.c.id.in_([each.id for each in offers]))
-                       .values(place=None))
+                       .values(place=None, secrets=None))
 
 
 def delete(connection, offers):
@@ -130,6 +131,7 @@ def _part(asked):
 def _record(row):
     values = {column.name: row._mapping[column.name] for column in _COLUMNS}
     values['request'] = tuple(
-        records.ReservationRequest(**{**each, 'depends_on': tuple(each.get('depends_on', ()))})
+        records.ReservationRequest(**{**each, 'depends_on': tuple(each.get('depends_on', ())),
+                                      'secrets': records.Secrets(row.secrets.get(each['id'], {}))})
         for each in row.request)
     return records.Offer(**values, held=row.place is not None)

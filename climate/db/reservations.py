@@ -3,8 +3,6 @@
 import collections
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql
-from sqlalchemy.ext import compiler
 
 from climate import errors
 from climate.db import among
@@ -14,40 +12,14 @@ from climate.domain import records
 
 RESERVATIONS = tables.RESERVATIONS
 ALLOCATIONS = tables.ALLOCATIONS
-_OWN = tables.columns(RESERVATIONS, records.Reservation, 'allocated')
-
-
-class _Shown(sa.sql.expression.ColumnElement):
-    """The request of a reservation without the fields of ``records.UNSHOWN``.
-
-    The database leaves them out, so that a list of many leases with large templates is small.
-    """
-
-    type = sa.JSON()
-    inherit_cache = True
-
-
-@compiler.compiles(_Shown)
-def _compile_shown(_element, compiled, **options):
-    request = compiled.process(RESERVATIONS.c.request, **options)
-    return f'''json_remove({request}, {", ".join(f"'$.{name}'" for name in records.UNSHOWN)})'''
-
-
-@compiler.compiles(_Shown, 'postgresql')
-def _compile_shown_on_postgresql(_element, compiled, **options):
-    request = compiled.process(sa.cast(RESERVATIONS.c.request, postgresql.JSONB), **options)
-    less = ''.join(f" - '{name}'" for name in records.UNSHOWN)
-    return f'CAST(({request}{less}) AS JSON)'
-
+_OWN = tables.columns(RESERVATIONS, records.Reservation, 'allocated', 'secrets')
+# A reservation in one of these states needs the secrets of its request no more.
+_WITHOUT_SECRETS = (lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_DELETED)
 
 # Statements of every lease's life are built once, because building one costs more than running it.
 _ADD = sa.insert(RESERVATIONS)
 _OF_LEASES = among.Among(
     sa.select(*_OWN).order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position),
-    RESERVATIONS.c.lease_id)
-_SHOWN_OF_LEASES = among.Among(
-    sa.select(*(_Shown().label('request') if column.name == 'request' else column
-                for column in _OWN)).order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position),
     RESERVATIONS.c.lease_id)
 _CHANGE = among.Among(sa.update(RESERVATIONS), RESERVATIONS.c.id)
 _ACTIVATE = among.Among(
@@ -65,19 +37,17 @@ def add(connection, reservations):
     """Insert reservations in the given order."""
     rows = [{**{column.name: getattr(reservation, column.name) for column in _OWN},
              'request': dict(reservation.request), 'binding': dict(reservation.binding),
-             'position': position} for position, reservation in enumerate(reservations)]
+             'secrets': reservation.secrets, 'position': position}
+            for position, reservation in enumerate(reservations)]
     if rows:
         connection.execute(_ADD, rows)
 
 
-def of_leases(connection, lease_ids, shown=False):
-    """Return {lease id: its reservations in order}, with the resources allocated to each.
-
-    :param shown: without the fields of requests that only plugins read.
-    """
+def of_leases(connection, lease_ids):
+    """Return {lease id: its reservations in order}, with the resources allocated to each."""
     if not lease_ids:
         return {}
-    rows = (_SHOWN_OF_LEASES if shown else _OF_LEASES).execute(connection, lease_ids).all()
+    rows = _OF_LEASES.execute(connection, lease_ids).all()
     allocated = _allocated(connection, [row.id for row in rows])
     found = collections.defaultdict(tuple)
     for row in rows:
@@ -89,8 +59,11 @@ def of_leases(connection, lease_ids, shown=False):
 def change(connection, reservation_ids, now, **values):
     """Update reservations with `values`. The caller must have claimed or locked the lease.
 
-    A deleted reservation releases its target. An active one keeps when it was active first.
+    A deleted reservation releases its target. An active one keeps when it was active first. Both
+    lose their secrets.
     """
+    if values.get('state') in _WITHOUT_SECRETS:
+        values['secrets'] = None
     if values.get('state') == lifecycle.RESERVATION_DELETED:
         values['leased_id'] = None
     change_them = _CHANGE
@@ -98,6 +71,13 @@ def change(connection, reservation_ids, now, **values):
         change_them, values['active_at'] = _ACTIVATE, now
     if reservation_ids:
         change_them.execute(connection, list(reservation_ids), {'updated_at': now, **values})
+
+
+def secrets_of(connection, reservation_ids):
+    """Return {reservation id: Secrets} of reservations; empty for those that were started."""
+    return {key: secrets for key, secrets in connection.execute(
+        sa.select(RESERVATIONS.c.id, RESERVATIONS.c.secrets)
+        .where(RESERVATIONS.c.id.in_(list(reservation_ids))))}
 
 
 def leasing(connection, leased_ids):

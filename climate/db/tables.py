@@ -6,6 +6,8 @@ import datetime
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
+from climate.domain import records
+
 METADATA = sa.MetaData(naming_convention={
     'ix': 'ix_%(table_name)s_%(column_0_N_name)s',
     'uq': 'uq_%(table_name)s_%(column_0_N_name)s',
@@ -66,6 +68,19 @@ class Names(sa.types.TypeDecorator):
 
     def process_result_value(self, value, dialect):
         return tuple(value or ())
+
+
+class Hidden(sa.types.TypeDecorator):
+    """Secrets, {name: value}: null where there are none. SQLAlchemy logs rows at DEBUG."""
+
+    impl = sa.JSON(none_as_null=True)
+    cache_ok = True
+
+    def process_bind_param(self, value, dialect):
+        return dict(value) if value else None
+
+    def process_result_value(self, value, dialect):
+        return records.Secrets(value or {})
 
 
 def _text(length):
@@ -163,6 +178,8 @@ RESERVATIONS = sa.Table(
     sa.Column('depends_on', Names),
     # When it was active for the first time; null: never, or it was taken back. It is billed if not.
     sa.Column('started_at', UtcDateTime),
+    # The fields of the request that its plugin calls secret; null once it was started, or is over.
+    sa.Column('secrets', Hidden),
     sa.Index(None, 'lease_id', 'position'),
     sa.Index('uq_reservations_leased_id', 'leased_id', unique=True),
     **_MYSQL)
@@ -291,6 +308,8 @@ OFFERS = sa.Table(
     sa.Column('request', sa.JSON, nullable=False),
     sa.Column('held_until', UtcDateTime, nullable=False),
     sa.Column('created_at', UtcDateTime, nullable=False),
+    # {reservation id: the secret fields of its request}; null once it holds nothing.
+    sa.Column('secrets', Hidden),
     sa.UniqueConstraint('project_id', 'place'),
     sa.Index(None, 'held_until'),
     **_MYSQL)

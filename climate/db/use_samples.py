@@ -19,7 +19,7 @@ _FIGURES = (SAMPLES.c.seconds, SAMPLES.c.idle_seconds, SAMPLES.c.used_seconds)
 #: No sample was taken.
 NONE = use.NO_SAMPLE
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
-_OWN = tables.columns(RESERVATIONS, records.Reservation, 'allocated')
+_OWN = tables.columns(RESERVATIONS, records.Reservation, 'allocated', 'secrets')
 # What a reservation has now; a reservation that has nothing stays in the result.
 _HAS = sa.and_(ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id,
                ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.start <= _NOW,

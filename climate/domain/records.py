@@ -98,20 +98,21 @@ class Property:
     updated_at: Moment | None = None
 
 
+# The field stays in the process: ``rpc.wire`` leaves it out.
+_STAYS = {'stays': True}
+
+
+class Secrets(dict[str, Any]):
+    """The secret fields of a request, {name: value}. Neither a log nor a traceback shows them."""
+
+    def __repr__(self) -> str:
+        return '***'
+
+    __str__ = __repr__
+
+
 #: The key of a binding under which a plugin notes what it made before the start. No answer has it.
 STAGED = 'staged'
-
-
-#: Fields of requests that may be large or have secrets. Only plugins read them: lists, audits, the
-#: bus and answers never have them, whatever the type of the reservation.
-UNSHOWN = ('template', 'parameters', 'environment', 'files')
-
-
-def shown(request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a request without the `UNSHOWN` fields."""
-    if request.keys().isdisjoint(UNSHOWN):
-        return request
-    return {name: value for name, value in request.items() if name not in UNSHOWN}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,6 +123,8 @@ class Reservation:
     its target, the object in the cloud that it leases (such as a server); None if it has no target
     or the target is not known yet. `label` names it among the reservations of its lease.
     It starts after the reservations whose labels are in `depends_on`, and ends before them.
+    `secrets` has the fields of the request that its plugin calls secret; only a new or changed
+    reservation has them.
     """
 
     id: str
@@ -138,6 +141,7 @@ class Reservation:
     label: str | None = None
     depends_on: tuple[str, ...] = ()
     allocated: Mapping[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
+    secrets: Secrets = dataclasses.field(default_factory=Secrets, repr=False, metadata=_STAYS)
 
     @property
     def resource_ids(self) -> tuple[int, ...]:
@@ -359,7 +363,7 @@ class ReservationRequest:
     """A request for one resource type; `id` is that of the reservation to change, or None.
 
     `label` and `depends_on` are those of Reservation; None if the caller did not set them. A label
-    of '' removes it.
+    of '' removes it. Only the request of an offer has its `secrets` apart.
     """
 
     resource_type: str | None
@@ -367,6 +371,7 @@ class ReservationRequest:
     id: str | None = None
     label: str | None = None
     depends_on: tuple[str, ...] | None = None
+    secrets: Secrets = dataclasses.field(default_factory=Secrets, repr=False, metadata=_STAYS)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,11 +21,13 @@ class LeaseCloud:
     :ivar released: {reservation id: ids of Resources}: see `release`.
     """
 
-    def __init__(self, cloud, lease, attempt=None, announcements=None, registry=None):
+    def __init__(self, cloud, lease, attempt=None, announcements=None, registry=None,
+                 secrets=None):
         """Prepare the cloud without calling it.
 
         :param announcements: has ``lacks(what, words)``; None: nothing is announced.
         :param registry: the Registry of the plugins, for `fields`.
+        :param secrets: {reservation id: {name: value}}, for `whole_request`.
         """
         self.attempt = attempt
         self._announcements = announcements
@@ -34,6 +36,7 @@ class LeaseCloud:
         self._cloud = cloud
         self._lease = lease
         self._registry = registry
+        self._secrets = secrets or {}
 
     def as_service(self):
         """Return the Services that act as Climate itself."""
@@ -74,6 +77,10 @@ class LeaseCloud:
         """
         self.warnings.setdefault(reservation.id, {})[key] = texts.Text(
             text, operators_text or text)
+
+    def whole_request(self, reservation):
+        """Return the request of a reservation with the fields that its plugin calls secret."""
+        return {**reservation.request, **self._secrets.get(reservation.id, reservation.secrets)}
 
     def fields(self, reservation):
         """Return the fields of a reservation of the lease as answers have them, with its id.

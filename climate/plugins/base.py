@@ -11,6 +11,7 @@ from typing import ClassVar
 from oslo_config import cfg
 
 from climate import errors
+from climate.domain import leaves
 from climate.domain import records
 from climate.domain import requirement
 from climate.domain import selection
@@ -254,6 +255,11 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     resource_type: ClassVar[str] = ''
     #: JSON schema of a request at the newest REST version; closed.
     schema: ClassVar[dict[str, Any]] = {}
+    #: The fields of a resolved request that may be large, or have passwords or keys. They are
+    #: stored apart until the reservation is active, and no log, answer, list or notification has
+    #: them. Only `resolve` finds them in the request; `prepare`, `stage` and `start` get them from
+    #: ``cloud.whole_request``.
+    secret_fields: ClassVar[frozenset[str]] = frozenset()
     #: A request that the schema admits, shown in the documentation.
     example: ClassVar[Request] = {}
     #: The Pool classes that the plugin draws from.
@@ -282,6 +288,15 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         :raises Conflict: a running reservation cannot be changed in this way.
         """
         return request
+
+    def secret_texts(self, secrets: Mapping[str, Any]) -> Iterable[str]:
+        """Return the texts that no message may have: by default all in `secret_fields`. Pure.
+
+        Climate masks them in the errors of `prepare`, `stage` and `start`.
+
+        :param secrets: the secret fields of a request, {name: value}; None where it has none.
+        """
+        return leaves.of(secrets)
 
     def needs_owner(self, request: Request) -> tuple[str, str] | None:
         """Return the field of a resolved request that Climate can serve only as the owner. Pure.

@@ -68,6 +68,12 @@ class LeaseCloud(Cloud, Protocol):
         only then: ``reservation.binding['warnings']`` has the key of each that is written.
         """
 
+    def whole_request(self, reservation: records.Reservation) -> dict[str, Any]:
+        """Return the request of a reservation with the fields that its plugin calls secret.
+
+        Climate deletes them once the reservation is active: then they are None.
+        """
+
     def fields(self, reservation: records.Reservation) -> dict[str, Any]:
         """Return the fields of a reservation of the lease as answers have them, with its id.
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The registry of enabled plugins: either all load, or the daemon stops and names the bad one."""
+import dataclasses
 from importlib import metadata
 
 from oslo_config import cfg
@@ -7,6 +8,7 @@ from stevedore import named
 
 from climate import errors
 from climate import schema_validation
+from climate.domain import records
 from climate.plugins import clearable
 from climate.policies import resources as rules
 
@@ -132,6 +134,14 @@ class Registry:
     def needs_of(self, reservation):
         """Return the Needs of a reservation, by its plugin."""
         return self.plugin(reservation.resource_type).needs(reservation.request)
+
+    def secrets_apart(self, reservation):
+        """Return a Reservation with the secret fields of its request apart, in its `secrets`."""
+        names, request = self.plugin(reservation.resource_type).secret_fields, reservation.request
+        return dataclasses.replace(
+            reservation, secrets=records.Secrets({name: request[name] for name in sorted(names)
+                                                  if request.get(name) is not None}),
+            request={name: value for name, value in request.items() if name not in names})
 
     def pool(self, name):
         """Return the pool of that name.

@@ -38,9 +38,9 @@ def pack(value: Any) -> Any:
     """Return a record, a moment or a collection of them as JSON-ready data."""
     if dataclasses.is_dataclass(value):
         packed = vars(value).copy()
-        if isinstance(value, records.Reservation):
-            packed['request'] = records.shown(value.request)
         # mypy considers classes of records unhashable, here and below.
+        for name in _staying(type(value)):  # type: ignore[arg-type]
+            del packed[name]
         for name in _written(type(value)):  # type: ignore[arg-type]
             packed[name] = pack(packed[name])
         return packed
@@ -80,7 +80,14 @@ def unpack_all(cls: type[_Record], items: Iterable[Any]) -> list[_Record]:
 @functools.cache
 def _written(cls: type) -> tuple[str, ...]:
     """Return the names of the fields that must be converted for JSON."""
-    return tuple(name for name, read in _readers(cls).items() if read is not _unchanged)
+    return tuple(name for name, read in _readers(cls).items()
+                 if read is not _unchanged and name not in _staying(cls))
+
+
+@functools.cache
+def _staying(cls: type) -> tuple[str, ...]:
+    """Return the names of the fields that stay in the process, such as secrets."""
+    return tuple(field.name for field in dataclasses.fields(cls) if 'stays' in field.metadata)
 
 
 def _unchanged(value: Any) -> Any:

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Secrets are in no log, at any log level, and in no table."""
 import base64
+import http.server
 import logging
+import threading
+import traceback
 
 import bcrypt
 from keystoneauth1 import fixture
@@ -17,6 +20,12 @@ from climate.api import app
 from climate.db import engine
 from climate.domain import lifecycle
 from climate.manager import service
+from climate.manager.leases import target_watch
+from climate.manager.notifications import sealing
+from climate.notifiers import base as notifier_base
+from climate.notifiers import mail
+from climate.plugins.health import base as health_base
+from climate.plugins.health import http as health_http
 from climate.rpc import bus
 from climate.rpc import client
 
@@ -163,6 +172,91 @@ def test_the_password_of_a_broker_that_is_gone_is_not_told(conf, logs):
     assert answer.status_int >= 503
     assert '127.0.0.1' in told(logs)
     assert SECRET not in answer.text + told(logs)
+
+
+class _Answers(http.server.BaseHTTPRequestHandler):
+    """A monitoring system that answers each request in another bad way."""
+
+    bad = [(404, {}, b''), (200, {}, b'no JSON'), (200, {}, b'[]'), (200, {}, b'x' * 2 ** 24),
+           (302, {'Location': f'http://{SECRET}:{SECRET}@127.0.0.1:1/{SECRET}'}, b'')]
+
+    def do_GET(self):
+        status, headers, body = self.bad[self.server.asked]
+        self.server.asked += 1
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        """Write nothing."""
+
+
+def _ask_for_health(conf):
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), _Answers)
+    server.asked = 0
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        source = health_http.Http(conf)
+        for port in (*[server.server_port] * len(_Answers.bad), 1):
+            conf.set_override(
+                'http_url', f'http://climate:{SECRET}@127.0.0.1:{port}/{SECRET}?token={SECRET}',
+                group='health')
+            with pytest.raises(health_base.Unreachable) as raised:
+                source.sick(())
+            logging.getLogger('climate').warning('It failed', exc_info=raised.value)
+        assert server.asked == len(_Answers.bad)
+        conf.set_override('http_url', f'ftp://{SECRET}', group='health')
+        with pytest.raises(health_base.Unreachable) as raised:
+            source.sick(())
+    finally:
+        server.shutdown()
+        server.server_close()
+    raise raised.value
+
+
+def _send_mail(conf):
+    conf.set_override('host', '127.0.0.1', group='mail')
+    conf.set_override('port', 1, group='mail')
+    conf.set_override('username', 'climate', group='mail')
+    conf.set_override('password', SECRET, group='mail')
+    with mail.Mail(conf).session() as send:
+        send(notifier_base.Message('1', 'a@example.org', None, {}))
+
+
+def _encrypt(conf):
+    conf.set_override('encryption_keys', [SECRET], group='notifications')
+    sealing.Sealer(conf)
+
+
+def _listen_to_nova(conf):
+    conf.set_override('notifications', True, group='nova')
+    conf.set_override('notification_transport_url', f'rabbit://a:{SECRET}@127.0.0.1:port/',
+                      group='nova')
+    target_watch.listen(conf, None, None)
+
+
+#: What uses each secret option in a way that fails.
+OPTIONS = {('health', 'http_url'): _ask_for_health, ('mail', 'password'): _send_mail,
+           ('notifications', 'encryption_keys'): _encrypt,
+           ('nova', 'notification_transport_url'): _listen_to_nova}
+
+
+@pytest.mark.parametrize('use', OPTIONS.values(), ids=map('.'.join, OPTIONS))
+def test_a_secret_option_is_in_no_log_and_no_error(conf, logs, use):
+    with pytest.raises(Exception) as raised:
+        use(conf)
+    logging.getLogger('climate').warning('It failed', exc_info=raised.value)
+    shown = ''.join(traceback.format_exception(raised.value))
+    assert SECRET not in shown + told(logs) + logs.text
+
+
+def test_each_secret_option_has_a_case():
+    # The logins of services are options of keystoneauth: see `keystone`.
+    assert set(OPTIONS) == {
+        (group.name, opt.dest) for group, found in options.list_opts() for opt in found
+        if opt.secret and (opt.dest != 'password' or group.name == 'mail')}
 
 
 def test_what_is_secret_in_the_configuration_is_masked_when_it_is_logged(conf):

@@ -53,7 +53,7 @@ class Offers:
             start=span.start, end=span.end, created_at=now,
             held_until=min(now + datetime.timedelta(seconds=seconds), span.end),
             request=tuple(records.ReservationRequest(each.resource_type, each.request, each.id,
-                                                     each.label, each.depends_on)
+                                                     each.label, each.depends_on, each.secrets)
                           for each in reservations))
         made = self._hold(offer, wishes, planned, most)
         LOG.info('Offer %s of project %s: held until %s, resources %s', made.id, made.project_id,

@@ -15,6 +15,7 @@ from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import texts
 from climate.manager import lease_cloud
+from climate.manager import request_secrets
 from climate.manager import results
 from climate.manager.acquisition import tries
 from climate.manager.booking import allocated
@@ -321,8 +322,10 @@ class Actions:
         lease, event = claim.lease, claim.event
         attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts,
                                is_first=event.kind == event_kinds.START and event.claim_no == 1)
+        secrets = request_secrets.read(
+            self._core, reservations if method in _MAKING else ())
         cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, announced,
-                                       self._core.registry)
+                                       self._core.registry, secrets)
         good, bad = _STATES_AFTER[method]
         states, bindings, reasons, busy, gone = {}, {}, [], [], set()
         patient = slow = unreachable = True
@@ -333,6 +336,8 @@ class Actions:
             if reservation.id in in_vain or calls.must_wait(reservation):
                 continue
             claim.ownership.check()
+            masked = request_secrets.Masked(self._plugin(reservation),
+                                            secrets.get(reservation.id, {}))
             try:
                 calls.refuse_alone(reservation)
                 if method == 'start':
@@ -342,7 +347,7 @@ class Actions:
                     made = getattr(self._plugin(reservation), method)(
                         cloud, calls.lease, reservation, theirs[reservation.id])
             except errors.StillBusy as error:
-                busy.append(texts.of_error(error))
+                busy.append(masked.text(error))
                 patient = patient and error.kwargs.get('has_own_limit', False)
                 slow = slow and error.kwargs.get('takes_minutes', False)
                 continue
@@ -351,10 +356,10 @@ class Actions:
                 calls.is_gone(reservation)
                 continue
             except errors.ClimateError as error:
+                reason = masked.text(error)
                 LOG.warning('Lease %s, reservation %s: %s failed: %s', lease.id, reservation.id,
-                            method, error.message)
-                reasons.append(
-                    texts.of_error(error).within(f'Reservation {reservation.id}: '))
+                            method, reason.operator)
+                reasons.append(reason.within(f'Reservation {reservation.id}: '))
                 unreachable = unreachable and isinstance(error, errors.CloudUnreachable)
                 # What runs goes on while its change fails.
                 runs = (method == 'start'

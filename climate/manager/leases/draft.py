@@ -89,7 +89,8 @@ class Drafts:
                 # The request was resolved for the offer, and the offer holds what it asks for.
                 draft = records.Reservation(
                     id=asked.id, lease_id=lease_id, resource_type=asked.resource_type,
-                    request=asked.request, created_at=now, **_place(asked))
+                    request=asked.request, secrets=asked.secrets, created_at=now,
+                    **_place(asked))
                 yield dataclasses.replace(draft, leased_id=plugin.leased_id(draft))
                 continue
             # The cloud is asked once for equal requests, such as those for a hundred servers.
@@ -99,9 +100,9 @@ class Drafts:
                 known[key] = plugin.resolve(self._core.cloud, self._core.registry.checked(
                     asked.resource_type, asked.request), dataclasses.replace(
                         occasion, depends_on=depends_on))
-            draft = records.Reservation(
+            draft = self._core.registry.secrets_apart(records.Reservation(
                 id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
-                request=known[key], created_at=now, **_place(asked))
+                request=known[key], created_at=now, **_place(asked)))
             yield dataclasses.replace(draft, leased_id=plugin.leased_id(draft))
 
 

@@ -24,6 +24,7 @@ from climate.domain import texts
 from climate.domain import transitions
 from climate.manager import core
 from climate.manager import preparations
+from climate.manager import request_secrets
 from climate.manager.billing import quotes
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
@@ -168,7 +169,7 @@ class Update:
         span = lease_times.of_changes(changes, lease, now)
         before_end = lease_times.before_end_of_changes(changes, lease, span)
         lease_times.refuse_notices_outside(changes.notify_at, span, now)
-        known = {each.id: each for each in lease.reservations}
+        known = self._known(lease) if changes.reservations else {}
         changed = {}
         for asked in changes.reservations:
             reservation = known.get(asked.id)
@@ -180,11 +181,19 @@ class Update:
             lease, name=changes.name or lease.name, start=span.start, end=span.end,
             before_end=before_end, **exemption.changed(lease, changes), reservations=tuple(
                 changed.get(each.id, each) for each in lease.reservations))
-        really = {each.id for each in changed.values() if each.request != known[each.id].request}
+        really = {key for key, each in changed.items() if (each.request, each.secrets) != (
+            known[key].request, known[key].secrets)}
         if lease.trust_id is None:
             trusts.refuse_without_owner(self._core, [changed[key] for key in really],
                                         known)
         return _Target(lease, frozenset(really))
+
+    def _known(self, lease):
+        """Return {id: Reservation} of a lease, with their secrets."""
+        secrets = request_secrets.read(self._core, lease.reservations)
+        return {each.id: self._core.registry.secrets_apart(dataclasses.replace(
+            each, request={**each.request, **secrets[each.id]})) if each.id in secrets else each
+            for each in lease.reservations}
 
     def _changed(self, lease, reservation, asked):
         if asked.resource_type not in (None, reservation.resource_type):
@@ -193,12 +202,14 @@ class Update:
         _refuse_other_place(reservation, asked)
         registry = self._core.registry
         plugin = registry.plugin(reservation.resource_type)
-        request = {**plugin.asked(reservation.request), **asked.request}
+        whole = dataclasses.replace(reservation, request={
+            **reservation.request, **reservation.secrets})
+        request = {**plugin.asked(whole.request), **asked.request}
         request = registry.checked(reservation.resource_type, request)
         request = plugin.resolve(
             self._core.cloud, request,
-            base.Occasion(lease.project_id, lease.state != lifecycle.PENDING, reservation))
-        return dataclasses.replace(reservation, request=request)
+            base.Occasion(lease.project_id, lease.state != lifecycle.PENDING, whole))
+        return registry.secrets_apart(dataclasses.replace(reservation, request=request))
 
     def _wishes(self, lease, target, changes, now):
         """Return (Wishes that must be booked again, their Interval).
@@ -274,8 +285,9 @@ class Update:
         for reservation in target.lease.reservations:
             if reservation.id in target.changed:
                 reservations.change(connection, [reservation.id], now,
-                                    request=dict(reservation.request), **bindings.get(
-                                        reservation.id, {}))
+                                    request=dict(reservation.request),
+                                    secrets=reservation.secrets,
+                                    **bindings.get(reservation.id, {}))
             mine = [given for given in chosen if given.reservation_id == reservation.id]
             if reservation.id not in {wish.reservation_id for wish in wishes}:
                 self._shorten(connection, reservation, lease, target.lease, now, by_owner)

@@ -72,7 +72,7 @@ def _go_on(found):
 
 
 def _create(conf, cloud, lease, reservation):
-    request = reservation.request
+    request = cloud.whole_request(reservation)
     quotas.refuse_at_start(cloud, lease, request['uses'])
     owner = cloud.as_user().stacks
     spec = parsing.spec(

@@ -56,6 +56,8 @@ PROPERTIES = {
                'enum': [*ENDINGS, None]},
 }
 FIELDS = tuple(PROPERTIES)
+#: The fields that may be large or have passwords.
+SECRET = frozenset({'template', 'parameters', 'environment', 'files'})
 # Those that describe a stack to be made.
 _OF_TEMPLATES = tuple(name for name in FIELDS if name not in ('resource_id', 'on_end'))
 _STACK_ID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
@@ -149,7 +151,7 @@ def _changed(request, before):
     """Return the request of a reservation that changes: only `on_end` can."""
     known = before.request
     changed = [name for name in FIELDS if name != 'on_end'
-               and request.get(name) is not None and request[name] != known[name]]
+               and request.get(name) is not None and request[name] != known.get(name)]
     if changed:
         raise errors.Conflict(reason=(
             f'{", ".join(changed)}: cannot change. on_end and the dates can; for anything else '

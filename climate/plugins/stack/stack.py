@@ -2,7 +2,6 @@
 """virtual:stack, in two forms: a stack created at the start, or an existing one that sleeps."""
 from oslo_config import cfg
 
-from climate.domain import records
 from climate.plugins import base
 from climate.plugins.compute import capacity_audit
 from climate.plugins.compute import host_pool
@@ -12,10 +11,11 @@ from climate.plugins.stack import bound
 from climate.plugins.stack import handover
 from climate.plugins.stack import made
 from climate.plugins.stack import parsing
+from climate.plugins.stack import passwords
 from climate.plugins.stack import room
 
 # Fields of a request that only the plugin needs.
-_NOT_SHOWN = (*records.UNSHOWN, 'uses', 'room')
+_NOT_SHOWN = ('uses', 'room')
 
 
 class StackPlugin(base.ResourcePlugin):
@@ -23,6 +23,7 @@ class StackPlugin(base.ResourcePlugin):
     pools = (host_pool.HostPool,)
     services = ('heat', 'nova', 'placement', 'neutron', 'cinder')
     leases_targets = True
+    secret_fields = parsing.SECRET
     target_kind = 'stack'
     schema = {
         'type': 'object',
@@ -57,6 +58,9 @@ class StackPlugin(base.ResourcePlugin):
 
     def resolve(self, cloud, request, occasion):
         return parsing.resolve(self.conf[self.resource_type], cloud, request, occasion)
+
+    def secret_texts(self, secrets):
+        return passwords.of(secrets)
 
     def needs(self, request):
         return room.needs(request)

@@ -54,7 +54,7 @@ def test_a_preview_is_made_in_the_callers_project_with_the_callers_token(
     assert asked.json() == {
         'stack_name': 'one', 'template': SPEC['template'], 'parameters': {'size': 'm1.small'},
         'environment': {}, 'files': {}, 'disable_rollback': True}
-    assert 'token-of-the-caller' not in caplog.text
+    assert 'token-of-the-caller' not in caplog.text and 'm1.small' not in caplog.text
 
 
 @pytest.mark.parametrize('status', [400, 403, 404])
