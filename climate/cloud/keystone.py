@@ -86,14 +86,27 @@ class Keystone(base.Keystone):
         try:
             assignments = self._adapter.get('/role_assignments', params={
                 'user.id': user_id, 'scope.project.id': project_id, 'effective': 'true'})
-            if assignments.json()['role_assignments']:
-                return True
-            user = self._adapter.get(f'/users/{parse.quote(user_id, safe="")}').json()['user']
+            user = self._read('user', user_id)
+            # Keystone lists the roles of those that are disabled, too, but gives them no token.
+            if not (self._is_enabled(user) and self._is_enabled(self._read('project', project_id))):
+                return False
         except keystone_errors.NotFound:
             # Keystone also knows no roles of a user, or in a project, that was deleted.
             return False
+        if assignments.json()['role_assignments']:
+            return True
         # The roles that an identity provider gives by its groups are in no list of Keystone.
         return None if user.get('federated') else False
+
+    def _is_enabled(self, found):
+        """Return whether a user or a project, and the domain that it is in, are enabled."""
+        domain_id = found.get('domain_id')
+        return found.get('enabled', True) and (
+            domain_id is None or self._read('domain', domain_id).get('enabled', True))
+
+    def _read(self, kind, found_id):
+        """Return the user, project or domain of that id, as Keystone shows it."""
+        return self._adapter.get(f'/{kind}s/{parse.quote(found_id, safe="")}').json()[kind]
 
 
 def _a_little_before(expires_at):

@@ -44,9 +44,9 @@ OPTS = [
                     'if a request is refused then.'),
     cfg.IntOpt('role_check_seconds', default=900, min=0,
                help='Seconds for which a manager relies on the answer of Keystone that the user of '
-                    'a subscription has a role in its project. A subscription whose user has none '
-                    'any more is switched off. If Keystone does not answer, notifications are '
-                    'sent. 0: Keystone is not asked.'),
+                    'a subscription has a role in its project, and that both are enabled. '
+                    'Otherwise the subscription is switched off. If Keystone does not answer, '
+                    'notifications are sent. 0: Keystone is not asked.'),
     cfg.IntOpt('reminder_seconds', default=10, min=0,
                help='Seconds between two looks for leases that end soon. 0: this manager does not '
                     'look.'),

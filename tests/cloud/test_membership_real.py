@@ -44,3 +44,19 @@ def test_the_role_of_a_group_counts_until_the_user_has_left_it(
     assert keystone.has_role(guest, project) is True
     admin.identity.remove_user_from_group(guest, group)
     assert keystone.has_role(guest, project) is False
+
+
+def test_a_user_or_project_that_is_disabled_has_no_role_until_it_is_enabled(
+        keystone, admin, guest, scene):
+    project = admin.identity.create_project(name=scene.name(), domain_id='default')
+    scene.afterwards(lambda: admin.identity.delete_project(project, ignore_missing=True))
+    role = admin.identity.find_role('member')
+    admin.identity.assign_project_role_to_user(project, guest, role)
+    for change, found in ((admin.identity.update_user, guest),
+                          (admin.identity.update_project, project.id)):
+        assert keystone.has_role(guest, project.id) is True
+        change(found, is_enabled=False)
+        assert keystone.has_role(guest, project.id) is False
+        change(found, is_enabled=True)
+    admin.identity.unassign_project_role_from_user(project, guest, role)
+    assert keystone.has_role(guest, project.id) is False

@@ -54,7 +54,9 @@ class Keystone(face.Face):
     @abc.abstractmethod
     @face.read
     def has_role(self, user_id: str, project_id: str) -> bool | None:
-        """Return whether a user has a role in a project, by himself, a group or inheritance.
+        """Return whether a user has a role in a project, directly, by a group or by inheritance.
+
+        A user or project that is disabled, or whose domain is, has none.
 
         :returns: None if Keystone cannot know: users of an identity provider may get their roles
             with each login only.

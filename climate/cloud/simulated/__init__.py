@@ -316,6 +316,14 @@ class SimulatedCloud(base.Cloud):
             connection.execute('INSERT OR IGNORE INTO departures VALUES (?, ?)',
                                (user_id, project_id))
 
+    def disable(self, user_id='', project_id=''):
+        """Disable a user or a project."""
+        self.leave(user_id, project_id)
+
+    def enable(self, user_id='', project_id=''):
+        """Enable a user or a project again."""
+        self.join(user_id, project_id)
+
     def join(self, user_id, project_id):
         """Give a user a role in a project again."""
         with self._transaction() as connection:

@@ -71,8 +71,9 @@ class Keystone(base.Keystone):
 
     def has_role(self, user_id, project_id):
         return self._calls.make('keystone.has_role', lambda connection, _: connection.execute(
-            "SELECT 1 FROM departures WHERE user_id = ? AND project_id IN (?, '')",
-            (user_id, project_id)).fetchone() is None)
+            "SELECT 1 FROM departures WHERE user_id = ? AND project_id IN (?, '') "
+            "OR user_id = '' AND project_id = ?",
+            (user_id, project_id, project_id)).fetchone() is None)
 
 
 def _add(connection, trust, redelegation_count, parent_id=None):

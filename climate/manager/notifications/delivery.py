@@ -153,8 +153,8 @@ class Deliverer:
             return base.Down('There was no time left; it is tried again.')
         try:
             if self._membership.has_left(subscription):
-                return _Left('Its user has no role in the project any more.', permanent=True,
-                             counts=False)
+                return _Left('Its user has no role in the project any more, or one of them is '
+                             'disabled.', permanent=True, counts=False)
             secret = self._sealer.opened(*stored)
             send(base.Message(delivery.notification_id, subscription.address, secret,
                               body_of(delivery, subscription, now)))

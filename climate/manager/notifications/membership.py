@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the user of a subscription still has a role in its project, as Keystone says.
 
+A user has none if the user, the project or a domain of them is disabled.
+
 An answer is kept for a while, so that not each notification costs a call. Only a clear "no" of
 Keystone counts: while it does not answer, or cannot know, notifications are sent as before. A user
 who left knew the leases of the project until then; all others would miss what happens to theirs.

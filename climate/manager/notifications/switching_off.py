@@ -9,8 +9,8 @@ from climate.domain import subscriptions as domain
 
 LOG = log.getLogger(__name__)
 
-_LEFT = ('was switched off: its user has no role in the project any more. A user who has one again '
-         'can switch it on.')
+_LEFT = ('was switched off: its user has no role in the project any more, or one of them is '
+         'disabled. A user who has a role again can switch it on.')
 
 
 def after_failures(connection, subscription, failures, reason, now):

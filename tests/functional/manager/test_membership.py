@@ -144,6 +144,31 @@ def test_while_keystone_does_not_answer_all_are_told_and_it_is_not_asked_each_ti
     assert len(hooks.bodies) == 3 and not shown(manager, found).enabled
 
 
+@pytest.mark.parametrize('whom', [{'user_id': 'bob'}, {'project_id': 'demo'}])
+def test_who_is_disabled_gets_no_webhook_mail_or_calendar(manager, hooks, conf, tmp_path, whom):
+    context, authority = receivers.certificate(tmp_path, 'localhost')
+    secret = hashlib.sha256(b'secret').hexdigest()
+    with receivers.mail_server(context) as box:
+        receivers.use_mail(conf, box, authority)
+        made = builders.Manager(conf, manager.database, manager.clock, cloud=manager.cloud)
+        found = [subscribe(made, address, events=('change',), transport=transport,
+                           scope='project', caller=BOB)
+                 for address, transport in ((hooks.url, 'webhook'), ('bob@example.org', 'mail'))]
+        found.append(made.client.create_subscription(BOB, subscriptions.Request(
+            scope='project', transport='calendar', address=None, events=(), before_end=(),
+            secret=secret)))
+        made.cloud.disable(**whom)
+        made.create(builders.a_lease(acts.dummy()), ANN)
+        deliver(made)
+        with pytest.raises(errors.CalendarNotFound):
+            made.client.get_calendar(ANN, secret)
+        assert box.mails == [] and hooks.requests == []
+    assert ['is disabled' in shown(made, each).reason for each in found] == [True] * 3
+    made.cloud.enable(**whom)
+    made.client.update_subscription(BOB, found[2].id, subscriptions.Changes(enabled=True))
+    assert len(made.client.get_calendar(ANN, secret).leases) == 1
+
+
 def test_the_calendar_of_a_user_who_left_shows_nothing(manager):
     secret = hashlib.sha256(b'secret').hexdigest()
     found = manager.client.create_subscription(BOB, subscriptions.Request(

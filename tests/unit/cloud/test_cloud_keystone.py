@@ -156,9 +156,34 @@ def test_neither_a_token_nor_the_password_of_climate_is_logged(canned, caller, c
 ROLES = '/role_assignments'
 
 
-def test_a_user_has_a_role_if_keystone_lists_an_effective_one(keystone, canned):
-    canned.http.get(f'{canned.KEYSTONE}{ROLES}', json={'role_assignments': [
-        {'role': {'id': 'r'}, 'user': {'id': 'u'}, 'scope': {'project': {'id': 'p'}}}]})
+LISTED = {'role_assignments': [
+    {'role': {'id': 'r'}, 'user': {'id': 'u'}, 'scope': {'project': {'id': 'p'}}}]}
+PARTS = {'user': ('users/u', {'domain_id': 'd1'}), 'project': ('projects/p', {'domain_id': 'd2'}),
+         'domain of the user': ('domains/d1', {}), 'domain of the project': ('domains/d2', {})}
+
+
+@pytest.fixture
+def known(canned):
+    """Lets Keystone know a user and a project, one of which may be disabled."""
+    def known(disabled=None):
+        for part, (path, fields) in PARTS.items():
+            canned.http.get(f'{canned.KEYSTONE}/{path}', json={path.partition('s/')[0]: {
+                **fields, 'enabled': part != disabled}})
+    return known
+
+
+@pytest.mark.parametrize('disabled', PARTS)
+@pytest.mark.parametrize('roles', [LISTED, {'role_assignments': []}])
+def test_who_is_disabled_has_no_role_though_keystone_lists_it(
+        keystone, canned, known, disabled, roles):
+    canned.http.get(f'{canned.KEYSTONE}{ROLES}', json=roles)
+    known(disabled)
+    assert keystone.has_role('u', 'p') is False
+
+
+def test_a_user_has_a_role_if_keystone_lists_an_effective_one(keystone, canned, known):
+    canned.http.get(f'{canned.KEYSTONE}{ROLES}', json=LISTED)
+    known()
     assert keystone.has_role('u', 'p') is True
     [asked] = canned.asked('GET', ROLES)
     # Without "effective" the roles of groups and those that are inherited would be missing.
@@ -174,6 +199,7 @@ def test_without_a_listed_role_it_is_known_only_of_users_of_keystone_itself(
         keystone, canned, answer, expected):
     canned.http.get(f'{canned.KEYSTONE}{ROLES}', json={'role_assignments': []})
     canned.http.get(f'{canned.KEYSTONE}/users/u%2F1', **answer)
+    canned.http.get(f'{canned.KEYSTONE}/projects/p', json={'project': {'id': 'p'}})
     assert keystone.has_role('u/1', 'p') is expected
 
 
@@ -185,5 +211,15 @@ def test_a_deleted_user_has_no_role(keystone, canned):
 
 def test_a_keystone_that_refuses_to_tell_roles_is_an_error(keystone, canned):
     canned.http.get(f'{canned.KEYSTONE}{ROLES}', status_code=403)
+    with pytest.raises(errors.CloudError):
+        keystone.has_role('u', 'p')
+
+
+@pytest.mark.parametrize('path', [path for path, _ in PARTS.values()])
+def test_a_keystone_that_refuses_to_show_a_user_a_project_or_a_domain_is_an_error(
+        keystone, canned, known, path):
+    canned.http.get(f'{canned.KEYSTONE}{ROLES}', json=LISTED)
+    known()
+    canned.http.get(f'{canned.KEYSTONE}/{path}', status_code=403)
     with pytest.raises(errors.CloudError):
         keystone.has_role('u', 'p')
