@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Peak hours: windows of the week in a time zone, and when they are in UTC."""
+import calendar
+import collections
+from collections.abc import Iterable
 from collections.abc import Iterator
 import dataclasses
 import datetime
@@ -13,6 +16,10 @@ _WEEK = datetime.timedelta(days=7)
 _MINUTE = datetime.timedelta(minutes=1)
 _SECOND = datetime.timedelta(seconds=1)
 _NO_TIME = datetime.timedelta()
+_BY_RULE = 2100
+# {(is it a leap year, the weekday of its first day): a year of that kind}.
+_KINDS = {(calendar.isleap(year), datetime.date(year, 1, 1).weekday()): year
+          for year in range(_BY_RULE + 1, _BY_RULE + 29)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,6 +108,44 @@ def _offset_at(zone: datetime.tzinfo, moment: datetime.datetime) -> datetime.tim
 @functools.lru_cache(maxsize=256)
 def _lengths(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime
              ) -> tuple[tuple[decimal.Decimal, datetime.timedelta], ...]:
+    """Add up the windows: by kinds of years, and at both edges."""
+    first, last = start.astimezone(peaks.zone).year + 1, end.astimezone(peaks.zone).year
+    if first >= last:
+        return _of_days(peaks, start, end)
+    begin, stop = (peaks.begin(datetime.date(year, 1, 1)) for year in (first, last))
+    found = collections.Counter(map(_like, range(first, last)))
+    return _sums([*_of_days(peaks, start, begin), *_of_days(peaks, stop, end),
+                  *((percent, count * length) for year, count in found.items()
+                    for percent, length in _of_year(peaks, year))])
+
+
+def _like(year: int) -> int:
+    """Return a year whose windows are as long as those of `year`.
+
+    From 2100 on all time zones follow a rule, so that years differ by their length and by the
+    weekday of their first day only. 28 years have all kinds of them.
+    """
+    return year if year < _BY_RULE else _KINDS[calendar.isleap(year),
+                                               datetime.date(year, 1, 1).weekday()]
+
+
+@functools.lru_cache(maxsize=1024)
+def _of_year(peaks: PeakHours, year: int
+             ) -> tuple[tuple[decimal.Decimal, datetime.timedelta], ...]:
+    begin, stop = (peaks.begin(datetime.date(each, 1, 1)) for each in (year, year + 1))
+    return _of_days(peaks, begin, stop)
+
+
+def _sums(pieces: Iterable[tuple[decimal.Decimal, datetime.timedelta]]
+          ) -> tuple[tuple[decimal.Decimal, datetime.timedelta], ...]:
+    found: dict[decimal.Decimal, datetime.timedelta] = {}
+    for percent, length in pieces:
+        found[percent] = found.get(percent, _NO_TIME) + length
+    return tuple(found.items())
+
+
+def _of_days(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime
+             ) -> tuple[tuple[decimal.Decimal, datetime.timedelta], ...]:
     """Add up the windows: by weeks without a change of the clocks, by days, and at both edges."""
     day, last = start.astimezone(peaks.zone).date() + _DAY, end.astimezone(peaks.zone).date()
     pieces = [each for edge in _edges(peaks, start, end, day, last)
@@ -117,11 +162,7 @@ def _lengths(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime
             following = day + _DAY
             pieces += _pieces(peaks, peaks.begin(day), peaks.begin(following))
         day = following
-    found: dict[decimal.Decimal, datetime.timedelta] = {}
-    for percent, length in [
-            *pieces, *((percent, weeks * length) for percent, length in week or ())]:
-        found[percent] = found.get(percent, _NO_TIME) + length
-    return tuple(found.items())
+    return _sums([*pieces, *((percent, weeks * length) for percent, length in week or ())])
 
 
 def _pieces(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime

@@ -149,7 +149,8 @@ def read_all(connection):
             for each in stored.every(connection)]
 
 
-@functools.lru_cache(maxsize=64)
+# More than there will be versions: they are read in order, so that a smaller cache would not help.
+@functools.lru_cache(maxsize=1024)
 def _read(version, currency, valid_from, document):
     """Return a version as a PriceBook; parsing five hundred rates takes a second.
 

@@ -67,3 +67,44 @@ def test_the_lengths_of_years_are_the_sum_of_the_spans(zone):
     for first, last, percent in peaks.spans(start, end):
         total[percent] += (last - first) / MINUTE
     assert {percent: length / MINUTE for percent, length in peaks.lengths(start, end)} == total
+
+
+@pytest.mark.parametrize('zone', ['Europe/Berlin', 'Australia/Lord_Howe', 'Africa/Casablanca'])
+def test_years_of_one_kind_have_equal_lengths_after_2100(zone):
+    peaks = peak_hours.PeakHours(zoneinfo.ZoneInfo(zone), (peak_hours.Window(
+        frozenset({0, 6}), 90, 150, decimal.Decimal(1)),))
+    start = datetime.datetime(2398, 5, 1, 1, 30, tzinfo=datetime.UTC)
+    end = datetime.datetime(2403, 2, 1, 1, 45, tzinfo=datetime.UTC)
+    total = sum((last - first for first, last, _ in peaks.spans(start, end)), datetime.timedelta())
+    assert dict(peaks.lengths(start, end)) == {decimal.Decimal(1): total}
+
+
+class _Counting(datetime.tzinfo):
+    """A time zone that counts how often it is asked."""
+
+    def __init__(self, name):
+        self._zone, self.asked = zoneinfo.ZoneInfo(name), 0
+
+    def utcoffset(self, moment):
+        self.asked += 1
+        return self._zone.utcoffset(moment.replace(tzinfo=self._zone))
+
+    def dst(self, moment):
+        return self._zone.dst(moment.replace(tzinfo=self._zone))
+
+    def tzname(self, moment):
+        return self._zone.tzname(moment.replace(tzinfo=self._zone))
+
+    def fromutc(self, moment):
+        self.asked += 1
+        return self._zone.fromutc(moment.replace(tzinfo=self._zone)).replace(tzinfo=self)
+
+
+def test_a_lease_until_the_year_9998_costs_hardly_more_than_one_until_2150():
+    start, asked = datetime.datetime(2030, 5, 1, 12, tzinfo=datetime.UTC), []
+    for year in (2150, 9998):
+        zone = _Counting('Europe/Berlin')
+        peaks = peak_hours.PeakHours(zone, windows((90, 150), (165, 240)))
+        assert len(peaks.lengths(start, start.replace(year=year))) == 2
+        asked.append(zone.asked)
+    assert asked[1] < 1.1 * asked[0] < 200_000, asked
