@@ -50,7 +50,7 @@ ROOMS = (
     ('energy',),
     ('queue',),
     ('notifications',),
-    ('core', 'ownership', 'results', 'lease_cloud', 'preparations'),
+    ('core', 'ownership', 'results', 'lease_cloud', 'preparations', 'request_secrets'),
 )
 # The module of the manager that may name a package of plugins, because Nova's scheduler asks it.
 KNOW_A_SERVICE = {'leases/scheduler.py'}
