@@ -238,7 +238,8 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
     One instance serves all threads of a manager. A plugin never opens the database.
 
-    The methods `prepare`, `stage`, `start`, `before_end` and `end` share these parameters:
+    The methods `prepare`, `stage`, `start`, `before_end`, `secure` and `end` share these
+    parameters:
 
     * `cloud` is a ``plugins.cloud.LeaseCloud``. Create with ``as_user()`` all that belongs to the
       user; it raises TrustDead if Climate cannot act for the owner. Use
@@ -247,7 +248,7 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     * `resources` is {need key: the Resources that were allocated for that need, each once, as a
       tuple}, with every key of `needs`.
 
-    Each of the five may raise TargetGone if the target that the reservation leases does not exist
+    Each of them may raise TargetGone if the target that the reservation leases does not exist
     any more. Then the reservation is over.
     """
 
@@ -268,6 +269,8 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     services: ClassVar[tuple[str, ...]] = ()
     #: oslo.config options, registered in a group with the name of the type.
     options: ClassVar[tuple[cfg.Opt, ...]] = ()
+    #: Whether `end` may delete servers: it then waits for `secure` of the other reservations.
+    ends_servers: ClassVar[bool] = False
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.conf = conf
@@ -370,6 +373,20 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     def before_end(self, cloud: clouds.LeaseCloud, lease: records.Lease,
                    reservation: records.Reservation, resources: Allocated) -> None:
         """Carry out what the owner asked for shortly before the end."""
+
+    def secures(self, reservation: records.Reservation) -> bool:
+        """Return True if the owner asked for `secure`. Pure."""
+        return False
+
+    def secure(self, cloud: clouds.LeaseCloud, lease: records.Lease,
+               reservation: records.Reservation, resources: Allocated) -> None:
+        """Secure data of servers that the end of other reservations may delete. Repeatable.
+
+        Called at the end, before `end` of any reservation, with the parameters of `end`. As long
+        as it fails, the lease keeps everything.
+
+        :raises StillBusy: not yet; to be called again in a moment.
+        """
 
     @abc.abstractmethod
     def end(self, cloud: clouds.LeaseCloud, lease: records.Lease, reservation: records.Reservation,

@@ -40,6 +40,7 @@ LOG = log.getLogger(__name__)
 # The state of a reservation after a method of its plugin succeeded, and after it failed.
 _STATES_AFTER = {
     'prepare': (None, None), 'stage': (None, None), 'before_end': (None, None),
+    'secure': (None, lifecycle.RESERVATION_ERROR),
     'start': (lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR),
     'end': (lifecycle.RESERVATION_DELETED, lifecycle.RESERVATION_ERROR),
 }
@@ -47,6 +48,8 @@ _STATES_AFTER = {
 _ANNOUNCE_TRIES = 4
 # The methods that return a binding.
 _MAKING = ('prepare', 'stage', 'start')
+# The methods that get all resources that the reservation still occupies.
+_ENDING = ('secure', 'end')
 _GONE = texts.same('Its target is not in the cloud any more.')
 _NEVER_CAME = texts.same('Its target never came.')
 _PASSED = texts.same('It could not be started before its end.')
@@ -174,10 +177,24 @@ class Actions:
             ids = [each.id for each in left]
             return results.Outcome(results.DONE, free=frozenset(ids),
                                    states=dict.fromkeys(ids, lifecycle.RESERVATION_DELETED))
+        outcome = self._secured(claim, now)
+        if outcome.result != results.DONE:
+            # A server that stays without its image keeps its network and its volumes, too.
+            return outcome
         outcome = self._each(claim, now, 'end', left)
         ended = [key for key, state in outcome.states.items()
                  if state == lifecycle.RESERVATION_DELETED]
         return dataclasses.replace(outcome, free=frozenset(ended))
+
+    def _secured(self, claim, now):
+        """Let servers get their images before the end of another reservation deletes them."""
+        plugins = self._core.registry.plugins
+        left = [each for each in claim.lease.open_reservations if each.resource_type in plugins]
+        if not any(self._plugin(each).ends_servers for each in left):
+            # Reservations of hosts make the images of their servers when they end.
+            return results.Outcome(results.DONE)
+        return self._each(claim, now, 'secure', [
+            each for each in left if self._plugin(each).secures(each)])
 
     def _before_end(self, claim, now):
         lease = claim.lease
@@ -330,7 +347,7 @@ class Actions:
         states, bindings, reasons, busy, gone = {}, {}, [], [], set()
         patient = slow = unreachable = True
         calls = turns.Turns(lease, method, reservations, in_vain)
-        theirs = (self._allocated.left_to(lease, reservations) if method == 'end'
+        theirs = (self._allocated.left_to(lease, reservations) if method in _ENDING
                   else self._allocated.of(reservations, found))
         for reservation in calls:
             if reservation.id in in_vain or calls.must_wait(reservation):

@@ -12,7 +12,7 @@ LOG = log.getLogger(__name__)
 
 _ORDERS = {'prepare': start_order.of_start, 'stage': start_order.any_order,
            'start': start_order.of_start, 'before_end': start_order.any_order,
-           'end': start_order.of_end}
+           'secure': start_order.any_order, 'end': start_order.of_end}
 
 
 class Turns:

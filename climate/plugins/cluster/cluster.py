@@ -24,6 +24,7 @@ class ClusterPlugin(base.ResourcePlugin):
     resource_type = 'virtual:cluster'
     pools = (host_pool.HostPool,)
     services = ('nova', 'placement', 'magnum')
+    ends_servers = True
     schema = {
         'type': 'object',
         'description': 'A new cluster (cluster_template_id), or further nodes of an existing one '

@@ -15,6 +15,7 @@ class CapacityPlugin(base.ResourcePlugin):
 
     measures_use = True
     reclaims = True
+    ends_servers = True
 
     def needs_owner(self, request):
         return capacity.needs_owner(request)

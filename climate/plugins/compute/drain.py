@@ -77,6 +77,19 @@ class Drain:
             raise unsaved
         self._refuse(mine, [], [])
 
+    def secure(self):
+        """Let no new server onto the hosts, and make the images of those that are there.
+
+        :raises StillBusy: some images are not active yet, or Nova does not know all servers.
+        :raises CloudError: a server that has no image is kept.
+        """
+        nova = self.cloud.as_service().nova
+        for aggregate in aggregates.all_of(self.conf, nova.aggregates(), self.reservation.id):
+            aggregates.close(self.conf, nova, aggregate)
+        _, unsaved = self.images.release(self.servers())
+        if unsaved is not None:
+            raise unsaved
+
     def servers(self):
         """Return the Servers that the end of the reservation deletes.
 

@@ -129,6 +129,12 @@ class HostPlugin(base.ResourcePlugin):
             ending = self._end(cloud, lease, reservation, resources)
             ending.images.ensure(ending.servers())
 
+    def secures(self, reservation):
+        return server_images.wanted(self.conf, reservation)
+
+    def secure(self, cloud, lease, reservation, resources):
+        self._end(cloud, lease, reservation, resources).secure()
+
     def end(self, cloud, lease, reservation, resources):
         self._end(cloud, lease, reservation, resources).all_of_them()
 

@@ -36,6 +36,7 @@ class InstancePlugin(base.ResourcePlugin):
     pools = (host_pool.HostPool,)
     services = ('nova', 'placement', 'glance')
     leases_targets = True
+    ends_servers = True
     target_kind = 'server'
     schedules_targets = True
     measures_use = True

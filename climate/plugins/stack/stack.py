@@ -24,6 +24,7 @@ class StackPlugin(base.ResourcePlugin):
     services = ('heat', 'nova', 'placement', 'neutron', 'cinder')
     leases_targets = True
     secret_fields = parsing.SECRET
+    ends_servers = True
     target_kind = 'stack'
     schema = {
         'type': 'object',
