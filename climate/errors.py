@@ -149,6 +149,10 @@ class BadField(BadRequest):
     template = '{field}: {reason}'
 
 
+class ReservedFlavor(BadField):
+    code = 'reserved_flavor'
+
+
 class BadDate(BadRequest):
     # Existing clients look for "is an invalid date. Required format: …" in the message.
     code = 'bad_date'
@@ -211,6 +215,12 @@ class TrustRefused(Forbidden):
         'to make one from this token. Use a token from a password or another login that may '
         'delegate, not an application credential.')
     operators_details = frozenset({'reason'})
+
+
+class ActsForLease(Forbidden):
+    code = 'acts_for_lease'
+    template = ('This token acts for a lease: what is created with it belongs to that lease and '
+                'gets no lease of its own.')
 
 
 class NotFound(ClimateError):

@@ -25,6 +25,10 @@ class BadRequest(Refused):
         super().__init__(400, f'{field}: {reason}')
 
 
+class LeasedAlready(Refused):
+    """The server belongs to a lease that exists, so Climate creates none for it."""
+
+
 class Unreachable(Refused):
     """Climate cannot be reached, or its answer cannot be used."""
 

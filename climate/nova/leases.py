@@ -20,6 +20,8 @@ _FOR_SERVERS = ('physical:host', 'virtual:instance', 'flavor:instance')
 _NAMED = 10
 # Statuses that Nova has too. Any other refusal becomes a plain 400 or 503.
 _STATUSES = {400, 401, 403, 404, 409, 413, 429, 500}
+# The codes with which Climate refuses a lease for a server that belongs to another one.
+_LEASED_ALREADY = ('reserved_flavor', 'acts_for_lease')
 # An id becomes part of a URL and of a header, so it is checked.
 _ID = re.compile('[0-9A-Za-z-]{1,36}')
 _SECONDS = re.compile('[0-9]{1,5}')
@@ -67,6 +69,7 @@ class Leases:
         """Create a lease and return it as a Lease.
 
         :param terms: the body of the request.
+        :raises LeasedAlready: the server belongs to a lease that exists.
         :raises Refused: Climate refuses it, or cannot be reached.
         """
         response = self._call('POST', '/leases', caller, json=terms, timeout=self._timeout)
@@ -174,8 +177,17 @@ def _refusal(response):
         status = 400 if status < 500 else 503
     after = response.headers.get('Retry-After', '')
     seconds = int(after) if _SECONDS.fullmatch(after) else None
-    return errors.Refused(status, f'Climate: {message}',
-                          seconds or (_RETRY_SECONDS if status == 503 else None))
+    kind = errors.LeasedAlready if _code(response) in _LEASED_ALREADY else errors.Refused
+    return kind(status, f'Climate: {message}',
+                seconds or (_RETRY_SECONDS if status == 503 else None))
+
+
+def _code(response):
+    """Return the code of an error of Climate, or None if the answer is not from Climate."""
+    try:
+        return response.json()['error_name']
+    except errors.UNREADABLE:
+        return None
 
 
 def _message(response):

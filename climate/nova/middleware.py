@@ -90,7 +90,16 @@ class LeaseMiddleware:
             if passed_on is not body:
                 wsgi.put(environ, passed_on)
             return None
-        lease = self._climate.make(boots.lease_of(body['server'], params), caller)
+        try:
+            lease = self._climate.make(boots.lease_of(body['server'], params), caller)
+        except errors.LeasedAlready as error:
+            if hinted.reserved:
+                raise
+            LOG.debug('No default lease for request %s: %s', caller.request_id, error)
+            passed_on = lease_hints.without(body)
+            if passed_on != body:
+                wsgi.put(environ, passed_on)
+            return None
         wsgi.put(environ, boots.leased(body, lease))
         return lease
 

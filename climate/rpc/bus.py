@@ -36,7 +36,7 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES) -> None:
     :raises LoginRefused: the user, the password or the virtual host is wrong.
     :raises Unreachable: nobody answers there, or the URL is wrong.
     """
-    internal = context.RequestContext.internal()  # type: ignore[no-untyped-call]
+    internal = context.RequestContext.internal()
     try:
         connected = transport.connect(conf)
         try:

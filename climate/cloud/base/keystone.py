@@ -53,6 +53,17 @@ class Keystone(face.Face):
 
     @abc.abstractmethod
     @face.read
+    def is_from_climate(self, trust_id: str, trustee_id: str | None) -> bool:
+        """Return whether Climate made the tokens of a trust, or a service by a trust of Climate.
+
+        Heat, for instance, makes a trust of its own from the one with which Climate creates a
+        stack.
+
+        :param trustee_id: the user who acts by the trust.
+        """
+
+    @abc.abstractmethod
+    @face.read
     def has_role(self, user_id: str, project_id: str) -> bool | None:
         """Return whether a user has a role in a project, directly, by a group or by inheritance.
 

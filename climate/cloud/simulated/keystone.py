@@ -69,6 +69,11 @@ class Keystone(base.Keystone):
         return self._calls.make('keystone.trusts', lambda connection, project_id: [
             _trust(row) for row in connection.execute('SELECT * FROM trusts ORDER BY rowid')])
 
+    def is_from_climate(self, trust_id, trustee_id):
+        return self._calls.make('keystone.is_from_climate', lambda connection, _: (
+            connection.execute('SELECT 1 FROM trusts WHERE id = ?',
+                               (trust_id,)).fetchone() is not None))
+
     def has_role(self, user_id, project_id):
         return self._calls.make('keystone.has_role', lambda connection, _: connection.execute(
             "SELECT 1 FROM departures WHERE user_id = ? AND project_id IN (?, '') "

@@ -56,6 +56,7 @@ class Create:
         :raises NotEnough: too few resources are free; the error has the reasons.
         :raises TooManyWaiting: the lease would wait, and its project has too many that wait.
         :raises TargetLeased: another reservation leases a server that the request names.
+        :raises ActsForLease: the token of the caller was made for another lease.
         :raises TrustRefused: Climate could not act for this caller later.
         :raises CloudError: an early creation failed.
         :raises KeyReused: the key came with another request before.
@@ -66,6 +67,7 @@ class Create:
         made = self._made_before(context, lease_id, request, now)
         if made is not None:
             return made
+        self._trusts.refuse_acting_for_lease(context)
         try:
             return self._create(context, lease_id, request, now)
         except errors.OfferNotFound:

@@ -68,6 +68,15 @@ class Trusts:
         return (dataclasses.replace(lease, trust_id=trust.id),
                 dataclasses.replace(record, trust_id=trust.id))
 
+    def refuse_acting_for_lease(self, context):
+        """Refuse a caller whose token was made for a lease, by Climate or by a service.
+
+        :raises ActsForLease: the token was made for a lease.
+        """
+        if context.trust_id is not None and self._core.cloud.as_service().keystone.is_from_climate(
+                context.trust_id, context.trustee_id):
+            raise errors.ActsForLease()
+
     def _is_redelegated(self, lease):
         return any(self._core.registry.plugin(each.resource_type).redelegates(each.request)
                    for each in lease.reservations)

@@ -223,3 +223,39 @@ def test_a_keystone_that_refuses_to_show_a_user_a_project_or_a_domain_is_an_erro
     canned.http.get(f'{canned.KEYSTONE}/{path}', status_code=403)
     with pytest.raises(errors.CloudError):
         keystone.has_role('u', 'p')
+
+
+def _trusts(canned, *rows):
+    """Have Keystone show trusts (id, trustee, parent's id); a trustee of None: it is hidden."""
+    for trust_id, trustee_id, parent_id in rows:
+        shown = {'json': {'trust': {**TRUST, 'id': trust_id, 'trustee_user_id': trustee_id,
+                                    'redelegated_trust_id': parent_id}}}
+        canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts/{trust_id}',
+                        **(shown if trustee_id else {'status_code': 403, 'json': {
+                            'error': {'code': 403, 'message': 'No.'}}}))
+
+
+@pytest.mark.parametrize(('trust', 'rows', 'expected'), [
+    (('t1', 'climate-id'), (), True),
+    (('t2', 'heat'), (('t2', 'heat', 't1'), ('t1', 'climate-id', None)), True),
+    (('t3', 'heat'), (('t3', 'heat', 't2'), ('t2', 'climate-id', 't1')), True),
+    (('t2', 'heat'), (('t2', 'heat', None),), False),
+    (('t2', 'heat'), (('t2', 'heat', 't1'), ('t1', 'eve', None)), False),
+    (('t2', 'heat'), (('t2', None, None),), False),
+    (('t2', 'heat'), (('t2', 'heat', 't1'), ('t1', None, None)), False),
+    (('t2', None), (('t2', 'heat', None),), False)])
+def test_a_trust_is_from_climate_if_climate_acts_by_it_or_by_one_before_it(
+        keystone, canned, trust, rows, expected):
+    _trusts(canned, *rows)
+    assert keystone.is_from_climate(*trust) is expected
+
+
+def test_a_trust_that_is_gone_is_not_from_climate(keystone, canned):
+    canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts/t2', status_code=404)
+    assert not keystone.is_from_climate('t2', 'heat')
+
+
+def test_a_circle_of_trusts_is_read_a_few_times_only(keystone, canned):
+    _trusts(canned, ('t1', 'heat', 't2'), ('t2', 'heat', 't1'))
+    assert not keystone.is_from_climate('t1', 'heat')
+    assert len(canned.asked('GET', '/OS-TRUST/trusts/')) <= 3

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases of servers whose request asks for none."""
 import booting
+import pytest
 import requests
 
 
@@ -46,3 +47,40 @@ def test_without_climate_a_default_lease_refuses_the_server(make, service, nova)
 def test_what_is_no_request_for_a_server_gets_no_default_lease(make, service, nova):
     make(default_lease=True).sends(b'{"server": 7}')
     assert (service.asked, nova.bodies) == ([], [b'{"server": 7}'])
+
+
+LEASED_ALREADY = [
+    booting.climate_says(403, 'acts_for_lease', 'This token acts for a lease.'),
+    booting.climate_says(400, 'reserved_flavor', 'The flavor belongs to a reservation.')]
+
+
+@pytest.mark.parametrize('answer', LEASED_ALREADY, ids=str)
+@pytest.mark.parametrize(('hints', 'passed_on'), [
+    (None, None), ({'reserved': 'False'}, None), ({'lease_params': '{"name": "mine"}'}, None),
+    ({'group': 'g1', 'reserved': 'False'}, {'group': 'g1'})])
+def test_a_server_that_belongs_to_a_lease_gets_no_default_lease(
+        make, service, nova, answer, hints, passed_on):
+    service.refuses('POST', '/leases', **answer)
+    user = make(default_lease=True)
+    assert user.boots(hints) == {'server': {'id': 's1'}}
+    assert nova.asked.get(booting.HINTS) == passed_on
+    assert 'metadata' not in nova.asked['server']
+    assert 'X-Climate-Lease-Id' not in user.headers
+
+
+@pytest.mark.parametrize('answer', LEASED_ALREADY, ids=str)
+def test_a_lease_that_is_asked_for_is_refused_for_a_server_of_another_lease(
+        make, service, nova, answer):
+    service.refuses('POST', '/leases', **answer)
+    user = make(default_lease=True)
+    status, _name, message = booting.told(user, user.boots(booting.RESERVED))
+    assert (status, nova.bodies) == (answer['status_code'], [])
+    assert answer['json']['error_message'] in message
+
+
+@pytest.mark.parametrize('code', ['trust_refused', 'forbidden', 'conflict'])
+def test_another_refusal_of_a_default_lease_refuses_the_server(make, service, nova, code):
+    service.refuses('POST', '/leases', **booting.climate_says(403, code, 'no'))
+    user = make(default_lease=True)
+    assert booting.told(user, user.boots())[0] == 403
+    assert nova.bodies == []

@@ -5,6 +5,7 @@ import re
 from climate import errors
 from climate.plugins.compute import requirements
 from climate.plugins.compute import sized
+from climate.plugins.compute import use
 from climate.plugins.compute.servers import leased
 
 #: The values of `on_end`: what Climate does with the server at the end.
@@ -54,6 +55,7 @@ def resolve(options, cloud, request, occasion):
     :param options: the group [virtual:instance] of the configuration.
     :raises BadField: the project cannot use the server or the flavor, or the fields contradict
         each other.
+    :raises ReservedFlavor: the flavor belongs to a reservation.
     """
     _refuse_mixed(request, occasion.before)
     on_end = request.get('on_end') or options.on_end
@@ -66,6 +68,7 @@ def resolve(options, cloud, request, occasion):
     else:
         server, field = None, 'flavor_id'
         found = requirements.find(cloud, _flavor_id(request), occasion.project_id)
+        _refuse_reserved(found)
     flavor = requirements.as_dict(found)
     resolved = {
         'resource_id': None if server is None else server.id,
@@ -78,6 +81,14 @@ def resolve(options, cloud, request, occasion):
         resolved |= {'units': requirements.units(flavor, field),
                      'traits': requirements.traits(flavor)}
     return resolved
+
+
+def _refuse_reserved(flavor):
+    reservation_id = flavor.extra_specs.get(use.FLAVOR_KEY)
+    if reservation_id is not None:
+        raise errors.ReservedFlavor(field='flavor_id', reason=(
+            f'flavor {flavor.id} belongs to reservation {reservation_id}, and so do its servers: '
+            'boot the server without another lease.'))
 
 
 def refuse_sized(request, occasion):
