@@ -17,6 +17,12 @@ OPTS = (
     cfg.StrOpt('availability_zone_prefix', default='climate_',
                help='Prefix of the availability zone of a reservation; the id of the reservation '
                     'follows. The scheduler filter needs the same prefix in nova.conf.'),
+    cfg.StrOpt('reservation_zone', default='where_none', choices=['always', 'never', 'where_none'],
+               help='Whether the aggregate of a reservation of hosts has an availability zone. '
+                    'where_none: unless one of the hosts is in a zone of an aggregate of the '
+                    'cloud, which it then keeps. always: a host in such a zone cannot be '
+                    'enrolled. never: none has; a scheduler filter other than that of Climate '
+                    'may need the zones.'),
     cfg.ListOpt('scheduler_config_files', default=SCHEDULER_FILES,
                 help='Configuration files of nova-scheduler, or copies of them. Audits and '
                      '"climate-status upgrade check" report if they lack the scheduler filter. '

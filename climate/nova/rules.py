@@ -12,6 +12,9 @@ import dataclasses
 #: Extra spec by which a flavor belongs to a reservation.
 FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
 
+#: Metadata key that marks the aggregate of a reservation of hosts; its value is the reservation.
+MARK = 'climate:reservation'
+
 _RESERVED = 'reserved for others'
 _ELSEWHERE = 'not in the reservation'
 _OTHERS = 'its reservation is for another server'
@@ -193,7 +196,7 @@ class Judge:
             units > capacity.get(each, 0) for each, units in size.items())
 
     def _is_reserved(self, aggregate):
-        if aggregate.name == self._options.freepool:
+        if aggregate.name == self._options.freepool or aggregate.metadata.get(MARK):
             return True
         prefix = self._options.zone_prefix
         return bool(prefix) and (aggregate.availability_zone or '').startswith(prefix)

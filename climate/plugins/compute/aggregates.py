@@ -4,6 +4,7 @@
 Enrolled hosts that are not leased are in the freepool, an aggregate too. A host is always in one
 of them, because Nova places anybody's servers on a host that is in none.
 """
+import collections
 import contextlib
 
 from oslo_log import log
@@ -16,33 +17,60 @@ LOG = log.getLogger(__name__)
 
 #: The metadata of an aggregate that has the id of its reservation.
 RESERVATION_KEY = 'reservation'
+#: The metadata by which the scheduler filter knows the aggregate of a reservation of hosts.
+MARK = 'climate:reservation'
+# The zones, in facts, of hosts to which no aggregate gives one; the name is Nova's default.
+_NO_ZONE = (None, 'nova')
 
 
-def stage(conf, nova, lease, reservation, known=None):
+def stage(conf, nova, lease, reservation, resources):
     """Make the Aggregate of a reservation without hosts, and return it.
 
-    :param known: a recent result of ``nova.aggregates``, to save the call.
+    Whether it has a zone is guessed from the facts of its hosts; `hand_over_staged` corrects it.
+
+    :param resources: the hosts that it is to get.
     """
-    return nova.ensure_aggregate(
-        reservation.id, zone=zone(conf, reservation.id),
-        metadata={conf.nova.aggregate_owner_key: lease.project_id}, known=known)
+    usual = all(each.facts.get('availability_zone') in _NO_ZONE for each in resources)
+    zoned = {'always': True, 'never': False}.get(conf.nova.reservation_zone, usual)
+    return _ensure(conf, nova, lease, reservation, zoned)
 
 
 def hand_over(conf, nova, lease, reservation, resources):
     """Let the project of a lease have these hosts; return (its Aggregate, the freepool).
 
-    :raises ResourcesRefused: Nova refuses some of the hosts: servers are on them, or they are in
-        another zone. They stay where they are.
+    :raises ResourcesRefused: servers are on some of the hosts, or Nova refuses some, because they
+        are in another zone. They stay where they are.
     """
     known = nova.aggregates()
-    aggregate = stage(conf, nova, lease, reservation, known)
+    zoned = _gets_zone(conf, reservation, resources, known)
+    found = named(known, reservation.id)
+    if found is not None and found.zone is not None and not zoned and not found.hosts:
+        # It was made for other hosts.
+        nova.delete_aggregate(found)
+        known = [each for each in known if each is not found]
+    aggregate = _ensure(conf, nova, lease, reservation, zoned, known)
     return aggregate, _move_in(conf, nova, aggregate, resources, known)
 
 
-def hand_over_staged(conf, nova, reservation, aggregate_id, resources):
-    """Let the project of a lease have these hosts, as `hand_over`, in the Aggregate of `stage`."""
-    _move_in(conf, nova, nova.empty_aggregate(aggregate_id, reservation.id), resources,
-             nova.aggregates(), alone=True)
+def hand_over_staged(conf, nova, lease, reservation, aggregate_id, resources):
+    """Let the project of a lease have these hosts, as `hand_over`, in the Aggregate of `stage`.
+
+    :returns: the id of its Aggregate, which is another one if its zone does not suit these hosts.
+    """
+    known = nova.aggregates()
+    found = next((each for each in known if each.id == aggregate_id), None)
+    if found is None or (found.zone is not None) != _gets_zone(conf, reservation, resources, known):
+        return hand_over(conf, nova, lease, reservation, resources)[0].id
+    _move_in(conf, nova, found, resources, known, alone=True)
+    return aggregate_id
+
+
+def _ensure(conf, nova, lease, reservation, zoned, known=None):
+    """Make the Aggregate of a reservation, with or without a zone, and return it."""
+    return nova.ensure_aggregate(
+        reservation.id, zone=zone(conf, reservation.id) if zoned else None,
+        metadata={conf.nova.aggregate_owner_key: lease.project_id, MARK: reservation.id},
+        known=known)
 
 
 def _move_in(conf, nova, aggregate, resources, known, alone=False):
@@ -51,9 +79,54 @@ def _move_in(conf, nova, aggregate, resources, known, alone=False):
     freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=known)
     # In both for a moment: a host that is in no pool is open to everybody.
     with resource_names(resources):
+        if aggregate.zone is None:
+            _refuse_occupied(nova, set(wanted) - set(aggregate.hosts))
         nova.add_hosts(aggregate, wanted, alone)
     nova.remove_hosts(freepool, wanted)
     return freepool
+
+
+def _refuse_occupied(nova, hosts):
+    """Refuse hosts with servers, as Nova does if they are to get another zone.
+
+    :raises ResourcesRefused: there are some.
+    """
+    counts = collections.Counter(
+        each.host for each in nova.servers_on(sorted(hosts))) if hosts else None
+    if counts:
+        raise errors.ResourcesRefused(service='Nova', refused={
+            host: f'The host already has {count} instance(s).' for host, count in counts.items()})
+
+
+def _gets_zone(conf, reservation, resources, known):
+    """Return whether the Aggregate of a reservation has a zone if it gets these hosts."""
+    choice = conf.nova.reservation_zone
+    if choice != 'where_none':
+        return choice == 'always'
+    found = named(known, reservation.id)
+    if found is not None and found.hosts:
+        # Nova changes the zone of no host with servers.
+        return found.zone is not None
+    return not own_zones(conf, known).keys() & set(service_hosts(resources))
+
+
+def reserves(conf, aggregate):
+    """Return whether an Aggregate, by its mark or its zone, is that of a reservation of hosts."""
+    prefix = conf.nova.availability_zone_prefix
+    return bool(aggregate.metadata.get(MARK)
+                or (prefix and (aggregate.zone or '').startswith(prefix)))
+
+
+def own_zones(conf, known):
+    """Return {service host: the Aggregate that gives it a zone}, without those of reservations."""
+    return {host: each for each in known if each.zone and not reserves(conf, each)
+            for host in each.hosts}
+
+
+def is_signed(conf, aggregate, reservation_id):
+    """Return whether an Aggregate has the zone, or else the mark, of the reservation."""
+    return aggregate.zone == zone(conf, reservation_id) or (
+        aggregate.zone is None and aggregate.metadata.get(MARK) == reservation_id)
 
 
 def made_for(conf, aggregate):
@@ -63,7 +136,7 @@ def made_for(conf, aggregate):
     """
     prefix, zone_name = conf.nova.availability_zone_prefix, aggregate.zone or ''
     said = (aggregate.name, zone_name.removeprefix(prefix) if zone_name.startswith(prefix) else '',
-            aggregate.metadata.get(RESERVATION_KEY, ''))
+            aggregate.metadata.get(RESERVATION_KEY, ''), aggregate.metadata.get(MARK, ''))
     return next((each for each in said if audit.is_id(each)), None)
 
 
@@ -137,7 +210,12 @@ def move_to_freepool(nova, aggregate, hosts, freepool, is_going=False):
     A host that Nova does not know any more only leaves the aggregate.
 
     :param is_going: whether the aggregate is deleted next.
+    :raises StillBusy: a server has just come to one of them.
     """
+    if aggregate.zone is None and nova.servers_on(hosts):
+        # Nova itself refuses only to change the zone of a host with servers.
+        raise errors.StillBusy.plain('Nova', (
+            f'servers have just come to hosts of {aggregate.name}.'))
     nova.add_hosts(freepool, hosts, known_only=True)
     nova.remove_hosts(aggregate, hosts, is_going)
     LOG.info('Reservation %s: hosts %s are back in the freepool', aggregate.name,

@@ -107,16 +107,17 @@ class HostPlugin(base.ResourcePlugin):
         return True
 
     def stage(self, cloud, lease, reservation, resources):
-        aggregate = aggregates.stage(self.conf, cloud.as_service().nova, lease, reservation)
+        aggregate = aggregates.stage(self.conf, cloud.as_service().nova, lease, reservation,
+                                     resources[host_pool.NEED])
         return {**reservation.binding, records.STAGED: {'aggregate_id': aggregate.id}}
 
     def start(self, cloud, lease, reservation, resources):
         hosts, binding = resources[host_pool.NEED], dict(reservation.binding)
         staged = binding.pop(records.STAGED, None)
         if staged is not None and cloud.attempt.is_first:
-            aggregates.hand_over_staged(self.conf, cloud.as_service().nova, reservation,
-                                        staged['aggregate_id'], hosts)
-            return {**binding, **staged}
+            return {**binding, 'aggregate_id': aggregates.hand_over_staged(
+                self.conf, cloud.as_service().nova, lease, reservation, staged['aggregate_id'],
+                hosts)}
         aggregate, freepool = aggregates.hand_over(
             self.conf, cloud.as_service().nova, lease, reservation, hosts)
         images = server_images.of_change(self.conf, cloud, lease, reservation)
@@ -227,7 +228,7 @@ class HostPlugin(base.ResourcePlugin):
 
     def _is_signed(self, aggregate, reservation_id):
         """Return whether the zone of an aggregate is the one that Climate gives it."""
-        return aggregate.zone == aggregates.zone(self.conf, reservation_id)
+        return aggregates.is_signed(self.conf, aggregate, reservation_id)
 
     @staticmethod
     def _criteria(request):

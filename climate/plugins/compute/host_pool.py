@@ -157,15 +157,21 @@ class HostPool(base.Pool, clearing.ClearableHosts, sleeping.SleepingHosts):
     def _child(self, name):
         return child_name(self.conf, name)
 
-    @staticmethod
-    def _refuse_zoned(services, name, service_host):
-        # A lease puts its hosts into a zone of its own, and Nova allows one zone for a host.
-        zoned = [aggregate for aggregate in services.nova.aggregates()
-                 if aggregate.zone and service_host in aggregate.hosts]
-        if zoned:
+    def _refuse_zoned(self, services, name, service_host):
+        known = services.nova.aggregates()
+        leased = next((each for each in known if service_host in each.hosts
+                       and aggregates.reserves(self.conf, each)), None)
+        if leased is not None:
             raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
-                f'it is in the zone {zoned[0].zone} by the aggregate {zoned[0].name}, and a lease '
-                'gives it another. Take it out of that aggregate first.'))
+                f'it is in the aggregate {leased.name} of a reservation. "climate-audit" tells '
+                'whether the reservation is over; take the host out of the aggregate then.'))
+        # Nova allows one zone for a host.
+        zoned = aggregates.own_zones(self.conf, known).get(service_host)
+        if zoned is not None and self.conf.nova.reservation_zone == 'always':
+            raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
+                f'it is in the zone {zoned.zone} by the aggregate {zoned.name}, and a lease '
+                'gives it another. Take it out of that aggregate first, or set [nova] '
+                'reservation_zone = where_none.'))
 
     @staticmethod
     def _refuse_in_use(services, name, service_host, with_others=True):

@@ -71,12 +71,25 @@ def values(conf, cloud, lease, reservation):
     if request['hint_parameter'] is not None:
         found[request['hint_parameter']] = {'reservation': hosts[0].id}
     if request['zone_parameter'] is not None:
-        found[request['zone_parameter']] = conf.nova.availability_zone_prefix + hosts[0].id
+        found[request['zone_parameter']] = _zone(cloud, hosts[0])
     for name, said in (request['lease_parameters'] or {}).items():
         label = _label(said, others)
         found[name] = _read(said, cloud.fields(others[label]),
                             said.removeprefix(f'{label}.').split('.'))
     return found
+
+
+def _zone(cloud, reservation):
+    """Return the zone of the hosts of a reservation.
+
+    :raises CloudError: it has none, because its hosts keep their own zones.
+    """
+    aggregate = cloud.as_service().nova.aggregate(reservation.id)
+    if aggregate is None or aggregate.zone is None:
+        raise errors.CloudError.plain('Nova', (
+            'zone_parameter: the hosts of the lease keep the availability zones of the cloud and '
+            'have none of their own: make another lease with hint_parameter.'))
+    return aggregate.zone
 
 
 def _label(said, labels):

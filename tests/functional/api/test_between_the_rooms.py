@@ -57,7 +57,8 @@ def test_the_known_keys_of_a_reservation_are_named(api):
     assert 'resource_properties' in answer.json['error_message']
 
 
-def test_a_host_of_another_zone_is_not_enrolled(api, manager):
+def test_a_host_of_another_zone_is_not_enrolled_if_each_lease_has_its_own(api, manager, conf):
+    conf.set_override('reservation_zone', 'always', group='nova')
     nova = manager.cloud.as_service().nova
     name = min(manager.cloud.host_names())
     nova.add_hosts(nova.ensure_aggregate('rack', zone='az1'), [name])

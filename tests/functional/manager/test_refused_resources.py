@@ -17,7 +17,8 @@ def stray(manager, host):
 
 
 def zoned(manager, host):
-    """A host that somebody took into a zone of his own."""
+    """A host in a zone of the cloud, while each lease gives its hosts a zone of its own."""
+    manager.core.conf.set_override('reservation_zone', 'always', group='nova')
     nova = acts.nova(manager)
     nova.add_hosts(nova.ensure_aggregate('east', zone='east'), [host.name])
 

@@ -9,6 +9,11 @@ MINE = rules.Aggregate('r1', 'climate_r1', {'climate:owner': 'me'})
 SHARED = rules.Aggregate('r1', 'climate_r1', {'climate:owner': 'them', 'me': 'x'})
 THEIRS = rules.Aggregate('r1', 'climate_r1', {'climate:owner': 'them'})
 ENDED = rules.Aggregate('r1', 'climate_r1', {})
+ZONED = rules.Aggregate('az1', 'az1', {})
+# Those of reservations whose hosts keep the zones of the cloud.
+BARE = rules.Aggregate('r1', None, {'climate:owner': 'me', 'climate:reservation': 'r1'})
+BARE_THEIRS = rules.Aggregate('r1', None, {'climate:owner': 'them', 'climate:reservation': 'r1'})
+BARE_ENDED = rules.Aggregate('r1', None, {'climate:reservation': 'r1'})
 ORDINARY = rules.Aggregate('ssd', 'zone-a', {'ssd': 'true'})
 ROOM = rules.Aggregate('r1', None, {'climate:owner': 'me', 'reservation': 'r1'})
 
@@ -23,18 +28,22 @@ def test_an_ordinary_host_takes_ordinary_servers(aggregates):
     assert _passes(None, *aggregates)
 
 
-@pytest.mark.parametrize('fence', [FREEPOOL, MINE, SHARED, THEIRS, ENDED])
+@pytest.mark.parametrize('fence', [FREEPOOL, MINE, SHARED, THEIRS, ENDED, BARE, BARE_THEIRS,
+                                   BARE_ENDED])
 def test_a_fenced_host_takes_no_ordinary_server(fence):
     assert not _passes(None, fence)
     assert not _passes(None, ORDINARY, fence)
+    assert not _passes(None, ZONED, fence)
 
 
-@pytest.mark.parametrize('aggregates', [(MINE,), (SHARED,), (ORDINARY, MINE), (FREEPOOL, MINE)])
+@pytest.mark.parametrize('aggregates', [(MINE,), (SHARED,), (ORDINARY, MINE), (FREEPOOL, MINE),
+                                        (BARE,), (ZONED, BARE)])
 def test_a_reservation_opens_its_own_hosts(aggregates):
     assert _passes(['r1'], *aggregates)
 
 
-@pytest.mark.parametrize('aggregates', [(), (ORDINARY,), (FREEPOOL,), (THEIRS,), (ENDED,)])
+@pytest.mark.parametrize('aggregates', [(), (ORDINARY,), (FREEPOOL,), (THEIRS,), (ENDED,),
+                                        (ZONED, BARE_THEIRS), (ZONED, BARE_ENDED)])
 def test_a_reservation_opens_no_other_host(aggregates):
     assert not _passes(['r1'], *aggregates)
 

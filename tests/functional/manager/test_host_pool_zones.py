@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts of a cloud with availability zones: they are enrolled with their zone, and keep it."""
+import acts
+import pytest
+import stacks
+from support import builders
+
+from climate import errors
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.manager.audit import comparison
+from climate.manager.audit import repairs
+from climate.plugins.compute import aggregates
+
+NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
+
+
+def _zone_of(manager, host):
+    return acts.nova(manager).hypervisor(host).availability_zone
+
+
+@pytest.fixture
+def zones(manager):
+    """Two hosts in each of two zones, and two in none; all of them are enrolled."""
+    nova = acts.nova(manager)
+    for zone, names in {'az1': ('compute-1', 'compute-2'),
+                        'az2': ('compute-3', 'compute-4')}.items():
+        nova.add_hosts(nova.ensure_aggregate(f'hosts of {zone}', zone=zone), names)
+    manager.enrol(6)
+    return manager
+
+
+def _leased(manager, count=1, criteria=None, start=NOON, **more):
+    request = builders.hosts(count, **{**({} if criteria is None else {
+        'resource_properties': criteria}), **more})
+    lease = manager.create(builders.a_lease(request, start=start, end=start + hours(4)))
+    manager.run_until(start + minutes(1))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    return lease
+
+
+def _in_zone(*names):
+    parts = ', '.join(f'["=", "$availability_zone", "{name}"]' for name in names)
+    return f'["or", {parts}]' if len(names) > 1 else parts
+
+
+def _boots(manager, lease):
+    """The owner's server lands on the hosts of the lease; nobody else's does."""
+    own = acts.aggregate(manager, lease)
+    hint = {'reservation': own.name}
+    assert manager.cloud.boot('demo', 'mine', hint).host in own.hosts
+    for host in own.hosts:
+        for project, others in (('demo', None), ('eve', hint), ('demo', {'reservation': 'r9'})):
+            with pytest.raises(errors.Conflict):
+                manager.cloud.boot(project, 'not there', others, host=host)
+
+
+@pytest.mark.parametrize('later', [hours(0), hours(2)])
+@pytest.mark.parametrize(('names', 'hosts'), [
+    (('az1',), {'compute-1', 'compute-2'}), (('az2',), {'compute-3', 'compute-4'}),
+    (('az1', 'az2'), {'compute-1', 'compute-2', 'compute-3', 'compute-4'})])
+def test_hosts_of_zones_are_leased_by_zone_and_keep_it(zones, names, hosts, later):
+    lease = _leased(zones, len(hosts), _in_zone(*names), NOON + later)
+    own = acts.aggregate(zones, lease)
+    assert (own.zone, set(own.hosts)) == (None, hosts)
+    assert {_zone_of(zones, each) for each in hosts} == set(names)
+    _boots(zones, lease)
+    zones.run_until(lease.end + minutes(5))
+    assert zones.lease(lease).state == lifecycle.TERMINATED
+    assert acts.aggregate(zones, lease) is None
+    assert len(acts.freepool(zones)) == 6
+    assert {_zone_of(zones, each) for each in hosts} == set(names)
+
+
+def test_hosts_without_a_zone_get_that_of_their_reservation(zones):
+    lease = _leased(zones, 2, _in_zone('nova'))
+    own = acts.aggregate(zones, lease)
+    assert (own.zone, set(own.hosts)) == (f'climate_{own.name}', {'compute-5', 'compute-6'})
+    _boots(zones, lease)
+
+
+def test_a_lease_of_hosts_with_and_without_a_zone_has_none(zones):
+    lease = _leased(zones, 6)
+    assert acts.aggregate(zones, lease).zone is None
+    assert _zone_of(zones, 'compute-1') == 'az1'
+    _boots(zones, lease)
+
+
+def test_with_never_no_lease_has_a_zone(zones, conf):
+    conf.set_override('reservation_zone', 'never', group='nova')
+    lease = _leased(zones, 2, _in_zone('nova'))
+    assert acts.aggregate(zones, lease).zone is None
+    assert _zone_of(zones, 'compute-5') == 'nova'
+    _boots(zones, lease)
+
+
+def test_with_always_a_host_in_a_zone_is_not_enrolled(manager, conf):
+    conf.set_override('reservation_zone', 'always', group='nova')
+    nova = acts.nova(manager)
+    nova.add_hosts(nova.ensure_aggregate('east', zone='east'), ['compute-1'])
+    with pytest.raises(errors.ResourceInUse, match='reservation_zone = where_none'):
+        manager.enrol(1)
+
+
+def test_a_lease_grows_into_another_zone_and_its_host_is_swapped(zones):
+    lease = _leased(zones, 2, _in_zone('az1', 'az2'))
+    zones.change_reservation(lease, min=3, max=3)
+    zones.run()
+    assert len(acts.aggregate(zones, lease).hosts) == 3
+    name = acts.aggregate(zones, lease).hosts[0]
+    zones.client.swap_resource(builders.a_member(), lease.id, name)
+    zones.run()
+    own = acts.aggregate(zones, lease)
+    assert len(own.hosts) == 3
+    assert name not in own.hosts
+    _boots(zones, zones.lease(lease))
+
+
+def test_a_host_with_a_server_is_not_handed_over(zones):
+    lease = zones.create(builders.a_lease(
+        builders.hosts(1, resource_properties=_in_zone('az1')), start=NOON + hours(1),
+        end=NOON + hours(2)))
+    zones.cloud.boot('others', 'stray', host='compute-1', forced=True)
+    zones.run_until(NOON + hours(1) + minutes(1))
+    lease = zones.lease(lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert acts.aggregate(zones, lease).hosts == ('compute-2',)
+
+
+def test_a_closed_aggregate_without_a_zone_lets_nobody_in(zones):
+    lease = _leased(zones, 1, _in_zone('az1'))
+    own = acts.aggregate(zones, lease)
+    aggregates.close(zones.core.conf, acts.nova(zones), own)
+    for hint in (None, {'reservation': own.name}):
+        with pytest.raises(errors.Conflict):
+            zones.cloud.boot('demo', 'late', hint, host=own.hosts[0])
+
+
+@pytest.mark.parametrize(('first', 'second'), [('compute-1', 'compute-5'),
+                                               ('compute-5', 'compute-1')])
+def test_a_substitute_after_the_staging_may_be_in_another_zone(zones, first, second):
+    hosts = {each.name: each for each in zones.client.list_resources(builders.an_admin(), 'host')}
+    acts.disable(zones, hosts[second])
+    criteria = f'["or", {acts.named(hosts[first])}, {acts.named(hosts[second])}]'
+    lease = zones.create(builders.a_lease(
+        builders.hosts(1, resource_properties=criteria), start=NOON + hours(1),
+        end=NOON + hours(2)))
+    zones.run_until(NOON + hours(1) - builders.seconds(5))
+    assert acts.aggregate(zones, lease).hosts == ()
+    acts.enable(zones, hosts[second])
+    zones.cloud.mark_host(first, up=False)
+    zones.run_until(NOON + hours(1) + minutes(1))
+    lease = zones.lease(lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    own = acts.aggregate(zones, lease)
+    assert (own.hosts, own.zone) == (
+        (second,), None if second == 'compute-1' else f'climate_{own.name}')
+    assert own.metadata == {'climate:owner': 'demo', 'climate:reservation': own.name}
+    assert [each.name for each in acts.nova(zones).aggregates()].count(own.name) == 1
+    zones.cloud.mark_host(first, up=True)
+    _boots(zones, lease)
+
+
+def test_an_audit_finds_cloud_and_database_agree_on_zones(zones):
+    _leased(zones, 2, _in_zone('az1', 'az2'))
+    _leased(zones, 1, _in_zone('nova'), NOON + hours(1))
+    assert comparison.Auditor(zones.core).look() == []
+
+
+def test_an_audit_puts_back_a_host_that_left_an_aggregate_without_a_zone(zones):
+    lease = _leased(zones, 1, _in_zone('az1'))
+    own = acts.aggregate(zones, lease)
+    acts.nova(zones).remove_hosts(own, own.hosts)
+    repairs.Repairs(zones.core).make(comparison.Auditor(zones.core).look())
+    assert acts.aggregate(zones, lease) == own
+    assert comparison.Auditor(zones.core).look() == []
+
+
+def test_a_stack_for_a_zone_of_its_lease_says_that_there_is_none(zones):
+    template = stacks.template({'zone': {'type': 'string', 'default': 'nova'}},
+                               vm=stacks.server(flavor='2', availability_zone={
+                                   'get_param': 'zone'}))
+    lease = zones.create(builders.a_lease(
+        records.ReservationRequest('physical:host', builders.hosts(
+            1, resource_properties=_in_zone('az1')).request, label='metal'),
+        records.ReservationRequest('virtual:stack', {
+            'template': template, 'zone_parameter': 'zone'}, depends_on=('metal',))))
+    zones.run_until(NOON + minutes(1))
+    assert 'another lease with hint_parameter' in stacks.told(zones, lease)
+    assert zones.cloud.stacks() == []
