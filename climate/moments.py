@@ -112,6 +112,16 @@ def iso(when: datetime.datetime) -> str:
     return in_utc(when).isoformat().removesuffix('+00:00') + 'Z'
 
 
+def exactly(when: datetime.datetime | None) -> str | None:
+    """Format a moment as REST 1.0 shows those of leases: always microseconds, no zone."""
+    return None if when is None else when.isoformat(timespec='microseconds')[:26]
+
+
+def plainly(when: datetime.datetime | None) -> str | None:
+    """Format a moment as REST 1.0 shows created_at and updated_at: a space, whole seconds."""
+    return None if when is None else when.strftime('%Y-%m-%d %H:%M:%S')
+
+
 def span(length: datetime.timedelta) -> str:
     """Format a duration as `seconds` parses it, in days and smaller units: "1d12h", "0s"."""
     left = max(0, int(length.total_seconds()))

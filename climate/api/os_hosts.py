@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serialization of hosts for /v1/os-hosts, the path that clients of REST 1.0 use."""
 from climate import errors
+from climate import moments
 from climate.api import health_view
 from climate.api import schemas
 from climate.api import serializers
 from climate.api import times
 from climate.api import views
+from climate.domain import lease_1_0
 from climate.plugins.compute import host_pool
 from climate.policies import hosts as rules
 
@@ -41,13 +43,13 @@ class HostSerializer(serializers.ResourceSerializer):
                 'reservable': resource.reservable}
         if lenient:
             del view['traits']
-            return {**view, 'trust_id': None, 'status': None, **views.stamps_1_0(resource)}
+            return {**view, 'trust_id': None, 'status': None, **lease_1_0.stamps(resource)}
         return {**view, **health_view.of_resource(resource), **serializers.power(resource),
                 **views.stamps_1_1(resource)}
 
     def property(self, found, lenient):
         # REST 1.0 shows these times in the form that leases have.
-        show = times.shown_exactly if lenient else times.shown
+        show = moments.exactly if lenient else times.shown
         return {'id': str(found.id), 'resource_type': 'physical:host',
                 'property_name': found.name, 'private': found.private,
                 'created_at': show(found.created_at), 'updated_at': show(found.updated_at)}

@@ -7,6 +7,7 @@ from climate.api import health_view
 from climate.api import schemas
 from climate.api import times
 from climate.api import views
+from climate.domain import lease_1_0
 from climate.policies import resources as rules
 
 
@@ -109,7 +110,7 @@ class ViewSerializer(ResourceSerializer):
         return False
 
     def resource(self, resource, lenient):
-        stamps = views.stamps_1_0 if lenient else views.stamps_1_1
+        stamps = lease_1_0.stamps if lenient else views.stamps_1_1
         return {'id': str(resource.id), **{name: resource.facts.get(fact)
                                            for name, fact in self._view.fields.items()},
                 'reservable': resource.reservable,

@@ -110,16 +110,6 @@ def shown(value):
     return moments.iso(value)
 
 
-def shown_exactly(value):
-    """Format a moment as REST 1.0 shows those of leases: always microseconds, no zone."""
-    return None if value is None else value.isoformat(timespec='microseconds')[:26]
-
-
-def shown_plainly(value):
-    """Format a moment as REST 1.0 shows created_at and updated_at: a space, whole seconds."""
-    return None if value is None else value.strftime('%Y-%m-%d %H:%M:%S')
-
-
 def _plain(text):
     # Python would accept the digits of every script.
     if not isinstance(text, str) or not text.isascii() or text != text.strip():

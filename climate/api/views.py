@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rendering of records in responses, by REST version."""
 import dataclasses
+import functools
 
+from climate import moments
 from climate.api import operator_texts
 from climate.api import price_view
 from climate.api import times
 from climate.domain import acquire
 from climate.domain import event_kinds
+from climate.domain import lease_1_0
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import status_words
@@ -39,26 +42,16 @@ class Views:
 
         :param permissions: the Permissions of the caller.
         """
-        return (self._lease_1_0(lease, now) if lenient
+        return (self._lease_1_0(lease) if lenient
                 else self._lease_1_1(lease, now, permissions))
 
     def reservation(self, reservation):
         """Render a Reservation, from REST 1.1 on."""
         return self._reservation_1_1(reservation)
 
-    def _lease_1_0(self, lease, now):
-        status, _ = status_words.words(lease.state, lease.task, lease.start, now)
-        return {
-            'id': lease.id, 'name': lease.name, 'user_id': lease.user_id,
-            'project_id': lease.project_id, 'trust_id': lease.trust_id, 'status': status,
-            'degraded': lease.degraded, 'start_date': times.shown_exactly(lease.start),
-            'end_date': times.shown_exactly(lease.end), **stamps_1_0(lease),
-            'reservations': [self._reservation_1_0(each) for each in lease.reservations],
-            'events': [{
-                'id': event.id, 'lease_id': lease.id, 'event_type': event.kind,
-                'time': times.shown_exactly(event.at), 'status': event.status,
-                **stamps_1_0(event)} for event in lease.events if event.kind in event_kinds.SHOWN],
-        }
+    def _lease_1_0(self, lease):
+        return lease_1_0.lease(lease, status_words.word_1_0(lease.state, lease.task),
+                               functools.partial(self._own_fields, form='shown'))
 
     def _lease_1_1(self, lease, now, permissions):
         _, status = status_words.words(lease.state, lease.task, lease.start, now)
@@ -81,17 +74,6 @@ class Views:
                        for event in lease.events
                        if event.kind in event_kinds.SHOWN and not _never_came(event, lease, now)],
             **price_view.price(lease.price),
-        }
-
-    def _reservation_1_0(self, reservation):
-        return {
-            # Clients expect an id here, also if the reservation leases no single resource.
-            'resource_id': reservation.id,
-            **self._own_fields(reservation, 'shown'),
-            'id': reservation.id, 'lease_id': reservation.lease_id,
-            'resource_type': reservation.resource_type, 'status': reservation.state,
-            'missing_resources': reservation.missing_resources,
-            'resources_changed': reservation.resources_changed, **stamps_1_0(reservation),
         }
 
     def _reservation_1_1(self, reservation):
@@ -190,7 +172,7 @@ def property_in_list(found, detail):
 
 def allocation(resource_id, bookings, lenient):
     """Render the allocations of a resource."""
-    show = times.shown_exactly if lenient else times.shown
+    show = moments.exactly if lenient else times.shown
     names = ('start_date', 'end_date') if lenient else ('start', 'end')
     reservations = []
     for each in bookings:
@@ -232,12 +214,6 @@ def service(found):
     return {'id': found.id, 'binary': 'climate-manager', 'host': found.host,
             'state': 'up' if found.up else 'down', 'since': times.shown(found.since),
             'last_seen': times.shown(found.last_seen), 'running_events': found.running}
-
-
-def stamps_1_0(record):
-    """Render created_at and updated_at for REST 1.0."""
-    return {'created_at': times.shown_plainly(record.created_at),
-            'updated_at': times.shown_plainly(record.updated_at)}
 
 
 def stamps_1_1(record):

@@ -6,6 +6,9 @@ from oslo_config import cfg
 
 GROUP = cfg.OptGroup('notifications', title='What users and projects are told, by subscriptions')
 OPTS = [
+    cfg.StrOpt('publisher_id', default='climate.lease',
+               help='The publisher of notifications on the bus. A cloud that moves from another '
+                    'reservation service keeps the name that its consumers expect.'),
     cfg.IntOpt('subscriptions_per_project', default=100, min=0, max=100000,
                help='Number of subscriptions that a project may have. 0: no new ones.'),
     cfg.IntOpt('subscriptions_per_user', default=10, min=1, max=100000,

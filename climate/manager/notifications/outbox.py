@@ -11,6 +11,7 @@ from oslo_messaging import transport as messaging_transport
 from climate.db import journal
 from climate.domain import records
 from climate.manager import core
+from climate.manager.notifications import bus_payload
 from climate.manager.notifications import fan_out
 from climate.rpc import wire
 
@@ -76,7 +77,8 @@ class Sender:
         self._owner = owner
         self._carrier = _Carrier(transport)
         # One retry only: a notification that was not sent stays in the outbox and is sent again.
-        self._notifier = messaging.Notifier(self._carrier, f'climate.{owner}', retry=1)
+        self._notifier = messaging.Notifier(self._carrier, parts.conf.notifications.publisher_id,
+                                            retry=1)
         self._failures = 0
         self._not_before = float('-inf')
         # The numbers of notifications that the bus refuses while it accepts others, such as one
@@ -123,7 +125,8 @@ class Sender:
         for number, event_type, payload in waiting:
             accepted, self._carrier.failed = False, 0
             with core.isolated('Notification %s of the outbox', number):
-                self._notifier.info({}, event_type, payload)
+                self._notifier.info({}, event_type, bus_payload.of(
+                    self._core.registry.plugins, event_type, payload))
                 accepted = not self._carrier.failed
             if not accepted:
                 if sent and self._failures >= _PROBE_AFTER:
