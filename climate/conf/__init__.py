@@ -3,6 +3,7 @@
 from oslo_config import cfg
 from oslo_db import options as database
 from oslo_log import log
+from oslo_middleware import cors
 
 from climate import version
 from climate.conf import acquire
@@ -27,6 +28,15 @@ from climate.conf import webhook
 
 MODULES = (base, api, manager, acquire, health, idle, energy, billing, forecast, notifications,
            mail, webhook, console, cloud, keystone, nova, placement, glance, simulated)
+
+# Browsers may send and read the headers of the REST interface. Set at the import, so that the
+# sample configuration has these defaults, too.
+cors.set_defaults(
+    allow_headers=['X-Auth-Token', 'OpenStack-API-Version', 'X-Openstack-Request-Id',
+                   'Idempotency-Key', 'If-Match'],
+    expose_headers=['OpenStack-API-Version', 'X-Openstack-Request-Id', 'Location', 'Retry-After',
+                    'ETag'],
+    allow_methods=['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 
 def register(conf):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The registry of enabled plugins: either all load, or the daemon stops and names the bad one."""
 import dataclasses
+import functools
 from importlib import metadata
 
 from oslo_config import cfg
+from stevedore import extension
 from stevedore import named
 
 from climate import errors
@@ -38,10 +40,10 @@ def load(names):
         NAMESPACE, list(names), on_missing_entrypoints_callback=missing,
         on_load_failure_callback=broken)
     classes = {}
-    for extension in found:
-        if extension.name in classes:
-            raise Unusable(f'[DEFAULT] plugins: {extension.name} is installed twice.')
-        classes[extension.name] = extension.plugin
+    for each in found:
+        if each.name in classes:
+            raise Unusable(f'[DEFAULT] plugins: {each.name} is installed twice.')
+        classes[each.name] = each.plugin
     return {name: classes[name] for name in names}
 
 
@@ -94,6 +96,17 @@ def views_of(pools):
     :param pools: {name: Pool class}.
     """
     return {pool.view.path: pool for pool in pools.values() if pool.view is not None}
+
+
+@functools.cache
+def types_by_path():
+    """Return {path: sorted types} of the views of every installed plugin, enabled or not."""
+    found = {}
+    # Other plugins than the enabled ones may be broken; stevedore logs and leaves those out.
+    for each in extension.ExtensionManager(NAMESPACE):
+        for path in views_of(pools_of({each.name: each.plugin})):
+            found[path] = sorted([*found.get(path, ()), each.name])
+    return found
 
 
 def unknown_pool(name, known):

@@ -146,5 +146,7 @@ def page(request, most, marker=str):
 
 def next_link(request, marker):
     """Return the links to the next page, which begins after `marker`."""
-    query = parse.urlencode({**request.GET, 'marker': marker})
+    # A parameter may be given several times.
+    others = [pair for pair in request.GET.items() if pair[0] != 'marker']
+    query = parse.urlencode([*others, ('marker', marker)])
     return [{'rel': 'next', 'href': f'{request.path_url}?{query}'}]

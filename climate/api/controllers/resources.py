@@ -10,6 +10,7 @@ from climate.api import schemas
 from climate.api import serializers
 from climate.api import times
 from climate.api import views
+from climate.api import visible_resources
 from climate.api.controllers import base
 from climate.domain import sleep
 from climate.plugins import registry
@@ -61,6 +62,14 @@ class PoolPartController(base.Controller):
     def _id(self, text):
         return base.resource_id(text, self._serializer.pool)
 
+    def _views(self, req, found):
+        """Render Resources, each with what the caller may read of it."""
+        found = visible_resources.of(self._parts, hooks.caller(req), self._serializer.pool, found)
+        return [self._serializer.resource(each, hooks.is_lenient(req)) for each in found]
+
+    def _shown(self, req, resource):
+        return {self._serializer.one: self._views(req, [resource])[0]}
+
 
 class ViewController(PoolPartController):
     """Enrols, lists, shows and removes the resources of one pool."""
@@ -70,11 +79,11 @@ class ViewController(PoolPartController):
         caller, serializer = self._authorized(req, self._serializer.rules.get), self._serializer
         if hooks.is_lenient(req):
             found = self._manager.list_resources(caller, serializer.pool)
-            return {serializer.many: [serializer.resource(each, True) for each in found]}
+            return {serializer.many: self._views(req, found)}
         limit, marker = base.page(req, self._parts.conf.api.max_limit, self._id)
         # One more than is shown tells whether there is a next page.
         found = self._manager.list_resources(caller, serializer.pool, marker, limit + 1)
-        answer = {serializer.many: [serializer.resource(each, False) for each in found[:limit]]}
+        answer = {serializer.many: self._views(req, found[:limit])}
         if len(found) > limit:
             answer[f'{serializer.many}_links'] = base.next_link(req, str(found[limit - 1].id))
         return answer
@@ -88,8 +97,7 @@ class ViewController(PoolPartController):
         try:
             if serializer.is_range(name, fields):
                 made = self._manager.create_resources(*enrolled)
-                answer = {serializer.many: [serializer.resource(each, hooks.is_lenient(req))
-                                            for each in made]}
+                answer = {serializer.many: self._views(req, made)}
             else:
                 answer = self._shown(req, self._manager.create_resource(*enrolled))
         except errors.BadField as error:
@@ -108,9 +116,6 @@ class ViewController(PoolPartController):
         caller = self._authorized(req, self._serializer.rules.delete)
         self._manager.delete_resource(caller, self._serializer.pool, self._id(resource_id))
         resp.status = 204
-
-    def _shown(self, req, resource):
-        return {self._serializer.one: self._serializer.resource(resource, hooks.is_lenient(req))}
 
 
 class PoolController(ViewController):
@@ -240,7 +245,7 @@ class PowerController(PoolPartController):
         found = self._manager.set_power(caller, self._serializer.pool, self._id(resource_id),
                                         data['state'] == sleep.AWAKE)
         resp.status = 202
-        return {self._serializer.one: self._serializer.resource(found, False)}
+        return self._shown(req, found)
 
 
 def _place(text):

@@ -4,6 +4,7 @@ import functools
 
 import pecan
 
+from climate import errors
 from climate.api import microversion
 from climate.api import openapi
 from climate.api import os_hosts
@@ -77,6 +78,14 @@ class V1Controller:
         for path, pool in registry.views_of(parts.pools).items():
             setattr(self, path, resources.ViewController(
                 parts, serializers.ViewSerializer(pool)))
+
+    @pecan.expose()
+    def _lookup(self, name, *rest):
+        types = registry.types_by_path().get(name)
+        if types and not hasattr(self, name):
+            raise errors.NotFound(
+                f'/v1/{name} needs {" or ".join(types)}, which this cloud does not enable: '
+                'administrators add it to [DEFAULT] plugins.')
 
     @pecan.expose('json')
     def openapi(self, req, resp):

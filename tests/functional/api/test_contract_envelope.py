@@ -7,6 +7,7 @@ from support import builders
 import webtest
 
 from climate.api import app
+from climate.plugins.compute import host
 
 REQUEST_ID = re.compile(r'req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 HEADER = 'OpenStack-API-Version'
@@ -49,6 +50,17 @@ def test_a_url_that_is_none_is_told_in_the_short_form(api):
         assert answer.status_int == 404
         assert answer.json == {'error': 404, 'error_message': f'Nothing is at {path}.'}
         assert HEADER not in answer.headers
+
+
+@pytest.mark.parametrize('path', ['/v1/floatingips', '/v1/floatingips/7'])
+def test_a_path_of_a_type_that_is_not_enabled_names_the_type(conf, manager, path):
+    api = builders.Api(conf, manager, plugins={'physical:host': host.HostPlugin})
+    for method in ('GET', 'POST', 'DELETE'):
+        answer = api.call(method, path, token=builders.ADMIN)
+        assert answer.status_int == 404
+        assert answer.json['error_code'] == 404
+        assert 'virtual:floatingip' in answer.json['error_message']
+    assert api.get(path, token=builders.ADMIN, version='1.1').json['error_name'] == 'not_found'
 
 
 def test_a_method_that_does_nothing_is_told_with_those_that_do(api):

@@ -39,7 +39,7 @@ def leases(call, manager):
 
 def test_pages_follow_one_another_by_their_links(call, leases):
     for query in ('limit=1', 'limit=3&sort=name:desc', 'limit=2&sort=start:desc,name',
-                  'limit=4', 'limit=9&name=a'):
+                  'limit=4', 'limit=9&name=a', 'limit=1&status=active&status=inactive'):
         seen, page = [], f'/v1/leases?{query}'
         while page and len(seen) < 9:
             answer = call('GET', page).json

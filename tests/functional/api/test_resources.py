@@ -44,7 +44,7 @@ class Shelves:
     def __getattr__(self, name):
         def call(context, *arguments):
             self.asked.append((name, *arguments))
-            return [self.shelf] if name == 'list_resources' else self.shelf
+            return {'list_resources': [self.shelf], 'list_properties': []}.get(name, self.shelf)
         return call
 
 
