@@ -47,8 +47,9 @@ def _of_cloud(options: argparse.Namespace, environ: Mapping[str, str]) -> servic
     from openstack import config
     from openstack import exceptions as sdk_exceptions
     file = environ.get('OS_CLIENT_CONFIG_FILE')
-    ours = argparse.Namespace(**{name: value for name, value in vars(options).items()
-                                 if name.startswith('os_') or name == 'insecure'})
+    ours = argparse.Namespace(**{
+        **{name: value for name, value in vars(options).items() if name.startswith('os_')},
+        **opts.where(options, environ), 'insecure': _insecure(options, environ) or None})
     # Without this, the login in the file would override the login in the options.
     explicit = opts.login_given(options)
     try:
@@ -79,9 +80,8 @@ def _of_options(options: argparse.Namespace, environ: Mapping[str, str]) -> serv
             options.os_password = _ask_password()
     auth = loader.load_from_options_getter(lambda opt: _value(opt, options, environ))
     key, cert = given('key'), given('cert')
-    insecure = options.insecure or (environ.get('OS_INSECURE') or '').lower() in _TRUE
     session = sessions.Session(
-        auth=auth, verify=False if insecure else given('cacert') or True,
+        auth=auth, verify=False if _insecure(options, environ) else given('cacert') or True,
         cert=(cert, key) if cert and key else cert)
     return service.Client(session, interface=given('interface'), region_name=given('region_name'),
                           endpoint_override=given('reservation_endpoint_override'),
@@ -96,6 +96,10 @@ def _of_standalone(options: argparse.Namespace, environ: Mapping[str, str]) -> s
     session = sessions.Session(auth=token_endpoint.Token(found.url, found.token))
     return service.Client(session, compute_endpoint=opts.given(options, environ,
                                                                'compute_endpoint_override'))
+
+
+def _insecure(options: argparse.Namespace, environ: Mapping[str, str]) -> bool:
+    return bool(options.insecure) or (environ.get('OS_INSECURE') or '').lower() in _TRUE
 
 
 def _usual_type(given: typing.Callable[[str], str | None]) -> str:

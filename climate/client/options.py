@@ -74,6 +74,16 @@ def given(options: argparse.Namespace, environ: Mapping[str, str], name: str) ->
     return getattr(options, f'os_{name}', None) or environ.get(f'OS_{name.upper()}') or None
 
 
+def where(options: argparse.Namespace, environ: Mapping[str, str]) -> dict[str, str | None]:
+    """Return {os_...: value} of the endpoints and certificates, from options or variables.
+
+    A cloud of clouds.yaml has its own; the variables win over them, as with other commands of
+    OpenStack.
+    """
+    names = [name.replace('-', '_') for name, _text in _WHERE]
+    return {f'os_{name}': given(options, environ, name) for name in names}
+
+
 def login_given(options: argparse.Namespace) -> dict[str, str]:
     """Return the login options that were given, without the authentication type."""
     names = [name.replace('-', '_') for name, _text in _LOGIN if name != 'auth-type']

@@ -12,6 +12,7 @@ import typing
 
 from climate.client import errors
 from climate.client import times
+from climate.client.commands import field_kinds
 
 _COUNT = re.compile(r'([1-9]\d*)(?:-([1-9]\d*))?')
 _REQUIREMENT = re.compile(r'\s*\$?([^\s<>=!$]+)\s*(>=|<=|==|!=|=|<|>)\s*(.+?)\s*', re.DOTALL)
@@ -19,7 +20,7 @@ _INTEGER = re.compile(r'0|-?[1-9]\d*')
 _SHORT = {'type': 'resource_type', 'properties': 'resource_properties'}
 # These fields are sent as JSON text. JSON values of other fields are sent as JSON.
 _CRITERIA = ('resource_properties', 'hypervisor_properties')
-_WORDS = {'true': True, 'false': False, 'null': None}
+_WORDS = {'true': True, 'false': False}
 _Value = typing.TypeVar('_Value')
 _OPENING, _CLOSING = '[{', ']}'
 
@@ -198,13 +199,17 @@ def _value(name: str, text: str) -> typing.Any:
         if text:
             _json(name, text)
         return text
+    if name in field_kinds.NAMES:
+        return text
     if text[:1] in ('[', '{'):
         return _json(name, text)
-    if name in ('resource_type', 'id', 'flavor_id', 'label'):
+    if text.lower() == 'null':
+        return None
+    if field_kinds.is_text(name):
         return text
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    return int(text) if _INTEGER.fullmatch(text) and not name.endswith('_id') else text
+    return int(text) if _INTEGER.fullmatch(text) else text
 
 
 def _json(name: str, text: str) -> typing.Any:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of commands."""
 import argparse
+from importlib import metadata
 
 import pytest
 
 from climate.client.commands import arguments
 from climate.client.commands import columns
+from climate.client.commands import field_kinds
 
 
 @pytest.mark.parametrize('text, expected', [
@@ -39,6 +41,49 @@ from climate.client.commands import columns
 ])
 def test_a_reservation_is_pairs_whose_values_may_be_json(text, expected):
     assert arguments.reservation(text) == expected
+
+
+def _fields():
+    """Yield (type, field, JSON types, schema) of each field of each type of Climate."""
+    for point in metadata.entry_points(group='climate.plugins'):
+        for name, schema in point.load().schema['properties'].items():
+            kinds = schema.get('type', ['string'] if 'enum' in schema else [])
+            yield pytest.param(point.name, name, {kinds} if isinstance(kinds, str) else {*kinds},
+                               id=f'{point.name}-{name}')
+
+
+_CRITERIA = ('resource_properties', 'hypervisor_properties')
+
+
+@pytest.mark.parametrize('parse', [
+    arguments.reservation, arguments.changed_reservation], ids=['new', 'changed'])
+@pytest.mark.parametrize('kind, name, kinds', _fields())
+def test_a_value_is_of_the_type_of_its_field(parse, kind, name, kinds):
+    def read(text):
+        return parse(f'type={kind},id=7,{name}={text}')[name]
+    if 'string' in kinds and name not in _CRITERIA:
+        for text in ('2030', '-3', '007', '1.5', '1e3', 'true', 'False', 'yes', 'None', 'x:y'):
+            assert read(text) == text
+        assert read('null') in (None, 'null')
+    if 'integer' in kinds:
+        assert read('2') == 2
+    if 'boolean' in kinds:
+        assert (read('true'), read('False'), read('null')) == (True, False, None)
+    if 'array' in kinds and name not in _CRITERIA:
+        assert read('["a","7"]') == ['a', '7']
+    if 'object' in kinds:
+        assert read('{"a":"7"}') == {'a': '7'}
+
+
+@pytest.mark.parametrize('name', sorted(field_kinds.NAMES - {'resource_type', 'id'}))
+def test_a_name_may_look_like_any_other_value(name):
+    for text in ('null', 'NULL', '[x]', '{"a":1}', '0', 'true'):
+        assert arguments.reservation(f'type=x,{name}={text}')[name] == text
+
+
+def test_the_fields_that_are_text_are_fields_of_some_type():
+    known = {each.values[1] for each in _fields()} | {'resource_type', 'id', 'label'}
+    assert known >= field_kinds.NAMES | field_kinds.TEXTS
 
 
 def test_a_reservation_is_shown_with_what_it_depends_on():

@@ -143,6 +143,50 @@ clouds:
     assert (outcome.code, 'moon' in outcome.err) == (1, True)
 
 
+@pytest.fixture
+def lab(tmp_path):
+    """The environment of a user whose cloud is in clouds.yaml, in region one."""
+    file = tmp_path / 'clouds.yaml'
+    file.write_text(f"""
+clouds:
+  lab:
+    auth: {{auth_url: '{KEYSTONE}', username: u, password: p, project_name: x,
+           user_domain_name: Default, project_domain_name: Default}}
+    regions: [one, two]
+""")
+    return {'OS_CLIENT_CONFIG_FILE': str(file), 'OS_CLOUD': 'lab'}
+
+
+@pytest.mark.parametrize('as_option', [True, False])
+@pytest.mark.parametrize(('settings', 'url'), [
+    ({'OS_REGION_NAME': 'two', 'OS_INTERFACE': 'internal'}, 'http://two/v1'),
+    ({'OS_RESERVATION_ENDPOINT_OVERRIDE': 'http://three/v1'}, 'http://three/v1'),
+    ({}, URL)])
+def test_variables_and_options_choose_the_endpoint_of_a_cloud_of_clouds_yaml(
+        run, keystone, lab, settings, url, as_option):
+    keystone.get(f'{url}/leases', json={'leases': []})
+    words = [each for name, value in settings.items()
+             for each in ('--' + name.lower().replace('_', '-'), value)] if as_option else []
+    outcome = run(*words, 'lease', 'list', environ={**lab, **({} if as_option else settings)})
+    assert outcome.code == 0, outcome.err
+    assert keystone.last_request.url.startswith(f'{url}/leases')
+
+
+@pytest.mark.parametrize(('settings', 'verify'), [
+    ({'OS_CACERT': '/etc/ca.pem'}, '/etc/ca.pem'), ({'OS_INSECURE': '1'}, False)])
+def test_variables_choose_the_certificates_of_a_cloud_of_clouds_yaml(
+        run, keystone, lab, settings, verify):
+    outcome = run('lease', 'list', environ={**lab, **settings})
+    assert outcome.code == 0, outcome.err
+    assert keystone.last_request.verify == verify
+
+
+def test_the_region_of_a_variable_that_has_no_service_is_refused(run, keystone, lab):
+    outcome = run('host', 'list', environ={**lab, 'OS_REGION_NAME': 'mars'})
+    assert outcome.code == 1
+    assert 'mars' in outcome.err
+
+
 def test_an_option_wins_over_clouds_yaml(run, listing, tmp_path):
     file = tmp_path / 'clouds.yaml'
     file.write_text("clouds: {lab: {auth_type: none, auth: {endpoint: 'http://wrong/v1'}}}")
