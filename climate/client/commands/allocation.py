@@ -3,6 +3,7 @@
 import argparse
 import typing
 
+from climate.client.commands import arguments
 from climate.client.commands import base
 from climate.client.commands import columns
 from climate.client.commands import resource
@@ -16,10 +17,14 @@ class AllocationCommand(resource.OfPoolOrHosts):
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
+        # Users of python-blazarclient write "host" there, the only pool that it knows.
+        parser.add_argument('resource_type', nargs='?', choices=['host'], help=argparse.SUPPRESS)
         parser.add_argument('--lease', metavar='LEASE',
                             help='Only allocations of this lease, by name or id.')
         parser.add_argument('--reservation', metavar='ID',
                             help='Only allocations of this reservation.')
+        for name in ('lease', 'reservation'):
+            arguments.also_named(parser, f'--{name}-id', dest=name)
         return parser
 
     def filters(self, parsed_args: argparse.Namespace) -> dict[str, str | None]:

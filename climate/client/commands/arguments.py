@@ -20,11 +20,20 @@ _INTEGER = re.compile(r'0|-?[1-9]\d*')
 _SHORT = {'type': 'resource_type', 'properties': 'resource_properties'}
 # These fields are sent as JSON text. JSON values of other fields are sent as JSON.
 _CRITERIA = ('resource_properties', 'hypervisor_properties')
-_WORDS = {'true': True, 'false': False}
+_WORDS = {'true': True, 'false': False, 'none': None}
 _Value = typing.TypeVar('_Value')
 _OPENING, _CLOSING = '[{', ']}'
 
 RESERVATION_EXAMPLE = """type=physical:host,min=1,max=2,properties='[">=","$vcpus","16"]'"""
+
+
+def also_named(parser: typing.Any, option: str, **like: typing.Any) -> None:
+    """Add a name that an option has in python-blazarclient; the help does not show it.
+
+    :param parser: the parser, or a group of mutually exclusive arguments.
+    :param like: the arguments of add_argument for the option, with its `dest`.
+    """
+    parser.add_argument(option, help=argparse.SUPPRESS, **like)
 
 
 def moment(text: str) -> str:

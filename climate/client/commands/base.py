@@ -12,6 +12,7 @@ from cliff import lister
 from cliff import show
 
 from climate.client import errors
+from climate.client.commands import arguments
 from climate.client.commands import columns
 
 if typing.TYPE_CHECKING:
@@ -72,6 +73,11 @@ class Lister(Command, lister.Lister):
     A table has at most 120 columns of text with usual names, unless --long asks for more. -c takes
     all columns, those of --long too.
     """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        arguments.also_named(parser, '--sort-by', dest='sort_columns', action='append')
+        return parser
 
     def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str],
                        data: Iterable[Sequence[typing.Any]]) -> int:

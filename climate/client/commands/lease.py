@@ -13,6 +13,7 @@ from climate.client.commands import base
 from climate.client.commands import lease_view
 from climate.client.commands import new_lease
 from climate.client.commands import reservation_arguments
+from climate.client.commands import shifts
 from climate.client.commands import waits
 
 
@@ -116,13 +117,20 @@ class SetLease(waits.ShowLeaseCommand):
         parser = super().get_parser(prog_name)
         self.add_lease(parser)
         parser.add_argument('--name', metavar='NEW_NAME', help='The new name.')
-        parser.add_argument('--start', metavar='TIME', type=arguments.moment,
-                            help=f'The new start: {new_lease.TIME_HELP}')
-        parser.add_argument('--end', metavar='TIME', type=arguments.moment, help='The new end.')
+        start, end = (parser.add_mutually_exclusive_group() for _ in range(2))
+        start.add_argument('--start', metavar='TIME', type=arguments.moment,
+                           help=f'The new start: {new_lease.TIME_HELP}')
+        end.add_argument('--end', metavar='TIME', type=arguments.moment,
+                         help='The new end.')
+        arguments.also_named(start, '--start-date', dest='start', type=arguments.moment)
+        arguments.also_named(end, '--end-date', dest='end', type=arguments.moment)
+        shifts.add({'start': start, 'end': end})
         parser.add_argument('--duration', metavar='SPAN', type=arguments.span,
                             help=f'The new duration: {times.SPAN_HELP}.')
         parser.add_argument('--before-end', metavar='TIME', type=arguments.moment,
                             help='The new time of the action before the end.')
+        arguments.also_named(parser, '--before-end-date', dest='before_end',
+                             type=arguments.moment)
         parser.add_argument('--reservation', metavar='id=ID,KEY=VALUE,...', action='append',
                             type=arguments.changed_reservation, dest='reservations',
                             help='Change a reservation: id=RESERVATION_ID,max=3. Repeatable.')
@@ -137,12 +145,13 @@ class SetLease(waits.ShowLeaseCommand):
                    if name in ('name', 'start', 'end', 'duration', 'before_end', 'reservations',
                                'idle_exempt')
                    and value is not None}
-        if not changes:
+        if not changes and not shifts.given(parsed_args):
             raise errors.BadValue('Nothing to change: give --name, --start, --end, --duration, '
                                   '--before-end, --reservation or --idle-exempt, such as --end '
                                   '"+2h".')
-        lease_id = self.client.leases.find(parsed_args.lease)['id']
-        lease = self.client.leases.update(lease_id, dry_run=parsed_args.dry_run, **changes)
+        lease = self.client.leases.find(parsed_args.lease)
+        changes |= shifts.changes(parsed_args, lease)
+        lease = self.client.leases.update(lease['id'], dry_run=parsed_args.dry_run, **changes)
         if parsed_args.dry_run:
             self.say_dry()
         return lease_view.shown(lease)

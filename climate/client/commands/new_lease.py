@@ -26,6 +26,9 @@ class NewLeaseCommand(waits.ShowLeaseCommand):
                             help=f'How long it lasts: {times.SPAN_HELP}.')
         parser.add_argument('--before-end', metavar='TIME', type=arguments.moment,
                             help='When the action before the end is due.')
+        for name in ('start', 'end', 'before_end'):
+            arguments.also_named(parser, f'--{name.replace("_", "-")}-date', dest=name,
+                                 type=arguments.moment)
         parser.add_argument('--idle-exempt', action='store_true',
                             help='It is never called idle; for administrators.')
         parser.add_argument('--key', metavar='TEXT',

@@ -293,3 +293,5 @@ def _add_properties(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--property', metavar='NAME=VALUE', action='append', default=[],
                         type=arguments.name_and_value, dest='properties',
                         help='A property for criteria, such as gpu=True. Repeatable.')
+    arguments.also_named(parser, '--extra', action='append', dest='properties',
+                         type=arguments.name_and_value)
