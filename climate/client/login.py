@@ -93,7 +93,11 @@ def _of_standalone(options: argparse.Namespace, environ: Mapping[str, str]) -> s
     if found is None:
         raise errors.NotConfigured('Which cloud? ' + _HOW)
     from keystoneauth1 import token_endpoint
-    session = sessions.Session(auth=token_endpoint.Token(found.url, found.token))
+    import requests
+    # It is on this machine, which a proxy cannot reach.
+    direct = requests.Session()
+    direct.trust_env = False
+    session = sessions.Session(auth=token_endpoint.Token(found.url, found.token), session=direct)
     return service.Client(session, compute_endpoint=opts.given(options, environ,
                                                                'compute_endpoint_override'))
 

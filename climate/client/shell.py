@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Mapping
 import difflib
 import importlib.metadata
+import io
 import logging
 import os
 import sys
@@ -145,6 +146,10 @@ class Shell(app.App):
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # The encoding of the terminal may lack letters that names have.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors='backslashreplace')
     return Shell().run(sys.argv[1:] if argv is None else argv)
 
 

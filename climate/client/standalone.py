@@ -19,9 +19,19 @@ def path(environ: Mapping[str, str]) -> pathlib.Path:
     if environ.get('CLIMATE_STANDALONE_FILE'):
         return pathlib.Path(environ['CLIMATE_STANDALONE_FILE']).expanduser()
     state = environ.get('XDG_STATE_HOME')
-    home = pathlib.Path(environ['HOME']) if environ.get('HOME') else pathlib.Path.home()
-    base = pathlib.Path(state) if state else home / '.local' / 'state'
+    base = pathlib.Path(state) if state else _home(environ) / '.local' / 'state'
     return base / 'climate' / 'standalone.json'
+
+
+def _home(environ: Mapping[str, str]) -> pathlib.Path:
+    """Return the home of the user; a folder that does not exist if the user has none."""
+    if environ.get('HOME'):
+        return pathlib.Path(environ['HOME'])
+    try:
+        return pathlib.Path.home()
+    except RuntimeError:
+        # The user of a container may not be in its list of users.
+        return pathlib.Path('/nonexistent')
 
 
 def find(environ: Mapping[str, str]) -> Standalone | None:

@@ -9,6 +9,7 @@ import sys
 import threading
 
 from oslo_log import log
+from oslo_utils import netutils
 
 from climate import cloud as clouds
 from climate import conf as configuration
@@ -77,14 +78,17 @@ def main():
     calls = client.ManagerClient(endpoint.InProcess(manager.endpoint))
     count = _enrol_all(manager, calls)
     application.built = app.build(conf, calls)
-    url = f'http://{conf.api.host}:{conf.api.port}/v1'
+    url = f'http://{netutils.escape_ipv6(conf.api.host)}:{conf.api.port}/v1'
+    _no_proxy_to(conf.api.host)
     login = console_login.Key(_identity(url))
     pages = console_program.listen(console.build(conf, method=login), conf)
     # From here on a signal must remove the note.
     stopped = _stop_event()
     note = _leave_note(url, state)
-    print(_WELCOME.format(url=url, count=count, state=state, bin=_bin(), console=(
-        f'http://{conf.console.host}:{conf.console.port}/login?key={login.key}')), flush=True)
+    opened = (f'http://{netutils.escape_ipv6(conf.console.host)}:{conf.console.port}'
+              f'/login?key={login.key}')
+    print(_WELCOME.format(url=url, count=count, state=state, bin=_bin(), console=opened),
+          flush=True)
     for each in (server, pages):
         threading.Thread(target=each.run, daemon=True).start()
     stopped.wait()
@@ -157,17 +161,31 @@ def _enrol_all(manager, calls):
 def _leave_note(url, state):
     """Write a note that tells the `climate` command where to connect to; return its path.
 
-    If another standalone has a note already, that one stays and ours is written to `state`.
+    If another standalone has a note already, or the home cannot be written, ours is in `state`.
     """
     path = standalone.path(os.environ)
+    own = state / 'standalone.json'
     other = standalone.find(os.environ)
     if other is not None:
-        path = state / 'standalone.json'
+        path = own
         print(f'Another standalone runs at {other.url}, and the climate command connects to that '
               f'one. To use this one:\n\n  export CLIMATE_STANDALONE_FILE={path}\n')
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({'url': url, 'token': _TOKEN, 'pid': os.getpid()}))
+    content = json.dumps({'url': url, 'token': _TOKEN, 'pid': os.getpid()})
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    except OSError as error:
+        print(f'{path} cannot be written: {error.strerror}. To let the climate command find this '
+              f'one:\n\n  export CLIMATE_STANDALONE_FILE={own}\n')
+        path = own
+        path.write_text(content)
     return path
+
+
+def _no_proxy_to(host):
+    """Let the console call the API of this process directly, also if there is a proxy."""
+    for name in ('no_proxy', 'NO_PROXY'):
+        os.environ[name] = ','.join(filter(None, (os.environ.get(name), host)))
 
 
 def _bin():

@@ -14,7 +14,7 @@ _FILE = pathlib.Path(__file__).parent / 'static' / 'texts.json'
 @functools.cache
 def all_texts():
     """Return {key: text}. Scripts read the same file."""
-    return json.loads(_FILE.read_text())
+    return json.loads(_FILE.read_text(encoding='utf-8'))
 
 
 def text(key, **values):

@@ -8,6 +8,8 @@ import sys
 import pytest
 from unit.client import canned
 
+from climate.client import standalone as standalone_note
+
 URL = canned.URL
 
 
@@ -53,6 +55,20 @@ def test_without_cloud_and_standalone_the_way_out_is_said(run, tmp_path, content
     outcome = run('lease', 'list', environ={'CLIMATE_STANDALONE_FILE': str(file)})
     assert outcome.code == 1
     assert all(word in outcome.err for word in ('OS_CLOUD', 'OS_AUTH_URL', 'make run'))
+
+
+def test_a_user_without_a_home_has_no_standalone(monkeypatch):
+    # As in a container whose user is in no list of users.
+    monkeypatch.delenv('HOME')
+    monkeypatch.setattr('os.getuid', lambda: 987654)
+    assert standalone_note.find({}) is None
+
+
+def test_a_proxy_does_not_stand_between_the_command_and_its_standalone(
+        run, listing, tmp_path, monkeypatch):
+    monkeypatch.setenv('http_proxy', 'http://127.0.0.1:9')
+    assert run('lease', 'list', environ=standalone(tmp_path, os.getpid())).code == 0
+    assert not listing.last_request.proxies
 
 
 def test_a_standalone_that_has_died_is_not_asked(run, listing, tmp_path):

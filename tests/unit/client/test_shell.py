@@ -2,6 +2,7 @@
 """The help of the command, its table of commands, and the plug-in of openstack."""
 import argparse
 import importlib.metadata
+import io
 import subprocess
 import sys
 
@@ -27,6 +28,20 @@ def test_every_command_has_help(run, name):
     outcome = run(*name.split(), '--help')
     assert outcome.code == 0
     assert f'usage: climate {name}' in outcome.out
+
+
+@pytest.mark.parametrize('encoding', ['ascii', 'latin-1', 'cp1252', 'utf-8'])
+@pytest.mark.parametrize('name', ['Z\u00fcrich', '\u2581\u2588', '\u6771\u4eac', '\U0001f600'])
+def test_names_are_printed_in_any_encoding(monkeypatch, requests_mock, encoding, name):
+    requests_mock.get(f'{URL}/leases', json={'leases': [canned.a_lease(name=name)]})
+    for key, value in (('OS_AUTH_TYPE', 'admin_token'), ('OS_ENDPOINT', URL), ('OS_TOKEN', 't')):
+        monkeypatch.setenv(key, value)
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr('sys.stdout', out)
+    assert shell.main(['lease', 'list', '-f', 'value', '-c', 'name']) == 0
+    out.flush()
+    printed = out.buffer.getvalue().decode(encoding)
+    assert printed.encode().decode('unicode_escape' if '\\' in printed else 'utf-8') == f'{name}\n'
 
 
 def test_an_unknown_command_is_answered_with_near_ones(run):
