@@ -25,6 +25,7 @@ from climate.domain import interval
 from climate.domain import requirement
 from climate.domain import selection
 from climate.manager.booking import booking
+from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
 from climate.manager.usage import days
 from climate.manager.usage import gauges
@@ -84,6 +85,7 @@ class World:
         with step('end it'):
             life.drained(self.manager)
         with step('send its news'):
+            fan_out.fan_out(self.manager.core, self.clock())
             assert self._news.flush(self.clock())
         with self.database.reader() as connection:
             ended = leases.get(connection, made['lease']['id'])

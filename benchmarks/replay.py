@@ -29,6 +29,7 @@ from climate import errors
 from climate.cloud import simulated
 from climate.db import tables
 from climate.domain import lifecycle
+from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
 
 HOSTS = 128
@@ -146,10 +147,12 @@ def _figures(database, found, taken):
     manager.enrol(HOSTS)
     sender = outbox.Sender(manager.core, 'bench',
                            messaging.get_notification_transport(conf, url='fake:/'))
+    fan_out.fan_out(manager.core, clock())
     sender.flush(clock())
     with builders.statements() as statements:
         began = time.monotonic(), time.process_time()
         refused = replayed(manager, found)
+        fan_out.fan_out(manager.core, clock())
         sent = sender.flush(clock())
         seconds, used = time.monotonic() - began[0], time.process_time() - began[1]
     assert refused == len(found) - len(taken), (refused, len(found), len(taken))

@@ -83,8 +83,9 @@ class _PublicPaths:
 
     def __call__(self, environ, start_response):
         # Every route can also be written with .json at its end.
-        path = (environ.get('PATH_INFO') or '/').removesuffix('.json')
-        environ['PATH_INFO'] = path
+        asked = environ.get('PATH_INFO') or '/'
+        path = environ['PATH_INFO'] = asked.removesuffix('.json')
+        environ[hooks.TWIN] = path != asked
         if not _is_text(path) or not _is_text(environ.get('QUERY_STRING') or ''):
             return hooks.refused_url(environ, start_response)
         if path.startswith(calendar_paths.PREFIX):

@@ -18,6 +18,8 @@ LOG = log.getLogger(__name__)
 _CALLER = 'climate.caller'
 _VERSION = 'climate.version'
 _ACCEPTED = 'climate.accepted'
+#: Whether .json was taken off the end of the path.
+TWIN = 'climate.twin'
 _REQUEST_ID = 'openstack.request_id'
 _CHANGING = ('POST', 'PUT', 'PATCH', 'DELETE')
 

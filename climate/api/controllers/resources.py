@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paths /v1/resources/{pool} and /v1/os-hosts, with their properties and allocations."""
+import contextlib
+
 import pecan
 from pecan import routing
 
@@ -160,9 +162,16 @@ class PropertiesController(PoolPartController):
     def patch(self, req, resp, name):
         caller = self._authorized(req, self._serializer.rules.update_properties)
         data = body.read(req, schemas.PROPERTY_UPDATE, self._limit)
-        changed = self._manager.update_property(
-            caller, self._serializer.pool, name, data['private'])
+        changed = self._change(caller, name, data['private'], req.environ[hooks.TWIN])
         return {'resource_property': self._serializer.property(changed, hooks.is_lenient(req))}
+
+    def _change(self, caller, name, private, is_twin):
+        """Change the property whose name, or the beginning of it before ".json", is in the path."""
+        if is_twin:
+            with contextlib.suppress(errors.PropertyNotFound):
+                return self._manager.update_property(
+                    caller, self._serializer.pool, f'{name}.json', private)
+        return self._manager.update_property(caller, self._serializer.pool, name, private)
 
 
 class AllocationsController(PoolPartController):

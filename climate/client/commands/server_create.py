@@ -22,6 +22,9 @@ def _of_reservation(reservation: Mapping[str, typing.Any]) -> dict[str, typing.A
     """Make the record of a reservation; None if its type is not for servers."""
     found = {'reservation_id': reservation['id']}
     if 'resource_id' in reservation:
+        # Volumes, stacks and clusters have the field, too.
+        if reservation['resource_type'] != 'virtual:instance':
+            return None
         return {**found, 'server_id': reservation['resource_id']}
     found['usable'] = reservation['status'] == 'active'
     if reservation['resource_type'] == 'physical:host':

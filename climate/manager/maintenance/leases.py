@@ -114,7 +114,8 @@ class Leases:
         when = f'from {case.window.span}: {case.found.reason}'
         return moves.Occasion(
             frozenset(case.ids), frozenset({*case.found.resource_ids, *bad, *also_avoid}),
-            texts.Text(f'{len(case.ids)} of its resources have maintenance {when}.',
+            texts.Text(f'{len(case.ids)} of its resources '
+                       f'{"has" if len(case.ids) == 1 else "have"} maintenance {when}.',
                        f'{names}: maintenance {case.found.id} {when}.'), TOLD)
 
     @staticmethod

@@ -12,7 +12,6 @@ from climate.db import journal
 from climate.domain import records
 from climate.manager import core
 from climate.manager.notifications import bus_payload
-from climate.manager.notifications import fan_out
 from climate.rpc import wire
 
 LOG = log.getLogger(__name__)
@@ -86,8 +85,7 @@ class Sender:
         self._refused = set()
 
     def flush(self, now):
-        """Send the waiting notifications; return how many were sent."""
-        fan_out.fan_out(self._core, now)
+        """Send the notifications that the subscriptions have; return how many were sent."""
         count = 0
         while self._core.monotonic() >= self._not_before:
             with self._core.database.reader() as connection:

@@ -80,6 +80,9 @@ def units(flavor, field='flavor_id'):
         'MEMORY_MB': flavor['ram'],
         'DISK_GB': flavor['disk'] + flavor['ephemeral'] + math.ceil(flavor['swap'] / _MB),
     }
+    if policy == 'dedicated' and specs.get('hw:emulator_threads_policy') == 'isolate':
+        # Nova gives the emulator a CPU of its own.
+        found['PCPU'] += 1
     for key, text in specs.items():
         if key.startswith(_RESOURCE):
             if not text.isdecimal():

@@ -139,6 +139,19 @@ def test_a_property_is_renamed_by_no_body(call, manager):
     assert call('PATCH', '/properties/x', {'private': True}).status_int == 404
 
 
+@pytest.mark.parametrize('names', [['a', 'a.json'], ['a.json'], ['a.json', 'a.json.json']])
+def test_a_property_whose_name_ends_in_json_is_changed(call, manager, names):
+    manager.enrol(1, **dict.fromkeys(names, 'x'))
+    for name in names:
+        for path in (f'/properties/{name}', f'/properties/{name}.json'):
+            changed = call('PATCH', path, {'private': True})
+            assert changed.status_int == 200
+            # A path that ends in .json means the property of that name, if there is one.
+            exact = path.removeprefix('/properties/')
+            expected = exact if exact in names else name
+            assert changed.json['resource_property']['property_name'] == expected
+
+
 def test_a_property_whose_name_has_a_dot_is_found(call, manager):
     manager.enrol(1, **{'hw.gpu': 'A100', 'logo.png': 'x'})
     for name in ('hw.gpu', 'logo.png'):

@@ -9,6 +9,7 @@ import pytest
 from support import builders
 
 from climate.domain import records
+from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
@@ -35,6 +36,7 @@ class Consumer:
     def read(self):
         """Return the new messages as [(event type, payload)]."""
         self.messages.clear()
+        fan_out.fan_out(self._manager.core, self._manager.clock())
         self._sender.flush(self._manager.clock())
         return [(each['event_type'], each['payload']) for each in self.messages]
 

@@ -99,6 +99,7 @@ def test_the_owner_of_a_lease_that_cannot_move_is_told_once(manager, carry_on):
             connection, 'a test', manager.clock(), manager.clock(), 100)]
     [payload] = [payload for name, payload in sent if name == 'lease.maintenance']
     assert 'new firmware' in payload['reason']
+    assert payload['reason'].startswith('1 of its resources has maintenance from ')
     assert host.name not in payload['reason']
 
 

@@ -8,6 +8,7 @@ from oslo_messaging import transport
 import pytest
 from support import builders
 
+from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
@@ -52,11 +53,12 @@ class Sending:
 
     def __init__(self, manager, bus, owner='this manager'):
         self.seconds = 0
-        self._clock = manager.clock
+        self._clock, self._core = manager.clock, manager.core
         parts = dataclasses.replace(manager.core, monotonic=lambda: self.seconds)
         self._sender = outbox.Sender(parts, owner, transport.NotificationTransport(bus))
 
     def flush(self):
+        fan_out.fan_out(self._core, self._clock())
         return self._sender.flush(self._clock())
 
 

@@ -11,6 +11,7 @@ from climate import errors
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager.leases import trusts
+from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
@@ -302,6 +303,7 @@ def test_news_go_out_once_and_in_order(manager, conf):
                        'lease.event.before_end_lease', 'lease.event.end_lease']
     transport = messaging.get_notification_transport(conf, url='fake:/')
     sender = outbox.Sender(manager.core, 'this manager', transport)
+    fan_out.fan_out(manager.core, manager.clock())
     assert sender.flush(manager.clock()) == 4
     assert acts.news(manager) == []
     assert sender.flush(manager.clock()) == 0

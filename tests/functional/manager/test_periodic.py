@@ -133,6 +133,7 @@ def _send(world, _):
     first, *others = [world.manager.create(builders.a_lease(
         acts.dummy(), start=NOON + hours(2), end=NOON + hours(3))) for _ in range(3)]
     world.refused.add(first.id)
+    world.run('copy notifications to subscriptions')
     seconds = [0]
     world.periodic._core = dataclasses.replace(world.manager.core, monotonic=lambda: seconds[0])
     task, _ = world.periodic.tasks()['send notifications to the bus']

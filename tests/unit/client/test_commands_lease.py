@@ -149,6 +149,8 @@ def test_a_lease_that_waits_has_no_times_yet(run, demo):
 
 @pytest.mark.parametrize('found', [
     {'resource_type': 'virtual:floatingip'}, {'resource_id': 's1', 'status': 'deleted'},
+    *({'resource_type': f'virtual:{kind}', 'resource_id': resource_id}
+      for kind in ('volume', 'stack', 'cluster') for resource_id in (None, 's1')),
     {'resource_type': 'physical:host', 'status': 'error'}])
 def test_no_server_is_created_with_what_is_over_or_of_another_kind(run, demo, found):
     demo.get(LEASE_URL, json={'lease': canned.a_lease(reservations=[reservation(**found)])})
