@@ -49,7 +49,8 @@ _SINCE = (sa.select(HISTORY.c.what, HISTORY.c.why)
 _PAGE = 4_000
 
 _LINE = tables.columns(HISTORY, records.HistoryLine)
-_MOMENT = re.compile(r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?')
+# The parts of a text that differ each time: moments, and ids of requests to other services.
+_VARYING = re.compile(r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?|req-[0-9a-f-]{36}')
 
 
 def note(connection, lease_id, now, who, what, why=None):
@@ -102,25 +103,25 @@ def last(connection, lease_id, what):
 def note_if_new(connection, lease_id, now, who, what, why):
     """Add an entry if the last one of its kind (`what`) differs.
 
-    This records a lasting problem once, not each time it is found. Dates in the text are ignored
-    in the comparison.
+    This records a lasting problem once, not each time it is found. Dates and ids of requests in the
+    text are ignored in the comparison.
     """
     entry = last(connection, lease_id, what)
-    if entry is None or _timeless(entry.why) != _timeless(why and why.operator):
+    if entry is None or _constant(entry.why) != _constant(why and why.operator):
         note(connection, lease_id, now, who, what, why)
 
 
 def replace(connection, lease_id, earliest, what, before, after):
     """Replace the text of the last entry of a kind, if that is `before` and not too old.
 
-    Dates in the text are ignored in the comparison, as in `note_if_new`.
+    Dates and ids of requests are ignored in the comparison, as in `note_if_new`.
 
     :param earliest: an older entry stays.
     :param before: a ``texts.Text``, as is `after`.
     :returns: whether it was replaced.
     """
     entry = last(connection, lease_id, what)
-    if entry is None or entry.at < earliest or _timeless(entry.why) != _timeless(before.operator):
+    if entry is None or entry.at < earliest or _constant(entry.why) != _constant(before.operator):
         return False
     connection.execute(sa.update(HISTORY).where(HISTORY.c.id == entry.id)
                        .values(**texts.columns('why', after)))
@@ -199,8 +200,8 @@ def has_unsent(connection):
     return connection.execute(_ANY).scalar() is not None
 
 
-def _timeless(text):
-    return text and _MOMENT.sub('', text)
+def _constant(text):
+    return text and _VARYING.sub('', text)
 
 
 def sent(connection, ids):

@@ -37,6 +37,7 @@ LOG = log.getLogger(__name__)
 # How many warnings of an action the reason of a lease shows.
 _MOST_TOLD = 10
 _NOT_WANTED = texts.same('It may not be taken back any more.')
+_TRIED_AGAIN = 'The start failed and is tried again: '
 _TAKEN_BACK = texts.same('Not all of its reservations could be started, and they depend on each '
                          'other. What has started is taken back.')
 
@@ -152,6 +153,10 @@ class Outcomes:
             # The leases behind it in the wait queue need not wait until this failure is over.
             acquisitions.change(connection, lease.id, now, heard=lease.acquisition.wakes)
             wakeups.pass_on(connection, self._core.conf, lease.acquisition, now)
+        if failed and event.kind == event_kinds.START and outcome.reason is not None:
+            # Dropped again when the start succeeds.
+            leases.change(connection, leases.get(connection, lease.id), now,
+                          reason=outcome.reason.within(_TRIED_AGAIN))
         if failed:
             _tell(connection, claim, now, f'{event.kind} failed', outcome.reason)
             LOG.warning('Lease %s: %s failed, again in %s: %s', lease.id, event.kind, pause,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts and ends when the cloud is slow or fails, and hosts that are late or broken."""
 import datetime
+import uuid
 
 import acts
 import oslo_messaging as messaging
@@ -394,3 +395,37 @@ def test_a_property_that_a_lease_asked_for_stays_until_it_is_over(manager):
     manager.run_until(NOON + hours(2))
     changed = manager.client.update_resource(admin, 'host', host.id, {'rack': None})
     assert changed.properties == {'row': '1'}
+
+
+def test_a_start_that_fails_says_why_until_it_succeeds(manager):
+    manager.enrol(1)
+    manager.cloud.fail('nova.add_host', 3, acts.NO)
+    lease = manager.create(builders.a_lease(end=NOON + hours(2)))
+    manager.run()
+    failing = manager.lease(lease)
+    assert failing.reason.startswith('The start failed and is tried again: ')
+    assert failing.reason.endswith('Nova: no')
+    assert failing.task == 'start'
+    manager.run_until(NOON + minutes(30))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert manager.lease(lease).reason is None
+
+
+def test_a_start_that_is_given_up_does_not_say_that_it_is_tried_again(manager):
+    manager.enrol(1)
+    manager.cloud.fail('nova.add_host', 999, acts.NO)
+    lease = manager.create(builders.a_lease(end=NOON + hours(2)))
+    manager.run_until(NOON + hours(1))
+    assert manager.lease(lease).state == lifecycle.ERROR
+    assert 'is tried again' not in manager.lease(lease).reason
+
+
+def test_the_same_failure_is_in_the_history_once_whatever_the_id_of_its_request(manager):
+    manager.enrol(1)
+    for number in range(1, 4):
+        manager.cloud.fail('nova.add_host', 1, errors.CloudError(service='Nova', reason=(
+            f'no (Request-ID: req-{uuid.UUID(int=number)}, 2030-05-0{number} 12:00:00)')))
+    lease = manager.create(builders.a_lease(end=NOON + hours(2)))
+    manager.run_until(NOON + minutes(30))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert acts.history(manager, lease).count('start_lease failed') == 1
