@@ -57,7 +57,7 @@ _CRITERIA = ('resource_properties', 'hypervisor_properties')
 
 @pytest.mark.parametrize('parse', [
     arguments.reservation, arguments.changed_reservation], ids=['new', 'changed'])
-@pytest.mark.parametrize('kind, name, kinds', _fields())
+@pytest.mark.parametrize('kind, name, kinds', list(_fields()))
 def test_a_value_is_of_the_type_of_its_field(parse, kind, name, kinds):
     def read(text):
         return parse(f'type={kind},id=7,{name}={text}')[name]
