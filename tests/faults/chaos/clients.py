@@ -136,7 +136,8 @@ class Client(threading.Thread):
             if promise.lease_id is None or promise.deleted != 'no' or self._stopping.is_set():
                 return
             self._pause(0.2, 2)
-            self._chances.choices((self._move_end, self._end, self._delete), (6, 1, 2))[0](promise)
+            acts = (self._move_end, self._end, self._delete_lease)
+            self._chances.choices(acts, (6, 1, 2))[0](promise)
 
     def _start(self):
         """Now, or soon."""
@@ -169,7 +170,7 @@ class Client(threading.Thread):
         elif code in _DOUBTFUL:
             promise.perhaps_ends.add(end)
 
-    def _delete(self, promise):
+    def _delete_lease(self, promise):
         code, _ = self.door.ask('DELETE', f'/leases/{promise.lease_id}', promise.project)
         if code in (204, 404):
             promise.deleted = 'yes'
