@@ -6,6 +6,7 @@
 when the step is over. The exit status is 1 if a step failed.
 """
 import argparse
+import contextlib
 import dataclasses
 import math
 import os
@@ -107,35 +108,70 @@ class Run:
         self._steps, self._seed, self._root = steps, seed, root
         self._limit = math.inf if limit_seconds is None else limit_seconds
         self._began = time.monotonic()
+        # The process groups that run, and whether no other one may be started.
+        self._groups, self._stopping = set(), False
 
     def run(self):
-        """Run every step, whatever became of the ones before; return whether all passed."""
+        """Run every step, whatever became of the ones before; return whether all passed.
+
+        An interrupt ends everything that was started, also the steps beside another.
+        """
+        try:
+            self._run_all()
+        except BaseException:
+            self._stopping = True
+            for group in tuple(self._groups):
+                _end_group(group)
+            raise
+        return all(result.passed for result in self.results)
+
+    def _run_all(self):
         for step in self._steps:
             self._say(f'== {", ".join([step.name, *(other.name for other in step.beside)])}')
             others = threading.Thread(target=self._run_each, args=(step.beside,))
             others.start()
             self._run_one(step)
             others.join()
-        return all(result.passed for result in self.results)
 
     def _run_each(self, steps):
         for step in steps:
-            self._run_one(step, ('nice',))
+            if not self._stopping:
+                self._run_one(step, ('nice',))
 
     def _run_one(self, step, before=()):
         log = self._root / 'build' / 'steps' / f'{step.name.replace(" ", "-")}.log'
         log.parent.mkdir(parents=True, exist_ok=True)
         began = time.monotonic()
         limit = min(step.budget_seconds * STOPPED, self._limit - (began - self._began))
-        code = _run_command([*before, 'make', '--no-print-directory', '-C', str(self._root),
-                             *step.targets.split(),
-                             *([f'SEED={self._seed}'] if self._seed else [])], log, max(1, limit))
+        code = self._run_command(
+            [*before, 'make', '--no-print-directory', '-C', str(self._root), *step.targets.split(),
+             *([f'SEED={self._seed}'] if self._seed else [])], log, max(1, limit))
         lines = log.read_text(errors='replace').splitlines()
         closing = [line for line in lines if _CLOSING.search(line)]
         result = Result(step, code == 0, time.monotonic() - began, closing[-1] if closing else '')
         self.results.append(result)
         self._say('\n'.join([f'== {step.name}: {_word(result)} in {result.seconds:.0f} s',
                              *lines[-(_TAIL if result.passed else _TAIL_OF_FAILURE):]]))
+
+    def _run_command(self, words, log, limit_seconds):
+        """Run a command with its output in a file; return its exit status, or -1 if it is too slow.
+
+        It gets a process group of its own, so that all that it started ends with it.
+        """
+        with log.open('wb') as output, subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                start_new_session=True) as process:
+            self._groups.add(process.pid)
+            try:
+                return process.wait(limit_seconds)
+            except BaseException as error:
+                _end_group(process.pid)
+                if not isinstance(error, subprocess.TimeoutExpired):
+                    raise
+                output.write(f'\nStopped after {limit_seconds:.0f} s.\n'.encode())
+                return -1
+            finally:
+                self._groups.discard(process.pid)
 
     def _say(self, text):
         print(f'[{time.monotonic() - self._began:6.0f} s] {text}', flush=True)
@@ -160,22 +196,9 @@ def _word(result):
     return 'passed' if result.passed else 'FAILED'
 
 
-def _run_command(words, log, limit_seconds):
-    """Run a command with its output in a file; return its exit status, or -1 if it took too long.
-
-    It gets a process group of its own, so that all that it started ends with it.
-    """
-    with log.open('wb') as output, subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-            start_new_session=True) as process:
-        try:
-            return process.wait(limit_seconds)
-        except BaseException as error:
-            os.killpg(process.pid, signal.SIGTERM)
-            if isinstance(error, subprocess.TimeoutExpired):
-                output.write(f'\nStopped after {limit_seconds:.0f} s.\n'.encode())
-                return -1
-            raise
+def _end_group(group):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGTERM)
 
 
 def main(arguments=None):
