@@ -38,9 +38,9 @@ _PLUGINS = ['physical:host', 'virtual:instance', 'flavor:instance', 'virtual:dum
 # The pool of a manager is as large as this, and ends a moment after it.
 _MOST_THREADS = 50
 
-# The quick suite tries the same examples on every run. `make proofs` searches with a drawn seed.
 # The folders whose tests need no service that outlives a run.
 _WITHOUT_LUCK = ('unit', 'functional', 'faults')
+# The quick suite tries the same examples on every run. `make proofs` searches with a drawn seed.
 # Neither looks at the clock: what is slow on a busy machine is not wrong.
 _NO_CLOCK = {'deadline': None, 'suppress_health_check': [hypothesis.HealthCheck.too_slow]}
 hypothesis.settings.register_profile('quick', derandomize=True, database=None, **_NO_CLOCK)
