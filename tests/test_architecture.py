@@ -77,9 +77,9 @@ FENCED = {
     'cliff': {'client'}, 'osc_lib': {'client'}, 'flask': {'console'}, 'werkzeug': {'console'},
 }
 # The domain is pure: the standard library alone.
-PURE = {'dataclasses', 'datetime', 'collections', 'enum', 'typing', 'functools', 'itertools',
-        'decimal', 'hashlib', 'json', 'math', 'operator', 're', 'difflib', 'heapq', 'bisect',
-        'uuid', 'zlib'}
+PURE = {'dataclasses', 'datetime', 'calendar', 'collections', 'enum', 'typing', 'functools',
+        'itertools', 'decimal', 'hashlib', 'json', 'math', 'operator', 're', 'difflib', 'heapq',
+        'bisect', 'uuid', 'zlib'}
 
 
 @functools.cache
