@@ -41,8 +41,8 @@ LARGE = (
     'a' * 900_000, 'a.' * 450_000, 'a.a' * 300_000, ' ' * 900_000, '0' * 900_000, '1h' * 450_000,
     '-' * 900_000, '\u0301' * 150_000, 'a: b\n' * 180_000, '- a\n' * 200_000, '- [' * 300_000,
     '"' * 450_000, '[1, ' * 200_000, '[{},' * 200_000, 'a,' * 450_000,
-    [{}] * 250_000, [{}] * 99_000, [1] * 99_000, ['a', {}] * 49_000, [[]] * 99_000,
-    [str(number) for number in range(90_000)], {str(number): '' for number in range(30_000)},
+    [{}] * 250_000, [{}] * 49_000, [1] * 49_000, ['a', {}] * 24_000, [[]] * 49_000,
+    [str(number) for number in range(45_000)], {str(number): '' for number in range(30_000)},
     {str(number): [] for number in range(30_000)}, {'resource_registry': {
         f'a{number}*': f'a{number + 1}*' for number in range(20_000)}},
 )

@@ -33,8 +33,9 @@ def test_secrets_of_requests_move_to_their_column_if_a_start_needs_them(database
     with database.reader() as connection:
         [reservation] = leases.get(connection, lease.id).reservations
         secrets = reservations.secrets_of(connection, [reservation.id])[reservation.id]
-        told = connection.execute(sa.select(tables.OUTBOX.c.payload)).scalars().all()
+        payloads = connection.execute(
+            sa.select(tables.OUTBOX.c.payload).order_by(tables.OUTBOX.c.id)).scalars().all()
     assert reservation.request == {'on_end': 'delete'}
     assert secrets == ({'template': {'a': 1}, 'parameters': {'word': 'secret'}} if kept else {})
-    assert [each['reservations'] for each in told] == [
+    assert [payload['reservations'] for payload in payloads] == [
         [{'resource_type': 'virtual:stack', 'request': {'on_end': 'delete'}}], None]
