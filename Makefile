@@ -174,8 +174,9 @@ eventlet-test-short: TESTS = $(wildcard $(addprefix tests/functional/manager/tes
 eventlet-test:  ## Run the manager's functional tests on eventlet.
 eventlet-test-short:  ## Run the tests with threads on eventlet, as in CI.
 
+# oslo.service and eventlet warn of themselves.
 eventlet-test eventlet-test-short: $(VENV)/.test
-	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest $(TESTS)
+	CLIMATE_TEST_BACKEND=eventlet $(BIN)/python -m pytest -W ignore::DeprecationWarning $(TESTS)
 
 # How long each test searches: in seconds, steps, cases and trials. The short form has a fixed seed,
 # so that a change is not refused for a fault that it did not make.
