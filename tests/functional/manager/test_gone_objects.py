@@ -30,7 +30,7 @@ OF_THE_CLOUD = {'physical:host': ('hosts',), 'virtual:instance': ('hosts', 'prov
 
 #: What the audit does not compare: {resource type: tables}. The lease ends without it all the same.
 NOT_AUDITED = {
-    # Its owner may delete a server. The zone of an aggregate says the same as its metadata.
+    # Its owner may delete a server. An aggregate with a zone is known without its metadata.
     'physical:host': {'aggregate_metadata', 'servers'}, 'virtual:network': {'ports'},
     'virtual:instance': {'aggregate_metadata', 'flavor_access'},
     'flavor:instance': {'flavor_access'},
