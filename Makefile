@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 CLOUD_DIR ?= $(CURDIR)/.cloud
-WORKERS ?= 2
+# One more than two processors, because many tests wait for other programs.
+WORKERS ?= 3
 # Python must keep the bytecode of tests, whatever the environment says: to compile them takes 10 s.
 unexport PYTHONDONTWRITEBYTECODE
 # How often each race for the last resource is run on MariaDB and PostgreSQL.

@@ -73,6 +73,7 @@ def test_an_unexpected_error_leads_operators_to_the_log(api, manager, read, capl
     assert any(event.id in each.getMessage() and each.exc_info for each in caplog.records)
 
 
+@pytest.mark.proof
 def test_the_reservation_of_another_project_that_is_late_is_not_named(api, manager, read):
     [host] = manager.enrol(1)
     first = manager.create(builders.a_lease(end=NOON + hours(1)),

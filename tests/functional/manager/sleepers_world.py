@@ -12,6 +12,7 @@ from climate.power import base
 from climate.power import registry
 
 hours, minutes = builders.hours, builders.minutes
+_MINUTE = minutes(1)
 
 
 def configured(conf):
@@ -63,10 +64,10 @@ class Keeping:
         for _ in range(times):
             self.keeper.step(self.manager.clock())
 
-    def until(self, moment):
-        """Run events and steps each minute until that moment."""
+    def until(self, moment, every=_MINUTE):
+        """Run the events that are due and a step of the keeper, at this pace, until a moment."""
         while self.manager.clock.now < moment:
-            self.manager.run_until(min(moment, self.manager.clock.now + minutes(1)))
+            self.manager.run_until(min(moment, self.manager.clock.now + every))
             self.step()
 
     def states(self):

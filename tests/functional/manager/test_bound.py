@@ -70,7 +70,7 @@ def test_what_fits_is_never_taken_for_too_much(manager, cleaning):
     manager.core.conf.set_override('cleaning_minutes', cleaning, group='manager')
     manager.enrol(4)
     tried = refused = 0
-    for _ in range(60):
+    for _ in range(30):
         fitting = [instances(luck.choice((1, 3, 9)), vcpus=luck.choice((1, 5, 11)))
                    if luck.random() < 0.6 else builders.hosts(luck.choice((1, 2)))
                    for _ in range(luck.randrange(1, 5))]

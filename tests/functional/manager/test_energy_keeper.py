@@ -81,6 +81,7 @@ def test_a_host_that_does_not_wake_up_is_taken_out_of_use_and_replaced(manager, 
     assert found.reservations[0].resource_ids == (second.id,)
 
 
+@pytest.mark.proof
 def test_a_host_that_dies_asleep_is_replaced_and_told_as_broken(manager, keeping, caplog):
     first, second = manager.enrol(2)
     keeping.all_asleep()

@@ -62,13 +62,13 @@ def test_it_moves_with_the_start_also_after_it_was_done(manager, keeping):
     manager.client.update_lease(MEMBER, lease.id, records.LeaseChanges(
         start=NOON + hours(7), end=NOON + hours(8)))
     assert _event(manager, lease).at == NOON + hours(7) - minutes(15)
-    keeping.until(NOON + hours(7) - minutes(10))
+    keeping.until(NOON + hours(7) - minutes(10), every=minutes(5))
     assert keeping.states() == {host.id: sleep.AWAKE}
     manager.client.update_lease(MEMBER, lease.id, records.LeaseChanges(
         start=NOON + hours(12), end=NOON + hours(13)))
-    keeping.until(NOON + hours(9))
+    keeping.until(NOON + hours(9), every=minutes(5))
     assert keeping.states() == {host.id: sleep.ASLEEP}
-    keeping.until(NOON + hours(12))
+    keeping.until(NOON + hours(12), every=minutes(5))
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 

@@ -202,6 +202,7 @@ def test_refusals_that_are_too_old_for_any_forecast_are_deleted(manager, conf):
     assert found(manager) == [], 'it asked for a century, which is not over'
 
 
+@pytest.mark.proof
 def test_what_a_member_can_be_refused_with_is_bounded(manager, conf):
     conf.set_override('refusals_per_project', 20, group='forecast')
     manager.enrol(1)
