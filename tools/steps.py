@@ -3,11 +3,13 @@
 
 ``python3 -m tools.steps ci`` is what .ci/run calls, ``python3 -m tools.steps release`` is
 ``make release-check``. The output of each step is in ``build/steps``, and the end of it is printed
-when the step is over. The exit status is 1 if a step failed.
+when the step is over. The exit status is 1 if a step failed. ``--resume`` goes on where an earlier
+run on the same commit stopped.
 """
 import argparse
 import contextlib
 import dataclasses
+import json
 import math
 import os
 import pathlib
@@ -50,12 +52,14 @@ class Result:
     """How a step ended.
 
     :ivar closing: the last line in which a test runner counts its tests; '' if there is none.
+    :ivar seed: the seed of its random searches; None: it has seeds of its own.
     """
 
     step: Step
     passed: bool
     seconds: float
     closing: str
+    seed: int | None = None
 
     @property
     def is_slow(self):
@@ -101,11 +105,13 @@ class Run:
     :param seed: of the random searches; None: each step has its own.
     :param limit_seconds: what is running then is stopped; None: there is no such limit.
     :param root: the folder of the Makefile.
+    :param commit: the commit that is checked. A step that passed on it in an earlier run is not
+        run again; None: every step is run.
     """
 
-    def __init__(self, steps, seed=None, limit_seconds=None, root=ROOT):
+    def __init__(self, steps, seed=None, limit_seconds=None, root=ROOT, *, commit=None):
         self.results = []
-        self._steps, self._seed, self._root = steps, seed, root
+        self._steps, self._seed, self._root, self._commit = steps, seed, root, commit
         self._limit = math.inf if limit_seconds is None else limit_seconds
         self._began = time.monotonic()
         # The process groups that run, and whether no other one may be started.
@@ -130,16 +136,36 @@ class Run:
             self._say(f'== {", ".join([step.name, *(other.name for other in step.beside)])}')
             others = threading.Thread(target=self._run_each, args=(step.beside,))
             others.start()
-            self._run_one(step)
+            self._run_each([step], ())
             others.join()
 
-    def _run_each(self, steps):
+    def _run_each(self, steps, before=('nice',)):
         for step in steps:
-            if not self._stopping:
-                self._run_one(step, ('nice',))
+            if earlier := self._passed_earlier(step):
+                self.results.append(earlier)
+            elif not self._stopping:
+                self._run_one(step, before)
 
-    def _run_one(self, step, before=()):
-        log = self._root / 'build' / 'steps' / f'{step.name.replace(" ", "-")}.log'
+    def _file(self, step, suffix):
+        return self._root / 'build' / 'steps' / f'{step.name.replace(" ", "-")}{suffix}'
+
+    def _passed_earlier(self, step):
+        """Return the Result of a step that passed on the same commit; None if there is none."""
+        file = self._file(step, '.json')
+        if self._commit is None or not file.exists():
+            return None
+        kept = json.loads(file.read_text())
+        return Result(step, **kept['result']) if kept['commit'] == self._commit else None
+
+    def _keep(self, result):
+        """Write down that a step passed, for `_passed_earlier`."""
+        self._file(result.step, '.json').write_text(json.dumps({
+            'commit': commit(self._root),
+            'result': {'passed': True, 'seconds': result.seconds, 'closing': result.closing,
+                       'seed': result.seed}}))
+
+    def _run_one(self, step, before):
+        log = self._file(step, '.log')
         log.parent.mkdir(parents=True, exist_ok=True)
         began = time.monotonic()
         limit = min(step.budget_seconds * STOPPED, self._limit - (began - self._began))
@@ -148,8 +174,11 @@ class Run:
              *([f'SEED={self._seed}'] if self._seed else [])], log, max(1, limit))
         lines = log.read_text(errors='replace').splitlines()
         closing = [line for line in lines if _CLOSING.search(line)]
-        result = Result(step, code == 0, time.monotonic() - began, closing[-1] if closing else '')
+        result = Result(step, code == 0, time.monotonic() - began, closing[-1] if closing else '',
+                        self._seed)
         self.results.append(result)
+        if result.passed:
+            self._keep(result)
         self._say('\n'.join([f'== {step.name}: {_word(result)} in {result.seconds:.0f} s',
                              *lines[-(_TAIL if result.passed else _TAIL_OF_FAILURE):]]))
 
@@ -178,10 +207,9 @@ class Run:
 
     def table(self):
         """Return the table of the results, as text."""
-        seed = self._seed or 'fixed'
         rows = [('step', 'result', 'seconds', 'budget', 'seed', '')]
         rows += [(result.step.name, _word(result), f'{result.seconds:.0f}',
-                  f'{result.step.budget_seconds}', f'{seed}',
+                  f'{result.step.budget_seconds}', f'{result.seed or "fixed"}',
                   ('TOO SLOW  ' if result.is_slow else '') + result.closing)
                  for result in self.results]
         widths = [max(len(row[column]) for row in rows) for column in range(5)]
@@ -190,6 +218,15 @@ class Run:
             padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
             lines.append('  '.join([*padded, closing]).rstrip())
         return '\n'.join([*lines, f'all steps: {time.monotonic() - self._began:.0f} s'])
+
+
+def commit(root):
+    """Return the id of the commit of a clone; None if the folder is no clone or has changes."""
+    def git(*words):
+        return subprocess.run(['git', '-C', str(root), *words], capture_output=True, text=True,
+                              check=False)
+    changes = git('status', '--porcelain', '--untracked-files=no')
+    return None if changes.returncode or changes.stdout else git('rev-parse', 'HEAD').stdout.strip()
 
 
 def _word(result):
@@ -207,6 +244,8 @@ def main(arguments=None):
     parser.add_argument('list', choices=('ci', 'release'))
     parser.add_argument('--only', default='', metavar='STEP,STEP', help='run these steps only')
     parser.add_argument('--seed', type=int, help='of the random searches; default: drawn (release)')
+    parser.add_argument('--resume', action='store_true',
+                        help='skip the steps that passed in an earlier run on the same commit')
     options = parser.parse_args(arguments)
     steps = {'ci': CI, 'release': RELEASE}[options.list]
     names = {step.name for step in steps}
@@ -217,8 +256,11 @@ def main(arguments=None):
     seed = options.seed
     if seed is None and options.list == 'release':
         seed = random.randrange(1, 10 ** 6)
+    checked = commit(ROOT) if options.resume else None
+    if options.resume and checked is None:
+        parser.error('--resume needs a git clone without changes. Run without it, or commit.')
     run = Run([step for step in steps if not only or step.name in only], seed,
-              _CI_LIMIT_SECONDS if options.list == 'ci' else None)
+              _CI_LIMIT_SECONDS if options.list == 'ci' else None, commit=checked)
     try:
         return 0 if run.run() else 1
     finally:

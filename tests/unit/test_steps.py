@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The steps of CI run one after another or side by side, and end with a table."""
+import subprocess
+
 import pytest
 
 from tools import steps
@@ -11,6 +13,8 @@ bad:
 \t@echo '1 failed, 2 passed in 3 s'; exit 2
 endless:
 \t@sleep 600
+counted:
+\t@printf x >> count/ran
 seeded:
 \t@echo "the seed is $(SEED)"
 """
@@ -55,6 +59,36 @@ def test_steps_beside_another_run_all_and_get_the_seed(run, tmp_path):
         'main step': True, 'one': True, 'two': False}
     assert 'the seed is 77' in (tmp_path / 'build/steps/one.log').read_text()
     assert {row[-2] for row in rows(made)} >= {'77'}
+
+
+def test_a_resumed_run_skips_what_passed_on_the_same_commit_only(run, tmp_path):
+    (tmp_path / 'count').mkdir()
+    chosen = (steps.Step('counts', 'counted', 60), steps.Step('bad', 'bad', 60))
+    _commit_all(tmp_path)
+    first = steps.commit(tmp_path)
+    run(*chosen, seed=5)
+    made = run(*chosen, seed=6, commit=first)
+    assert [row[:2] for row in rows(made)] == [['counts', 'passed'], ['bad', 'FAILED']]
+    assert [result.seed for result in made.results] == [5, 6]
+    assert len((tmp_path / 'count/ran').read_text()) == 1
+    _commit_all(tmp_path)
+    run(*chosen, commit=steps.commit(tmp_path))
+    assert len((tmp_path / 'count/ran').read_text()) == 2
+
+
+def test_a_folder_with_changes_has_no_commit(run, tmp_path):
+    assert steps.commit(tmp_path) is None
+    _commit_all(tmp_path)
+    assert len(steps.commit(tmp_path)) == 40
+    (tmp_path / 'Makefile').write_text('')
+    assert steps.commit(tmp_path) is None
+
+
+def _commit_all(folder):
+    git = ['git', '-C', str(folder), '-c', 'user.name=A', '-c', 'user.email=a@example.org']
+    for words in (['init', '-q'], ['add', 'Makefile'],
+                  ['commit', '-q', '--allow-empty', '-m', 'A commit.']):
+        subprocess.run([*git, *words], check=True)
 
 
 @pytest.mark.parametrize('name', ['ci', 'release'])
