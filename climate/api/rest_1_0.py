@@ -15,29 +15,35 @@ _WORDS = {'': None, 'none': None, 'null': None, 'true': True, 'yes': True, 'on':
           '1': True, 'false': False, 'no': False, 'off': False, '0': False}
 # The only type with two forms; its responses have the fields of both.
 _TWO_FORMS = 'virtual:instance'
-# Fields of flavors, and of variants of REST 1.0, by which a client asks for other instances than
-# the type gives. All other unknown fields are dropped.
+# Fields by which a client asks for other resources, or more of them, or another end. A type without
+# the field refuses it. All other unknown fields are dropped.
+_ASKING = frozenset({
+    'min', 'max', 'amount', 'count', 'affinity', 'hypervisor_properties', 'resource_properties',
+    'availability_zone', 'traits', 'network_id', 'required_floatingips', 'before_end', 'on_end'})
+# Such fields of flavors, and of variants of REST 1.0. They mean nothing for whole hosts.
 _OF_INSTANCES = frozenset({
-    'ephemeral_gb', 'extra_specs', 'swap', 'swap_gb', 'swap_mb', 'root_gb', 'pcpus', 'vgpus',
-    'traits', 'availability_zone'})
+    'ephemeral_gb', 'extra_specs', 'swap', 'swap_gb', 'swap_mb', 'root_gb', 'pcpus', 'vgpus'})
 _INSTANCES = ('virtual:instance', 'flavor:instance')
+# Texts by which existing clients ask for nothing.
+_EMPTY_WORDS = ('', '0', 'none', 'null', 'false', 'default')
 
 
 def request(plugin, sent):
     """Convert the request of a new reservation: drop unknown keys, make "2" 2 and "None" null.
 
     :param plugin: the plugin class of the type; None if the type is not enabled.
-    :raises BadField: an unknown key asks for more than the type gives.
+    :raises BadField: an unknown key asks for something that the type does not give.
     """
     if plugin is None:
         return sent
     if plugin.resource_type == _TWO_FORMS:
         sent = _one_form(sent)
     known = plugin.schema['properties']
-    for name in sorted(_OF_INSTANCES - known.keys()):
-        if plugin.resource_type in _INSTANCES and sent.get(name) not in (None, '', 0, '0', {}, []):
+    asking = _ASKING | _OF_INSTANCES if plugin.resource_type in _INSTANCES else _ASKING
+    for name in sorted(asking - known.keys()):
+        if not is_empty(sent.get(name)):
             raise errors.BadField(field=f'reservations.{name}', reason=(
-                f'{plugin.resource_type} does not have it, so that you would get less than you ask '
+                f'{plugin.resource_type} has no such field, so the lease would not be what you ask '
                 'for: leave it out.'))
     return {name: _as_wanted(name, value, known[name]) for name, value in sent.items()
             if name in known}
@@ -46,17 +52,40 @@ def request(plugin, sent):
 def changes(plugin, reservation, sent):
     """Convert the changes of a stored Reservation.
 
-    A null does not change a field that the stored request has: clients send it back from a
-    response.
+    Clients send a whole response back, so a null does not change a field that the stored request
+    has, and fields that the type only shows are dropped.
 
     :param plugin: the plugin class of the type; None if the type is not enabled.
+    :raises BadField: see `request`.
     """
     if plugin is None:
         return sent
+    only_shown = plugin.shown(reservation).keys() - plugin.schema['properties'].keys()
     meant = {name: value for name, value in sent.items()
-             if value is not None or name not in reservation.request}
+             if name not in only_shown and (value is not None or name not in reservation.request)}
     whole = request(plugin, {**plugin.asked(reservation.request), **meant})
     return {name: whole[name] for name in meant if name in whole}
+
+
+def is_empty(value):
+    """Return whether a value asks for nothing: null, zero, an empty text or list, or "None"."""
+    if isinstance(value, str):
+        return value.strip().lower() in _EMPTY_WORDS
+    return not value
+
+
+def refuse_later(sent, names):
+    """Refuse fields that only later versions have, and that REST 1.0 would ignore.
+
+    :param sent: a JSON object.
+    :param names: the names of these fields.
+    :raises BadField: one of them asks for something.
+    """
+    for name in sorted(names & sent.keys()):
+        if not is_empty(sent[name]):
+            raise errors.BadField(field=name, reason=(
+                'REST 1.0 has no such field and would ignore it: send '
+                '"OpenStack-API-Version: reservation 1.1", or leave it out.'))
 
 
 def _one_form(sent):

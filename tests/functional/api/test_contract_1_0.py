@@ -151,6 +151,52 @@ def test_keys_that_nobody_knows_are_ignored(api, manager):
     assert_shape(lease['reservations'][0], RESERVATION)
 
 
+@pytest.mark.parametrize(('name', 'value'), [
+    ('start', '2030-05-01T12:00:00Z'), ('end', '2030-05-01T18:00:00Z'), ('duration', '8h'),
+    ('before_end', '2030-05-01T12:30:00Z'), ('acquire', {'type': 'wait'}), ('offer', 'o1'),
+    ('idle_exempt', True)])
+def test_a_field_of_later_versions_is_refused_and_not_ignored(api, name, value):
+    body = builders.a_body(reservations=[])
+    lease = api.post('/v1/leases', {**body, name: None}).json['lease']
+    for answer in (api.post('/v1/leases', {**body, name: value}),
+                   api.put(place(lease), {name: value})):
+        assert answer.status_int == 400
+        message = answer.json['error_message']
+        assert message.startswith(f'{name}: REST 1.0 has no such field')
+        assert 'OpenStack-API-Version: reservation 1.1' in message
+    assert len(api.get('/v1/leases').json['leases']) == 1
+
+
+@pytest.mark.parametrize(('name', 'value'), [('label', 'a'), ('depends_on', ['a'])])
+def test_an_order_of_reservations_is_refused_and_not_ignored(api, manager, name, value):
+    manager.enrol(1)
+    host = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
+    answer = api.post('/v1/leases', builders.a_body(reservations=[{**host, name: value}]))
+    assert answer.status_int == 400
+    assert answer.json['error_message'].startswith(f'{name}: REST 1.0 has no such field')
+
+
+def test_a_dry_run_is_refused_and_makes_nothing(api):
+    body = builders.a_body(reservations=[])
+    refused = api.post('/v1/leases?dry_run=true', body)
+    assert refused.status_int == 400
+    assert refused.json['error_message'].startswith('dry_run: REST 1.0 has no dry runs')
+    assert api.get('/v1/leases').json == {'leases': []}
+    lease = api.post('/v1/leases?dry_run=false', body).json['lease']
+    assert api.put(f'{place(lease)}?dry_run=1', {'name': 'new'}).status_int == 400
+    assert api.get(place(lease)).json['lease']['name'] == lease['name']
+
+
+def test_an_end_now_is_refused_with_two_moments(api):
+    for start in ('now', '2030-05-01 12:00'):
+        answer = api.post('/v1/leases', builders.a_body(
+            start_date=start, end_date='now', reservations=[]))
+        assert answer.status_int == 400
+        assert re.fullmatch(
+            'End date must be later than start date. end: [0-9: -]{19} UTC is not after the '
+            'start, [0-9: -]{19} UTC.', answer.json['error_message'])
+
+
 def test_nobody_sets_identity_or_state_by_a_body(api, manager):
     manager.enrol(1)
     forged = {'id': '7', 'project_id': 'other', 'user_id': 'eve', 'trust_id': 'mine',

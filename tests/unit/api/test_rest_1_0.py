@@ -2,11 +2,13 @@
 """Reservations in requests at REST 1.0 become what later versions would send."""
 import pytest
 
+from climate import errors
 from climate.api import rest_1_0
 from climate.domain import records
 from climate.plugins.compute import flavor
 from climate.plugins.compute import host
 from climate.plugins.compute import instance
+from climate.plugins.network import floatingip
 
 STORED = {'min': 1, 'max': 2, 'hypervisor_properties': '["==", "$gpu", "A100"]',
           'resource_properties': '', 'before_end': 'default'}
@@ -57,3 +59,27 @@ def test_a_leased_server_that_is_sent_back_as_it_was_shown_stays_as_it_is():
 
 def test_a_type_that_is_not_enabled_is_left_to_the_manager():
     assert rest_1_0.changes(None, _stored({'x': 1}), {'x': '2'}) == {'x': '2'}
+
+
+@pytest.mark.parametrize(('plugin', 'name', 'value'), [
+    (host.HostPlugin, 'amount', 3), (host.HostPlugin, 'count', '2'),
+    (host.HostPlugin, 'availability_zone', 'az1'), (host.HostPlugin, 'affinity', 'True'),
+    (instance.InstancePlugin, 'min', 2), (instance.InstancePlugin, 'max', '3'),
+    (instance.InstancePlugin, 'hypervisor_properties', '["==", "$gpu", "A100"]'),
+    (instance.InstancePlugin, 'before_end', 'snapshot'),
+    (flavor.FlavorPlugin, 'hypervisor_properties', '["==", "$gpu", "A100"]'),
+    (flavor.FlavorPlugin, 'on_end', 'snapshot'), (flavor.FlavorPlugin, 'network_id', 'n'),
+    (floatingip.FloatingIPPlugin, 'min', 2), (floatingip.FloatingIPPlugin, 'count', 2)])
+def test_a_field_that_another_type_has_is_refused_unless_it_is_empty(plugin, name, value):
+    with pytest.raises(errors.BadField, match=f'reservations.{name}: {plugin.resource_type} has'):
+        rest_1_0.request(plugin, {name: value})
+    for empty in (None, '', ' ', 0, '0', False, 'None', 'null', [], {}, 'default'):
+        assert rest_1_0.request(plugin, {name: empty}) == {}
+
+
+@pytest.mark.parametrize(('plugin', 'stored'), [
+    (host.HostPlugin, STORED), (instance.InstancePlugin, ROOM), (instance.InstancePlugin, SERVER)])
+def test_a_response_that_is_sent_back_is_not_refused(plugin, stored):
+    reservation = _stored(stored, plugin.resource_type)
+    sent = {**plugin.shown(reservation), 'id': 'r', 'status': 'active', 'missing_resources': False}
+    assert rest_1_0.changes(plugin, reservation, sent).keys() <= stored.keys()
