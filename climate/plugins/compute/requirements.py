@@ -11,6 +11,8 @@ FLAVOR_ID = {'type': 'string', 'minLength': 1, 'maxLength': 255}
 SIZES = ('vcpus', 'ram', 'disk', 'ephemeral', 'swap')
 
 _MB = 1024
+# A description names at most this many extra specs.
+_NAMED_SPECS = 3
 # The ids that Nova accepts, without those that would be another path of its API, such as "..".
 _ID = re.compile('[A-Za-z0-9_. -]*[A-Za-z0-9_-]', re.ASCII)
 _RESOURCE = 'resources:'
@@ -56,8 +58,15 @@ def sizes(flavor):
 
 def described(request):
     """Return the sizes of one server, from the fields of a reservation, as words for a user."""
-    vcpus = f'{request["vcpus"]} VCPU{"s" if request["vcpus"] > 1 else ""}'
-    return f'{vcpus}, {request["memory_mb"]} MB of memory and {request["disk_gb"]} GB of disk'
+    parts = [f'{request["vcpus"]} VCPU{"s" if request["vcpus"] > 1 else ""}',
+             f'{request["memory_mb"]} MB of memory', f'{request["disk_gb"]} GB of disk']
+    if request.get('ephemeral_gb'):
+        parts.append(f'{request["ephemeral_gb"]} GB of ephemeral disk')
+    specs = [f'{key}={value}' for key, value in sorted(request.get('extra_specs', {}).items())]
+    parts += specs[:_NAMED_SPECS]
+    if len(specs) > _NAMED_SPECS:
+        parts.append('other extra specs')
+    return f'{", ".join(parts[:-1])} and {parts[-1]}'
 
 
 def units(flavor, field='flavor_id'):
