@@ -14,25 +14,29 @@ class RequestContext(context.RequestContext):
 
     :ivar trust_id: the trust of the caller's token; None: the user's own token.
     :ivar trustee_id: the user who acts by that trust, such as Climate or Heat.
+    :ivar role_ids: the ids of the caller's roles; empty if Keystone did not check the token.
     """
 
-    FROM_DICT_EXTRA_KEYS = ('trust_id', 'trustee_id')
+    FROM_DICT_EXTRA_KEYS = ('trust_id', 'trustee_id', 'role_ids')
 
     def __init__(self, *args: Any, trust_id: str | None = None, trustee_id: str | None = None,
-                 **kwargs: Any) -> None:
+                 role_ids: list[str] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.trust_id = trust_id
         self.trustee_id = trustee_id
+        self.role_ids = role_ids or []
 
     @classmethod
     def from_environ(cls, environ: dict[str, Any], **kwargs: Any) -> Self:
-        trust = _token(environ).get('OS-TRUST:trust') or {}
+        token = _token(environ)
+        trust = token.get('OS-TRUST:trust') or {}
         return super().from_environ(environ, **{
             'trust_id': trust.get('id'), 'trustee_id': trust.get('trustee_user', {}).get('id'),
-            **kwargs})
+            'role_ids': [role['id'] for role in token.get('roles', ()) if 'id' in role], **kwargs})
 
     def to_dict(self) -> dict[str, Any]:
-        return {**super().to_dict(), 'trust_id': self.trust_id, 'trustee_id': self.trustee_id}
+        return {**super().to_dict(), 'trust_id': self.trust_id, 'trustee_id': self.trustee_id,
+                'role_ids': self.role_ids}
 
     @classmethod
     def internal(cls) -> Self:

@@ -30,12 +30,14 @@ class Keystone(base.Keystone):
     def create_trust(self, context, expires_at=None, redelegable=False):
         if not context.auth_token:
             raise errors.TrustRefused(reason='the request carries no token.')
-        # Users and projects by id, because a member may not look up names; roles by name.
+        # By id: a member may not look up names, and roles of domains may have the same name.
+        roles = [{'id': role_id} for role_id in context.role_ids] or [
+            {'name': name} for name in context.roles]
         wanted = {
             'trustor_user_id': context.user_id, 'trustee_user_id': self._session.get_user_id(),
             'project_id': context.project_id, 'impersonation': True,
             'expires_at': None if expires_at is None else expires_at.strftime(_MOMENT),
-            'roles': [{'name': name} for name in context.roles],
+            'roles': roles,
         }
         if redelegable:
             wanted |= {'allow_redelegation': True, 'redelegation_count': _REDELEGATIONS}

@@ -124,3 +124,14 @@ def test_the_trust_of_a_token_crosses_the_bus(environ, found):
     serializer = transport.Serializer()
     received = serializer.deserialize_context(serializer.serialize_context(caller))
     assert (received.trust_id, received.trustee_id) == found
+
+
+@pytest.mark.parametrize(('token', 'found'), [
+    ({}, []), ({'roles': [{'id': 'r1', 'name': 'member'}, {'id': 'r2', 'name': 'reader'}]},
+               ['r1', 'r2'])])
+def test_the_ids_of_the_roles_of_a_token_cross_the_bus(token, found):
+    caller = context.RequestContext.from_environ(
+        {'keystone.token_info': {'token': token}}, overwrite=False)
+    serializer = transport.Serializer()
+    assert serializer.deserialize_context(
+        serializer.serialize_context(caller)).role_ids == found

@@ -43,6 +43,19 @@ def test_a_trust_is_made_with_the_callers_token_and_roles(keystone, canned, call
     assert 'token-of-the-caller' not in caplog.text
 
 
+def test_a_trust_names_roles_by_id_because_domains_have_roles_of_the_same_name(
+        keystone, canned, caller):
+    canned.http.post(f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=201,
+                     json={'trust': TRUST})
+    caller.role_ids = ['r1', 'r2']
+    # As the manager gets it over the bus.
+    received = context.RequestContext.from_dict(caller.to_dict())
+    received.auth_token = caller.auth_token
+    keystone.create_trust(received, EXPIRES_AT)
+    [asked] = canned.asked('POST', '/OS-TRUST/trusts')
+    assert asked.json()['trust']['roles'] == [{'id': 'r1'}, {'id': 'r2'}]
+
+
 def test_a_trust_is_redelegable_if_that_is_asked_for(keystone, canned, caller):
     canned.http.post(f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=201,
                      json={'trust': TRUST})
