@@ -124,8 +124,9 @@ class Shell(app.App):
         # The method of cliff would search all installed distributions for each command.
         self.stdout.write(self.parser.format_help() + '\nCommands:\n')
         for name, entry in sorted(self.command_manager):
-            first_line = (entry.load().__doc__ or '').strip().splitlines()[0]
-            self.stdout.write(f'  {name:<16}  {first_line}\n')
+            # Python with -OO or PYTHONOPTIMIZE=2 removes the docstrings.
+            first_line = (entry.load().__doc__ or '').strip().partition('\n')[0]
+            self.stdout.write(f'  {name:<16}  {first_line}'.rstrip() + '\n')
         self.stdout.write('\nSee "climate COMMAND --help" for the arguments of one.\n')
         raise cliff_help.HelpExit
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The help of the command, its table of commands, and the plug-in of openstack."""
 import argparse
+import importlib
 import importlib.metadata
 import io
 import subprocess
@@ -21,6 +22,17 @@ def test_help_lists_every_command(run):
     assert outcome.code == 0
     assert all(name in outcome.out for name in commands.TABLE)
     assert run().out == outcome.out
+
+
+def test_help_lists_every_command_of_a_python_without_docstrings(run, monkeypatch):
+    # Python with PYTHONOPTIMIZE=2 leaves them out.
+    for target in commands.TABLE.values():
+        module, name = target.split(':')
+        monkeypatch.setattr(getattr(importlib.import_module(module), name), '__doc__', None)
+    outcome = run('--help')
+    assert outcome.code == 0
+    for name in commands.TABLE:
+        assert f'\n  {name}' in outcome.out
 
 
 @pytest.mark.parametrize('name', sorted(commands.TABLE))
