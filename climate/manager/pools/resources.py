@@ -21,7 +21,7 @@ LOG = log.getLogger(__name__)
 _LONGEST_NAME = 64
 # The fields of every resource in an answer, which no property may have as its name.
 _OWN_NAMES = ('id', 'name', 'region', 'reservable', 'status', 'trust_id', 'created_at',
-              'updated_at', 'health', 'maintenances', 'out_of_order')
+              'updated_at', 'health', 'maintenances', 'out_of_order', 'power_state', 'power_since')
 
 
 class Resources:

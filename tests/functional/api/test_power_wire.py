@@ -47,6 +47,17 @@ def test_nothing_is_shown_at_1_0_or_without_a_driver(api, conf, host):
     assert 'power_state' not in api.get(f'/v1/os-hosts/{host}', **ADMIN).json['host']
 
 
+@pytest.mark.parametrize('version', ['1.0', '1.1'])
+def test_a_property_has_no_name_of_a_field_that_responses_have(api, host, version):
+    shown = api.get(f'/v1/os-hosts/{host}', **ADMIN).json['host']
+    assert {'power_state', 'power_since', 'health'} <= shown.keys()
+    for name in shown.keys() - {'reservable'}:
+        refused = api.put(f'/v1/os-hosts/{host}', {name: 'asleep'}, token=builders.ADMIN,
+                          version=version)
+        assert (refused.status_int, name in refused.json['error_message']) == (400, True)
+    assert api.get(f'/v1/os-hosts/{host}', **ADMIN).json['host'] == shown
+
+
 def test_the_report_of_energy_says_who_sleeps_since_when_and_what_that_saves(api, conf, manager):
     conf.set_override('driver', 'simulated', group='energy')
     conf.set_override('spare', 0, group='energy')
