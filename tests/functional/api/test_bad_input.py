@@ -29,6 +29,8 @@ def refused(api, manager):
     (b'\xff\xfe{}', 'utf-8'), (b'\xef\xbb\xbf{}', 'BOM'), (b'[' * 100000, 'not JSON'),
     (b'{"a":' * 900 + b'1' + b'}' * 900, 'deep'), (b'{"a":' * 33 + b'1' + b'}' * 33, 'deep'),
     (b'{"a":' * 100000, 'not JSON'), (b'{"name": "\\ud800"}', 'U+D800'),
+    (b'{"name": "a", "name": "b"}', 'the key "name" is given twice'),
+    (b'{"a": [{"\\u0007": 1, "b": 2, "\\u0007": 1}]}', 'the key "\\u0007" is given twice'),
     (b'{"\\u0007": 1}', 'U+0007'), (b'{"a": ["\\u0000"]}', 'U+0000')],
     ids=lambda value: repr(value[:12]))
 def test_a_body_that_is_no_json_object_is_refused(api, raw, told):
