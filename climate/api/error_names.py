@@ -57,9 +57,10 @@ def at_1_0(error):
     """Replace an error for REST 1.0.
 
     Its clients look for "Missing parameter", and know 403 for a before_end_date out of range. They
-    take 400 for the answer that too few resources are free, and try again after any other.
+    take 400 for the answer that too few resources are free, or that a quota is full, and try again
+    after any other.
     """
-    if isinstance(error, errors.NotEnough):
+    if isinstance(error, errors.NotEnough | errors.LimitReached):
         found = copy.copy(error)
         found.status = 400
         return found

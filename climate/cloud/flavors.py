@@ -70,7 +70,7 @@ class Flavors(base.Flavors):
         try:
             return self._client.server_groups.create(name, policy).id
         except nova_errors.Forbidden as error:
-            raise errors.Conflict(reason=(
+            raise errors.LimitReached(limit='nova.server_groups', reason=(
                 f'Nova creates no server group for the affinity: {error}. Delete server groups '
                 'that are not needed any more, or ask for a larger quota.')) from error
 

@@ -233,7 +233,7 @@ def test_room_that_the_owner_fills_grows_and_shrinks_on_its_back_end(manager, vo
 
 
 def test_a_quota_that_is_too_small_is_said_when_the_lease_is_made(manager, volumes):
-    with pytest.raises(errors.Conflict, match='the quota "volumes" of the project has only 10'):
+    with pytest.raises(errors.LimitReached, match='the quota "volumes" of the project has only 10'):
         leased(manager, room(1, amount=11))
     own_volume(manager, volumes, 900)
     with pytest.raises(errors.Conflict, match=r'"gigabytes" .* only 100 of 1000'):
@@ -249,7 +249,7 @@ def test_the_quotas_of_what_is_left_at_the_end_are_said_as_early(manager, volume
     for number in range(10):
         manager.cloud.as_user(trust.id).volumes.create_snapshot(volume_id, f'{number}')
     manager.cloud.as_service().keystone.delete_trust(trust.id)
-    with pytest.raises(errors.Conflict, match='on_end: the quota "snapshots"'):
+    with pytest.raises(errors.LimitReached, match='on_end: the quota "snapshots"'):
         leased(manager, records.ReservationRequest(
             'virtual:volume', {'resource_id': volume_id, 'on_end': 'snapshot'}))
 

@@ -51,7 +51,7 @@ class Flavors(face.Face):
         """Create a server group of the caller and return its id, even if the name is taken.
 
         :param policy: 'affinity' or 'anti-affinity'.
-        :raises Conflict: Nova refuses, for example because the quota of the project is used up.
+        :raises LimitReached: Nova refuses, because the quota of the project is used up.
         """
 
     @abc.abstractmethod

@@ -52,7 +52,8 @@ def resolve(options, cloud, request, occasion):
 
     :param options: the group [virtual:volume] of the configuration.
     :raises BadField: a field is wrong, or contradicts another.
-    :raises Conflict: a quota is too small, or the reservation runs and a field cannot change.
+    :raises LimitReached: a quota is too small.
+    :raises Conflict: the reservation runs and a field cannot change.
     """
     found = {**dict.fromkeys(PROPERTIES), **request, 'attach': bool(request.get('attach'))}
     if found['resource_id'] is not None:
@@ -200,4 +201,5 @@ def _check_quotas(cloud, found, occasion):
 def _refuse_full_quota(cloud, occasion, field, more):
     problem = quotas.refusal(cloud.as_service().volumes.quotas(occasion.project_id), more)
     if problem is not None:
-        raise errors.Conflict(reason=f'{field}: {problem}')
+        name, reason = problem
+        raise errors.LimitReached(limit=f'cinder.{name}', reason=f'{field}: {reason}')

@@ -3,7 +3,7 @@
 
 
 def refusal(quotas, wanted):
-    """Return in words which quota is too small, or None.
+    """Return (the name of a quota that is too small, that in words), or None.
 
     :param quotas: {name: climate.cloud.volume_models.Quota} of the project.
     :param wanted: {name: how much more is needed}.
@@ -11,9 +11,10 @@ def refusal(quotas, wanted):
     for name, more in sorted(wanted.items()):
         quota = quotas.get(name)
         if more > 0 and quota is not None and quota.free is not None and quota.free < more:
-            return (f'the quota "{name}" of the project has only {quota.free} of {quota.limit} '
-                    f'left, and the lease needs {more} more: delete volumes, or ask your operator '
-                    'for a larger quota.')
+            return name, (
+                f'the quota "{name}" of the project has only {quota.free} of {quota.limit} left, '
+                f'and the lease needs {more} more: delete volumes, or ask your operator for a '
+                'larger quota.')
     return None
 
 

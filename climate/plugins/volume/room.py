@@ -85,7 +85,7 @@ class _Start:
             wanted = quotas.needed(missing * request['size_gb'], missing)
         problem = quotas.refusal(self._service.quotas(self._lease.project_id), wanted)
         if problem is not None:
-            raise errors.CloudError.plain('Cinder', problem)
+            raise errors.CloudError.plain('Cinder', problem[1])
 
     def make_types(self):
         """Make the types that are missing, with their quotas and the access; return their names."""

@@ -55,6 +55,17 @@ def test_an_address_is_enrolled_listed_shown_and_withdrawn(api, enrolled):
     assert api.get('/v1/floatingips').json == {'floatingips': []}
 
 
+@pytest.mark.parametrize(('version', 'status'), [('1.0', 400), ('1.1', 409)])
+def test_a_full_quota_is_refused_as_a_shortage_is(api, manager, enrolled, version, status):
+    manager.cloud.network.set_quota('demo', 'floatingip', 0)
+    [reservation] = lease_of(amount=1)['reservations']
+    body = lease_of(amount=1) if version == '1.0' else {
+        'name': 'web', 'duration': '1h', 'reservations': [reservation]}
+    refused = api.post('/v1/leases', body, version=version)
+    assert refused.status_int == status
+    assert '"floatingip"' in refused.json['error_message']
+
+
 def test_it_is_the_same_resource_as_in_the_pool(api, enrolled):
     [shown] = api.get('/v1/resources/address', version='1.1', **ADMIN).json['resources']
     assert (shown['id'], shown['address'], shown['network_id']) == (

@@ -123,7 +123,7 @@ def test_a_server_group_is_made_without_a_look_at_others(flavors, canned):
 
 def test_a_quota_that_is_used_up_is_told_with_the_way_out(flavors, canned):
     canned.http.post(f'{canned.NOVA}/os-server-groups', **_refusal(403))
-    with pytest.raises(errors.Conflict, match='ask for a larger quota'):
+    with pytest.raises(errors.LimitReached, match='ask for a larger quota'):
         flavors.create_group('r', 'affinity')
 
 
