@@ -55,7 +55,8 @@ class Leases:
         told, given = [], []
         for case in self._cases(found, now):
             if not _is_to_come(case.lease, now):
-                told.append(case.affected(self._mode(found)))
+                case, mode, _ = _treatment(case, now)
+                told.append(case.affected(mode))
                 continue
             taken = {key for span, keys in given if span.overlaps(case.lease.interval)
                      for key in keys}
@@ -83,7 +84,7 @@ class Leases:
                         told.append(case.affected(
                             maintenance.MOVES if moved else maintenance.STUCK))
                 elif case.lease.state == lifecycle.ACTIVE:
-                    told.append(case.affected(self._deal_with(case, now)))
+                    told.append(self._deal_with(case, now))
         return tuple(told)
 
     def _cases(self, found, now):
@@ -118,20 +119,14 @@ class Leases:
                        f'{"has" if len(case.ids) == 1 else "have"} maintenance {when}.',
                        f'{names}: maintenance {case.found.id} {when}.'), TOLD)
 
-    @staticmethod
-    def _mode(found):
-        return {maintenance.LEFT: maintenance.STAYS, maintenance.SWAP: maintenance.ASKED,
-                maintenance.END: maintenance.ENDS}[found.running]
-
     def _deal_with(self, case, now):
-        """Leave a lease that runs, offer a swap, or let it end early; return which."""
-        occasion, mode = self._occasion(case), self._mode(case.found)
+        """Leave a lease that runs, offer a swap, or let it end early; return an Affected."""
+        case, mode, end = _treatment(case, now)
+        occasion = self._occasion(case)
         if mode == maintenance.ENDS:
-            at = max(case.window.start,
-                     now + datetime.timedelta(minutes=case.found.notice_minutes))
-            if case.lease.end > at and not self._end(case, at, now):
-                return mode
-            more = f'The lease ends at {min(at, case.lease.end):%Y-%m-%d %H:%M:%S} UTC.'
+            if case.lease.end > end and not self._end(case, end, now):
+                return case.affected(mode)
+            more = f'The lease ends at {end:%Y-%m-%d %H:%M:%S} UTC.'
         elif mode == maintenance.ASKED:
             more = ('Swap each of them for another one before that: climate lease swap '
                     f'{case.lease.id} RESOURCE.')
@@ -139,7 +134,7 @@ class Leases:
             more = 'The lease keeps them, and its servers may be disturbed.'
         self._moves.tell(case.lease.id, occasion, texts.joined(
             occasion.because, texts.same(more)), now)
-        return mode
+        return case.affected(mode)
 
     def _end(self, case, at, now):
         """Let a lease end at a moment; return False if Climate is working on it now."""
@@ -151,6 +146,23 @@ class Leases:
                         '%s', case.lease.id, case.found.id, error.message)
             return False
         return True
+
+
+def _treatment(case, now):
+    """Return (the _Case, what happens to its lease, which runs, and when it ends early or None).
+
+    A lease that may end only after a window, because of the notice, would end to no purpose: it
+    stays, unless a later window is in its way, too.
+    """
+    if case.found.running != maintenance.END:
+        return case, {maintenance.LEFT: maintenance.STAYS,
+                      maintenance.SWAP: maintenance.ASKED}[case.found.running], None
+    earliest = now + datetime.timedelta(minutes=case.found.notice_minutes)
+    for window in case.found.windows:
+        end = min(max(window.start, earliest), case.lease.end)
+        if case.window.start <= window.start < case.lease.end and end < window.end:
+            return dataclasses.replace(case, window=window), maintenance.ENDS, end
+    return case, maintenance.STAYS, None
 
 
 def _is_to_come(lease, now):

@@ -158,7 +158,8 @@ def _span(request, now):
     lease_times.refuse_past(request.start, now, 'start')
     start = max(request.start, now)
     if request.end <= start:
-        raise errors.BadPeriod(start=start.isoformat(), end=request.end.isoformat())
+        raise errors.BadPeriod(start=f'{start:%Y-%m-%d %H:%M:%S}',
+                               end=f'{request.end:%Y-%m-%d %H:%M:%S}')
     if request.end - start > _LONGEST:
         raise errors.BadField(field='end', reason=(
             f'a maintenance lasts at most {_LONGEST.days} days; take the resources out of use '

@@ -70,6 +70,8 @@ def test_an_end_before_the_start_and_an_unknown_pool_are_refused(api, manager):
     manager.enrol(1)
     early = api.post(URL, {**BODY, 'end': '2030-05-01 19:00'}, **ADMIN)
     assert (early.status_int, early.json['error_name']) == (400, 'bad_period')
+    assert ('end: 2030-05-01 19:00:00 UTC is not after the start, 2030-05-01 20:00:00 UTC.'
+            in early.json['error_message'])
     other = {name: value for name, value in BODY.items() if name != 'hosts'}
     pool = api.post(URL, {**other, 'resources': ['x'], 'pool': 'shelf'}, **ADMIN)
     assert (pool.status_int, pool.json['error_name']) == (404, 'unknown_pool')

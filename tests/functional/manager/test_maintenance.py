@@ -208,6 +208,33 @@ def test_a_notice_is_never_shorter_than_was_said(manager):
     assert manager.lease(lease).end == NOON + hours(2)
 
 
+def test_a_lease_does_not_end_after_the_maintenance_for_which_it_would_end(manager, carry_on):
+    first, _ = manager.enrol(2)
+    lease = _now(manager)
+    found = _plan(manager, first.name, start=1, end=2, running=maintenance.END,
+                  notice_minutes=120)
+    assert _what(found) == {lease.id: maintenance.STAYS}
+    for moment in (0.5, 1, 2):
+        carry_on(moment)
+    assert (manager.lease(lease).state, manager.lease(lease).end) == (
+        lifecycle.ACTIVE, NOON + hours(20))
+    assert acts.history(manager, lease).count('maintenance') == 1
+
+
+def test_a_lease_ends_before_the_first_window_for_which_the_notice_is_early_enough(
+        manager, carry_on):
+    first, _ = manager.enrol(2)
+    lease = _now(manager, length=100)
+    found = _plan(manager, first.name, start=1, end=2, running=maintenance.END,
+                  notice_minutes=24 * 60, rule='FREQ=DAILY;COUNT=3')
+    assert _what(found) == {lease.id: maintenance.ENDS}
+    for _ in range(3):
+        carry_on()
+    assert manager.lease(lease).end == NOON + hours(25)
+    carry_on(25)
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+
+
 def test_a_lease_is_not_prolonged_into_a_maintenance(manager):
     [host] = manager.enrol(1)
     lease = _now(manager, length=5)
