@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from climate.db import allocations
 from climate.db import conditions
 from climate.db import tables
+from climate.domain import health
 from climate.domain import interval
 from climate.domain import least
 
@@ -36,6 +37,8 @@ class Search:
     :ivar ignoring: ids of the reservations whose allocations do not count.
     :ivar condition: the ``conditions.Condition`` that the resources meet.
     :ivar names: the properties and facts whose values are returned.
+    :ivar well: whether to leave out resources that are not well.
+    :ivar kept: ids of resources that are not left out for that reason.
     """
 
     pool: str
@@ -45,6 +48,8 @@ class Search:
     ignoring: frozenset = frozenset()
     condition: conditions.Condition = conditions.NONE
     names: tuple[str, ...] = ()
+    well: bool = False
+    kept: frozenset = frozenset()
 
 
 def free(connection, search, after_id, limit):
@@ -134,13 +139,16 @@ def _resources(connection, search, after_id, limit, unused):
     if unused:
         asked |= {'start': search.span.start, 'end': search.span.end,
                   'ignoring': list(search.ignoring)}
-    statement = _statement(unused, search.soon, search.condition.form, len(search.names))
+    if search.well:
+        asked['kept'] = list(search.kept)
+    statement = _statement(unused, search.soon, search.well, search.condition.form,
+                           len(search.names))
     return connection.execute(statement, asked).all()
 
 
 # Building a statement costs more than running it, and there are few forms.
 @functools.lru_cache(maxsize=256)
-def _statement(unused, soon, form, names):
+def _statement(unused, soon, well, form, names):
     own = sa.bindparam('own', expanding=True)
     found = (
         sa.select(RESOURCES.c.id, RESOURCES.c.name,
@@ -151,6 +159,9 @@ def _statement(unused, soon, form, names):
         .order_by(RESOURCES.c.id).limit(sa.bindparam('limit', type_=sa.Integer)))
     if soon:
         found = found.where(sa.or_(RESOURCES.c.held_by.is_(None), RESOURCES.c.held_by.in_(own)))
+    if well:
+        found = found.where(sa.or_(RESOURCES.c.health_state == health.WELL,
+                                   RESOURCES.c.id.in_(sa.bindparam('kept', expanding=True))))
     if form is not None:
         found = found.where(conditions.clause(form))
     if unused:

@@ -14,6 +14,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.db import allocations
+from climate.db import health as stored
 from climate.db import resources
 from climate.db import swap_reports
 from climate.domain import health
@@ -25,6 +26,7 @@ from climate.manager.booking import criteria
 from climate.manager.booking import offer_expiry
 from climate.manager.booking import prefilter
 from climate.manager.booking import shortage
+from climate.manager.health import blocking
 
 LOG = log.getLogger(__name__)
 
@@ -60,6 +62,8 @@ class Terms:
     :ivar grace: a booking that starts within this time needs resources that are already free in
         the cloud.
     :ivar longest_pause: the longest time between two tries of a lease end that fails.
+    :ivar ahead: how far ahead resources that are not well are kept free of leases.
+    :ivar kept: ids of resources that the reservations have.
     :ivar lost: how many races for free resources this booking has lost. If it is 0, resources are
         taken in the order of their ids; otherwise in a random order, another one each time.
     """
@@ -72,12 +76,22 @@ class Terms:
     cleaning: datetime.timedelta
     grace: datetime.timedelta
     longest_pause: datetime.timedelta
+    ahead: datetime.timedelta
+    kept: frozenset
     lost: int = 0
 
     @property
     def soon(self):
         """True if the chosen resources must already be free in the cloud."""
         return self.span.start <= self.now + self.grace
+
+    @property
+    def must_be_well(self):
+        """True if resources that are not well must not be chosen, unless they are kept.
+
+        Their blocks have a gap where a lease has just left, until the next health check.
+        """
+        return self.span.start < self.now + self.ahead
 
     def may_have(self, resource):
         """Return False if the resource is lent to another reservation, else True."""
@@ -220,6 +234,7 @@ class Booking:
         # A single wish that has nothing yet takes the first resources that fit, so it is enough to
         # read some of them.
         some = len(wishes) == 1 and not wishes[0].keep
+        wishes = _sick_last(connection, wishes)
         terms = _without_reported(connection, wishes, terms)
         asks = self._asks(connection, wishes, terms, most if some else None)
         while True:
@@ -254,7 +269,8 @@ class Booking:
             span=span, now=now, own=frozenset(wish.reservation_id for wish in wishes),
             replaced=frozenset(replaced),
             avoid=frozenset(avoid), cleaning=self._cleaning, grace=self._grace,
-            longest_pause=self._longest_pause)
+            longest_pause=self._longest_pause, ahead=blocking.ahead(self._core.conf),
+            kept=frozenset(key for wish in wishes for key in wish.keep))
 
     def _asks(self, connection, wishes, terms, most):
         """Return the demand of each wish with the candidates for it, as a ``prefilter.Ask``.
@@ -341,6 +357,15 @@ def _allocation(wish, pick, span):
         reservation_id=wish.reservation_id, resource_id=pick.resource_id, start=span.start,
         end=span.end, whole=whole, amount={} if whole else dict(amount), copies=pick.copies,
         need=wish.need.key)
+
+
+def _sick_last(connection, wishes):
+    """Return the wishes, so that those which get smaller give up first what is not well."""
+    if all(len(wish.keep) <= wish.need.demand.at_most for wish in wishes):
+        return wishes
+    sick = frozenset(stored.sick_ids(connection))
+    return [dataclasses.replace(wish, keep=tuple(sorted(wish.keep, key=sick.__contains__)))
+            for wish in wishes]
 
 
 def _without_reported(connection, wishes, terms):

@@ -87,7 +87,7 @@ class _Look:
         self.search = free_resources.Search(
             pool=need.pool, span=terms.span.widened(terms.cleaning), own=terms.own,
             soon=terms.soon, ignoring=terms.replaced, condition=self._sieve.condition,
-            names=self._sieve.names)
+            names=self._sieve.names, well=terms.must_be_well, kept=terms.kept)
 
     def read(self, rows_of, limit):
         """Read the next resources; return pairs (id, JSON text of the capacity).

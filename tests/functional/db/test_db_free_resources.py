@@ -56,6 +56,15 @@ def test_what_is_withdrawn_out_of_order_or_of_another_pool_is_never_free(databas
     assert free(database, 0, 1) == ids[2:]
 
 
+def test_a_resource_that_is_not_well_is_left_out_where_it_matters_unless_it_is_kept(database, ids):
+    with database.writer() as connection:
+        for resource_id in ids[:2]:
+            resources.change(connection, resource_id, NOON, health_state='sick')
+    assert free(database, 0, 1) == ids
+    assert free(database, 0, 1, well=True) == ids[2:]
+    assert free(database, 0, 1, well=True, kept=frozenset(ids[1:2])) == ids[1:]
+
+
 def test_what_others_hold_is_left_out_where_it_matters(database, ids):
     with database.writer() as connection:
         resources.hold(connection, ids[:1], 'one')

@@ -159,6 +159,44 @@ def test_a_running_lease_keeps_its_sick_host_when_it_is_prolonged(manager, look)
     assert manager.lease(lease).reservations[0].resource_ids == (host.id,)
 
 
+@pytest.mark.parametrize(('leave', 'freed'), [('end', 1), ('delete', 1), ('shrink', 0)])
+def test_a_sick_host_that_a_lease_leaves_early_goes_to_no_other_lease(manager, leave, freed):
+    first, second = manager.enrol(2)
+    lease = manager.active(builders.hosts(1, 2), end=NOON + hours(10))
+    _out_of_order(manager, first)
+    manager.clock.advance(minutes(1))
+    if leave == 'shrink':
+        manager.change_reservation(lease, max=1)
+    elif leave == 'end':
+        acts.change(manager, lease, end_now=True)
+    else:
+        manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.run()
+    # Before the next health check.
+    got = []
+    for _ in range(2):
+        try:
+            made = manager.create(builders.a_lease(end=NOON + hours(2)))
+            got += made.reservations[0].resource_ids
+        except errors.NotEnough:
+            break
+    assert got == [second.id][:freed]
+    later = manager.create(builders.a_lease(builders.hosts(2), start=NOON + hours(50),
+                                            end=NOON + hours(51)))
+    assert later.reservations[0].resource_ids == (first.id, second.id)
+
+
+def test_a_lease_that_shrinks_gives_up_its_sick_host_and_does_not_get_it_back(manager):
+    first, second, third = manager.enrol(3)
+    lease = manager.active(builders.hosts(1, 2), end=NOON + hours(10))
+    _out_of_order(manager, first)
+    manager.clock.advance(minutes(1))
+    for most, expected in ((1, (second.id,)), (2, (second.id, third.id))):
+        manager.change_reservation(lease, max=most)
+        manager.run()
+        assert manager.lease(lease).reservations[0].resource_ids == expected
+
+
 def test_a_withdrawn_host_leaves_no_block(manager):
     [host] = manager.enrol(1)
     _out_of_order(manager, host)
