@@ -17,11 +17,15 @@ from climate.db import tables
 from climate.domain import health
 from climate.domain import interval
 from climate.domain import least
+from climate.domain import maintenance
 
 ALLOCATIONS = tables.ALLOCATIONS
+MAINTENANCES = tables.MAINTENANCES
+MAINTENANCE_RESOURCES = tables.MAINTENANCE_RESOURCES
 PROPERTIES = tables.PROPERTIES
 RESOURCES = tables.RESOURCES
 VALUES = tables.PROPERTY_VALUES
+WINDOWS = tables.MAINTENANCE_WINDOWS
 
 # No limit: the largest number that every database accepts.
 ALL = 2 ** 63 - 1
@@ -38,7 +42,7 @@ class Search:
     :ivar condition: the ``conditions.Condition`` that the resources meet.
     :ivar names: the properties and facts whose values are returned.
     :ivar well: whether to leave out resources that are not well.
-    :ivar kept: ids of resources that are not left out for that reason.
+    :ivar kept: ids of resources that are left out neither for that reason nor for maintenance.
     """
 
     pool: str
@@ -134,16 +138,25 @@ _IN_USE = (
 
 def _resources(connection, search, after_id, limit, unused):
     asked = {'pool': search.pool, 'own': list(search.own), 'after_id': after_id, 'limit': limit,
+             'kept': list(search.kept), 'start': search.span.start, 'end': search.span.end,
              **search.condition.values,
              **{f'name_{number}': name for number, name in enumerate(search.names)}}
     if unused:
-        asked |= {'start': search.span.start, 'end': search.span.end,
-                  'ignoring': list(search.ignoring)}
-    if search.well:
-        asked['kept'] = list(search.kept)
+        asked['ignoring'] = list(search.ignoring)
     statement = _statement(unused, search.soon, search.well, search.condition.form,
                            len(search.names))
     return connection.execute(statement, asked).all()
+
+
+# The resources that have maintenance. Their blocks have a gap where a lease has just left.
+_MAINTAINED = (
+    sa.select(MAINTENANCE_RESOURCES.c.resource_id)
+    .join(MAINTENANCES, MAINTENANCES.c.id == MAINTENANCE_RESOURCES.c.maintenance_id)
+    .join(WINDOWS, WINDOWS.c.maintenance_id == MAINTENANCE_RESOURCES.c.maintenance_id)
+    .where(MAINTENANCES.c.closing.is_(False),
+           WINDOWS.c.state.not_in((maintenance.OPENING, maintenance.DONE)),
+           WINDOWS.c.start < sa.bindparam('end', type_=tables.UtcDateTime),
+           WINDOWS.c.end > sa.bindparam('start', type_=tables.UtcDateTime)))
 
 
 # Building a statement costs more than running it, and there are few forms.
@@ -159,9 +172,10 @@ def _statement(unused, soon, well, form, names):
         .order_by(RESOURCES.c.id).limit(sa.bindparam('limit', type_=sa.Integer)))
     if soon:
         found = found.where(sa.or_(RESOURCES.c.held_by.is_(None), RESOURCES.c.held_by.in_(own)))
+    usable = RESOURCES.c.id.not_in(_MAINTAINED)
     if well:
-        found = found.where(sa.or_(RESOURCES.c.health_state == health.WELL,
-                                   RESOURCES.c.id.in_(sa.bindparam('kept', expanding=True))))
+        usable = sa.and_(usable, RESOURCES.c.health_state == health.WELL)
+    found = found.where(sa.or_(RESOURCES.c.id.in_(sa.bindparam('kept', expanding=True)), usable))
     if form is not None:
         found = found.where(conditions.clause(form))
     if unused:

@@ -235,6 +235,27 @@ def test_a_lease_ends_before_the_first_window_for_which_the_notice_is_early_enou
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
+@pytest.mark.parametrize('leave', ['end', 'delete', 'shrink'])
+def test_a_host_that_a_lease_leaves_early_is_not_leased_into_its_maintenance(manager, leave):
+    first, second = manager.enrol(2)
+    lease = manager.active(builders.hosts(1, 2), end=NOON + hours(20))
+    _plan(manager, second.name)
+    manager.clock.advance(minutes(1))
+    if leave == 'shrink':
+        manager.change_reservation(lease, max=1)
+    elif leave == 'end':
+        acts.change(manager, lease, end_now=True)
+    else:
+        manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.run()
+    # Before the maintenance is carried on.
+    with pytest.raises(errors.NotEnough):
+        manager.create(builders.a_lease(builders.hosts(2), end=NOON + hours(11)))
+    if leave != 'shrink':
+        assert _has(manager, manager.create(builders.a_lease(end=NOON + hours(11)))) == {first.id}
+    assert _has(manager, manager.create(builders.a_lease(end=NOON + hours(9)))) == {second.id}
+
+
 def test_a_lease_is_not_prolonged_into_a_maintenance(manager):
     [host] = manager.enrol(1)
     lease = _now(manager, length=5)
