@@ -136,6 +136,9 @@ def _is_ahead(event: records.Event | None) -> bool:
 def is_moot(lease: records.Lease, event: records.Event) -> bool:
     """Return whether an event has nothing to do any more, because of the state of its lease."""
     kind = event_kinds.of(event.kind)
+    if kind.only_told and event.at > min(lease.end, lease.ended_at or lease.end):
+        # The end of the lease came nearer after the owner chose the moment.
+        return True
     if kind.until is event_kinds.Until.OVER and deletion_ordered(lease):
         return True
     if kind.until is not event_kinds.Until.ALWAYS and lease.deleted_at is not None:

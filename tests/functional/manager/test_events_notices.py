@@ -10,6 +10,7 @@ from climate import errors
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager.leases import target_watch
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
@@ -35,6 +36,33 @@ def test_a_notice_at_the_end_does_not_finish_a_teardown_that_waits(conf, databas
     manager.run_until(NOON + hours(2))
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert acts.is_clean(manager, 1)
+
+
+@pytest.mark.parametrize(('ends', 'told'), [([1], 0), ([1, 4], 1), ([2], 1), ([1.5], 0)])
+def test_no_notice_follows_an_end_that_came_nearer(manager, ends, told):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(notify_at=(NOON + hours(2),), end=NOON + hours(3)))
+    manager.run()
+    for end in ends:
+        acts.change(manager, lease, end=NOON + hours(end))
+    manager.run_until(NOON + hours(5))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert manager.lease(lease).event(event_kinds.NOTIFY).status == lifecycle.EVENT_DONE
+    assert acts.history(manager, lease).count('notify') == told
+    assert acts.news(manager).count('lease.event.notify') == told
+
+
+def test_no_notice_follows_the_end_of_a_lease_whose_server_is_gone(manager):
+    server_id = manager.cloud.boot('demo', 'one', {}, flavor='2').id
+    lease = manager.create(builders.a_lease(
+        records.ReservationRequest('virtual:instance', {'resource_id': server_id}),
+        notify_at=(NOON + hours(2),), end=NOON + hours(3)))
+    manager.run()
+    manager.cloud.delete_server(server_id)
+    target_watch.Watch(manager.core).look(manager.clock.advance(hours(1)))
+    manager.run_until(NOON + hours(4))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert acts.history(manager, lease).count('notify') == 0
 
 
 def test_a_start_that_moves_takes_the_notice_of_the_end_along(manager):
