@@ -60,6 +60,11 @@ def _of_cloud(options: argparse.Namespace, environ: Mapping[str, str]) -> servic
         session = region.get_session()
     except sdk_exceptions.ConfigException as error:
         raise errors.NotConfigured(str(error)) from error
+    except (AttributeError, TypeError, ValueError) as error:
+        # The SDK does not check what is in the file.
+        raise errors.NotConfigured(
+            f'Cloud "{opts.given(options, environ, "cloud")}" in {file or "clouds.yaml"} cannot be '
+            f'used: {error}. Write "clouds: {{NAME: {{auth: {{auth_url: URL, …}}}}}}".') from error
     return service.Client(
         session, interface=region.get_interface('reservation'),
         region_name=region.get_region_name('reservation'),

@@ -159,6 +159,18 @@ clouds:
     assert (outcome.code, 'moon' in outcome.err) == (1, True)
 
 
+@pytest.mark.parametrize('content', [
+    'clouds: 1', 'clouds:', 'clouds: [lab]', 'clouds: {lab: 1}', 'clouds: {lab: {auth: x}}',
+    'clouds: {lab: {auth: {auth_url: 5}}}', '[1]', 'lab', ''])
+def test_a_clouds_yaml_of_another_form_is_refused_with_its_name(run, tmp_path, content):
+    file = tmp_path / 'clouds.yaml'
+    file.write_text(content)
+    outcome = run('lease', 'list', environ={'OS_CLIENT_CONFIG_FILE': str(file),
+                                            'OS_CLOUD': 'lab'})
+    assert outcome.code == 1
+    assert str(file) in outcome.err or outcome.err.startswith('Cloud lab was not found')
+
+
 @pytest.fixture
 def lab(tmp_path):
     """The environment of a user whose cloud is in clouds.yaml, in region one."""
