@@ -2,6 +2,7 @@
 """The REST service as one WSGI application: middleware in order, then pecan."""
 from urllib import parse
 
+from oslo_log import log
 from oslo_middleware import cors
 from oslo_middleware import healthcheck
 from oslo_middleware import http_proxy_to_wsgi
@@ -22,6 +23,8 @@ from climate.plugins import registry
 from climate.rpc import bus
 from climate.rpc import client
 
+LOG = log.getLogger(__name__)
+
 _PUBLIC = ('/', '/versions', '/v1/openapi')
 
 
@@ -37,6 +40,8 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
     plugins = plugins if plugins is not None else registry.load(conf.plugins)
     rules = rules or policy.Policy(conf, pools=registry.pools_of(plugins),
                                    views=registry.views_of(registry.pools_of(plugins)))
+    for problem in rules.problems():
+        LOG.warning('The policy has a rule that nothing reads: %s', problem)
     parts = base.Parts(
         conf=conf, manager=manager,
         policy=rules, views=views.Views(plugins), plugins=plugins, clock=clock)

@@ -4,6 +4,8 @@ from keystonemiddleware import auth_token
 from oslo_middleware import basic_auth
 import webob.dec
 
+from climate.conf import checking
+
 # All headers by which a caller could pretend to be somebody else.
 _IDENTITY = ('HTTP_X_USER_ID', 'HTTP_X_PROJECT_ID', 'HTTP_X_ROLES', 'HTTP_X_USER',
              'HTTP_X_USER_NAME', 'HTTP_X_IDENTITY_STATUS', 'HTTP_X_IS_ADMIN_PROJECT',
@@ -16,6 +18,7 @@ def protect(app, conf):
     if strategy == 'keystone':
         return auth_token.AuthProtocol(app, {'oslo_config_config': conf})
     if strategy == 'http_basic':
+        checking.file(conf, 'api', 'http_basic_file')
         return _Basic(app, conf.api.http_basic_file)
     return _NoAuth(app)
 

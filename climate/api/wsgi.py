@@ -15,8 +15,6 @@ backend.prefer_threads()
 
 import os
 
-from oslo_log import log
-
 from climate import conf as configuration
 from climate.api import app
 
@@ -25,7 +23,7 @@ def _build():
     files = os.environ.get('CLIMATE_CONFIG_FILES')
     conf = configuration.load([], 'climate-api',
                               files=files.split(os.pathsep) if files else None)
-    log.setup(conf, 'climate')
+    configuration.set_up_logging(conf)
     return app.build(conf)
 
 

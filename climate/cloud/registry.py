@@ -3,18 +3,19 @@
 import functools
 from importlib import metadata
 
-from oslo_config import cfg
 from stevedore import named
 
 from climate import conf as configuration
+from climate import errors
 from climate.cloud import base
+from climate.conf import checking
 
 DRIVERS = ('openstack', 'simulated')
 #: Services that Climate itself uses: {name: (who uses it and what for,)}.
 OWN = {'keystone': ('the manager, for trusts',)}
 
 
-class Unusable(Exception):
+class Unusable(errors.Unusable):
     """An adapter cannot be used; the text says which one, why, and who uses it."""
 
 
@@ -36,6 +37,9 @@ def load(conf, driver, wanted=None):
     wanted = {**wanted, **OWN}
     found = _loaded(driver, tuple((name, ', '.join(by)) for name, by in sorted(wanted.items())))
     register(conf, found)
+    if driver != 'simulated':
+        for adapter in found.values():
+            adapter.options.check(conf)
     return found
 
 
@@ -44,16 +48,13 @@ def register(conf, adapters):
 
     Groups that are registered already were checked when the file was read.
 
-    :raises Unusable: an option has a value that it does not accept.
+    :raises WrongValue: an option has a value that it does not accept.
     """
     for adapter in adapters.values():
         if adapter.options.is_in(conf):
             continue
         adapter.options.register(conf)
-        try:
-            adapter.options.read(conf)
-        except cfg.Error as error:
-            raise Unusable(f'[{adapter.options.name}]: {error}') from error
+        checking.values(conf, adapter.options.list_opts())
 
 
 def list_opts():

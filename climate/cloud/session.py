@@ -3,12 +3,15 @@
 import re
 import time
 
+from keystoneauth1 import exceptions
 from keystoneauth1 import loading
 from keystoneauth1 import session as keystone_session
+from oslo_config import cfg
 import requests
 
 from climate import errors
 from climate.cloud import guard
+from climate.conf import checking
 
 _TOO_BUSY = (429, 503)
 # A part of an address that has a digit, and the name of the first field of a body.
@@ -81,7 +84,19 @@ def load_login(conf, group, **overrides):
     """Return the login that an option group configures, or None if it configures none."""
     # Registered again after the file was read: auth_section may name a group without options.
     loading.register_auth_conf_options(conf, group)
-    return loading.load_auth_from_conf_options(conf, group, **overrides)
+    try:
+        found = loading.load_auth_from_conf_options(conf, group, **overrides)
+        section = conf[group].auth_section or group
+        if found is not None and 'auth_url' in conf[section]:
+            if not conf[section].auth_url:
+                raise checking.WrongValue(f'[{section}] auth_url is not set. Write the URL of '
+                                          'Keystone, such as https://keystone.example.org:5000/v3.')
+            checking.url(conf, section, 'auth_url')
+        return found
+    except (exceptions.NoMatchingPlugin, cfg.NoSuchGroupError) as error:
+        raise checking.WrongValue(
+            f'[{group}] auth_type or auth_section: {error}. Write password, '
+            'v3applicationcredential or another type of login that is installed.') from error
 
 
 def _connections(group, most, **options):

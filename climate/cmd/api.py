@@ -2,11 +2,12 @@
 """climate-api: the REST service in a small WSGI server."""
 import sys
 
-from oslo_log import log
 import waitress
 
 from climate import conf as configuration
+from climate import errors
 from climate.api import app
+from climate.cmd import start
 
 # Additional threads that refuse requests and answer /healthcheck while all others are busy.
 _REFUSING = 8
@@ -17,19 +18,16 @@ _CONNECTIONS = 8
 def main():
     """Run the REST service until SIGTERM or Ctrl-C."""
     conf = configuration.load(sys.argv[1:], 'climate-api')
-    log.setup(conf, 'climate')
-    serve(app.build(conf), conf)
-
-
-def serve(application, conf):
-    """Serve `application` on [api] host and port until the process is stopped."""
-    listen(application, conf).run()
+    with start.refusing('climate-api'):
+        configuration.set_up_logging(conf)
+        server = listen(app.build(conf), conf)
+    server.run()
 
 
 def listen(application, conf):
     """Return a server that listens on [api] host and port; it answers when it is run.
 
-    :raises SystemExit: the address cannot be used.
+    :raises errors.Unusable: the address cannot be used.
     """
     # A thread for each request, each question of Nova, and each DELETE that waits.
     threads = 2 * conf.api.max_requests + conf.api.delete_waits + _REFUSING
@@ -41,7 +39,7 @@ def listen(application, conf):
             clear_untrusted_proxy_headers=False,
             max_request_body_size=max(16 * 1024 * 1024, 2 * conf.api.max_body_bytes))
     except OSError as error:
-        raise SystemExit(
-            f'Climate cannot listen on {conf.api.host}:{conf.api.port}: {error.strerror}. Is '
-            'another Climate running there? Choose another port: OS_API__PORT=1235 in the '
-            'environment, or [api] port in a --config-file.') from error
+        raise errors.Unusable(
+            f'[api] host and port: Climate cannot listen on {conf.api.host}:{conf.api.port}: '
+            f'{error.strerror}. Is another Climate running there? Choose another port: '
+            'OS_API__PORT=1235 in the environment, or [api] port in a --config-file.') from error

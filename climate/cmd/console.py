@@ -2,11 +2,12 @@
 """climate-console: the pages for browsers, in a small WSGI server."""
 import sys
 
-from oslo_log import log
 from oslo_middleware import http_proxy_to_wsgi
 import waitress
 
 from climate import conf as configuration
+from climate import errors
+from climate.cmd import start
 from climate.console import app
 
 
@@ -14,14 +15,16 @@ def main():
     """Run the console until SIGTERM or Ctrl-C."""
     conf = configuration.load(sys.argv[1:], 'climate-console', defaults=[
         ('cache', 'enabled', True), ('cache', 'backend', 'dogpile.cache.memory')])
-    log.setup(conf, 'climate')
-    listen(app.build(conf), conf).run()
+    with start.refusing('climate-console'):
+        configuration.set_up_logging(conf)
+        server = listen(app.build(conf), conf)
+    server.run()
 
 
 def listen(application, conf):
     """Return a server that listens on [console] host and port; it answers when it is run.
 
-    :raises SystemExit: the address cannot be used.
+    :raises errors.Unusable: the address cannot be used.
     """
     try:
         return waitress.create_server(
@@ -30,7 +33,8 @@ def listen(application, conf):
             asyncore_use_poll=True, clear_untrusted_proxy_headers=False,
             max_request_body_size=2 * conf.console.max_body_bytes)
     except OSError as error:
-        raise SystemExit(
-            f'The console cannot listen on {conf.console.host}:{conf.console.port}: '
-            f'{error.strerror}. Choose another port: OS_CONSOLE__PORT=1237 in the environment, or '
-            '[console] port in a --config-file.') from error
+        raise errors.Unusable(
+            '[console] host and port: the console cannot listen on '
+            f'{conf.console.host}:{conf.console.port}: {error.strerror}. Choose another port: '
+            'OS_CONSOLE__PORT=1237 in the environment, or [console] port in a --config-file.'
+        ) from error

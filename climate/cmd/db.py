@@ -1,26 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """climate-db: create, upgrade and purge the database, confirm its clock, encrypt its secrets."""
+import contextlib
 import datetime
 import sys
 
 from oslo_config import cfg
+from oslo_db import exception as db_exc
 from oslo_log import log
+import sqlalchemy as sa
 
 from climate import conf as configuration
 from climate import errors
+from climate.cmd import start
 from climate.db import clock_confirmations
 from climate.db import engine
 from climate.db import migrate
 from climate.manager.notifications import sealing
 from climate.manager.usage import days
-from climate.notifiers import base
+
+LOG = log.getLogger(__name__)
 
 # How many subscriptions an error names.
 _SHOWN = 20
 
 
 def _upgrade(conf, database):
-    migrate.upgrade(database, conf.command.revision)
+    try:
+        migrate.upgrade(database, conf.command.revision)
+    except migrate.NoSuchRevision as error:
+        raise SystemExit(f'climate-db upgrade: {error}') from error
     print(migrate.version(database))
 
 
@@ -52,10 +60,7 @@ def _encrypt_secrets(conf, database):
     if not conf.notifications.encryption_keys:
         raise SystemExit('climate-db: [notifications] encryption_keys is empty; "climate-db '
                          'new-key" prints a key for it.')
-    try:
-        count, lost = sealing.Sealer(conf).seal_all(database)
-    except base.Unusable as error:
-        raise SystemExit(f'climate-db: {error}') from error
+    count, lost = sealing.Sealer(conf).seal_all(database)
     print(f'Encrypted {count} keys of webhooks by the first key of [notifications] '
           'encryption_keys.')
     if lost:
@@ -104,7 +109,18 @@ def main():
     if conf.command.name is None:
         raise SystemExit('A command is missing: climate-db upgrade, version, purge, confirm-clock, '
                          'new-key or encrypt-secrets (see --help).')
-    try:
+    with start.refusing('climate-db'), _refused_statements():
         conf.command.run(conf, engine.connect(conf))
-    except errors.ClimateError as error:
-        raise SystemExit(f'climate-db: [database] connection: {error.message}') from error
+
+
+@contextlib.contextmanager
+def _refused_statements():
+    """Turn what the database refuses into an Unusable."""
+    try:
+        yield
+    except errors.DatabaseUnreachable as error:
+        raise engine.unusable(error) from error
+    except (db_exc.DBError, sa.exc.DBAPIError) as error:
+        LOG.debug('The database refused a statement', exc_info=True)
+        raise errors.Unusable(f'the database refuses: {engine.reason(error)} Give the user of '
+                              '[database] connection the right to do this.') from error

@@ -1,24 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The body of climate-manager, imported after the concurrency backend was chosen."""
 from oslo_config import cfg
-from oslo_log import log
 from oslo_service import service as oslo_service
 
-from climate import cloud as clouds
 from climate import conf as configuration
-from climate import errors
 from climate.cmd import audit
 from climate.cmd import memory
-from climate.forecasts import registry as forecasts
-from climate.manager import metrics
+from climate.cmd import start
 from climate.manager import service
-from climate.manager.idle import rules as idle_rules
-from climate.notifiers import base as notifiers
-from climate.plugins import registry
-from climate.plugins.health import registry as health_sources
-from climate.power import base as power
-from climate.rpc import bus
-from climate.strategies import registry as strategies
 
 # A positional argument, because oslo.config would make a subcommand mandatory.
 _COMMAND_LINE = (
@@ -62,18 +51,12 @@ def run(argv):
     if conf.command is not None:
         # By default oslo.log writes to stdout, where the command prints.
         conf.set_default('use_stderr', True)
-    log.setup(conf, 'climate')
-    try:
+    with start.refusing('climate-manager'):
+        configuration.set_up_logging(conf)
         if conf.command == 'audit':
             return audit.run(conf)
         # Checked before the fork, because a child that cannot start is forked again for ever.
         service.check(conf)
-    except bus.LoginRefused as error:
-        raise SystemExit(f'climate-manager: [DEFAULT] transport_url: {error}') from error
-    except (errors.ClimateError, clouds.Unusable, forecasts.Unusable, health_sources.Unusable,
-            idle_rules.Unusable, metrics.Unusable, notifiers.Unusable, power.Unusable,
-            registry.Unusable, strategies.Unusable) as error:
-        raise SystemExit(f'climate-manager: {error}') from error
     launcher = oslo_service.launch(conf, ManagerService(conf), workers=1)
     launcher.wait()
     return 0

@@ -8,10 +8,8 @@ import signal
 import sys
 import threading
 
-from oslo_log import log
 from oslo_utils import netutils
 
-from climate import cloud as clouds
 from climate import conf as configuration
 from climate import context
 from climate.api import app
@@ -19,6 +17,7 @@ from climate.client import standalone
 from climate.cmd import api
 from climate.cmd import console as console_program
 from climate.cmd import memory
+from climate.cmd import start
 from climate.console import app as console
 from climate.console import login as console_login
 from climate.db import migrate
@@ -26,10 +25,7 @@ from climate.forecasts import registry as forecasts
 from climate.manager import endpoint
 from climate.manager import service
 from climate.manager.idle import rules as idle_rules
-from climate.notifiers import base as notifiers
 from climate.plugins import registry
-from climate.plugins.health import registry as health_sources
-from climate.power import base as power
 from climate.rpc import client
 from climate.strategies import registry as strategies
 
@@ -59,21 +55,15 @@ def main():
     state = pathlib.Path(os.environ.get('CLIMATE_STATE', '.run')).resolve()
     state.mkdir(parents=True, exist_ok=True)
     conf = _configuration(state)
-    log.setup(conf, 'climate')
-    try:
+    with start.refusing('climate-standalone'):
+        configuration.set_up_logging(conf)
         strategies.check(conf)
         forecasts.check(conf)
         idle_rules.check(conf)
-    except (forecasts.Unusable, idle_rules.Unusable, strategies.Unusable) as error:
-        raise SystemExit(f'climate-standalone: {error}') from error
-    application = _LateApplication()
-    server = api.listen(application, conf)
-    try:
+        application = _LateApplication()
+        server = api.listen(application, conf)
         manager = service.Manager(conf, serve_rpc=False)
-    except (clouds.Unusable, health_sources.Unusable, notifiers.Unusable, power.Unusable,
-            registry.Unusable) as error:
-        raise SystemExit(f'climate-standalone: {error}') from error
-    migrate.upgrade(manager.core.database)
+        migrate.upgrade(manager.core.database)
     manager.start()
     calls = client.ManagerClient(endpoint.InProcess(manager.endpoint))
     count = _enrol_all(manager, calls)
@@ -81,7 +71,8 @@ def main():
     url = f'http://{netutils.escape_ipv6(conf.api.host)}:{conf.api.port}/v1'
     _no_proxy_to(conf.api.host)
     login = console_login.Key(_identity(url))
-    pages = console_program.listen(console.build(conf, method=login), conf)
+    with start.refusing('climate-standalone'):
+        pages = console_program.listen(console.build(conf, method=login), conf)
     # From here on a signal must remove the note.
     stopped = _stop_event()
     note = _leave_note(url, state)

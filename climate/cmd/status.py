@@ -6,15 +6,14 @@ import sys
 from oslo_config import cfg
 from oslo_log import log
 
-from climate import cloud as clouds
 from climate import conf as configuration
 from climate import errors
 from climate.cmd import nova_filter
+from climate.cmd import start
 from climate.cmd import status_checks
 from climate.db import engine
 from climate.db import managers
 from climate.domain import heartbeat
-from climate.plugins import registry
 
 _MISUSED = 255
 
@@ -33,12 +32,7 @@ def cloud_of(conf):
 
     :returns: the exit status: 0, or 1 if one does not answer.
     """
-    try:
-        found = status_checks.answers(conf)
-    except (registry.Unusable, clouds.Unusable) as error:
-        raise SystemExit(f'climate-status: {error}') from error
-    except errors.ClimateError as error:
-        raise SystemExit(f'climate-status: {error.message}') from error
+    found = status_checks.answers(conf)
     width = max(len(each.name) for each in found)
     for each in found:
         said = 'answers' if each.problem is None else f'fails: {each.problem}'
@@ -53,8 +47,8 @@ def managers_of(conf):
         now = database.now()
         with database.reader() as connection:
             found = managers.every(connection)
-    except errors.ClimateError as error:
-        raise SystemExit(f'climate-status: [database] connection: {error.message}') from error
+    except errors.DatabaseUnreachable as error:
+        raise engine.unusable(error) from error
     for each in heartbeat.judged(found, now, conf.manager.claim_seconds):
         # What a dead manager was carrying out has no owner any more: it does not hang.
         events = (f'{each.running} running' if each.up
@@ -96,4 +90,5 @@ def main():
     else:
         # What goes wrong is printed, so it is not logged as well.
         logging.disable()
-    return COMMANDS[words][0](conf)
+    with start.refusing('climate-status'):
+        return COMMANDS[words][0](conf)

@@ -6,8 +6,10 @@ from oslo_upgradecheck import upgradecheck
 
 from climate import cloud as clouds
 from climate import errors
+from climate import policy
 from climate.cloud import probes
 from climate.cmd import nova_filter
+from climate.conf import checking
 from climate.db import engine
 from climate.db import migrate
 from climate.forecasts import registry as forecasts
@@ -40,26 +42,22 @@ class Checks(upgradecheck.UpgradeCommands):
         return max(found.code for _name, found in results)
 
     def _database(self):
-        try:
-            database = engine.connect(self._conf)
-            found = migrate.version(database)
-            database.dispose()
-        except errors.ClimateError as error:
-            return _failure(f'[database] connection: {error.message}')
-        if found == migrate.newest():
-            return _success()
-        return _failure(f'The tables are at {found}, this release needs {migrate.newest()}: run '
-                        '"climate-db upgrade".')
+        return _loaded(lambda: migrate.check(self._conf), engine.Unusable)
+
+    def _configuration(self):
+        found = [*checking.names(self._conf), *policy.Policy(self._conf).problems()]
+        return upgradecheck.Result(upgradecheck.Code.WARNING, ' '.join(found)) if found else (
+            _success())
 
     def _bus(self):
         try:
             bus.reach(self._conf)
-        except bus.Unreachable as error:
-            return _failure(f'[DEFAULT] transport_url: {error}')
+        except (bus.Unreachable, errors.Unusable) as error:
+            return _failure(str(error))
         return _success()
 
     def _plugins(self):
-        return _loaded(lambda: registry.load(self._conf.plugins), registry.Unusable)
+        return _loaded(lambda: registry.Registry(self._conf), registry.Unusable)
 
     def _strategies(self):
         return _loaded(lambda: strategies.check(self._conf), strategies.Unusable)
@@ -117,10 +115,10 @@ class Checks(upgradecheck.UpgradeCommands):
             return _failure(str(error))
         return _failure(f'{", ".join(paths)}: {" ".join(found)}') if found else _success()
 
-    _upgrade_checks = (('Database', _database), ('Bus', _bus), ('Plugins', _plugins),
-                       ('Strategies', _strategies), ('Forecasts', _forecasts),
-                       ('Metrics', _metrics), ('Notifiers', _notifiers), ('Cloud', _cloud),
-                       ('Scheduler filter', _filter))
+    _upgrade_checks = (('Configuration', _configuration), ('Database', _database), ('Bus', _bus),
+                       ('Plugins', _plugins), ('Strategies', _strategies),
+                       ('Forecasts', _forecasts), ('Metrics', _metrics), ('Notifiers', _notifiers),
+                       ('Cloud', _cloud), ('Scheduler filter', _filter))
 
 
 def answers(conf):

@@ -5,11 +5,13 @@ from oslo_db import options as database
 from oslo_log import log
 from oslo_middleware import cors
 
+from climate import errors
 from climate import version
 from climate.conf import acquire
 from climate.conf import api
 from climate.conf import base
 from climate.conf import billing
+from climate.conf import checking
 from climate.conf import cloud
 from climate.conf import console
 from climate.conf import energy
@@ -25,6 +27,8 @@ from climate.conf import nova
 from climate.conf import placement
 from climate.conf import simulated
 from climate.conf import webhook
+
+LOG = log.getLogger(__name__)
 
 MODULES = (base, api, manager, acquire, health, idle, energy, billing, forecast, notifications,
            mail, webhook, console, cloud, keystone, nova, placement, glance, simulated)
@@ -44,8 +48,7 @@ def register(conf):
     for module in MODULES:
         module.register(conf)
     # A manager needs a connection for each worker, and oslo.db would keep only five open.
-    database.set_defaults(conf, connection='sqlite:////var/lib/climate/climate.sqlite',
-                          max_pool_size=20)
+    database.set_defaults(conf, max_pool_size=20)
     return conf
 
 
@@ -67,23 +70,26 @@ def load(argv, program, files=None, defaults=()):
     try:
         conf(argv, project='climate', prog=program, version=version.text(),
              default_config_files=files)
-        _read_all(conf)
-    except cfg.Error as error:
+        checking.values(conf, list_opts())
+    except (cfg.Error, errors.Unusable) as error:
         raise SystemExit(f'{program}: {error}') from error
     return conf
 
 
-def _read_all(conf):
-    """Read every option once, because oslo.config checks a value only when it is read.
+def set_up_logging(conf):
+    """Set up the log of a daemon, and warn of what its configuration files misspell.
 
-    :raises cfg.Error: an option does not accept its value; the message names both.
+    :raises errors.Unusable: the log cannot be written, or an option of a library is wrong.
     """
-    for group, options in list_opts():
-        section = conf if group == 'DEFAULT' else conf[str(group)]
-        for option in options:
-            # A login has only the options of its auth_type.
-            if option.dest in section:
-                section[option.dest]
+    try:
+        log.setup(conf, 'climate')
+    except log.LogConfigError as error:
+        raise errors.Unusable(f'[DEFAULT] log_config_append: {error}') from error
+    except OSError as error:
+        raise errors.Unusable('[DEFAULT] log_dir and log_file: the log cannot be written: '
+                              f'{error}. Name a directory that this user can write.') from error
+    for problem in checking.names(conf):
+        LOG.warning('The configuration has a name that nothing reads: %s', problem)
 
 
 def list_opts():

@@ -6,8 +6,13 @@ import functools
 from keystoneauth1 import loading
 from oslo_config import cfg
 
+from climate.conf import checking
+
 _HELP = ('If no login is set here (auth_type, auth_section), that of [keystone] is used. '
          'Connection options that are not set here are taken from [keystone] too.')
+
+
+_FILES = ('cafile', 'certfile', 'keyfile')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,18 +50,19 @@ class Client:
         conf.register_opts(self._known(), group=group)
         loading.register_auth_conf_options(conf, self.name)
 
+    def check(self, conf):
+        """Check the files and the address that the group names.
+
+        :raises WrongValue: a file cannot be read, or the address is none.
+        """
+        for name in _FILES:
+            checking.file(conf, self.name, name)
+        checking.url(conf, self.name, 'endpoint_override')
+
     def list_opts(self):
         """Return [(group, options)] with a password login, for the sample configuration."""
         return [(self.group, [*self._known(), *loading.get_auth_common_conf_options(),
                               *loading.get_auth_plugin_conf_options('password')])]
-
-    def read(self, conf):
-        """Read every option of the group once.
-
-        :raises cfg.Error: an option does not accept its value; the message names both.
-        """
-        for option in self._known():
-            conf[self.name][option.dest]
 
     def _known(self):
         return [*self.own, *_connection(self.timeout), *_endpoint(self.service_type)]

@@ -5,6 +5,7 @@ import werkzeug.exceptions as http
 
 from climate import version
 from climate.client import errors
+from climate.conf import checking
 from climate.console import guards
 from climate.console import login
 from climate.console import login_pages
@@ -27,6 +28,9 @@ def build(conf, region=None, method=None):
     :param region: the dogpile region for sessions; None: the one that [cache] describes.
     :param method: how users log in, as ``login.Keystone``; None: through Keystone.
     """
+    checking.url(conf, 'console', 'auth_url')
+    checking.url(conf, 'console', 'endpoint_override')
+    checking.file(conf, 'console', 'cafile')
     app = flask.Flask(__name__)
     app.config['MAX_CONTENT_LENGTH'] = conf.console.max_body_bytes
     # Names of files have no version, but their addresses have.

@@ -15,14 +15,25 @@ import flask
 from flask import sessions
 from oslo_cache import core as cache
 
+from climate import errors
+
 COOKIE = 'climate_session'
 _ID_BYTES = 32
 
 
 def region(conf):
-    """Return the dogpile region that [cache] describes."""
+    """Return the dogpile region that [cache] describes.
+
+    :raises errors.Unusable: its backend needs a Python module that is not installed.
+    """
     made = cache.create_region()
-    cache.configure_cache_region(conf, made)
+    try:
+        cache.configure_cache_region(conf, made)
+    except ImportError as error:
+        raise errors.Unusable(
+            f'[cache] backend = "{conf.cache.backend}" needs the Python module {error.name}, which '
+            'is not installed. The extra "memcached" of Climate installs that of '
+            'dogpile.cache.memcached.') from error
     return made
 
 

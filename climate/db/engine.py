@@ -27,6 +27,7 @@ _RACE_LOST = ('WSREP detected deadlock', 'Lock deadlock; Retry transaction', 'wh
               'database is locked')
 # The clock of the database is read again after this time.
 _CLOCK_SECONDS = 1
+_EXAMPLE = 'mysql+pymysql://climate:PASSWORD@db.example.org/climate'
 
 
 class Database:
@@ -122,6 +123,10 @@ class Duplicate(Exception):
     """A row with that unique key already exists."""
 
 
+class Unusable(errors.Unusable):
+    """[database] connection cannot be used; the text says why, and what to do."""
+
+
 @contextlib.contextmanager
 def _translated():
     """Map errors of databases and of oslo.db to Climate's own errors."""
@@ -160,12 +165,46 @@ def skips_locked(connection):
 
 
 def connect(conf):
-    """Return the Database that [database] connection names."""
+    """Return the Database that [database] connection names.
+
+    :raises Unusable: there is no such option, it is no URL, its driver is not installed, or the
+        database does not accept the connection.
+    """
     options = conf.database
-    return Database(options.connection, max_pool_size=options.max_pool_size,
-                    max_overflow=options.max_overflow, max_retries=options.max_retries,
-                    retry_interval=options.retry_interval,
-                    mysql_sql_mode=options.mysql_sql_mode)
+    if not options.connection:
+        raise Unusable('[database] connection is not set. Write the URL of the database there, '
+                       f'such as {_EXAMPLE}.')
+    try:
+        return Database(options.connection, max_pool_size=options.max_pool_size,
+                        max_overflow=options.max_overflow, max_retries=options.max_retries,
+                        retry_interval=options.retry_interval,
+                        mysql_sql_mode=options.mysql_sql_mode)
+    except sa.exc.NoSuchModuleError as error:
+        kind = options.connection.partition(':')[0]
+        raise Unusable(f'[database] connection: "{kind}" is not a supported kind of database. '
+                       f'Write a URL such as {_EXAMPLE}.') from error
+    except (sa.exc.ArgumentError, ValueError) as error:
+        raise Unusable('[database] connection is not the URL of a database. Write one such as '
+                       f'{_EXAMPLE}.') from error
+    except ImportError as error:
+        raise Unusable(f'[database] connection needs the Python module {error.name}, which is not '
+                       f'installed. Install it, or write a URL such as {_EXAMPLE}.') from error
+    except errors.DatabaseUnreachable as error:
+        raise unusable(error) from error
+
+
+def unusable(error):
+    """Return the Unusable for a DatabaseUnreachable at the start of a program."""
+    return Unusable(f'[database] connection: {reason(error)} Correct the URL and its password, or '
+                    'start the database.')
+
+
+def reason(error):
+    """Return what the database or its driver said, on one line, for operators."""
+    cause = error.__cause__ or error
+    cause = getattr(cause, 'inner_exception', None) or cause
+    text = str(getattr(cause, 'orig', None) or cause)
+    return text.strip().splitlines()[0].rstrip('.') + '.'
 
 
 def _open(url, isolation_level, options):

@@ -5,10 +5,13 @@ import pathlib
 from alembic import command
 from alembic import config
 from alembic import script
+from alembic import util
 from alembic.runtime import migration
 import sqlalchemy as sa
 
+from climate import errors
 from climate.db import bills
+from climate.db import engine
 from climate.db import limit_notices
 from climate.db import offers
 from climate.db import refusals
@@ -20,12 +23,22 @@ _SCRIPTS = pathlib.Path(__file__).parent / 'alembic'
 _AT_ONCE = 1000
 
 
+class NoSuchRevision(Exception):
+    """This release has no such revision of the tables; the text says which it has."""
+
+
 def upgrade(database, revision='head'):
-    """Upgrade the tables to `revision`. Do nothing if they have it already."""
+    """Upgrade the tables to `revision`. Do nothing if they have it already.
+
+    :raises NoSuchRevision: this release does not know `revision`.
+    """
     with database.writer() as connection:
         settings = _settings()
         settings.attributes['connection'] = connection
-        command.upgrade(settings, revision)
+        try:
+            command.upgrade(settings, revision)
+        except util.CommandError as error:
+            raise NoSuchRevision(f'{error}. The newest revision is {newest()}.') from error
 
 
 def version(database):
@@ -37,6 +50,28 @@ def version(database):
 def newest():
     """Return the revision that this release of Climate needs."""
     return script.ScriptDirectory.from_config(_settings()).get_current_head()
+
+
+def check(conf):
+    """Check that the database answers, and that its tables are not older than this release.
+
+    Newer tables belong to the next release, which an upgrade installs one service at a time.
+
+    :raises engine.Unusable: it does not answer, or they are older.
+    """
+    database = engine.connect(conf)
+    try:
+        found = version(database)
+    except errors.DatabaseUnreachable as error:
+        raise engine.unusable(error) from error
+    finally:
+        database.dispose()
+    scripts = script.ScriptDirectory.from_config(_settings())
+    known = {each.revision for each in scripts.walk_revisions()}
+    if found is None or (found in known and found != newest()):
+        raise engine.Unusable(
+            f'The tables are at the revision {found or "none"}, and this release needs {newest()}: '
+            'run "climate-db upgrade".')
 
 
 def purge(database, before):

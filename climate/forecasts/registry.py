@@ -5,6 +5,7 @@ import functools
 from oslo_log import log
 import stevedore
 
+from climate import errors
 from climate import version
 
 LOG = log.getLogger(__name__)
@@ -15,7 +16,7 @@ AUTO = 'auto'
 PREFERRED = ('holt-winters', 'seasonal-naive')
 
 
-class Unusable(Exception):
+class Unusable(errors.Unusable):
     """A method cannot be used; the text says which one and why."""
 
 

@@ -7,6 +7,7 @@ import ssl
 import prometheus_client
 from prometheus_client import core as prometheus
 
+from climate import errors
 from climate.db import deliveries
 from climate.db import failed_bills
 from climate.db import health as stored
@@ -27,7 +28,7 @@ from climate.manager.usage import gauges
 _DAY = datetime.timedelta(days=1)
 
 
-class Unusable(Exception):
+class Unusable(errors.Unusable):
     """The configuration of /metrics cannot be used; the message says why."""
 
 

@@ -13,6 +13,7 @@ from climate import cloud as clouds
 from climate import errors
 from climate.db import engine
 from climate.db import managers
+from climate.db import migrate
 from climate.domain import heartbeat
 from climate.forecasts import registry as forecasts
 from climate.manager import core
@@ -50,12 +51,12 @@ _HANDING_BACK = 0.15
 def check(conf):
     """Raise an error unless a manager can start with this configuration.
 
-    :raises ClimateError: the database or the configuration of the cloud cannot be used.
-    :raises Unusable: a plugin, an adapter, a strategy, a notifier, a source of health, a power
-        driver, /metrics or [idle] cannot be used; the error says which.
+    :raises ClimateError: the configuration of the cloud cannot be used.
+    :raises Unusable: the database, a plugin, an adapter, a strategy, a notifier, a source of
+        health, a power driver, /metrics or [idle] cannot be used; the error says which.
     :raises LoginRefused: the bus refuses the login.
     """
-    classes = registry.load(conf.plugins)
+    plugins = registry.Registry(conf)
     strategies.check(conf)
     forecasts.check(conf)
     metrics.check(conf)
@@ -64,14 +65,14 @@ def check(conf):
     for notifier in notifiers.load(conf).values():
         notifier.check()
     health_sources.load(conf)
-    power_drivers.load(conf, clouds.build(conf, registry.services(classes)))
+    power_drivers.load(conf, clouds.build(conf, plugins.services))
     try:
         bus.reach(conf, retries=0)
     except bus.LoginRefused:
         raise
     except bus.Unreachable as error:
         LOG.warning('The bus does not answer; the manager waits for it: %s', error)
-    engine.connect(conf).dispose()
+    migrate.check(conf)
 
 
 class Manager:

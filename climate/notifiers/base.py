@@ -4,6 +4,8 @@ import abc
 import contextlib
 import dataclasses
 
+from climate import errors
+
 
 class Undelivered(Exception):
     """A notification was not accepted; the text says why, for the log of the subscription.
@@ -96,5 +98,5 @@ class Notifier(abc.ABC):
         raise NotImplementedError
 
 
-class Unusable(Exception):
+class Unusable(errors.Unusable):
     """The configuration of a notifier cannot be used; the text says which option and why."""

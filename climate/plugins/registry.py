@@ -10,6 +10,7 @@ from stevedore import named
 
 from climate import errors
 from climate import schema_validation
+from climate.conf import checking
 from climate.domain import records
 from climate.plugins import clearable
 from climate.policies import resources as rules
@@ -19,7 +20,7 @@ NAMESPACE = 'climate.plugins'
 _OF_ALL_TYPES = ('label', 'depends_on')
 
 
-class Unusable(Exception):
+class Unusable(errors.Unusable):
     """A plugin in [DEFAULT] plugins cannot be used; the message says which and why."""
 
 
@@ -34,6 +35,9 @@ def load(names):
     def broken(_manager, entry_point, error):
         raise Unusable(f'[DEFAULT] plugins: {entry_point.name} does not load: {error}')
 
+    if not names:
+        raise Unusable('[DEFAULT] plugins is empty. Name the types of resources that can be '
+                       'leased, such as physical:host.')
     if len(set(names)) != len(names):
         raise Unusable('[DEFAULT] plugins: a name stands there twice.')
     found = named.NamedExtensionManager(
@@ -63,10 +67,14 @@ def _refuse_several_clearable(pools):
 
 
 def register_options(conf, classes):
-    """Add each plugin's own options to `conf`, in a group with the name of its type."""
+    """Add each plugin's own options to `conf`, in a group with the name of its type.
+
+    :raises WrongValue: an option has a value that it does not accept.
+    """
     for resource_type, plugin in classes.items():
         if plugin.options:
             conf.register_opts(list(plugin.options), group=cfg.OptGroup(resource_type))
+            checking.values(conf, [(resource_type, plugin.options)])
 
 
 def services(classes):

@@ -6,10 +6,12 @@ from typing import Protocol
 
 from oslo_config import cfg
 
+from climate import errors
+
 ON, OFF = 'on', 'off'
 
 
-class Unusable(Exception):
+class Unusable(errors.Unusable):
     """A power driver cannot be used; the text says which one and why."""
 
 

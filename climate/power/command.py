@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The power driver "command": a program of the administrator switches resources."""
+import shutil
 import subprocess
 
 from climate import errors
@@ -14,7 +15,10 @@ class Command(base.Driver):
     def __init__(self, conf, cloud):
         super().__init__(conf, cloud)
         if not conf.energy.command:
-            raise base.Unusable('[energy] driver is command, so command must be set.')
+            raise base.Unusable('[energy] command is not set, and [energy] driver is command.')
+        if shutil.which(conf.energy.command) is None:
+            raise base.Unusable(f'[energy] command = "{conf.energy.command}" is not a program that '
+                                'this user can execute.')
 
     def state(self, resource):
         said = self._run('state', resource).strip().lower()

@@ -40,7 +40,7 @@ class Redfish(base.Driver):
         self._lock = threading.Lock()
         self._stamp, self._known, self._connected = None, {}, {}
         if not conf.energy.bmc_file:
-            raise base.Unusable('[energy] driver is redfish, so bmc_file must be set.')
+            raise base.Unusable('[energy] bmc_file is not set, and [energy] driver is redfish.')
         try:
             self._read()
         except errors.PowerFailed as error:

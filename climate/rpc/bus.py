@@ -25,7 +25,7 @@ class Unreachable(Exception):
     """The bus cannot be reached; the text says why."""
 
 
-class LoginRefused(Unreachable):
+class LoginRefused(Unreachable, errors.Unusable):
     """The bus refuses the login of transport_url."""
 
 
@@ -34,7 +34,8 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES) -> None:
 
     :param retries: how often a connection is tried again.
     :raises LoginRefused: the user, the password or the virtual host is wrong.
-    :raises Unreachable: nobody answers there, or the URL is wrong.
+    :raises Unreachable: nobody answers there.
+    :raises errors.Unusable: the URL is wrong.
     """
     internal = context.RequestContext.internal()
     try:
@@ -47,10 +48,9 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES) -> None:
         finally:
             connected.cleanup()
     except _REFUSED as error:
-        raise LoginRefused(f'the login is refused: {error}') from error
-    except (messaging.MessagingException, messaging.InvalidTransportURL,
-            messaging.DriverLoadFailure, kombu_exceptions.OperationalError) as error:
-        raise Unreachable(f'it cannot be reached: {error}') from error
+        raise LoginRefused(f'[DEFAULT] transport_url: the login is refused: {error}') from error
+    except (messaging.MessagingException, kombu_exceptions.OperationalError) as error:
+        raise Unreachable(f'[DEFAULT] transport_url: it cannot be reached: {error}') from error
 
 
 class Bus:

@@ -6,6 +6,7 @@ from oslo_config import cfg
 import oslo_messaging as messaging
 
 from climate import context
+from climate import errors
 from climate.rpc import wire
 
 #: Modules whose exceptions are rebuilt by the client; all others arrive as RemoteError.
@@ -30,9 +31,21 @@ class Serializer(messaging.NoOpSerializer):  # type: ignore[misc]
         return context.RequestContext.from_dict(ctxt)
 
 
+class Unusable(errors.Unusable):
+    """[DEFAULT] transport_url cannot be used."""
+
+
 def connect(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
-    """Return the RPC transport that transport_url names."""
-    return messaging.get_rpc_transport(conf, allowed_remote_exmods=ALLOWED_ERRORS)
+    """Return the RPC transport that transport_url names; it is not called yet.
+
+    :raises Unusable: it is not the URL of a message bus.
+    """
+    try:
+        return messaging.get_rpc_transport(conf, allowed_remote_exmods=ALLOWED_ERRORS)
+    except (messaging.InvalidTransportURL, messaging.DriverLoadFailure, ValueError) as error:
+        # The text of the error may have the password of the URL.
+        raise Unusable('[DEFAULT] transport_url is not the URL of a message bus. Write one such as '
+                       'rabbit://climate:PASSWORD@rabbit.example.org:5672/.') from error
 
 
 def limit_prefetch(conf: cfg.ConfigOpts) -> None:

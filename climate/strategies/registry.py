@@ -12,7 +12,7 @@ LOG = log.getLogger(__name__)
 NAMESPACE = 'climate.acquire.strategies'
 
 
-class Unusable(Exception):
+class Unusable(errors.Unusable):
     """A strategy cannot be used; the text says which one and why."""
 
 

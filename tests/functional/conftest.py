@@ -32,16 +32,16 @@ def as_before(manager):
 
 @pytest.fixture
 def run_program(database, tmp_path):
-    """callable(program, *words, options): (exit status, output); `options` end its configuration.
+    """callable(program, *words, options, seconds): (exit status, output).
 
-    A module or a distribution in `tmp_path` can be imported there.
+    `options` end its configuration. A module or a distribution in `tmp_path` can be imported there.
     """
     if database.dialect != 'sqlite':
         pytest.skip('The programs read a configuration with a file of SQLite.')
 
-    def run(program, *words, options):
+    def run(program, *words, options, seconds=120):
         path = builders.on_files(tmp_path, options)
-        status, *written = programs.run(program, '--config-file', path, *words,
+        status, *written = programs.run(program, '--config-file', path, *words, seconds=seconds,
                                         PYTHONPATH=str(tmp_path), CLIMATE_STATE=str(tmp_path))
         return status, ''.join(written)
     return run

@@ -121,8 +121,8 @@ def test_a_program_that_fails_lies_or_hangs_is_an_error(command, text, why):
 
 
 @pytest.mark.parametrize(('driver', 'why'), [
-    ('redfisch', 'not installed'), ('command', 'command must be set'),
-    ('redfish', 'bmc_file must be set'), ('ironic', 'ironic_cloud must be set'),
+    ('redfisch', 'not installed'), ('command', 'command is not set'),
+    ('redfish', 'bmc_file is not set'), ('ironic', 'ironic_cloud is not set'),
     ('simulated', 'cloud')])
 def test_a_driver_that_cannot_be_used_is_refused_at_the_start(conf, driver, why):
     conf.set_override('driver', driver, group='energy')

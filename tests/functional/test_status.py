@@ -78,8 +78,8 @@ def test_options_stand_before_or_after_the_words(run, words):
     code, out, err = run('climate-status', *words, '--json')
     assert (code, err) == (0, '')
     found = results(out)
-    assert set(found) == {'Database', 'Bus', 'Plugins', 'Strategies', 'Forecasts', 'Metrics',
-                          'Notifiers', 'Cloud', 'Scheduler filter'}
+    assert set(found) == {'Configuration', 'Database', 'Bus', 'Plugins', 'Strategies',
+                          'Forecasts', 'Metrics', 'Notifiers', 'Cloud', 'Scheduler filter'}
     assert {result for result, _details in found.values()} == {0}
 
 

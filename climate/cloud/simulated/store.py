@@ -6,6 +6,8 @@ import os
 import sqlite3
 import threading
 
+from climate import errors
+
 _BUSY_SECONDS = 60
 _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS hosts (
@@ -177,9 +179,13 @@ class Store:
     def _connected(self):
         # SQLite forbids the use of a connection that was opened before a fork.
         if self._connection is None or (self._path and self._process != os.getpid()):
-            self._connection = sqlite3.connect(
-                self._path or ':memory:', timeout=_BUSY_SECONDS, isolation_level=None,
-                check_same_thread=False)
+            try:
+                self._connection = sqlite3.connect(
+                    self._path or ':memory:', timeout=_BUSY_SECONDS, isolation_level=None,
+                    check_same_thread=False)
+            except sqlite3.OperationalError as error:
+                raise errors.Unusable(f'[simulated] state = "{self._path}" cannot be opened: '
+                                      f'{error}. Name a file that this user can write.') from error
             self._connection.row_factory = sqlite3.Row
             # Writes survive a killed process; only a crash of the machine can lose them.
             self._connection.execute('PRAGMA synchronous = OFF')

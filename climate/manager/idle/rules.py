@@ -2,11 +2,12 @@
 """The rules of this cloud about idle leases, from its configuration."""
 import datetime
 
+from climate import errors
 from climate.conf import idle as options
 from climate.domain import idle
 
 
-class Unusable(Exception):
+class Unusable(errors.Unusable):
     """The options of [idle] contradict each other; the message names them."""
 
 

@@ -2,10 +2,13 @@
 """The registry of the sources of health that are enabled."""
 import stevedore
 
+from climate import errors
+from climate.conf import checking
+
 NAMESPACE = 'climate.health'
 
 
-class Unusable(Exception):
+class Unusable(errors.Unusable):
     """A source cannot be used; the text says which one and why."""
 
 
@@ -27,5 +30,8 @@ def load(conf):
             raise Unusable(f'[health] sources: "{name}" is not installed; installed are: '
                            f'{", ".join(sorted(found)) or "none"}.')
     if 'http' in wanted and not conf.health.http_url:
-        raise Unusable('[health] sources names http, so http_url must be set.')
+        raise Unusable('[health] http_url is not set, and [health] sources names http.')
+    if 'http' in wanted:
+        checking.url(conf, 'health', 'http_url')
+        checking.file(conf, 'health', 'http_ca_file')
     return {name: found[name](conf) for name in wanted}

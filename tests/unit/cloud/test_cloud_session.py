@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions of the real cloud, as Climate itself and for users."""
 from concurrent import futures
+import pathlib
 
 from keystoneauth1 import session as keystone_session
 from oslo_config import cfg
@@ -113,25 +114,28 @@ def test_an_answer_that_says_no_is_a_cloud_error_with_the_reason(canned):
         canned.cloud().as_service().servers.shelve('s1')
 
 
-def test_tls_of_each_service_is_as_its_group_says_and_else_as_that_of_keystone(canned):
+def test_tls_of_each_service_is_as_its_group_says_and_else_as_that_of_keystone(canned, tmp_path):
     canned.http.get(f'{canned.NOVA}/os-aggregates', json={'aggregates': []})
     canned.http.get(f'{canned.PLACEMENT}/resource_providers',
                     json={'resource_providers': [{'uuid': 'u1'}]})
     canned.http.get(f'{canned.PLACEMENT}/resource_providers/u1/traits', json={'traits': []})
     canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts', json={'trusts': []})
+    ca, certificate, key, other = (str(tmp_path / name) for name in 'abcd')
+    for path in (ca, certificate, key, other):
+        pathlib.Path(path).touch()
     services = canned.cloud(
-        'cafile = /tls/ca.pem\ncertfile = /tls/climate.pem\nkeyfile = /tls/climate.key\n'
-        '[nova]\ncafile = /tls/ca-of-nova.pem\n[placement]\ninsecure = True').as_service()
+        f'cafile = {ca}\ncertfile = {certificate}\nkeyfile = {key}\n'
+        f'[nova]\ncafile = {other}\n[placement]\ninsecure = True').as_service()
     services.nova.aggregates()
     services.placement.traits('compute-1')
     services.keystone.trusts()
     [nova] = canned.asked('GET', '/os-aggregates')
     [placement] = canned.asked('GET', '/resource_providers')
     [trusts] = canned.asked('GET', '/OS-TRUST/trusts')
-    mine = ('/tls/climate.pem', '/tls/climate.key')
-    assert (nova.verify, nova.cert) == ('/tls/ca-of-nova.pem', mine)
+    mine = (certificate, key)
+    assert (nova.verify, nova.cert) == (other, mine)
     assert (placement.verify, placement.cert) == (False, mine)
-    assert (trusts.verify, trusts.cert) == ('/tls/ca.pem', mine)
+    assert (trusts.verify, trusts.cert) == (ca, mine)
 
 
 def test_a_password_may_stand_in_a_file_of_its_own(tmp_path, canned):
