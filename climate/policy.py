@@ -5,7 +5,6 @@ from importlib import metadata
 import time
 
 from oslo_policy import policy
-import yaml
 
 from climate import errors
 from climate import policies
@@ -38,7 +37,7 @@ class Policy:
                                   'file that exists, or remove the line.')
         try:
             self._reload()
-        except (ValueError, yaml.YAMLError, OSError) as error:
+        except (ValueError, OSError) as error:
             reason = ' '.join(str(error).split())
             raise errors.Unusable(f'[oslo_policy] policy_file = "{found or name}" cannot be read: '
                                   f'{reason}') from error

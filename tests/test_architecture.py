@@ -62,9 +62,9 @@ ALONE = {'client', 'nova'}
 # conf, extras and the client ask for the version; the API reads the plugins' schemas but never
 # makes one; the standalone leaves its note where the client looks for it; the client and the pieces
 # in Nova read times as the service does; the console is a user of the client.
-ALSO = {('cloud', 'nova'), ('conf', 'version'), ('extras', 'version'), ('client', 'version'),
-        ('cmd', 'client'), ('client', 'moments'), ('client', 'yaml_text'), ('nova', 'moments'),
-        ('console', 'client')}
+ALSO = {('cloud', 'nova'), ('conf', 'errors'), ('conf', 'version'), ('extras', 'version'),
+        ('client', 'version'), ('cmd', 'client'), ('client', 'moments'), ('client', 'yaml_text'),
+        ('nova', 'moments'), ('console', 'client')}
 # Foreign packages and the only parts that may import them.
 FENCED = {
     'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},

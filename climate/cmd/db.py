@@ -1,24 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """climate-db: create, upgrade and purge the database, confirm its clock, encrypt its secrets."""
-import contextlib
 import datetime
 import sys
 
 from oslo_config import cfg
-from oslo_db import exception as db_exc
 from oslo_log import log
-import sqlalchemy as sa
 
 from climate import conf as configuration
-from climate import errors
 from climate.cmd import start
 from climate.db import clock_confirmations
 from climate.db import engine
 from climate.db import migrate
 from climate.manager.notifications import sealing
 from climate.manager.usage import days
-
-LOG = log.getLogger(__name__)
 
 # How many subscriptions an error names.
 _SHOWN = 20
@@ -109,18 +103,5 @@ def main():
     if conf.command.name is None:
         raise SystemExit('A command is missing: climate-db upgrade, version, purge, confirm-clock, '
                          'new-key or encrypt-secrets (see --help).')
-    with start.refusing('climate-db'), _refused_statements():
+    with start.refusing('climate-db'), engine.refusals():
         conf.command.run(conf, engine.connect(conf))
-
-
-@contextlib.contextmanager
-def _refused_statements():
-    """Turn what the database refuses into an Unusable."""
-    try:
-        yield
-    except errors.DatabaseUnreachable as error:
-        raise engine.unusable(error) from error
-    except (db_exc.DBError, sa.exc.DBAPIError) as error:
-        LOG.debug('The database refused a statement', exc_info=True)
-        raise errors.Unusable(f'the database refuses: {engine.reason(error)} Give the user of '
-                              '[database] connection the right to do this.') from error

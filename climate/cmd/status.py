@@ -7,7 +7,6 @@ from oslo_config import cfg
 from oslo_log import log
 
 from climate import conf as configuration
-from climate import errors
 from climate.cmd import nova_filter
 from climate.cmd import start
 from climate.cmd import status_checks
@@ -42,13 +41,11 @@ def cloud_of(conf):
 
 def managers_of(conf):
     """Print each manager of this database by name, with the fields of /v1/services."""
-    try:
+    with engine.refusals():
         database = engine.connect(conf)
         now = database.now()
         with database.reader() as connection:
             found = managers.every(connection)
-    except errors.DatabaseUnreachable as error:
-        raise engine.unusable(error) from error
     for each in heartbeat.judged(found, now, conf.manager.claim_seconds):
         # What a dead manager was carrying out has no owner any more: it does not hang.
         events = (f'{each.running} running' if each.up

@@ -193,6 +193,19 @@ def connect(conf):
         raise unusable(error) from error
 
 
+@contextlib.contextmanager
+def refusals():
+    """Turn what the database refuses to a program into an Unusable."""
+    try:
+        yield
+    except errors.DatabaseUnreachable as error:
+        raise unusable(error) from error
+    except (db_exc.DBError, sa.exc.DBAPIError) as error:
+        LOG.debug('The database refused a statement', exc_info=True)
+        raise Unusable(f'the database refuses: {reason(error)} Give the user of [database] '
+                       'connection the right to do this.') from error
+
+
 def unusable(error):
     """Return the Unusable for a DatabaseUnreachable at the start of a program."""
     return Unusable(f'[database] connection: {reason(error)} Correct the URL and its password, or '
