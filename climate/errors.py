@@ -31,7 +31,8 @@
         LostRace                           another request booked first (the manager retries)
         OfferExpired                       the offer is over, or its resources failed
         LimitReached                       a limit or a quota of the project
-          TooManyOffers TooManyOwnSubscriptions TooManySubscriptions TooManyWaiting
+          TooManyOffers TooManyOwnSubscriptions TooManyRequestBytes TooManySubscriptions
+          TooManyWaiting
         PriceBookOverlaps                  another version is valid from the same moment
         SubscriptionOff                    nothing is sent to it
         TooManySwaps                       of resources that seem to work
@@ -382,6 +383,15 @@ class TooManyOffers(LimitReached):
     limit = 'offers_per_project'
     template = ('Your project holds {most} offers, the maximum at a time: take one, release one, '
                 'or wait until {until}.')
+
+
+class TooManyRequestBytes(LimitReached):
+    code = 'too_many_request_bytes'
+    limit = 'request_bytes_per_project'
+    template = ('This request needs {more} bytes in the database. The leases and offers of your '
+                'project have {used} of at most {most} bytes (request_bytes_per_project): '
+                'delete those that you do not need, or ask your operator. A lease that is over '
+                'counts for one more day.')
 
 
 class PriceBookOverlaps(Conflict):

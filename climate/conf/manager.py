@@ -82,6 +82,11 @@ OPTS = [
                help='Largest number of slots that one lease may have on shared resources, in all '
                     'its reservations. A slot is the capacity of one instance. Whole hosts do not '
                     'count. A lease that has more already keeps them.'),
+    cfg.IntOpt('request_bytes_per_project', default=64 * 1024 * 1024, min=0,
+               help='Largest number of bytes that the requests of the leases and offers of one '
+                    'project may have in the database. A reservation counts as its request, with '
+                    'templates and files, and 1 KiB; an event as 256 bytes. A lease that is over '
+                    'counts for one more day. 0: without limit.'),
     cfg.IntOpt('nearest_minutes', default=15, min=0, max=1440,
                help='A refused request is answered with the nearest time at which it fits. For '
                     'callers who may not read operators\' texts, that time is the first one that '

@@ -9,9 +9,11 @@ from climate import errors
 from climate.db import allocations
 from climate.db import tables
 from climate.domain import records
+from climate.domain import request_sizes
 
 OFFERS = tables.OFFERS
-_COLUMNS = tuple(column for column in OFFERS.c if column.name not in ('place', 'secrets'))
+_COLUMNS = tuple(column for column in OFFERS.c if column.name not in (
+    'place', 'secrets', 'request_bytes'))
 
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 _HELD = OFFERS.c.place.is_not(None)
@@ -28,7 +30,8 @@ def add(connection, offer, place):
     values = {column.name: getattr(offer, column.name) for column in _COLUMNS}
     values['request'] = [_part(each) for each in offer.request]
     values['secrets'] = {each.id: each.secrets for each in offer.request if each.secrets}
-    connection.execute(sa.insert(OFFERS).values(place=place, **values))
+    connection.execute(sa.insert(OFFERS).values(
+        place=place, request_bytes=request_sizes.of_requests(offer.request), **values))
 
 
 def get(connection, project_id, offer_id, locked=False):

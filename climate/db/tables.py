@@ -140,6 +140,8 @@ LEASES = sa.Table(
     # When its owner asked for the start and the resources that it had at its start; null: at its
     # creation.
     sa.Column('asked_at', UtcDateTime),
+    # The bytes of its requests and events, as ``domain.request_sizes`` counts them.
+    sa.Column('request_bytes', sa.BigInteger, nullable=False, server_default=sa.text('0')),
     *_stamps(),
     # Lists show leases that are not deleted by creation time: of a project, of a state, or all.
     # A search by name needs no order. SQLite has no statistics by default and uses the index of
@@ -155,6 +157,8 @@ LEASES = sa.Table(
     sa.Index(None, 'idle_since'),
     # Reminders look for leases that end in a short span.
     sa.Index(None, 'end'),
+    # The bytes of a project are added up from the index alone.
+    sa.Index(None, 'project_id', 'ended_at', 'request_bytes'),
     **_MYSQL)
 
 RESERVATIONS = sa.Table(
@@ -310,8 +314,10 @@ OFFERS = sa.Table(
     sa.Column('created_at', UtcDateTime, nullable=False),
     # {reservation id: the secret fields of its request}; null once it holds nothing.
     sa.Column('secrets', Hidden),
+    sa.Column('request_bytes', sa.BigInteger, nullable=False, server_default=sa.text('0')),
     sa.UniqueConstraint('project_id', 'place'),
     sa.Index(None, 'held_until'),
+    sa.Index(None, 'project_id', 'request_bytes'),
     **_MYSQL)
 
 IDEMPOTENCY_KEYS = sa.Table(

@@ -251,7 +251,8 @@ class Lease:
     scheduled, which get their resources in the request. `reason` is the version for operators; its
     owner must read `owner_reason` only. Use `reason_text`, which has both. An idle lease has
     `idle_since`, and `reclaim_at` if it is to be taken back then; it never is if `idle_exempt`.
-    Only the lease of a dry run has a `price`.
+    Only the lease of a dry run has a `price`. `request_bytes` is what ``domain.request_sizes``
+    counts.
     """
 
     id: str
@@ -278,6 +279,7 @@ class Lease:
     idle_exempt: bool = False
     idle_since: Moment | None = None
     reclaim_at: Moment | None = None
+    request_bytes: int = 0
     reservations: tuple[Reservation, ...] = ()
     events: tuple[Event, ...] = ()
     acquisition: Acquisition | None = None

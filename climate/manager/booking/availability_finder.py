@@ -47,7 +47,7 @@ class Finder:
 
         :raises BadRequest: the query is wrong; the error names the field.
         :raises TargetLeased: another reservation leases a server that the query names.
-        :raises TooManyOffers: the project may hold none of the openings.
+        :raises LimitReached: the project may hold none of the openings.
         """
         now = self._core.clock()
         duration = datetime.timedelta(seconds=query.duration_seconds)
@@ -94,7 +94,7 @@ class Finder:
         If an earlier offer or another booking took resources of a plan, its offer gets others. If
         too few are left, the plan is not held.
 
-        :raises TooManyOffers: the project may hold none of them.
+        :raises LimitReached: the project may hold none of them.
         """
         count = query.hold if query.hold_seconds and query.hold_most else 0
         held = []
@@ -112,7 +112,7 @@ class Finder:
                     seconds=query.hold_seconds, most=query.hold_most))
             except (errors.NotEnough, errors.LostRace):
                 held.append(None)
-            except errors.TooManyOffers:
+            except errors.LimitReached:
                 if not any(held):
                     raise
                 break

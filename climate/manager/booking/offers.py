@@ -16,7 +16,9 @@ from climate.db import engine
 from climate.db import offers
 from climate.domain import interval
 from climate.domain import records
+from climate.domain import request_sizes
 from climate.manager import core as cores
+from climate.manager import request_limit
 from climate.manager.billing import quotes
 from climate.manager.booking import booking
 from climate.manager.booking import offer_expiry
@@ -46,6 +48,7 @@ class Offers:
         :raises NotEnough: too few resources are free; the error has the reasons.
         :raises LostRace: other bookings were faster at every attempt.
         :raises TooManyOffers: the project already holds that many.
+        :raises TooManyRequestBytes: the requests of the project would have too many bytes.
         """
         self.expire(now)
         offer = records.Offer(
@@ -55,6 +58,8 @@ class Offers:
             request=tuple(records.ReservationRequest(each.resource_type, each.request, each.id,
                                                      each.label, each.depends_on, each.secrets)
                           for each in reservations))
+        request_limit.refuse_more(self._core, context.project_id,
+                                  request_sizes.of_requests(offer.request), now)
         made = self._hold(offer, wishes, planned, most)
         LOG.info('Offer %s of project %s: held until %s, resources %s', made.id, made.project_id,
                  made.held_until.isoformat(), [each.resource_id for each in made.allocations])

@@ -17,6 +17,7 @@ from climate.db import journal
 from climate.db import leases
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager import request_limit
 from climate.manager.acquisition import first_try
 from climate.manager.billing import quotes
 from climate.manager.booking import booking
@@ -55,6 +56,7 @@ class Create:
         :raises BadRequest: the request is wrong; the error names the field.
         :raises NotEnough: too few resources are free; the error has the reasons.
         :raises TooManyWaiting: the lease would wait, and its project has too many that wait.
+        :raises TooManyRequestBytes: the requests of the project would have too many bytes.
         :raises TargetLeased: another reservation leases a server that the request names.
         :raises ActsForLease: the token of the caller was made for another lease.
         :raises TrustRefused: Climate could not act for this caller later.
@@ -84,6 +86,9 @@ class Create:
             request = way.said(request)
         lease, wishes = self._drafts.draft(context, lease_id, request, now)
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
+        if request.offer_id is None:
+            # An offer has been counted with the same requests.
+            request_limit.refuse_more(self._core, lease.project_id, lease.request_bytes, now)
         if request.dry_run:
             lease, planned = self._plan(context, way, lease, wishes, span, now)
             return dataclasses.replace(

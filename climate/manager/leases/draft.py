@@ -11,6 +11,7 @@ from climate.domain import acquire
 from climate.domain import lease_events
 from climate.domain import lease_times
 from climate.domain import records
+from climate.domain import request_sizes
 from climate.domain import start_order
 from climate.manager import preparations
 from climate.manager.acquisition import terms
@@ -37,6 +38,7 @@ class Drafts:
         """
         lease = self._lease(context, lease_id, request, now)
         lease = dataclasses.replace(lease, events=self._events(lease, request, now))
+        lease = dataclasses.replace(lease, request_bytes=request_sizes.of_lease(lease))
         wishes = [wish for each in lease.reservations for wish in self._booking.wishes_of(each)]
         slots.refuse_too_many(self._core.conf.manager.max_slots, wishes)
         # The criteria of an offer were checked when it was made.

@@ -18,12 +18,14 @@ from climate.domain import lease_events
 from climate.domain import lease_times
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import request_sizes
 from climate.domain import requirement
 from climate.domain import status_words
 from climate.domain import texts
 from climate.domain import transitions
 from climate.manager import core
 from climate.manager import preparations
+from climate.manager import request_limit
 from climate.manager import request_secrets
 from climate.manager.billing import quotes
 from climate.manager.booking import booking
@@ -72,6 +74,7 @@ class Update:
         :raises LeaseEnded: the lease is past its end: only its name may change.
         :raises BadTransition: Climate is working on the lease, or its state forbids the change.
         :raises BadRequest: the request is wrong; the error names the field.
+        :raises TooManyRequestBytes: the requests of the project would have too many bytes.
         :raises NotEnough: too few resources are free for the change; the lease stays as it is.
         """
         now = self._core.clock()
@@ -85,6 +88,8 @@ class Update:
             return self._rename(context, lease, changes, now)
         self._refuse_by_state(lease, changes, now)
         target = self._target(lease, changes, now)
+        request_limit.refuse_more(self._core, lease.project_id,
+                                  target.lease.request_bytes - lease.request_bytes, now)
         trusts.refuse_beyond(self._core, lease, target.lease.end)
         wishes, span = self._wishes(lease, target, changes, now)
         if changes.dry_run:
@@ -179,8 +184,10 @@ class Update:
             changed[asked.id] = self._changed(lease, reservation, asked)
         lease = dataclasses.replace(
             lease, name=changes.name or lease.name, start=span.start, end=span.end,
-            before_end=before_end, **exemption.changed(lease, changes), reservations=tuple(
-                changed.get(each.id, each) for each in lease.reservations))
+            before_end=before_end, **exemption.changed(lease, changes),
+            request_bytes=lease.request_bytes + request_sizes.growth(
+                [known[key] for key in changed], changed.values(), changes.notify_at),
+            reservations=tuple(changed.get(each.id, each) for each in lease.reservations))
         really = {key for key, each in changed.items() if (each.request, each.secrets) != (
             known[key].request, known[key].secrets)}
         if lease.trust_id is None:
@@ -259,7 +266,8 @@ class Update:
             wanted = target.lease
             again = {'asked_at': now} if quotes.asks_again(lease, wanted, chosen) else {}
             leases.change(connection, current, now, name=wanted.name, start=wanted.start,
-                          end=wanted.end, before_end=wanted.before_end, **again,
+                          end=wanted.end, before_end=wanted.before_end,
+                          request_bytes=wanted.request_bytes, **again,
                           **exemption.changed(current, changes))
             exemption.tell(connection, context, current, changes, now)
             journal.note(connection, lease.id, now, context.user_id or 'climate', 'update',
