@@ -29,6 +29,10 @@ OPTS = [
                help='Largest body of a request, in bytes. A larger one is answered with 413.'),
     cfg.IntOpt('max_limit', default=1000, min=1,
                help='Largest number of items in one page of a list, from REST 1.1 on.'),
+    cfg.IntOpt('max_page_bytes', default=4 * 1024 * 1024, min=1024,
+               help='Largest number of bytes that the manager reads for one page of a list, from '
+                    'REST 1.1 on. The page ends before the item that exceeds it, and has a link to '
+                    'the next one. A page has at least one item.'),
     cfg.FloatOpt('delete_wait_seconds', default=30, min=0,
                  help='Seconds that DELETE of a running lease waits at REST 1.0 for its resources '
                       'to be released before it answers 204, and that PUT waits for the start of '

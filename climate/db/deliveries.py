@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from climate import errors
 from climate.db import engine
+from climate.db import pages
 from climate.db import tables
 from climate.domain import notification_kinds
 from climate.domain import subscriptions
@@ -161,16 +162,20 @@ def give_up_reminders(connection, lease_ids, now):
                     reason='The lease has ended.'))
 
 
-def log(connection, subscription_id, marker=None, limit=None):
+def log(connection, subscription_id, marker=None, limit=None, most_bytes=None):
     """Return the Deliveries of a subscription, the newest first.
+
+    The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
 
     :param marker: only deliveries older than the one with this id.
     """
     statement = sa.select(*_COLUMNS).where(DELIVERIES.c.subscription_id == subscription_id)
     if marker is not None:
         statement = statement.where(DELIVERIES.c.id < marker)
-    rows = connection.execute(statement.order_by(DELIVERIES.c.id.desc()).limit(limit))
-    return [subscriptions.Delivery(**row._mapping) for row in rows]
+    rows, end = pages.read(
+        connection, statement.order_by(DELIVERIES.c.id.desc()).limit(limit),
+        256 + pages.length(DELIVERIES.c.content, DELIVERIES.c.reason), most_bytes)
+    return [subscriptions.Delivery(**row._mapping) for row in rows] + end
 
 
 def forget(connection, before, limit):

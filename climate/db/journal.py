@@ -5,6 +5,7 @@ import re
 import sqlalchemy as sa
 
 from climate.db import engine
+from climate.db import pages
 from climate.db import tables
 from climate.domain import records
 from climate.domain import texts
@@ -128,18 +129,22 @@ def replace(connection, lease_id, earliest, what, before, after):
     return True
 
 
-def history(connection, lease_id, marker=None, limit=None):
-    """Return the history of a lease in order, as rows with the fields of a HistoryLine.
+def history(connection, lease_id, marker=None, limit=None, most_bytes=None):
+    """Return the history of a lease in order, as HistoryLines.
+
+    The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
 
     :param marker: only entries after the one with this id.
     :param limit: how many entries at most.
+    :param most_bytes: how many bytes at most.
     """
     wanted = HISTORY.c.lease_id == lease_id
     if marker is not None:
         wanted = sa.and_(wanted, HISTORY.c.id > marker)
-    return connection.execute(
-        sa.select(*_LINE)
-        .where(wanted).order_by(HISTORY.c.id).limit(limit)).all()
+    rows, end = pages.read(
+        connection, sa.select(*_LINE).where(wanted).order_by(HISTORY.c.id).limit(limit),
+        256 + pages.length(HISTORY.c.why, HISTORY.c.owner_why), most_bytes)
+    return [records.HistoryLine(**row._mapping) for row in rows] + end
 
 
 def publish(connection, now, event_type, payloads):

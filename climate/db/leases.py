@@ -7,6 +7,7 @@ from climate.db import acquisitions
 from climate.db import among
 from climate.db import engine
 from climate.db import events
+from climate.db import pages
 from climate.db import reservations
 from climate.db import tables
 from climate.domain import acquire
@@ -28,6 +29,13 @@ _LOCKED = _ONE.with_for_update()
 _LOCKED_ONES = {
     skips: among.Among(_SELECT.order_by(LEASES.c.id).with_for_update(skip_locked=skips),
                        LEASES.c.id) for skips in (False, True)}
+# The bytes of a lease in a list, which has no secret fields.
+_SIZE = (pages.length(LEASES.c.reason, LEASES.c.owner_reason)
+         + pages.of_others(tables.RESERVATIONS.c.lease_id, LEASES.c.id, 256 + pages.length(
+             tables.RESERVATIONS.c.request, tables.RESERVATIONS.c.binding))
+         + pages.of_others(tables.EVENTS.c.lease_id, LEASES.c.id, 128)
+         + pages.of_others(tables.ACQUISITIONS.c.lease_id, LEASES.c.id, pages.length(
+             tables.ACQUISITIONS.c.plan, tables.ACQUISITIONS.c.notify_at)))
 _CHANGE = (
     sa.update(LEASES)
     .where(LEASES.c.id == sa.bindparam('lease_id'),
@@ -77,11 +85,14 @@ def lock_free(connection, lease_ids):
 def find(connection, query, now):
     """Return the leases that a LeaseQuery selects, in its order, with the events that are shown.
 
+    The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
+
     :raises LeaseNotFound: the marker is not the id of a lease.
     """
     statement = _SELECT.where(*_conditions(query, now))
     statement = _paged(connection, statement, query)
-    return _whole(connection, connection.execute(statement).all(), shown=True)
+    rows, end = pages.read(connection, statement, _SIZE, query.most_bytes)
+    return _whole(connection, rows, shown=True) + end
 
 
 def of_key(connection, project_id, key, now):

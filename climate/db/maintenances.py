@@ -6,6 +6,7 @@ from oslo_utils import uuidutils
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import pages
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import maintenance
@@ -21,6 +22,11 @@ _WINDOW = (WINDOWS.c.id, WINDOWS.c.maintenance_id, WINDOWS.c.start, WINDOWS.c.en
            WINDOWS.c.state, WINDOWS.c.claim_no)
 _OWN = ('id', 'pool', 'start', 'end', 'reason', 'running', 'notice_minutes', 'rule', 'expanded_to',
         'user_id', 'created_at', 'closing')
+# Each window of a maintenance has its reason.
+_SIZE = (256 + pages.length(MAINTENANCES.c.reason, MAINTENANCES.c.rule)
+         + pages.of_others(OF.c.maintenance_id, MAINTENANCES.c.id, 64)
+         + pages.of_others(WINDOWS.c.maintenance_id, MAINTENANCES.c.id, 1)
+         * (128 + pages.length(MAINTENANCES.c.reason)))
 _CLOSED = (maintenance.CLOSING, maintenance.RUNNING)
 _OPEN = WINDOWS.c.state.in_(maintenance.OPEN)
 
@@ -61,8 +67,10 @@ def get(connection, maintenance_id, locked=False):
     return _whole(connection, rows)[0]
 
 
-def find(connection, after=None, limit=None):
+def find(connection, after=None, limit=None, most_bytes=None):
     """Return the Maintenances that are not over, by start and id.
+
+    The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
 
     :param after: the Maintenance after which the list begins; None: at the first.
     """
@@ -72,7 +80,8 @@ def find(connection, after=None, limit=None):
         statement = statement.where(sa.or_(
             MAINTENANCES.c.start > after.start,
             sa.and_(MAINTENANCES.c.start == after.start, MAINTENANCES.c.id > after.id)))
-    return _whole(connection, connection.execute(statement).all())
+    rows, end = pages.read(connection, statement, _SIZE, most_bytes)
+    return _whole(connection, rows) + end
 
 
 def touched(connection):

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from climate import errors
 from climate.db import absences
 from climate.db import among
+from climate.db import pages
 from climate.db import tables
 from climate.domain import event_kinds
 from climate.domain import records
@@ -27,6 +28,8 @@ _HOLDER = sa.bindparam('holder')
 _BY_ID = sa.select(*_COLUMNS).order_by(RESOURCES.c.id)
 _ENROLLED = (sa.select(*_COLUMNS).where(RESOURCES.c.withdrawn_at.is_(None))
              .order_by(RESOURCES.c.pool, RESOURCES.c.id))
+_SIZE = (256 + pages.length(RESOURCES.c.capacity, RESOURCES.c.health_reason)
+         + pages.of_others(VALUES.c.resource_id, RESOURCES.c.id, 64 + pages.length(VALUES.c.text)))
 _THESE = among.Among(_BY_ID, RESOURCES.c.id)
 _LOCK = among.Among(
     _BY_ID.where(RESOURCES.c.withdrawn_at.is_(None),
@@ -69,18 +72,24 @@ def add(connection, pool, name, capacity, now, **values):
     return key
 
 
-def find(connection, pool, ids=None, after_id=None, limit=None):
+def find(connection, pool, ids=None):
     """Return the enrolled resources of a pool with their properties, by id."""
-    statement = (sa.select(*_COLUMNS)
-                 .where(RESOURCES.c.pool == pool, RESOURCES.c.withdrawn_at.is_(None))
-                 .order_by(RESOURCES.c.id))
+    statement = _BY_ID.where(RESOURCES.c.pool == pool, RESOURCES.c.withdrawn_at.is_(None))
     if ids is not None:
         statement = statement.where(RESOURCES.c.id.in_(list(ids)))
+    return _whole(connection, connection.execute(statement).all())
+
+
+def page(connection, pool, after_id=None, limit=None, most_bytes=None):
+    """Return (the enrolled resources of a page of a pool, by id; the end of their list).
+
+    The end is that of ``pages.read``.
+    """
+    statement = _BY_ID.where(RESOURCES.c.pool == pool, RESOURCES.c.withdrawn_at.is_(None))
     if after_id is not None:
         statement = statement.where(RESOURCES.c.id > after_id)
-    if limit is not None:
-        statement = statement.limit(limit)
-    return _whole(connection, connection.execute(statement).all())
+    rows, end = pages.read(connection, statement.limit(limit), _SIZE, most_bytes)
+    return _whole(connection, rows), end
 
 
 def ids(connection, pool, after_id=None, limit=None):

@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import pages
 from climate.db import tables
 from climate.domain import subscriptions as domain
 
@@ -12,6 +13,8 @@ _COLUMNS = tables.columns(SUBSCRIPTIONS, domain.Subscription)
 _SECRET = SUBSCRIPTIONS.c.secret, SUBSCRIPTIONS.c.sealed_secret
 _ANY = sa.select(SUBSCRIPTIONS.c.id).where(
     SUBSCRIPTIONS.c.transport.in_(domain.SENT)).limit(1)
+_SIZE = 256 + pages.length(SUBSCRIPTIONS.c.address, SUBSCRIPTIONS.c.reason,
+                           SUBSCRIPTIONS.c.events, SUBSCRIPTIONS.c.before_end)
 # Of so many projects the subscriptions are read at a time.
 _BATCH = 500
 
@@ -48,7 +51,10 @@ def lock(connection, subscription_id):
 
 
 def find(connection, query):
-    """Return the Subscriptions that a Query selects, the oldest first."""
+    """Return the Subscriptions that a Query selects, the oldest first.
+
+    The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
+    """
     statement = sa.select(*_COLUMNS).order_by(SUBSCRIPTIONS.c.created_at, SUBSCRIPTIONS.c.id)
     if query.project_id is not None:
         statement = statement.where(SUBSCRIPTIONS.c.project_id == query.project_id)
@@ -63,7 +69,8 @@ def find(connection, query):
         statement = statement.where(sa.or_(
             SUBSCRIPTIONS.c.created_at > last,
             sa.and_(SUBSCRIPTIONS.c.created_at == last, SUBSCRIPTIONS.c.id > query.marker)))
-    return [_record(row) for row in connection.execute(statement.limit(query.limit))]
+    rows, end = pages.read(connection, statement.limit(query.limit), _SIZE, query.most_bytes)
+    return [_record(row) for row in rows] + end
 
 
 def places(connection, project_id):

@@ -516,6 +516,7 @@ class LeaseQuery:
 
     :ivar status: one status word, or several separated by commas.
     :ivar idle: only leases that are idle.
+    :ivar most_bytes: the limit of the bytes of a page; None: there is none.
     """
 
     project_id: str | None = None
@@ -529,3 +530,4 @@ class LeaseQuery:
     sort: tuple[tuple[str, bool], ...] = (('created_at', True),)
     limit: int | None = None
     marker: str | None = None
+    most_bytes: int | None = None

@@ -89,13 +89,15 @@ class Changes:
 class Query:
     """Which subscriptions a list has; None selects all.
 
-    `user_id` selects the own ones of a user beside all those for whole projects.
+    `user_id` selects the own ones of a user beside all those for whole projects. `most_bytes` is
+    the limit of the bytes of a page.
     """
 
     project_id: str | None = None
     user_id: str | None = None
     limit: int | None = None
     marker: str | None = None
+    most_bytes: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -139,8 +139,8 @@ class Endpoint:
         return self._read.get(lease_id)
 
     @_answers
-    def lease_history(self, context, lease_id, marker=None, limit=None):
-        return self._read.history(lease_id, marker, limit)
+    def lease_history(self, context, lease_id, marker=None, limit=None, most_bytes=None):
+        return self._read.history(lease_id, marker, limit, most_bytes)
 
     @_answers
     def list_leases(self, context, query):
@@ -200,8 +200,9 @@ class Endpoint:
         return self._subscriptions.test(subscription_id)
 
     @_answers
-    def subscription_log(self, context, subscription_id, marker=None, limit=None):
-        return self._subscriptions.log(subscription_id, marker, limit)
+    def subscription_log(self, context, subscription_id, marker=None, limit=None,
+                         most_bytes=None):
+        return self._subscriptions.log(subscription_id, marker, limit, most_bytes)
 
     @_answers
     def get_calendar(self, context, secret_hash):
@@ -230,8 +231,8 @@ class Endpoint:
         return self._maintenances.create(context, wire.unpack(maintenance.Request, request))
 
     @_answers
-    def list_maintenances(self, context, marker=None, limit=None):
-        return self._maintenances.find(marker, limit)
+    def list_maintenances(self, context, marker=None, limit=None, most_bytes=None):
+        return self._maintenances.find(marker, limit, most_bytes)
 
     @_answers
     def get_maintenance(self, context, maintenance_id):
@@ -314,8 +315,8 @@ class Endpoint:
         return self._resources.get(pool, resource_id)
 
     @_answers
-    def list_resources(self, context, pool, marker=None, limit=None):
-        return self._resources.find(pool, marker, limit)
+    def list_resources(self, context, pool, marker=None, limit=None, most_bytes=None):
+        return self._resources.find(pool, marker, limit, most_bytes)
 
     @_answers
     def list_properties(self, context, pool):

@@ -78,19 +78,24 @@ class ManagerClient:
         return wire.unpack(records.Lease, self._call(context, 'get_lease', lease_id=lease_id))
 
     def lease_history(self, context: context.RequestContext, lease_id: str,
-                      marker: int | None = None,
-                      limit: int | None = None) -> list[records.HistoryLine]:
+                      marker: int | None = None, limit: int | None = None,
+                      most_bytes: int | None = None) -> list[records.HistoryLine]:
         """Return the history of a lease, as HistoryLines in order.
 
         :param marker: the id of the line before the first one; None: from the beginning.
         :param limit: how many lines at most; None: all.
+        :param most_bytes: how many bytes at most. If these end the list, its last item is None.
         """
         return wire.unpack_all(records.HistoryLine, self._call(
-            context, 'lease_history', lease_id=lease_id, marker=marker, limit=limit))
+            context, 'lease_history', lease_id=lease_id, marker=marker, limit=limit,
+            most_bytes=most_bytes))
 
     def list_leases(self, context: context.RequestContext,
                     query: records.LeaseQuery) -> list[records.Lease]:
-        """Return the Leases that a LeaseQuery selects."""
+        """Return the Leases that a LeaseQuery selects.
+
+        If the bytes of the query end the list, its last item is None.
+        """
         return wire.unpack_all(records.Lease, self._call(context, 'list_leases', query=query))
 
     def reservation_hosts(self, context: context.RequestContext, reservation_id: str,
@@ -144,7 +149,10 @@ class ManagerClient:
 
     def list_subscriptions(self, context: context.RequestContext, query: subscriptions.Query
                            ) -> list[subscriptions.Subscription]:
-        """Return the Subscriptions that a Query selects, the oldest first."""
+        """Return the Subscriptions that a Query selects, the oldest first.
+
+        If the bytes of the query end the list, its last item is None.
+        """
         return wire.unpack_all(subscriptions.Subscription, self._call(
             context, 'list_subscriptions', query=query))
 
@@ -165,12 +173,15 @@ class ManagerClient:
             context, 'test_subscription', subscription_id=subscription_id))
 
     def subscription_log(self, context: context.RequestContext, subscription_id: str,
-                         marker: int | None = None,
-                         limit: int | None = None) -> list[subscriptions.Delivery]:
-        """Return the Deliveries of a subscription, the newest first."""
+                         marker: int | None = None, limit: int | None = None,
+                         most_bytes: int | None = None) -> list[subscriptions.Delivery]:
+        """Return the Deliveries of a subscription, the newest first.
+
+        If the bytes end the list, its last item is None.
+        """
         return wire.unpack_all(subscriptions.Delivery, self._call(
             context, 'subscription_log', subscription_id=subscription_id, marker=marker,
-            limit=limit))
+            limit=limit, most_bytes=most_bytes))
 
     def get_calendar(self, context: context.RequestContext,
                      secret_hash: str) -> subscriptions.Calendar:
@@ -212,13 +223,16 @@ class ManagerClient:
             context, 'create_maintenance', request=request))
 
     def list_maintenances(self, context: context.RequestContext, marker: str | None = None,
-                          limit: int | None = None) -> list[maintenance.Maintenance]:
+                          limit: int | None = None, most_bytes: int | None = None
+                          ) -> list[maintenance.Maintenance]:
         """Return the Maintenances that are not over, by start.
+
+        If the bytes end the list, its last item is None.
 
         :param marker: the id after which to begin; None: at the first.
         """
         return wire.unpack_all(maintenance.Maintenance, self._call(
-            context, 'list_maintenances', marker=marker, limit=limit))
+            context, 'list_maintenances', marker=marker, limit=limit, most_bytes=most_bytes))
 
     def get_maintenance(self, context: context.RequestContext,
                         maintenance_id: str) -> maintenance.Maintenance:
@@ -351,10 +365,15 @@ class ManagerClient:
             context, 'get_resource', pool=pool, resource_id=resource_id))
 
     def list_resources(self, context: context.RequestContext, pool: str, marker: int | None = None,
-                       limit: int | None = None) -> list[records.Resource]:
-        """Return the Resources of a pool, by id."""
+                       limit: int | None = None, most_bytes: int | None = None
+                       ) -> list[records.Resource]:
+        """Return the Resources of a pool, by id.
+
+        If the bytes end the list, its last item is None.
+        """
         return wire.unpack_all(records.Resource, self._call(
-            context, 'list_resources', pool=pool, marker=marker, limit=limit))
+            context, 'list_resources', pool=pool, marker=marker, limit=limit,
+            most_bytes=most_bytes))
 
     def list_properties(self, context: context.RequestContext, pool: str) -> list[records.Property]:
         """Return the Property records of a pool, private ones included."""

@@ -144,6 +144,17 @@ def page(request, most, marker=str):
     return min(int(limit[:10]), most), marker(text) if text else None
 
 
+def shown(found, limit):
+    """Return (the items of a page, whether there is a next page).
+
+    :param found: up to one item more than the page may have. The last one is None if a limit of
+        bytes ends the page.
+    """
+    if found and found[-1] is None:
+        return found[:-1], True
+    return found[:limit], len(found) > limit
+
+
 def next_link(request, marker):
     """Return the links to the next page, which begins after `marker`."""
     # A parameter may be given several times.

@@ -113,10 +113,10 @@ class LeasesController(base.Controller):
         limit, marker = base.page(req, self._parts.conf.api.max_limit)
         # One more than is shown tells whether there is a next page.
         query = self._query(req, caller, limit + 1, marker)
-        found = self._parts.manager.list_leases(caller, query)
-        answer = {'leases': [self._view(req, lease) for lease in found[:limit]]}
-        if len(found) > limit:
-            answer['leases_links'] = base.next_link(req, found[limit - 1].id)
+        found, more = base.shown(self._parts.manager.list_leases(caller, query), limit)
+        answer = {'leases': [self._view(req, lease) for lease in found]}
+        if more:
+            answer['leases_links'] = base.next_link(req, found[-1].id)
         return answer
 
     def _query(self, req, caller, limit, marker):
@@ -139,7 +139,8 @@ class LeasesController(base.Controller):
             ends_after=self._moment(asked, 'ends_after'),
             resource_id=base.resource_id(resource) if resource else None, deleted=deleted,
             idle=body.flag(req, 'idle'),
-            sort=_sort(asked.get('sort', 'created_at')), limit=limit, marker=marker)
+            sort=_sort(asked.get('sort', 'created_at')), limit=limit, marker=marker,
+            most_bytes=self._parts.conf.api.max_page_bytes)
 
     def _moment(self, asked, name):
         return times.asked(name, asked[name], self._parts.clock()) if name in asked else None
@@ -200,13 +201,14 @@ class HistoryController(base.Controller):
         caller = hooks.caller(req)
         limit, marker = base.page(req, self._parts.conf.api.max_limit, _entry_id)
         # One more than is shown tells whether there is a next page.
-        found = self._parts.manager.lease_history(caller, lease.id, marker, limit + 1)
+        found, more = base.shown(self._parts.manager.lease_history(
+            caller, lease.id, marker, limit + 1, self._parts.conf.api.max_page_bytes), limit)
         permissions = views.Permissions(
             moves=self._parts.policy.allows(caller, rules.GET_MOVES),
             texts=operator_texts.may_read(self._parts.policy, caller))
-        answer = {'history': views.history(found[:limit], permissions)}
-        if len(found) > limit:
-            answer['history_links'] = base.next_link(req, str(found[limit - 1].id))
+        answer = {'history': views.history(found, permissions)}
+        if more:
+            answer['history_links'] = base.next_link(req, str(found[-1].id))
         return answer
 
 

@@ -32,10 +32,11 @@ class MaintenancesController(base.Controller):
         if marker is not None:
             base.refuse_long(marker, errors.MaintenanceNotFound, 'maintenance_id')
         # One more than is shown tells whether there is a next page.
-        found = self._parts.manager.list_maintenances(caller, marker, limit + 1)
-        answer = {'maintenances': [health_view.maintenance(each) for each in found[:limit]]}
-        if len(found) > limit:
-            answer['maintenances_links'] = base.next_link(req, found[limit - 1].id)
+        found, more = base.shown(self._parts.manager.list_maintenances(
+            caller, marker, limit + 1, self._parts.conf.api.max_page_bytes), limit)
+        answer = {'maintenances': [health_view.maintenance(each) for each in found]}
+        if more:
+            answer['maintenances_links'] = base.next_link(req, found[-1].id)
         return answer
 
     @pecan.expose('json')

@@ -84,10 +84,11 @@ class ViewController(PoolPartController):
             return {serializer.many: self._views(req, found)}
         limit, marker = base.page(req, self._parts.conf.api.max_limit, self._id)
         # One more than is shown tells whether there is a next page.
-        found = self._manager.list_resources(caller, serializer.pool, marker, limit + 1)
-        answer = {serializer.many: self._views(req, found[:limit])}
-        if len(found) > limit:
-            answer[f'{serializer.many}_links'] = base.next_link(req, str(found[limit - 1].id))
+        found, more = base.shown(self._manager.list_resources(
+            caller, serializer.pool, marker, limit + 1, self._parts.conf.api.max_page_bytes), limit)
+        answer = {serializer.many: self._views(req, found)}
+        if more:
+            answer[f'{serializer.many}_links'] = base.next_link(req, str(found[-1].id))
         return answer
 
     @pecan.expose('json')

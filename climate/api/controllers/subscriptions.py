@@ -34,13 +34,13 @@ class SubscriptionsController(base.Controller):
             self._parts.policy.authorize(caller, rules.ALL_PROJECTS)
         base.refuse_long(marker or '', errors.SubscriptionNotFound, 'subscription_id')
         # One more than is shown tells whether there is a next page.
-        found = self._parts.manager.list_subscriptions(caller, subscriptions.Query(
+        found, more = base.shown(self._parts.manager.list_subscriptions(caller, subscriptions.Query(
             project_id=None if everything else caller.project_id,
-            user_id=None if everything else caller.user_id, limit=limit + 1, marker=marker))
-        answer = {'subscriptions': [subscription_views.subscription(each)
-                                    for each in found[:limit]]}
-        if len(found) > limit:
-            answer['subscriptions_links'] = base.next_link(req, found[limit - 1].id)
+            user_id=None if everything else caller.user_id, limit=limit + 1, marker=marker,
+            most_bytes=self._parts.conf.api.max_page_bytes)), limit)
+        answer = {'subscriptions': [subscription_views.subscription(each) for each in found]}
+        if more:
+            answer['subscriptions_links'] = base.next_link(req, found[-1].id)
         return answer
 
     @pecan.expose('json')
@@ -125,11 +125,12 @@ class LogController(base.Controller):
         known = self._visible(req, subscription_id, rules.GET)
         queries.refuse_unknown(req, ('limit', 'marker'))
         limit, marker = base.page(req, self._parts.conf.api.max_limit, _entry_id)
-        found = self._parts.manager.subscription_log(hooks.caller(req), known.id, marker,
-                                                     limit + 1)
-        answer = {'log': [subscription_views.entry(each) for each in found[:limit]]}
-        if len(found) > limit:
-            answer['log_links'] = base.next_link(req, str(found[limit - 1].id))
+        found, more = base.shown(self._parts.manager.subscription_log(
+            hooks.caller(req), known.id, marker, limit + 1,
+            self._parts.conf.api.max_page_bytes), limit)
+        answer = {'log': [subscription_views.entry(each) for each in found]}
+        if more:
+            answer['log_links'] = base.next_link(req, str(found[-1].id))
         return answer
 
 

@@ -2,7 +2,6 @@
 """Read leases: one, a list, the history of one."""
 from climate.db import journal
 from climate.db import leases
-from climate.domain import records
 from climate.manager.leases import target_waits
 
 
@@ -21,15 +20,20 @@ class Read:
             lease = leases.get(connection, lease_id)
         return target_waits.explained(self._core.registry, lease)
 
-    def history(self, lease_id, marker, limit):
-        """Return the HistoryLines of a lease after the line `marker`, at most `limit`, in order."""
+    def history(self, lease_id, marker, limit, most_bytes):
+        """Return the HistoryLines of a lease after the line `marker`, in order.
+
+        The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
+        """
         with self._core.database.reader() as connection:
-            return [records.HistoryLine(**row._mapping)
-                    for row in journal.history(connection, lease_id, marker, limit)]
+            return journal.history(connection, lease_id, marker, limit, most_bytes)
 
     def find(self, query):
-        """Return the leases that match a LeaseQuery, with what each waits for in its reason."""
+        """Return the leases that match a LeaseQuery, with what each waits for in its reason.
+
+        The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
+        """
         now = self._core.clock()
         with self._core.database.reader() as connection:
             found = leases.find(connection, query, now)
-        return [target_waits.explained(self._core.registry, lease) for lease in found]
+        return [lease and target_waits.explained(self._core.registry, lease) for lease in found]

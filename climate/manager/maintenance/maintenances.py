@@ -59,15 +59,17 @@ class Maintenances:
         self._core.notify()
         return dataclasses.replace(found, affected=affected)
 
-    def find(self, marker=None, limit=None):
+    def find(self, marker=None, limit=None, most_bytes=None):
         """Return the Maintenances that are not over, by start.
+
+        The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
 
         :param marker: the id after which to begin; None: at the first.
         :raises MaintenanceNotFound: there is none with the id `marker`.
         """
         with self._core.database.reader() as connection:
             after = None if marker is None else maintenances.get(connection, marker)
-            return maintenances.find(connection, after, limit)
+            return maintenances.find(connection, after, limit, most_bytes)
 
     def get(self, maintenance_id):
         """Return a Maintenance with the leases that are in its way now.

@@ -168,10 +168,13 @@ class Subscriptions:
                                          notification_kinds.TEST, now, content, now)])
         return found
 
-    def log(self, subscription_id, marker=None, limit=None):
-        """Return the Deliveries of a subscription, the newest first."""
+    def log(self, subscription_id, marker=None, limit=None, most_bytes=None):
+        """Return the Deliveries of a subscription, the newest first.
+
+        The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
+        """
         with self._core.database.reader() as connection:
-            return deliveries.log(connection, subscription_id, marker, limit)
+            return deliveries.log(connection, subscription_id, marker, limit, most_bytes)
 
     def calendar(self, secret_hash):
         """Return the Calendar that the secret of an address shows.

@@ -91,16 +91,18 @@ class Resources:
             wakeups.wake(connection, now)
         return found
 
-    def find(self, pool, marker=None, limit=None):
+    def find(self, pool, marker=None, limit=None, most_bytes=None):
         """Return the Resources of a pool in the order of their ids.
+
+        The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
 
         :param marker: the id after which to begin; None: at the first.
         :param limit: the greatest number to return; None: all.
         """
         self._core.registry.pool(pool)
         with self._core.database.reader() as connection:
-            found = resources.find(connection, pool, after_id=marker, limit=limit)
-        return self._described(pool, found)
+            found, end = resources.page(connection, pool, marker, limit, most_bytes)
+        return self._described(pool, found) + end
 
     def get(self, pool, resource_id):
         """Return one Resource.

@@ -22,9 +22,14 @@ def test_resources_are_found_by_id_in_their_pool(database, ids):
     db_rows.hosts(database, 'a', pool='other')
     assert names(database) == ['a', 'b', 'c']
     assert names(database, ids=ids[1:]) == ['b', 'c']
-    assert names(database, after_id=ids[0], limit=1) == ['b']
-    assert names(database, after_id=ids[2]) == []
     assert names(database, ids=[]) == []
+
+
+def test_a_page_has_resources_after_an_id(database, ids):
+    with database.reader() as connection:
+        found, end = resources.page(connection, 'host', after_id=ids[0], limit=1)
+        assert ([each.name for each in found], end) == (['b'], [])
+        assert resources.page(connection, 'host', after_id=ids[2], limit=1) == ([], [])
 
 
 def test_a_resource_comes_back_whole(database, ids):
