@@ -45,6 +45,13 @@ _LAST = (
 _SINCE = (sa.select(HISTORY.c.what, HISTORY.c.why)
           .where(HISTORY.c.lease_id == sa.bindparam('of_lease'),
                  HISTORY.c.at >= sa.bindparam('earliest'), HISTORY.c.why.is_not(None)))
+#: The number of entries of one kind that a user can make a lease have.
+MOST_OF_A_KIND = 1_000
+_OF_KIND = sa.and_(HISTORY.c.lease_id == sa.bindparam('of_lease'),
+                   HISTORY.c.what == sa.bindparam('kind'))
+_BEYOND = (sa.select(HISTORY.c.id).where(_OF_KIND).order_by(HISTORY.c.id.desc())
+           .offset(MOST_OF_A_KIND).limit(1))
+_FORGET = sa.delete(HISTORY).where(_OF_KIND, HISTORY.c.id <= sa.bindparam('last'))
 
 # How many characters of a list stand in one entry.
 _PAGE = 4_000
@@ -60,6 +67,17 @@ def note(connection, lease_id, now, who, what, why=None):
     :param why: a ``texts.Text``, or None.
     """
     note_all(connection, [lease_id], now, who, what, why)
+
+
+def note_limited(connection, lease_id, now, who, what, why=None):
+    """Add an entry for something that a user may do any number of times.
+
+    The oldest entries of the same kind are deleted if there are more than `MOST_OF_A_KIND`.
+    """
+    note(connection, lease_id, now, who, what, why)
+    last = connection.execute(_BEYOND, {'of_lease': lease_id, 'kind': what}).scalar()
+    if last is not None:
+        connection.execute(_FORGET, {'of_lease': lease_id, 'kind': what, 'last': last})
 
 
 def note_all(connection, lease_ids, now, who, what, why=None):

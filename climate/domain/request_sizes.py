@@ -2,6 +2,7 @@
 """The number of bytes that requests occupy in the database."""
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Sequence
 import datetime
 import json
 
@@ -31,7 +32,12 @@ def of_requests(requests: Iterable[Request]) -> int:
         [dict(each.request), dict(each.secrets), each.depends_on])) for each in requests)
 
 
-def growth(before: Iterable[Request], after: Iterable[Request],
+def growth(before: Sequence[Request], after: Iterable[Request],
            notify_at: Collection[datetime.datetime]) -> int:
-    """Return the bytes that a change of requests and new notifications add; it can be negative."""
-    return of_requests(after) - of_requests(before) + of_events(len(notify_at))
+    """Return the bytes that a change of requests and new notifications add; it can be negative.
+
+    Each changed reservation counts as one event, because a change leaves rows even if the request
+    does not get longer.
+    """
+    return (of_requests(after) - of_requests(before)
+            + of_events(len(before) + len(notify_at)))

@@ -53,7 +53,8 @@ class Delete:
                 if lease.acquisition is not None or agenda.is_healing(lease):
                     acquisitions.leave(connection, lease_id, now)
                 allocations.cut(connection, ids, now, by_owner=lease.is_of(context))
-                journal.note(connection, lease_id, now, context.user_id or 'climate', 'delete')
+                journal.note_limited(connection, lease_id, now, context.user_id or 'climate',
+                                     'delete')
             if at_once:
                 transitions.mark_deleted(connection, lease, now)
             else:

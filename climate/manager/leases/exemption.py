@@ -23,5 +23,5 @@ def tell(connection, context, lease, changes, now):
         return
     if changes.idle_exempt:
         events.change(connection, lease.id, lease_events.reclaimed(lease, None), now)
-    journal.note(connection, lease.id, now, context.user_id or 'climate',
-                 'exempt from idle' if changes.idle_exempt else 'not exempt from idle')
+    journal.note_limited(connection, lease.id, now, context.user_id or 'climate',
+                         'exempt from idle' if changes.idle_exempt else 'not exempt from idle')

@@ -136,8 +136,8 @@ class Update:
             leases.change(connection, current, now, name=name,
                           **exemption.changed(current, changes))
             if name != lease.name:
-                journal.note(connection, lease.id, now, context.user_id or 'climate', 'rename',
-                             texts.same(f'{lease.name} → {name}'))
+                journal.note_limited(connection, lease.id, now, context.user_id or 'climate',
+                                     'rename', texts.same(f'{lease.name} → {name}'))
             exemption.tell(connection, context, current, changes, now)
             return leases.get(connection, lease.id)
 
@@ -270,8 +270,8 @@ class Update:
                           request_bytes=wanted.request_bytes, **again,
                           **exemption.changed(current, changes))
             exemption.tell(connection, context, current, changes, now)
-            journal.note(connection, lease.id, now, context.user_id or 'climate', 'update',
-                         texts.same(str(wanted.interval)))
+            journal.note_limited(connection, lease.id, now, context.user_id or 'climate', 'update',
+                                 texts.same(str(wanted.interval)))
             after = leases.get(connection, lease.id)
             outbox.publish(connection, after, now, 'update')
             return after

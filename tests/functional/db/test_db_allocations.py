@@ -120,6 +120,23 @@ def test_the_history_of_a_lease_is_told_piece_by_piece(database):
     assert seen == ['0', '1', '2', '3', '4']
 
 
+def test_a_user_cannot_make_the_history_of_a_lease_longer_without_end(database):
+    most = journal.MOST_OF_A_KIND
+    with database.writer() as connection:
+        journal.note(connection, 'one', NOON, 'demo', 'create')
+        journal.note_limited(connection, 'two', NOON, 'demo', 'rename', texts.same('other'))
+        journal.note_each(connection, 'one', NOON, 'demo', 'rename', [
+            texts.same(str(number)) for number in range(most)])
+        for number in range(3):
+            journal.note_limited(connection, 'one', NOON, 'demo', 'rename',
+                                 texts.same(str(most + number)))
+        journal.note_limited(connection, 'one', NOON, 'demo', 'update')
+        told = journal.history(connection, 'one')
+        assert [line.what for line in told] == ['create', *['rename'] * most, 'update']
+        assert [line.why for line in told[1:-1]] == [str(3 + number) for number in range(most)]
+        assert len(journal.history(connection, 'two')) == 1
+
+
 def test_what_was_said_last_of_its_kind_is_not_said_again(database):
     with database.writer() as connection:
         for lease_id, what, why in (
