@@ -6,7 +6,7 @@ A transaction that locks rows of several tables locks them in this order, to avo
 1. resources, in the order of their ids;
 2. offers, in the order of their ids. The lock of an offer covers its allocations.
 3. leases, in the order of their ids. The lock of a lease covers its reservations, their
-   allocations, and its own events and acquisition.
+   allocations, its later asks, its own events and acquisition, and deletions from its history.
 4. the wait queue (``wait_queue.lock``), before the events and acquisitions of other leases
    are written to wake the queue, and before the lease itself leaves the queue;
 5. events;

@@ -7,6 +7,7 @@ import datetime
 import sqlalchemy as sa
 
 from climate.db import allocations
+from climate.db import later_asks
 from climate.db import resource_properties
 from climate.db import resources
 from climate.db import tables
@@ -137,7 +138,8 @@ def read(connection, lease_id, names, known=(), planned=False):
     return Found(row.project_id, row.generation, pricing.Subject(
         row.start, row.asked_at or row.created_at,
         tuple(unused.netted([each for each in items if each.start < each.end])), row.priority or 0,
-        row.acquire_type == acquire.BEST_EFFORT), properties)
+        row.acquire_type == acquire.BEST_EFFORT, later_asks.of_lease(connection, lease_id)),
+        properties)
 
 
 def described(connection, ids, names, known=()):

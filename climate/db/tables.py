@@ -727,6 +727,22 @@ FAILED_BILLS = sa.Table(
     sa.Index(None, 'next_at'),
     **_MYSQL)
 
+# The parts of running leases that their owners asked for later; see ``domain.short_notice``.
+LATER_ASKS = sa.Table(
+    'later_asks', METADATA,
+    sa.Column('id', _ID, primary_key=True, autoincrement=True),
+    sa.Column('lease_id', _text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
+              nullable=False),
+    sa.Column('asked_at', UtcDateTime, nullable=False),
+    sa.Column('since', UtcDateTime, nullable=False),
+    # Null: all that the lease has from then on.
+    sa.Column('reservation_id', _text(36)),
+    sa.Column('resource_id', _ID),
+    sa.Column('above', sa.Integer, nullable=False),
+    sa.Index(None, 'lease_id'),
+    sqlite_autoincrement=True,
+    **_MYSQL)
+
 # The months that have statements; a closed one gets no line any more.
 BILLING_MONTHS = sa.Table(
     'billing_months', METADATA,

@@ -14,6 +14,7 @@ import decimal
 from climate.domain import interval
 from climate.domain import price_books
 from climate.domain import prices
+from climate.domain import short_notice
 
 FEE = 'lease_fee'
 HOURS = 'resource_hours'
@@ -45,6 +46,7 @@ class Item:
     :ivar unused_until: until when it was promised, if the owner ended it earlier.
     :ivar unused_copies: how many copies nothing took the place of then; None: all.
     :ivar idle: the Intervals in which nothing ran on it.
+    :ivar notice: how long before its start it was asked for; None: as the lease.
     """
 
     reservation_id: str
@@ -59,17 +61,22 @@ class Item:
     resource_id: int | None = None
     whole: bool = False
     unused_copies: int | None = None
+    notice: datetime.timedelta | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Subject:
-    """What of a lease decides about its price."""
+    """The facts of a lease that determine its price.
+
+    :ivar later: what its owner asked for while it ran.
+    """
 
     start: datetime.datetime
     asked_at: datetime.datetime
     items: tuple[Item, ...]
     priority: int = 0
     best_effort: bool = False
+    later: tuple[short_notice.LaterAsk, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -122,7 +129,7 @@ def charges(subject: Subject, books: Sequence[price_books.PriceBook],
     book = price_books.at(books, subject.start)
     if book is not None and subject.items and start <= subject.start < end:
         found[_key(FEE, book)] += Charge(_scaled(book.lease_fee, _RATES) * HOUR * _WHOLE ** 2)
-    for item in subject.items:
+    for item in _by_notice(subject):
         for book, first, last in _valid(books, max(start, item.start), min(end, item.end)):
             for key, charge in _used(subject, item, book, first, last):
                 found[key] += charge
@@ -132,6 +139,24 @@ def charges(subject: Subject, books: Sequence[price_books.PriceBook],
                                        min(end, item.unused_until)):
                 found[key] += charge
     return {key: found[key] for key in sorted(found) if found[key].atoms}
+
+
+def _by_notice(subject: Subject) -> Iterator[Item]:
+    """Yield the Items of a lease, cut into those parts that were asked for at the same moment."""
+    for item in subject.items:
+        if not subject.later:
+            yield item
+            continue
+        whole = short_notice.Part(item.copies, item.start, item.end)
+        unused = item.copies if item.unused_copies is None else item.unused_copies
+        # Of several copies, those that were asked for last were given back first.
+        for part in reversed(list(short_notice.parts(subject.later, whole, item.reservation_id,
+                                                     item.resource_id))):
+            last, of_part = part.end == item.end, min(unused, part.copies)
+            unused -= of_part if last else 0
+            yield dataclasses.replace(
+                item, copies=part.copies, start=part.start, end=part.end, notice=part.notice,
+                unused_until=item.unused_until if last else None, unused_copies=of_part)
 
 
 def had_from(start: datetime.datetime, started_at: datetime.datetime | None) -> datetime.datetime:
@@ -223,7 +248,7 @@ def _used(subject: Subject, item: Item, book: price_books.PriceBook, start: date
                 Charge(rate * microseconds * share * _WHOLE, microseconds))
     all_of_it = item.copies * _length(start, end)
     yield charged(HOURS, all_of_it, None)
-    for kind, percent in _constant(subject, book):
+    for kind, percent in _constant(subject, item, book):
         yield charged(kind, all_of_it, percent)
     for percent, microseconds in _peaks(book, start, end):
         yield charged(PEAK, item.copies * microseconds, percent)
@@ -246,7 +271,7 @@ def _unused(subject: Subject, item: Item, book: price_books.PriceBook, start: da
     if number is None or start >= end or credit == _WHOLE or not copies:
         return
     microseconds = _length(start, end)
-    share = _WHOLE + sum(_share(percent) for _, percent in _constant(subject, book))
+    share = _WHOLE + sum(_share(percent) for _, percent in _constant(subject, item, book))
     weighted = microseconds * share + sum(
         peak * _share(percent) for percent, peak in _peaks(book, start, end))
     price = copies * _scaled(book.rates[number].amount, _RATES) * weighted
@@ -256,12 +281,13 @@ def _unused(subject: Subject, item: Item, book: price_books.PriceBook, start: da
            Charge(-price * credit, copies * microseconds))
 
 
-def _constant(subject: Subject, book: price_books.PriceBook
+def _constant(subject: Subject, item: Item, book: price_books.PriceBook
               ) -> Iterator[tuple[str, decimal.Decimal]]:
-    """Yield (kind, percent) of the surcharges that are the same for each hour of a lease."""
+    """Yield (kind, percent) of the surcharges that are the same for each hour of an Item."""
     if book.short_notice is not None:
         limit, percent = book.short_notice
-        if percent and subject.start - subject.asked_at < datetime.timedelta(hours=limit):
+        notice = subject.start - subject.asked_at if item.notice is None else item.notice
+        if percent and notice < datetime.timedelta(hours=limit):
             yield SHORT_NOTICE, percent
     if book.priority and subject.priority > 0:
         yield PRIORITY, book.priority

@@ -12,6 +12,7 @@ import itertools
 
 import sqlalchemy as sa
 
+from climate.db import later_asks
 from climate.db import tables
 from climate.domain import acquire
 from climate.domain import currencies
@@ -132,7 +133,7 @@ def _subjects(connection):
     return {row.id: pricing.Subject(
         row.start, row.asked_at or row.created_at, tuple(unused.netted(items[row.id])),
         priorities.get(row.id) or 0,
-        row.acquire_type == acquire.BEST_EFFORT)
+        row.acquire_type == acquire.BEST_EFFORT, later_asks.of_lease(connection, row.id))
         for row in connection.execute(sa.select(tables.LEASES)) if items[row.id]}
 
 

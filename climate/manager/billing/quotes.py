@@ -10,6 +10,7 @@ from climate.domain import currencies
 from climate.domain import lifecycle
 from climate.domain import prices
 from climate.domain import pricing
+from climate.domain import short_notice
 from climate.domain import unused
 from climate.manager.billing import books
 
@@ -87,7 +88,10 @@ class Quotes:
         items = (_moved(after, had, new) if before.state == lifecycle.PENDING
                  else _changed(before, after, had, new, now, by_owner))
         asked_at = now if asks_again(before, after, allocations) else found.subject.asked_at
-        return _price(dataclasses.replace(_asked(after, asked_at), items=tuple(items)), known)
+        later = short_notice.with_added(
+            found.subject.later, short_notice.of_change(before, after, allocations, now))
+        return _price(dataclasses.replace(_asked(after, asked_at), items=tuple(items),
+                                          later=later), known)
 
     def _valid_before(self, end):
         return [each for each in self._books.every() if each.valid_from < end]

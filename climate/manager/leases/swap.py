@@ -14,6 +14,7 @@ from climate.db import allocations
 from climate.db import events
 from climate.db import health as stored
 from climate.db import journal
+from climate.db import later_asks
 from climate.db import leases
 from climate.db import maintenances
 from climate.db import reservations
@@ -136,6 +137,7 @@ class Swap:
         leases.change(connection, current, now)
         self._set_apart(connection, context, trade, now)
         new = sorted({given.resource_id for given in chosen})
+        later_asks.inherit(connection, lease.id, trade.reservation.id, old.id, new)
         journal.note(connection, lease.id, now, context.user_id or 'climate', trade.what,
                      texts.same(f'resource {old.id} for {new}'))
         after = leases.get(connection, lease.id)

@@ -10,6 +10,7 @@ from climate import errors
 from climate.db import allocations
 from climate.db import events
 from climate.db import journal
+from climate.db import later_asks
 from climate.db import leases
 from climate.db import reservations
 from climate.domain import agenda
@@ -20,6 +21,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import request_sizes
 from climate.domain import requirement
+from climate.domain import short_notice
 from climate.domain import status_words
 from climate.domain import texts
 from climate.domain import transitions
@@ -269,6 +271,8 @@ class Update:
                           end=wanted.end, before_end=wanted.before_end,
                           request_bytes=wanted.request_bytes, **again,
                           **exemption.changed(current, changes))
+            later_asks.add(connection, lease.id,
+                           short_notice.of_change(lease, wanted, chosen, now))
             exemption.tell(connection, context, current, changes, now)
             journal.note_limited(connection, lease.id, now, context.user_id or 'climate', 'update',
                                  texts.same(str(wanted.interval)))

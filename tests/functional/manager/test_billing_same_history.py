@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same history of allocations costs the same, however it came about."""
+import collections
 import decimal
 
 import acts
@@ -100,6 +101,120 @@ def test_a_lease_that_asks_for_less_shortly_before_its_start_pays_no_short_notic
     cases.bill(enrolled)
     assert 'resource_hours' in {each.line.kind for each in cases.lines(enrolled)}
     assert 'short_notice' not in {each.line.kind for each in cases.lines(enrolled)}
+    billing_truths.statements_are_right(enrolled.database)
+
+
+def grown(manager, lease, at, count):
+    manager.run_until(START + hours(at))
+    resized(manager, lease, count)
+    manager.run()
+
+
+def moved_end(manager, lease, at, end):
+    manager.run_until(START + hours(at))
+    acts.change(manager, lease, end=START + hours(end))
+    manager.run()
+
+
+def both(manager, lease, at, count, end):
+    manager.run_until(START + hours(at))
+    [reservation] = manager.lease(lease).reservations
+    acts.change(manager, lease, end=START + hours(end),
+                reservations=acts.asked(reservation, min=count, max=count))
+    manager.run()
+
+
+# (count and hours of the lease that is asked for in time, its changes, the leases that have the
+# same: count, asked at, start and end, in hours after its start).
+WHILE_IT_RUNS = {
+    'grown': ((1, 5), [(grown, 2, 3)], [(1, -72, 0, 5), (2, 2, 2, 5)]),
+    'grown twice': ((1, 5), [(grown, 1, 2), (grown, 2, 3)], [
+        (1, -72, 0, 5), (1, 1, 1, 5), (1, 2, 2, 5)]),
+    'prolonged': ((2, 2), [(moved_end, 1, 5)], [(2, -72, 0, 2), (2, 1, 2, 5)]),
+    'prolonged again and again': (
+        (2, 2), [(moved_end, 1, 3), (moved_end, 2, 4), (moved_end, 3, 5)],
+        [(2, -72, 0, 2), (2, 1, 2, 3), (2, 2, 3, 4), (2, 3, 4, 5)]),
+    'prolonged long before its end': ((2, 48), [(moved_end, 1, 50)], [
+        (2, -72, 0, 48), (2, 1, 48, 50)]),
+    'prolonged just in time': ((1, 25), [(moved_end, 1, 50)], [(1, -72, 0, 25), (1, 1, 25, 50)]),
+    'prolonged in time, then late': (
+        (1, 48), [(moved_end, 1, 50), (moved_end, 49, 52)],
+        [(1, -72, 0, 48), (1, 1, 48, 50), (1, 49, 50, 52)]),
+    'grown, then prolonged': ((1, 30), [(grown, 2, 2), (moved_end, 3, 40)], [
+        (1, -72, 0, 30), (1, 2, 2, 30), (2, 3, 30, 40)]),
+    'grown, reduced, and grown again': (
+        (1, 5), [(grown, 1, 2), (grown, 2, 1), (grown, 3, 2)],
+        [(1, -72, 0, 5), (1, 1, 1, 2), (1, 3, 3, 5)]),
+    'shortened, then prolonged': ((1, 5), [(moved_end, 1, 3), (moved_end, 2, 5)], [
+        (1, -72, 0, 3), (1, 2, 3, 5)]),
+    'grown and prolonged at once': ((1, 30), [(both, 2, 2, 40)], [
+        (1, -72, 0, 30), (1, 2, 2, 40), (1, 2, 30, 40)]),
+}
+
+
+def kinds(manager):
+    found = collections.Counter()
+    for each in cases.lines(manager):
+        found[each.line.kind] += decimal.Decimal(each.line.amount)
+    return found
+
+
+@pytest.mark.parametrize('grown_later', WHILE_IT_RUNS.values(), ids=WHILE_IT_RUNS)
+def test_a_change_of_a_running_lease_costs_what_new_leases_would_cost(
+        conf, database, manager, clock, grown_later):
+    (count, end), changes, same = grown_later
+    cases.book(manager, lease_fee='0', early_end={'credit_percent': '100'})
+    manager.enrol(6)
+    lease = asked(manager, count, START, START + hours(end))
+    for step, *how in changes:
+        step(manager, lease, *how)
+    manager.run_until(START + hours(60))
+    cases.bill(manager)
+    billing_truths.statements_are_right(database)
+    billed = kinds(manager)
+    assert 'resource_hours' in billed
+    builders.clean(database)
+    clock.now = NOON
+    reference = builders.Manager(conf, database, clock)
+    cases.book(reference, lease_fee='0')
+    reference.enrol(6)
+    for number, asked_at, first, last in same:
+        reference.run_until(START + hours(asked_at))
+        asked(reference, number, START + hours(first), START + hours(last))
+    reference.run_until(START + hours(60))
+    cases.bill(reference)
+    assert kinds(reference) == billed
+
+
+@pytest.mark.parametrize('fields', [
+    {'end': START + hours(9)}, {'count': 2}, {'end': START + hours(9), 'count': 2}, {'count': 1}])
+def test_a_dry_run_says_what_a_change_of_a_running_lease_costs(enrolled, fields):
+    lease = asked(enrolled, 1, START, START + hours(5))
+    moved_end(enrolled, lease, 1, 6)
+    [reservation] = enrolled.lease(lease).reservations
+    enrolled.run_until(START + hours(2))
+    if 'count' in fields:
+        count = fields.pop('count')
+        fields = {**fields, 'reservations': acts.asked(reservation, min=count, max=count)}
+    planned = acts.change(enrolled, lease, dry_run=True, **fields).price
+    acts.change(enrolled, lease, **fields)
+    enrolled.run_until(START + hours(10))
+    cases.bill(enrolled)
+    assert decimal.Decimal(planned.amount) == sum(kinds(enrolled).values())
+    billing_truths.statements_are_right(enrolled.database)
+
+
+def test_a_host_that_is_swapped_keeps_its_notice(enrolled):
+    lease = asked(enrolled, 1, START, START + hours(5))
+    grown(enrolled, lease, 1, 2)
+    [_, added] = enrolled.lease(lease).reservations[0].resource_ids
+    enrolled.run_until(START + hours(2))
+    enrolled.client.swap_resource(builders.a_member(), lease.id, str(added))
+    enrolled.run_until(START + hours(6))
+    cases.bill(enrolled)
+    # 4 hours of the second host at 0.50, and 20 %.
+    assert kinds(enrolled) == {'resource_hours': decimal.Decimal('4.50'),
+                               'short_notice': decimal.Decimal('0.40')}
     billing_truths.statements_are_right(enrolled.database)
 
 

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of running leases that their owners asked for later, in the database."""
+import sqlalchemy as sa
+
+from climate.db import tables
+from climate.domain import short_notice
+
+ASKS = tables.LATER_ASKS
+_COLUMNS = tables.columns(ASKS, short_notice.LaterAsk)
+_OF_LEASE = (sa.select(*_COLUMNS).where(ASKS.c.lease_id == sa.bindparam('of_lease'))
+             .order_by(ASKS.c.id))
+
+
+def of_lease(connection, lease_id):
+    """Return the LaterAsks of a lease, in the order in which they were written."""
+    return tuple(short_notice.LaterAsk(*row)
+                 for row in connection.execute(_OF_LEASE, {'of_lease': lease_id}))
+
+
+def add(connection, lease_id, added):
+    """Write LaterAsks of a lease, as ``short_notice.with_added`` does."""
+    again = min((each.since for each in added if each.is_more_time), default=None)
+    if again is not None:
+        connection.execute(sa.delete(ASKS).where(
+            ASKS.c.lease_id == lease_id, ASKS.c.reservation_id.is_(None), ASKS.c.since >= again))
+    if added:
+        connection.execute(sa.insert(ASKS), [
+            {'lease_id': lease_id, **vars(each)} for each in added])
+
+
+def inherit(connection, lease_id, reservation_id, old_id, new_ids):
+    """Let resources that take the place of another one keep the notice of that one."""
+    add(connection, lease_id, [
+        short_notice.LaterAsk(each.asked_at, each.since, reservation_id, new_id, each.above)
+        for each in of_lease(connection, lease_id)
+        if (each.reservation_id, each.resource_id) == (reservation_id, old_id)
+        for new_id in new_ids])

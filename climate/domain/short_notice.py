@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The notice that the owner of a lease gave for each part of it.
+
+The resources that a lease has at its start are asked for before it. What its owner adds while it
+runs is asked for at that moment: further resources, and more time.
+"""
+from collections.abc import Iterator
+from collections.abc import Sequence
+import dataclasses
+import datetime
+import itertools
+
+from climate.domain import lifecycle
+from climate.domain import records
+
+
+@dataclasses.dataclass(frozen=True)
+class LaterAsk:
+    """A part of a lease that its owner asked for while it ran.
+
+    More time has no `reservation_id`: all that the lease has from `since` on. Further resources
+    have one: the copies of the resource above the first `above`, from `since` on.
+    """
+
+    asked_at: datetime.datetime
+    since: datetime.datetime
+    reservation_id: str | None = None
+    resource_id: int | None = None
+    above: int = 0
+
+    @property
+    def is_more_time(self) -> bool:
+        return self.reservation_id is None
+
+    @property
+    def notice(self) -> datetime.timedelta:
+        return self.since - self.asked_at
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """Some copies of a resource in a part of their time, with the same notice.
+
+    :ivar notice: None: that of the lease.
+    """
+
+    copies: int
+    start: datetime.datetime
+    end: datetime.datetime
+    notice: datetime.timedelta | None = None
+
+
+def of_change(before: records.Lease, after: records.Lease,
+              allocations: Sequence[records.Allocation],
+              now: datetime.datetime) -> tuple[LaterAsk, ...]:
+    """Return what the owner of a lease asks for by a change now; nothing before its start.
+
+    :param allocations: those that the changed reservations get.
+    """
+    if before.state == lifecycle.PENDING:
+        return ()
+    found = [LaterAsk(now, before.end)] if after.end > before.end else []
+    had = {each.id: each.resource_ids for each in before.reservations}
+    for (reservation_id, resource_id), copies in _copies(allocations).items():
+        above = had.get(reservation_id, ()).count(resource_id)
+        if copies > above:
+            found.append(LaterAsk(now, now, reservation_id, resource_id, above))
+    return tuple(found)
+
+
+def with_added(known: Sequence[LaterAsk], added: Sequence[LaterAsk]) -> tuple[LaterAsk, ...]:
+    """Return all later asks; those for time that was given back and is asked for again go."""
+    again = min((each.since for each in added if each.is_more_time), default=None)
+    return (*(each for each in known
+              if again is None or not each.is_more_time or each.since < again), *added)
+
+
+def parts(later: Sequence[LaterAsk], whole: Part, reservation_id: str,
+          resource_id: int | None) -> Iterator[Part]:
+    """Yield the parts of an allocation that have the same notice, by copies and then by time.
+
+    :param whole: all copies of the allocation.
+    """
+    own = sorted((each for each in later if each.since <= whole.start and (
+        each.reservation_id, each.resource_id) == (reservation_id, resource_id)),
+        key=lambda each: (each.since, each.asked_at))
+    longer = sorted((each for each in later if each.is_more_time), key=lambda each: each.since)
+    levels = sorted({0, *(each.above for each in own if each.above < whole.copies), whole.copies})
+    for low, high in itertools.pairwise(levels):
+        ask = next((each for each in reversed(own) if each.above <= low), None)
+        yield from _in_time(longer, dataclasses.replace(whole, copies=high - low), ask)
+
+
+def _in_time(longer: Sequence[LaterAsk], whole: Part, ask: LaterAsk | None) -> Iterator[Part]:
+    start, notice = whole.start, None if ask is None else ask.notice
+    for each in longer:
+        # Who asks for further resources until a later end asks for all their time at once.
+        if each.since >= whole.end or (ask is not None and each.asked_at <= ask.asked_at):
+            continue
+        if each.since > start:
+            yield dataclasses.replace(whole, start=start, end=each.since, notice=notice)
+            start = each.since
+        notice = each.notice
+    yield dataclasses.replace(whole, start=start, notice=notice)
+
+
+def _copies(allocations: Sequence[records.Allocation]) -> dict[tuple[str, int], int]:
+    found: dict[tuple[str, int], int] = {}
+    for each in allocations:
+        key = each.reservation_id, each.resource_id
+        found[key] = found.get(key, 0) + each.copies
+    return found
