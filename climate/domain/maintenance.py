@@ -131,6 +131,15 @@ def mark(window: Window) -> str:
     """Return the reason with which resources are disabled in the cloud for a window.
 
     Only what is disabled for exactly this reason is enabled again, so that nobody undoes what an
-    administrator disabled.
+    administrator disabled. Operators know the id of the maintenance; that of the window keeps one
+    window from enabling what the next one has disabled.
     """
-    return f'{REASON}{window.id}'
+    return f'{REASON}{window.maintenance_id}, window {window.id}'
+
+
+def marks(window: Window) -> tuple[str, ...]:
+    """Return all reasons with which resources may be disabled for a window.
+
+    The second one is that of a manager of an earlier release.
+    """
+    return mark(window), f'{REASON}{window.id}'

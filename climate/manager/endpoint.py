@@ -295,12 +295,14 @@ class Endpoint:
         return self._resources.enrol_range(pool, name, properties, fields)
 
     @_answers
-    def update_resource(self, context, pool, resource_id, properties, reservable=None):
-        return self._resources.update(pool, resource_id, properties, reservable)
+    def update_resource(self, context, pool, resource_id, properties, reservable=None,
+                        out_of_order=None):
+        return self._resources.update(pool, resource_id, properties, reservable, out_of_order)
 
     @_answers
     def set_out_of_order(self, context, pool, resource_id, reason):
-        return self._resources.set_out_of_order(pool, resource_id, reason)
+        # The API of an earlier release calls this method.
+        return self._resources.update(pool, resource_id, {}, None, reason)
 
     @_answers
     def set_power(self, context, pool, resource_id, awake):

@@ -330,14 +330,17 @@ class ManagerClient:
 
     def update_resource(self, context: context.RequestContext, pool: str, resource_id: int,
                         properties: Mapping[str, str | None],
-                        reservable: bool | None = None) -> records.Resource:
-        """Set properties of a resource, {property: text or None to remove it}; return the Resource.
+                        reservable: bool | None = None,
+                        out_of_order: str | None = None) -> records.Resource:
+        """Change all of these of a resource, or nothing; return the Resource.
 
+        :param properties: {property: text or None to remove it}.
         :param reservable: whether it can be leased; None: leave this unchanged.
+        :param out_of_order: why it is out of order; '': it is in order; None: leave this unchanged.
         """
         return wire.unpack(records.Resource, self._call(
             context, 'update_resource', pool=pool, resource_id=resource_id,
-            properties=properties, reservable=reservable))
+            properties=properties, reservable=reservable, out_of_order=out_of_order))
 
     def set_out_of_order(self, context: context.RequestContext, pool: str, resource_id: int,
                          reason: str) -> records.Resource:

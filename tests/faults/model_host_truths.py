@@ -136,7 +136,7 @@ def what_is_closed_is_closed_for_something(recorded, seen):
             state = seen.power.get(hosts[compute.host].id) if compute.host in hosts else None
             assert state in _OFF, f'{compute} is closed, and its host is {state}.'
         elif compute.reason.startswith(maintenance.REASON):
-            window = seen.windows.get(compute.reason.removeprefix(maintenance.REASON))
+            window = seen.windows.get(compute.reason.split(' ')[-1])
             assert window is not None and window.state in maintenance.TOUCHED, (
                 f'{compute} is closed for ever: {window}')
 

@@ -138,13 +138,8 @@ class PoolController(ViewController):
         data, number = body.read(req, serializer.update_schemas, self._limit), self._id(resource_id)
         properties, reservable = serializer.changes(data)
         reason = None if hooks.is_lenient(req) else serializer.out_of_order(data)
-        found = None
-        if properties or reservable is not None or reason is None:
-            found = self._manager.update_resource(caller, serializer.pool, number, properties,
-                                                  reservable)
-        if reason is not None:
-            found = self._manager.set_out_of_order(caller, serializer.pool, number, reason)
-        return self._shown(req, found)
+        return self._shown(req, self._manager.update_resource(
+            caller, serializer.pool, number, properties, reservable, reason))
 
 
 class PropertiesController(PoolPartController):

@@ -37,35 +37,6 @@ class States:
         return [dataclasses.replace(each, verdict=known[each.id].verdict(now),
                                     maintenances=windows.get(each.id, ())) for each in found]
 
-    def set_out_of_order(self, pool, resource_id, reason):
-        """Take a resource out of order, or put it in order again.
-
-        :param reason: why it is out of order; '': it is in order. Then its quarantine ends, and
-            the reports of its owners are deleted.
-        :raises ResourceNotFound: the pool has no such resource.
-        """
-        now = self._core.clock()
-        with self._core.database.reader() as connection:
-            resource = resources.get(connection, pool, resource_id)
-
-        if not reason:
-            self._forget_reports(resource)
-
-        def changed(known):
-            if not reason:
-                return dataclasses.replace(
-                    known, out_of_order=None, out_of_order_since=None, quarantined_until=None,
-                    quarantined_since=None, quarantine_reason=None)
-            return dataclasses.replace(known, out_of_order=reason, out_of_order_since=(
-                now if known.out_of_order is None else known.out_of_order_since))
-        self.change(resource, changed, now)
-        self._core.notify()
-
-    @cores.again_after_a_race
-    def _forget_reports(self, resource):
-        with self._core.database.writer() as connection:
-            swap_reports.forget(connection, resource.id)
-
     @cores.again_after_a_race
     def change(self, resource, changed, now):
         """Write the health of a Resource.
@@ -75,12 +46,34 @@ class States:
         with self._core.database.writer() as connection:
             if not resources.lock_enrolled(connection, [resource.id]):
                 raise errors.ResourceNotFound(pool=resource.pool, resource=resource.id)
-            # As it is since it was locked: another manager may have changed it.
-            [resource] = resources.with_ids(connection, [resource.id])
-            before = stored.find(connection, [resource.id])[resource.id]
-            after = changed(before)
-            if after != before or after.verdict(now).state != resource.health_state:
-                write(connection, self._core.conf, resource, after, now)
+            _change_locked(connection, self._core.conf, resource.id, changed, now)
+
+
+def set_out_of_order(connection, conf, resource_id, reason, now):
+    """Take a locked resource out of order, or put it in order again.
+
+    :param reason: why it is out of order; '': it is in order. Then its quarantine ends, and the
+        reports of its owners are deleted.
+    """
+    def changed(known):
+        if not reason:
+            return dataclasses.replace(
+                known, out_of_order=None, out_of_order_since=None, quarantined_until=None,
+                quarantined_since=None, quarantine_reason=None)
+        return dataclasses.replace(known, out_of_order=reason, out_of_order_since=(
+            now if known.out_of_order is None else known.out_of_order_since))
+    _change_locked(connection, conf, resource_id, changed, now)
+    if not reason:
+        swap_reports.forget(connection, resource_id)
+
+
+def _change_locked(connection, conf, resource_id, changed, now):
+    # As it is since it was locked: another manager may have changed it.
+    [resource] = resources.with_ids(connection, [resource_id])
+    before = stored.find(connection, [resource_id])[resource_id]
+    after = changed(before)
+    if after != before or after.verdict(now).state != resource.health_state:
+        write(connection, conf, resource, after, now)
 
 
 def write(connection, conf, resource, after, now):

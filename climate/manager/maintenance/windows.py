@@ -126,16 +126,18 @@ class Windows:
 
     def _each(self, window, mine, owned, over):
         """Close or reopen each Resource in the cloud; return how many that failed for."""
-        failed, reason = 0, maintenance.mark(window)
+        failed = 0
         with guard.before_each_call(owned.check):
             for each in mine:
                 failed += 1
                 with cores.isolated(f'Maintenance %s: {"reopening" if over else "closing"} %s %s',
                                     window.maintenance_id, each.pool, each.name):
                     pool = self._core.registry.pool(each.pool)
-                    act = pool.reopen if over else pool.close
                     with contextlib.suppress(errors.ResourceNotFound):
-                        act(self._core.cloud, each, reason)
+                        if not over:
+                            pool.close(self._core.cloud, each, maintenance.mark(window))
+                        for reason in maintenance.marks(window) if over else ():
+                            pool.reopen(self._core.cloud, each, reason)
                     failed -= 1
         return failed
 

@@ -114,16 +114,6 @@ class Resources:
             found = resources.get(connection, pool, resource_id)
         return self._described(pool, [found])[0]
 
-    def set_out_of_order(self, pool, resource_id, reason):
-        """Take a resource out of order, or put it in order again; return it.
-
-        :param reason: why it is out of order; '': it is in order.
-        :raises ResourceNotFound: the pool has no resource with that id.
-        """
-        self._core.registry.pool(pool)
-        self._states.set_out_of_order(pool, resource_id, reason)
-        return self.get(pool, resource_id)
-
     def set_power(self, pool, resource_id, awake):
         """Wake a resource, or put it to sleep; return it, with the state that it has now.
 
@@ -136,12 +126,14 @@ class Resources:
         """Return Resources of a pool with their verdicts, maintenance windows and power."""
         return self._sleepers.shown(pool, self._states.described(found, self._core.clock()))
 
-    def update(self, pool, resource_id, properties, reservable=None):
-        """Change property values or `reservable` of a resource, and return it.
+    def update(self, pool, resource_id, properties, reservable=None, out_of_order=None):
+        """Change all of these of a resource, or nothing if one is refused; return it.
 
         :param properties: {name: value}; None removes a property.
         :param reservable: False takes the resource out of use: it gets no new allocations, and
             leases that have one get a substitute when they start. None changes nothing.
+        :param out_of_order: why it is out of order; '': it is in order. None changes nothing.
+        :raises ResourceNotFound: the pool has no resource with that id.
         :raises ResourceInUse: `reservable` is True, but the withdrawal of the resource was
             interrupted, and something runs on it.
         :raises PropertyInUse: a reservation on it now or later has the property as a criterion.
@@ -150,17 +142,18 @@ class Resources:
         self._check_names(source, properties)
         if reservable:
             self._complete(source, resource_id)
-        after = self._write(pool, resource_id, properties, reservable)
+        after = self._write(pool, resource_id, properties, reservable, out_of_order)
         self._core.notify()
         return self._described(pool, [after])[0]
 
     @cores.again_after_a_race
-    def _write(self, pool, resource_id, properties, reservable):
+    def _write(self, pool, resource_id, properties, reservable, out_of_order):
         """Write the changes of `update`; return the Resource."""
         now = self._core.clock()
         with self._core.database.writer() as connection:
             resource = resources.get(connection, pool, resource_id)
-            resources.lock(connection, [resource_id])
+            if not resources.lock_enrolled(connection, [resource_id]):
+                raise errors.ResourceNotFound(pool=pool, resource=resource_id)
             changed = {key: text for key, text in properties.items()
                        if resource.properties.get(key) != text}
             self._refuse_used(connection, resource, changed, now)
@@ -170,6 +163,9 @@ class Resources:
                 resources.change(connection, resource_id, now, reservable=reservable)
                 LOG.info('Resource %s (%s %s): %s', resource_id, pool, resource.name,
                          'in use again' if reservable else 'out of use')
+            if out_of_order is not None:
+                states.set_out_of_order(connection, self._core.conf, resource_id, out_of_order,
+                                        now)
             wakeups.wake(connection, now)
             return resources.get(connection, pool, resource_id)
 

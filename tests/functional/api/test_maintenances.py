@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paths /v1/maintenances, and the health of hosts on the wire."""
+import re
+
 import pytest
+import sqlalchemy as sa
 from support import builders
+
+from climate import errors
 
 URL = '/v1/maintenances'
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
@@ -90,3 +95,43 @@ def test_a_host_is_taken_out_of_order_by_an_operator(api, manager):
     assert again['health']['state'] == 'well'
     assert api.put('/v1/os-hosts/1', {'out_of_order': True}, **ADMIN).status_int == 400
     assert api.put('/v1/os-hosts/9', {'out_of_order': 'x'}, **ADMIN).status_int == 404
+
+
+REFUSED = {'rack': 'r2', 'out_of_order': 'a fan', 'reservable': False}
+
+
+@pytest.mark.parametrize('field', [*REFUSED, None])
+def test_all_changes_of_a_host_are_made_or_none(api, manager, field):
+    manager.enrol(2, rack='r1')
+    manager.create(builders.a_lease(builders.hosts(2, criteria='["=", "$rack", "r1"]')))
+    before = api.get('/v1/os-hosts/1', **ADMIN).json
+    asked = {name: value for name, value in REFUSED.items() if name not in ('rack', field)}
+    refused = api.put('/v1/os-hosts/1', {**asked, 'rack': 'r2'}, **ADMIN)
+    assert (refused.status_int, refused.json['error_name']) == (409, 'property_in_use')
+    assert api.get('/v1/os-hosts/1', **ADMIN).json == before
+    answer = api.put('/v1/os-hosts/1', {**asked, 'shelf': '7'}, **ADMIN)
+    assert answer.status_int == 200, answer.text
+    changed = answer.json['host']
+    assert changed['shelf'] == '7'
+    assert changed['reservable'] is asked.get('reservable', True)
+    assert changed['health']['state'] == ('out_of_order' if 'out_of_order' in asked else 'well')
+    back = api.put('/v1/os-hosts/1', {'shelf': None, 'out_of_order': False, 'reservable': True},
+                   **ADMIN).json['host']
+    assert {**back, 'updated_at': None} == {**before['host'], 'updated_at': None}
+
+
+@pytest.mark.parametrize('table', ['resource_health', 'property_values', 'resources'])
+def test_nothing_of_a_host_is_changed_if_the_database_fails_meanwhile(api, manager, table):
+    manager.enrol(1)
+    before = api.get('/v1/os-hosts/1', **ADMIN).json
+
+    def fail(_connection, _cursor, statement, *_more):
+        if re.match(f'(INSERT INTO|UPDATE) {table}', statement):
+            raise errors.DatabaseUnreachable(retry_after=1)
+    sa.event.listen(sa.Engine, 'before_cursor_execute', fail)
+    try:
+        assert api.put('/v1/os-hosts/1', REFUSED, **ADMIN).status_int == 503
+    finally:
+        sa.event.remove(sa.Engine, 'before_cursor_execute', fail)
+    assert api.get('/v1/os-hosts/1', **ADMIN).json == before
+    assert api.put('/v1/os-hosts/1', REFUSED, **ADMIN).status_int == 200

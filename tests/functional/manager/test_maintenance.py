@@ -123,7 +123,9 @@ def test_nova_starts_nothing_there_meanwhile_and_does_again_after_it(manager, ca
     assert _compute(manager, first).enabled
     carry_on(10)
     assert not _compute(manager, first).enabled
-    assert _compute(manager, first).reason == maintenance.mark(found.windows[0])
+    reason = _compute(manager, first).reason
+    assert reason.startswith(f'climate: maintenance {found.id}, ')
+    assert manager.client.get_maintenance(ADMIN, found.id).reason == found.reason
     assert _compute(manager, second).enabled
     # What is being maintained is not sick.
     look = checks.Checks(manager.core, 'this manager')
@@ -137,6 +139,16 @@ def test_nova_starts_nothing_there_meanwhile_and_does_again_after_it(manager, ca
     assert manager.client.list_maintenances(ADMIN) == []
     assert manager.client.get_resource(ADMIN, 'host', first.id).maintenances == ()
     assert len(_has(manager, _lease(manager, start=15, count=2))) == 2
+
+
+def test_a_host_that_an_earlier_release_disabled_is_enabled_after_the_upgrade(manager, carry_on):
+    [host] = manager.enrol(1)
+    found = _plan(manager, host.name)
+    carry_on(10)
+    manager.cloud.mark_host(host.name, enabled=False,
+                            reason=f'climate: maintenance {found.windows[0].id}')
+    carry_on(14)
+    assert _compute(manager, host).enabled
 
 
 def test_what_an_administrator_disabled_is_left_alone(manager, carry_on):
