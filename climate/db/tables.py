@@ -519,6 +519,9 @@ USE_SAMPLES = sa.Table(
     sa.Column('seconds', sa.Integer, nullable=False),
     sa.Column('idle_seconds', sa.Integer, nullable=False),
     sa.Column('used_seconds', sa.Double, nullable=False),
+    # The end of the last sample of the hour in which something ran; null: nothing ran, or an
+    # earlier release wrote the row.
+    sa.Column('used_until', UtcDateTime),
     sa.Index(None, 'reservation_id', 'hour'),
     **_MYSQL)
 

@@ -34,8 +34,10 @@ _RUNNING = (
 _HERE = sa.and_(SAMPLES.c.hour == sa.bindparam('of_hour', type_=tables.UtcDateTime),
                 SAMPLES.c.reservation_id == sa.bindparam('of_reservation'),
                 SAMPLES.c.resource_id == sa.bindparam('of_resource'))
-_MORE = sa.update(SAMPLES).where(_HERE).values(
-    {each: each + sa.bindparam(f'more_{each.name}', type_=each.type) for each in _FIGURES})
+_MORE = sa.update(SAMPLES).where(_HERE).values({
+    **{each: each + sa.bindparam(f'more_{each.name}', type_=each.type) for each in _FIGURES},
+    SAMPLES.c.used_until: sa.func.coalesce(
+        sa.bindparam('more_used_until', type_=tables.UtcDateTime), SAMPLES.c.used_until)})
 
 
 def running(connection, now):
@@ -54,20 +56,23 @@ def running(connection, now):
             for key, row in found.items()]
 
 
-def add(connection, hour, samples):
+def add(connection, hour, samples, until=None):
     """Add Samples to those of an hour.
 
     The caller has claimed a slot of this work in the same transaction; see ``work_slots``.
 
     :param samples: {key: Sample}.
+    :param until: the end of the samples, until when something ran where they say so.
     """
     known = {tuple(row) for row in connection.execute(
         sa.select(*_KEY).where(SAMPLES.c.hour == hour))}
+    figures = {key: {**vars(each), 'used_until': until if each.is_used else None}
+               for key, each in samples.items()}
     more = [{'of_hour': hour, 'of_reservation': key[0], 'of_resource': key[1],
-             **{f'more_{name}': value for name, value in vars(each).items()}}
-            for key, each in sorted(samples.items()) if key in known]
-    new = [{'hour': hour, 'reservation_id': key[0], 'resource_id': key[1], **vars(each)}
-           for key, each in sorted(samples.items()) if key not in known]
+             **{f'more_{name}': value for name, value in each.items()}}
+            for key, each in sorted(figures.items()) if key in known]
+    new = [{'hour': hour, 'reservation_id': key[0], 'resource_id': key[1], **each}
+           for key, each in sorted(figures.items()) if key not in known]
     if more:
         connection.execute(_MORE, more)
     if new:
@@ -86,6 +91,21 @@ def since(connection, hour, reservation_ids=None):
         .where(SAMPLES.c.hour >= hour, *mine).group_by(*_KEY))
     return {(reservation_id, resource_id): use.Sample(int(seconds), int(idle), float(used))
             for reservation_id, resource_id, seconds, idle, used in rows}
+
+
+def used(connection, reservation_ids, before):
+    """Return which hours before a moment are sampled, and until when something ran in them.
+
+    :returns: {hour: None if nothing ran; otherwise until when, at the latest}.
+    """
+    rows = connection.execute(
+        sa.select(SAMPLES.c.hour, SAMPLES.c.seconds > SAMPLES.c.idle_seconds, SAMPLES.c.used_until)
+        .where(SAMPLES.c.reservation_id.in_(sorted(reservation_ids)), SAMPLES.c.hour < before))
+    found = {}
+    for hour, was_used, until in rows:
+        until = (until or hour + use.HOUR) if was_used else None
+        found[hour] = max(filter(None, (found.get(hour), until)), default=None)
+    return found
 
 
 def by_hour(connection, reservation_ids, start, end):

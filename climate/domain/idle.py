@@ -93,6 +93,29 @@ def marked(before: Marks, verdict: Verdict, takes: bool, rules: Rules,
                  (before.reclaim_at or now + rules.grace) if takes else None)
 
 
+def unused_since(start: datetime.datetime, used: Mapping[datetime.datetime,
+                                                         datetime.datetime | None],
+                 watched: datetime.datetime) -> datetime.datetime:
+    """Return since when nothing has run on a lease on which nothing ran since `watched`.
+
+    What is not known is not idle: it goes back to the first hour without samples at most.
+
+    :param start: when the lease started.
+    :param used: {hour that was sampled: until when something ran in it; None: nothing ran}.
+    :param watched: the beginning of an hour, not before the start.
+    """
+    since = watched
+    while since > start:
+        hour = use.hour_of(since - datetime.timedelta(microseconds=1))
+        if hour not in used:
+            break
+        until = used[hour]
+        if until is not None:
+            return max(start, until)
+        since = hour
+    return max(start, since)
+
+
 def week_of(now: datetime.datetime) -> datetime.datetime:
     """Return the beginning of the week of a moment: Monday, 0 o'clock UTC."""
     day = use.hour_of(now).replace(hour=0)

@@ -10,7 +10,8 @@ from climate.domain import interval
 #: without resources of a pool, such as one that leases an existing volume, has the resource id 0.
 Key = tuple[str, int]
 NO_RESOURCE = 0
-_HOUR = datetime.timedelta(hours=1)
+#: The time for which samples are added up.
+HOUR = datetime.timedelta(hours=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +56,11 @@ class Slot:
         """Return the beginning of its hour."""
         return hour_of(self.begin)
 
+    @property
+    def end(self) -> datetime.datetime:
+        """Return the first moment after it."""
+        return self.begin + datetime.timedelta(seconds=self.seconds)
+
 
 def slot_of(now: datetime.datetime, minutes: int) -> Slot:
     """Return the Slot that contains `now`, if there is a sample every so many minutes.
@@ -85,7 +91,7 @@ def idle_spans(hour: datetime.datetime, seconds: float,
     place, found = hour, []
     for start, end in sorted(spans):
         first = max(start, place)
-        last = min(end, hour + _HOUR, first + left)
+        last = min(end, hour + HOUR, first + left)
         if first < last:
             found.append(interval.Interval(first, last))
             left -= last - first
@@ -105,6 +111,11 @@ class Sample:
     seconds: int
     idle_seconds: int
     used_seconds: float
+
+    @property
+    def is_used(self) -> bool:
+        """Return whether anything ran there."""
+        return self.idle_seconds < self.seconds
 
     def __add__(self, other: 'Sample') -> 'Sample':
         return Sample(self.seconds + other.seconds, self.idle_seconds + other.idle_seconds,

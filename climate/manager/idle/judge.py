@@ -45,12 +45,20 @@ class Judge:
                 verdict = self._verdict(lease, verdicts.get(lease.id, idle.UNKNOWN), judged, now)
                 marks = idle.marked(idle.marks_of(lease), verdict, takings.of(
                     self._core, lease, verdict.unused) is not None, judged, now)
+                if lease.idle_since is None and marks.since and verdict.percent_used == 0:
+                    marks = dataclasses.replace(marks, since=self._unused_since(
+                        lease, judged.watched_since(now)))
                 # What a task does to a lease now may end its idleness: the next look judges it.
                 if marks != idle.marks_of(lease) and lease.task is None:
                     changed += self._write(lease, verdict, marks, now)
         if changed:
             self._core.notify()
         return changed
+
+    def _unused_since(self, lease, watched):
+        with self._core.database.reader() as connection:
+            used = use_samples.used(connection, [each.id for each in lease.reservations], watched)
+        return idle.unused_since(lease.start, used, watched)
 
     def _verdict(self, lease, verdict, judged, now):
         """Return the Verdict of a lease as it counts: no lease is idle that may not be."""

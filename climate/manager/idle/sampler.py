@@ -79,6 +79,6 @@ class Sampler:
         with self._core.database.writer() as connection:
             if not work_slots.take(connection, _WORK, slot.begin):
                 return None
-            use_samples.add(connection, slot.hour, samples)
+            use_samples.add(connection, slot.hour, samples, slot.end)
             use_samples.delete(connection, oldest, *bills.settled_samples(connection, slot.begin))
         return len(samples)

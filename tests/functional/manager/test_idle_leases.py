@@ -97,6 +97,34 @@ def test_an_idle_lease_is_told_once_and_ends_after_the_grace_time(manager):
     manager.create(builders.a_lease(builders.hosts(4), start=None, end=NOON + HOURS(9)))
 
 
+def test_a_lease_is_idle_since_its_start_and_not_since_the_next_full_hour(manager):
+    manager.run_until(NOON + MINUTES(25))
+    lease = manager.active(end=NOON + HOURS(48), start=NOON + MINUTES(25))
+    pass_hours(manager, 3)
+    found = manager.lease(lease)
+    assert found.idle_since == NOON + MINUTES(25)
+    assert told(manager)[0][1]['idle_since'] == '2030-05-01T12:25:00+00:00'
+
+
+@pytest.mark.parametrize(('minutes', 'since'), [(70, 90), (95, 120), (50, 60), (10, 30)])
+def test_a_lease_is_idle_since_the_last_sample_in_which_something_ran(manager, minutes, since):
+    lease = running(manager)
+    server = boot(manager, lease)
+    pass_hours(manager, minutes / 60)
+    manager.cloud.delete_server(server.id)
+    pass_hours(manager, 6 - minutes / 60)
+    assert manager.lease(lease).idle_since == NOON + MINUTES(since)
+
+
+def test_hours_without_samples_are_not_idle(manager):
+    lease = running(manager)
+    pass_hours(manager, 0.5)
+    manager.run_until(NOON + HOURS(3))
+    pass_hours(manager, 3)
+    # A quarter of the time that is watched may lack samples, and no hour before it.
+    assert manager.lease(lease).idle_since == NOON + HOURS(2)
+
+
 def test_a_lease_in_use_is_not_idle(manager):
     lease = running(manager)
     boot(manager, lease)

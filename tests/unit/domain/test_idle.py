@@ -81,3 +81,22 @@ def test_nothing_is_taken_on_which_there_is_something(ends, ids, used):
         assert not any(set(found) & used.get(key, set())
                        for key, found in left.resource_ids.items())
         assert not (ends and any(used.values()))
+
+
+def test_a_lease_is_unused_since_its_start_its_last_use_or_the_first_known_hour():
+    noon, hour = datetime.datetime(2030, 5, 1, 12, tzinfo=datetime.UTC), use.HOUR
+    half = hour / 2
+    for start, used, since in (
+            (0 * hour, {0: None, 1: None, 2: None}, 0 * hour),
+            (half, {0: None, 1: None, 2: None}, half),
+            (3 * hour, {}, 3 * hour),
+            (0 * hour, {}, 3 * hour),
+            (0 * hour, {0: None, 1: None}, 3 * hour),
+            (0 * hour, {0: None, 2: None}, 2 * hour),
+            (0 * hour, {0: None, 1: hour + half, 2: None}, hour + half),
+            (0 * hour, {0: half, 1: 2 * hour, 2: None}, 2 * hour),
+            (0 * hour, {0: half, 1: None, 2: None}, half),
+            (0 * hour, {2: 3 * hour}, 3 * hour)):
+        hours = {noon + key * hour: None if until is None else noon + until
+                 for key, until in used.items()}
+        assert idle.unused_since(noon + start, hours, noon + 3 * hour) == noon + since
