@@ -14,6 +14,7 @@ from climate.db import resources
 from climate.domain import agenda
 from climate.domain import interval
 from climate.domain import lifecycle
+from climate.domain import nouns
 from climate.domain import selection
 from climate.domain import texts
 from climate.manager import core as cores
@@ -262,7 +263,8 @@ def _lost(allocated, known, holders, broken):
 
 
 def _still_held(lost):
-    return f'{len(lost.held)} of its resources are still being released by others'
+    return nouns.counted(len(lost.held), 'of its resources is still being released by others',
+                         'of its resources are still being released by others')
 
 
 def _refuse_other_span(connection, lease):

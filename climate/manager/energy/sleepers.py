@@ -9,6 +9,7 @@ from climate import errors
 from climate.db import maintenances
 from climate.db import power
 from climate.db import resources
+from climate.domain import nouns
 from climate.domain import sleep
 from climate.manager import core as cores
 from climate.manager.energy import machines
@@ -52,10 +53,10 @@ class Sleepers:
         for group in self._together(asleep):
             self.wake_machine(group, now)
             self._insist(group, now)
-        raise errors.StillBusy(
-            service='Climate', has_own_limit=True,
-            reason=f'{len(asleep)} of its resources wake up.',
-            owner_reason=f'{len(asleep)} of its resources wake up.')
+        told = nouns.counted(len(asleep), 'of its resources wakes up.',
+                             'of its resources wake up.')
+        raise errors.StillBusy(service='Climate', has_own_limit=True, reason=told,
+                               owner_reason=told)
 
     def wake_ahead(self, resource_ids, now):
         """Note that what sleeps of these must wake up, if nothing there is being maintained."""

@@ -13,6 +13,7 @@ from climate.db import maintenances
 from climate.db import resources
 from climate.domain import lifecycle
 from climate.domain import maintenance
+from climate.domain import nouns
 from climate.domain import records
 from climate.domain import texts
 from climate.manager import core as cores
@@ -115,8 +116,8 @@ class Leases:
         when = f'from {case.window.span}: {case.found.reason}'
         return moves.Occasion(
             frozenset(case.ids), frozenset({*case.found.resource_ids, *bad, *also_avoid}),
-            texts.Text(f'{len(case.ids)} of its resources '
-                       f'{"has" if len(case.ids) == 1 else "have"} maintenance {when}.',
+            texts.Text(nouns.counted(len(case.ids), f'of its resources has maintenance {when}.',
+                                     f'of its resources have maintenance {when}.'),
                        f'{names}: maintenance {case.found.id} {when}.'), TOLD)
 
     def _deal_with(self, case, now):

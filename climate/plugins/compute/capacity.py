@@ -11,6 +11,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.domain import lifecycle
+from climate.domain import nouns
 from climate.domain import records
 from climate.domain import requirement
 from climate.domain import selection
@@ -304,8 +305,9 @@ def _delete(cloud, lease, reservation, servers):
     for server in servers:
         cloud.as_service().nova.delete_server(server.id)
     if servers:
-        raise errors.StillBusy.plain('Nova', (
-            f'{len(servers)} servers of reservation {reservation.id} are being deleted.'))
+        raise errors.StillBusy.plain('Nova', nouns.counted(
+            len(servers), f'server of reservation {reservation.id} is being deleted.',
+            f'servers of reservation {reservation.id} are being deleted.'))
 
 
 def ties(reservation_id):

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 from climate import errors
+from climate.domain import nouns
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import foreign
 
@@ -145,22 +146,32 @@ class Drain:
         """
         name = self.reservation.id
         if mine:
-            raise errors.StillBusy.plain('Nova', (
-                f'{len(mine)} servers of {name} are being deleted.'))
+            raise errors.StillBusy.plain('Nova', nouns.counted(
+                len(mine), f'server of {name} is being deleted.',
+                f'servers of {name} are being deleted.'))
         if staying:
             for server in staying:
                 self._warn_of(server)
-            raise errors.StillBusy.plain('Nova', (
-                f'{len(staying)} servers on hosts of reservation {name} were not booted '
+            raise errors.StillBusy.plain('Nova', nouns.counted(
+                len(staying),
+                f'server on a host of reservation {name} was not booted with it. Climate does '
+                'not delete it: its owner must delete it, or an administrator must move it.',
+                f'servers on hosts of reservation {name} were not booted '
                 'with it. Climate does not delete them: their owners must delete them, or an '
                 'administrator must move them.'))
         if beside:
-            raise errors.StillBusy(service='Nova', reason=(
-                f'{len(beside)} servers on {beside[0].host} are on a hypervisor that is not of '
-                f'reservation {name}; Climate does not delete them. Move them away.'
-            ), owner_reason=(
-                f'{len(beside)} servers run beside the hosts of reservation {name}; an '
-                'administrator must move them away.'))
+            raise errors.StillBusy(service='Nova', reason=nouns.counted(
+                len(beside),
+                f'server on {beside[0].host} is on a hypervisor that is not of reservation '
+                f'{name}; Climate does not delete it. Move it away.',
+                f'servers on {beside[0].host} are on a hypervisor that is not of reservation '
+                f'{name}; Climate does not delete them. Move them away.',
+            ), owner_reason=nouns.counted(
+                len(beside),
+                f'server runs beside the hosts of reservation {name}; an administrator must move '
+                'it away.',
+                f'servers run beside the hosts of reservation {name}; an administrator must move '
+                'them away.'))
 
     def _warn_of(self, server):
         """Warn once of a foreign Server that keeps its host."""

@@ -8,6 +8,7 @@ this module deletes one only if its host is lost, or if the reservation is over.
 import collections
 
 from climate import errors
+from climate.domain import nouns
 from climate.plugins.compute import capacity
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import requirements
@@ -144,5 +145,6 @@ def delete(cloud, lease, reservation, servers):
     for server in servers:
         cloud.as_service().nova.delete_server(server.id)
     if servers:
-        raise errors.StillBusy.plain('Nova', (
-            f'{len(servers)} servers of reservation {reservation.id} are being deleted.'))
+        raise errors.StillBusy.plain('Nova', nouns.counted(
+            len(servers), f'server of reservation {reservation.id} is being deleted.',
+            f'servers of reservation {reservation.id} are being deleted.'))

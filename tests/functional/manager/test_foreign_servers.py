@@ -53,7 +53,7 @@ def test_an_end_that_waits_for_foreign_servers_in_vain_says_why(manager, leased)
     manager.run_until(NOON + hours(26))
     lease = manager.lease(leased)
     assert lease.state == lifecycle.ERROR
-    assert 'an administrator must move them' in lease.reason
+    assert 'an administrator must move it' in lease.reason
     assert 'lease.error' in acts.news(manager)
     assert _names(manager) == ['forced']
 
