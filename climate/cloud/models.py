@@ -60,6 +60,8 @@ class Server:
         not say. A service host may have several.
     :ivar hints: the scheduler hints of its boot, {name: (texts)}; None where the call did not ask
         for them, or Nova does not show them.
+    :ivar zone: the availability zone that its user asked for, which it does not leave; None: none,
+        or Nova does not show it.
     """
 
     id: str
@@ -73,6 +75,7 @@ class Server:
     locked: bool = False
     hypervisor: str | None = None
     hints: dict | None = None
+    zone: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

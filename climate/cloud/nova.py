@@ -22,7 +22,8 @@ VERSION = '2.90'
 _SIZES_VERSION = '2.87'
 # The last microversion at which a hypervisor has a number instead of a UUID.
 _NUMBERS_VERSION = '2.52'
-# The microversion from which on Nova shows the scheduler hints of a server.
+# The microversion from which on Nova shows the scheduler hints of a server. The zone of a server is
+# shown from an earlier one on.
 _HINTS_VERSION = '2.100'
 _ZONE_KEY = 'availability_zone'
 # A metadata key that no aggregate has.
@@ -202,32 +203,38 @@ class Nova(base.Nova):
 
 
 class ServerLists:
-    """Lists of servers of all projects, with their scheduler hints if Nova shows them."""
+    """Servers of all projects, with their scheduler hints and zones if Nova shows them."""
 
     def __init__(self, link):
         self._plain = connected(link, VERSION)
         self._hinted = connected(link, VERSION)
         # novaclient refuses to be created with a microversion that it does not know. All that this
-        # one changes for the list is the field with the hints.
+        # one changes for a server are fields that are added.
         self._hinted.client.api_version = api_versions.APIVersion(_HINTS_VERSION)
         self._shows_hints = True
 
     def find(self, **search):
         """Return the Servers that match, such as those with ``host='compute-1'``."""
+        return [server(each.to_dict()) for each in self._asked(
+            lambda client: client.servers.list(search_opts={'all_tenants': 1, **search}, limit=-1))]
+
+    def one(self, server_id):
+        """Return the Server of that id.
+
+        :raises NotFound: there is none.
+        """
+        return server(self._asked(lambda client: client.servers.get(server_id)).to_dict())
+
+    def _asked(self, call):
         if self._shows_hints:
             try:
-                return self._listed(self._hinted, search)
+                return call(self._hinted)
             except nova_errors.NotAcceptable:
                 self._shows_hints = False
                 LOG.info('Nova is older than microversion %s and does not show with which hints '
                          'servers were booted; they are asked for again after a restart',
                          _HINTS_VERSION)
-        return self._listed(self._plain, search)
-
-    @staticmethod
-    def _listed(client, search):
-        found = client.servers.list(search_opts={'all_tenants': 1, **search}, limit=-1)
-        return [server(each.to_dict()) for each in found]
+        return call(self._plain)
 
 
 def connected(link, version):
@@ -279,7 +286,8 @@ def server(found):
         task=found.get('OS-EXT-STS:task_state'), metadata=dict(found.get('metadata') or {}),
         flavor=_own_flavor(flavor) if 'original_name' in flavor else None,
         locked=bool(found.get('locked')),
-        hypervisor=found.get('OS-EXT-SRV-ATTR:hypervisor_hostname'), hints=_hints(found))
+        hypervisor=found.get('OS-EXT-SRV-ATTR:hypervisor_hostname'), hints=_hints(found),
+        zone=found.get('pinned_availability_zone'))
 
 
 def _hints(found):

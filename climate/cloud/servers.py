@@ -70,10 +70,12 @@ class Servers(base.Servers):
         with self._about(server_id):
             self._client.servers.shelve_offload(server_id)
 
-    def unshelve(self, server_id, service_host=None):
+    def unshelve(self, server_id, service_host=None, keeps_zone=False):
         with self._about(server_id):
             if service_host is None:
                 self._client.servers.unshelve(server_id)
+            elif keeps_zone:
+                self._unshelving.servers.unshelve(server_id, host=service_host)
             else:
                 # This unpins the server from its zone, in which the host may not be.
                 self._unshelving.servers.unshelve(server_id, availability_zone=None,
@@ -129,7 +131,7 @@ class Servers(base.Servers):
 
     def _find(self, server_id):
         try:
-            found = nova.server(self._client.servers.get(server_id).to_dict())
+            found = self._lists.one(server_id)
         except nova_errors.NotFound:
             return None
         return None if found.status in _GONE else found

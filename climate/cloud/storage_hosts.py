@@ -39,7 +39,8 @@ class StorageHosts(base.StorageHosts):
         return [models.Service(
             binary=each['binary'], host=each['host'], enabled=each['status'] == 'enabled',
             up=each['state'] == 'up', reason=each.get('disabled_reason') or None,
-            frozen=bool(each.get('frozen'))) for each in answer.json()['services']]
+            frozen=bool(each.get('frozen')), zone=each.get('zone'))
+            for each in answer.json()['services']]
 
     def volumes_on(self, host):
         return self._volumes(host=host)

@@ -31,6 +31,7 @@ class Service:
     :ivar enabled: whether it gets new volumes.
     :ivar reason: the reason given when it was disabled; None if none was given.
     :ivar frozen: whether an administrator has frozen it, which keeps new volumes off, too.
+    :ivar zone: its availability zone; None if it is not known.
     """
 
     binary: str
@@ -39,6 +40,7 @@ class Service:
     up: bool
     reason: str | None = None
     frozen: bool = False
+    zone: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Translation of a request to boot servers: into a lease, and into a request with that lease."""
+import json
 import urllib.parse
 
 from climate.nova import errors
@@ -24,6 +25,9 @@ def lease_of(server, params):
     named = _name(server)
     reservation = {'resource_type': 'virtual:instance', 'resource_id': None,
                    'flavor_id': _flavor_id(server)}
+    zone = _zone(server)
+    if zone:
+        reservation['resource_properties'] = json.dumps(['==', '$availability_zone', zone])
     terms = {'name': f'lease-{named}'[:_LONGEST_NAME], **params}
     if 'on_end' in terms:
         reservation['on_end'] = terms.pop('on_end')
@@ -59,6 +63,15 @@ def _name(server):
     if not isinstance(found, str) or not found.strip():
         raise errors.BadRequest('server.name', 'it must be text.')
     return found
+
+
+def _zone(server):
+    """Return the availability zone that a request names; None: none.
+
+    Administrators may add a host and a node, behind colons. Nova refuses what is no text.
+    """
+    found = server.get('availability_zone')
+    return found.partition(':')[0].strip() if isinstance(found, str) else None
 
 
 def _flavor_id(server):

@@ -17,6 +17,7 @@ import scene as scenes
 import stored
 
 from climate.client import errors
+from tools.cloud import climate_service
 from tools.cloud import settings
 from tools.cloud import stand_in
 
@@ -237,6 +238,20 @@ def guest(scene, demo, admin):
     scene.people['guest'] = openstack.connection.Connection(
         session=session.Session(auth=login), region_name='RegionOne')
     return user
+
+
+@pytest.fixture
+def audit(scene, cloud, tmp_path):
+    """callable(words, code): the table of an audit, which must end with that code."""
+    quick = tmp_path / 'quick.conf'
+    quick.write_text('[manager]\naudit_grace_seconds = 2\n')
+
+    def run(*words, code=0):
+        out, _ = scenes.run(
+            cloud, scenes.BIN / 'climate-manager', '--config-file',
+            climate_service.conf_file(cloud), '--config-file', quick, 'audit', *words, code=code)
+        return out
+    return run
 
 
 @pytest.fixture(scope='module')

@@ -156,13 +156,15 @@ class Scene:
             return found if found['status'] == status else None
         return until(look, f'lease {lease_id} to be {status}', seconds)
 
-    def boot(self, person='demo', reservation=None, wait=True, flavor='m1.nano'):
+    def boot(self, person='demo', reservation=None, wait=True, flavor='m1.nano', zone=None):
         """A new server; as `booted` unless it is not waited for.
 
         :param flavor: the name or the id.
+        :param zone: the availability zone that the request names.
         """
         found = self.people[person]
         hints = {'scheduler_hints': {'reservation': reservation}} if reservation else {}
+        hints |= {'availability_zone': zone} if zone else {}
         made = found.compute.create_server(
             name=self.name(), image_id=found.image.find_image('tiny').id,
             flavor_id=found.compute.find_flavor(flavor).id,

@@ -4,29 +4,13 @@ import datetime
 import uuid
 
 import pytest
-import scene as scenes
 
 from climate.db import engine
 from climate.db import trusts
 from climate.domain import records
-from tools.cloud import climate_service
 from tools.cloud import configure
 
 SIZES = {'vcpus': 1, 'memory_mb': 256, 'disk_gb': 1}
-
-
-@pytest.fixture
-def audit(scene, cloud, tmp_path):
-    """callable(words, code): the table of an audit, which must end with that code."""
-    quick = tmp_path / 'quick.conf'
-    quick.write_text('[manager]\naudit_grace_seconds = 2\n')
-
-    def run(*words, code=0):
-        out, _ = scenes.run(
-            cloud, scenes.BIN / 'climate-manager', '--config-file',
-            climate_service.conf_file(cloud), '--config-file', quick, 'audit', *words, code=code)
-        return out
-    return run
 
 
 def lease_of_room(scene):

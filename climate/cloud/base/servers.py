@@ -69,11 +69,14 @@ class Servers(face.Face):
         """
 
     @abc.abstractmethod
-    def unshelve(self, server_id: str, service_host: str | None = None) -> None:
+    def unshelve(self, server_id: str, service_host: str | None = None,
+                 keeps_zone: bool = False) -> None:
         """Begin to unshelve a server.
 
         :param service_host: the host for it, in any zone; only Climate itself may name one.
             None: Nova chooses the host.
+        :param keeps_zone: whether the server stays bound to the zone that its user asked for, in
+            which the named host is.
         :raises StillBusy: the state of the server does not allow it.
         """
 

@@ -103,7 +103,8 @@ class SimulatedCloud(base.Cloud):
              forced=False):
         """Boot a server on the host with the fewest servers that can take it; return the Server.
 
-        :param hints: scheduler hints, such as {'reservation': 'the id'}.
+        :param hints: scheduler hints, such as {'reservation': 'the id'}. One more,
+            ``availability_zone``, binds the server to a zone that `host` is in.
         :param host: the name of the only hypervisor to try; None: all.
         :param flavor: the id of the flavor; None: a server without a flavor, which takes nothing.
         :param metadata: {key: text}; the key climate:lease_id marks a server that Climate leases.

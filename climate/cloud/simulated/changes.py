@@ -59,10 +59,12 @@ class Servers(base.Servers):
     def offload(self, server_id):
         self._begin('offload', server_id)
 
-    def unshelve(self, server_id, service_host=None):
+    def unshelve(self, server_id, service_host=None, keeps_zone=False):
         def work(connection, project_id):
             if service_host is not None:
                 self._refuse_host(connection, server_id, service_host)
+                if not keeps_zone:
+                    servers.unbind(connection, server_id)
             self._lifecycle.begin(connection, 'unshelve', server_id, project_id,
                                   service_host=service_host)
         self._calls.make('nova.unshelve', work, admin=service_host is not None)

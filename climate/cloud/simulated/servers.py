@@ -12,6 +12,9 @@ _SELECT = (
     '(SELECT name FROM hosts WHERE service_host = servers.host AND name = servers.node), '
     '(SELECT min(name) FROM hosts WHERE service_host = servers.host)) AS hypervisor FROM servers')
 
+#: Among the hints of a server: the availability zone that its user asked for.
+ZONE = 'availability_zone'
+
 
 def every(connection):
     """Return all Servers, oldest first."""
@@ -104,14 +107,21 @@ def shown_flavor(row):
 
 def record(row, flavor=None):
     """Return a row as a Server with that Flavor."""
+    hints = json.loads(row['hints'])
     return models.Server(id=row['id'], name=row['name'], host=row['host'],
                          project_id=row['project_id'], status=row['status'], task=row['task'],
                          metadata=json.loads(row['metadata']), flavor=flavor,
                          locked=bool(row['locked']), hypervisor=row['hypervisor'],
-                         hints=_shown_hints(json.loads(row['hints'])))
+                         hints=_shown_hints(hints), zone=hints.get(ZONE))
 
 
 def _shown_hints(hints):
     """Return scheduler hints as Nova shows them: {name: (texts)}."""
     return {name: tuple(map(str, said)) if isinstance(said, (list, tuple)) else (str(said),)
-            for name, said in hints.items()}
+            for name, said in hints.items() if name != ZONE}
+
+
+def unbind(connection, server_id):
+    """Let a server be in any availability zone."""
+    connection.execute("UPDATE servers SET hints = json_remove(hints, '$.' || ?) WHERE id = ?",
+                       (ZONE, server_id))

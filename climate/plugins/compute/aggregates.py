@@ -123,6 +123,14 @@ def own_zones(conf, known):
             for host in each.hosts}
 
 
+def foreign_zones(conf, known):
+    """Return {service host: the Aggregate that gives it a zone}, if a lease gives it another one.
+
+    Nova allows one zone for a host.
+    """
+    return own_zones(conf, known) if conf.nova.reservation_zone == 'always' else {}
+
+
 def is_signed(conf, aggregate, reservation_id):
     """Return whether an Aggregate has the zone, or else the mark, of the reservation."""
     return aggregate.zone == zone(conf, reservation_id) or (

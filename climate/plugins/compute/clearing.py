@@ -6,6 +6,7 @@ import dataclasses
 from climate.domain.clearing import choice
 from climate.domain.clearing import steps
 from climate.plugins import clearable
+from climate.plugins.compute import aggregates as pools
 from climate.plugins.compute import enrolled
 from climate.plugins.compute import host_audit
 from climate.plugins.compute import movable
@@ -24,7 +25,8 @@ class ClearableHosts(clearable.Clearable):
         counts = collections.Counter(each.service_host for each in hypervisors)
         known = {each.service_host: each for each in hypervisors
                  if counts[each.service_host] == 1}
-        reading = _Reading(reason, aggregates, taken, known, self.states(cloud))
+        reading = _Reading(reason, pools.foreign_zones(self.conf, aggregates), taken, known,
+                           self.states(cloud))
         return clearable.Lent(
             hosts={host: reading.unusable(host) for each in aggregates for host in each.hosts
                    if each.name == self.conf.acquire.lent_aggregate},
@@ -97,13 +99,14 @@ class _Reading:
     """The state of all hosts in Nova.
 
     :ivar reason: the reason with which hosts are disabled for the lease.
+    :ivar zones: {service host: the Aggregate whose zone it cannot keep in a lease}.
     :ivar enrolled: the service hosts that are enrolled.
     :ivar hypervisors: {service host: its Hypervisor}, for service hosts with exactly one.
     :ivar computes: {service host: Compute}.
     """
 
     reason: str
-    aggregates: list
+    zones: dict
     enrolled: set
     hypervisors: dict
     computes: dict
@@ -115,9 +118,9 @@ class _Reading:
             return 'Nova does not know one hypervisor of it'
         if service_host in self.enrolled:
             return 'it is enrolled, or lent already'
-        zoned = [each for each in self.aggregates if each.zone and service_host in each.hosts]
-        if zoned:
-            return f'it is in the zone {zoned[0].zone} by the aggregate {zoned[0].name}'
+        zoned = self.zones.get(service_host)
+        if zoned is not None:
+            return f'it is in the zone {zoned.zone} by the aggregate {zoned.name}'
         if not compute.up:
             return 'its service is down'
         if not compute.enabled and compute.reason != self.reason:

@@ -165,9 +165,8 @@ class HostPool(base.Pool, clearing.ClearableHosts, sleeping.SleepingHosts):
             raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
                 f'it is in the aggregate {leased.name} of a reservation. "climate-audit" tells '
                 'whether the reservation is over; take the host out of the aggregate then.'))
-        # Nova allows one zone for a host.
-        zoned = aggregates.own_zones(self.conf, known).get(service_host)
-        if zoned is not None and self.conf.nova.reservation_zone == 'always':
+        zoned = aggregates.foreign_zones(self.conf, known).get(service_host)
+        if zoned is not None:
             raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
                 f'it is in the zone {zoned.zone} by the aggregate {zoned.name}, and a lease '
                 'gives it another. Take it out of that aggregate first, or set [nova] '

@@ -44,7 +44,7 @@ class InstancePlugin(base.ResourcePlugin):
         'type': 'object',
         'description': 'Capacity for instances (vcpus, memory_mb, disk_gb, amount, affinity, '
                        'resource_properties), or one leased server (resource_id, flavor_id, '
-                       'on_end).',
+                       'on_end, resource_properties).',
         'properties': {**sized.PROPERTIES, **parsing.PROPERTIES},
         # `resolve` refuses a mixture of both forms, with a message that names the fields.
         'allOf': [

@@ -28,21 +28,23 @@ class BackendPool(base.Pool, sleeping.SleepingBackends):
         'additionalProperties': False,
     }
     capacity_names = {ROOM: ROOM}
-    fact_names = (BACKEND_SPEC,)
+    fact_names = (BACKEND_SPEC, names.ZONE)
     identifying_names = frozenset({'name', BACKEND_SPEC})
 
     def discover(self, cloud, name):
-        return self._found(cloud.as_service().volumes.backends(), name)
+        services = cloud.as_service()
+        return self._found(services.volumes.backends(), name, self.zones(services))
 
     def survey(self, cloud, resources):
         resources = tuple(resources)
-        backends = cloud.as_service().volumes.backends()
+        services = cloud.as_service()
+        backends, zones = services.volumes.backends(), self.zones(services)
         # Cinder says nothing of what sleeps, so that stays as it was.
         found = {each.name: base.Found(each.name, dict(each.capacity), dict(each.facts))
                  for each in self.asleep(cloud, backends, resources)}
         for resource in resources:
             try:
-                found[resource.name] = self._found(backends, resource.name)
+                found[resource.name] = self._found(backends, resource.name, zones)
             except (errors.BadField, errors.ResourceNotFound, errors.ResourceAmbiguous):
                 continue
         return found
@@ -84,9 +86,10 @@ class BackendPool(base.Pool, sleeping.SleepingBackends):
         return (f'volumes of these public types could take its room: {", ".join(public)}. Give '
                 f'each the extra spec {BACKEND_SPEC} of another back end first.')
 
-    def _found(self, backends, name):
+    def _found(self, backends, name, zones):
         """Return the Found of the back end of that name.
 
+        :param zones: callable(name of a back end): its zone or None.
         :raises BadField: its room is not known.
         """
         found = next((each for each in backends if each.name == name), None)
@@ -100,5 +103,6 @@ class BackendPool(base.Pool, sleeping.SleepingBackends):
             # Volume types choose by this name, and could not tell them apart.
             raise errors.ResourceAmbiguous(
                 pool=self.name, resource=f'{name} ({BACKEND_SPEC} "{found.backend_name}")')
-        return base.Found(name=name, capacity={ROOM: found.usable_gb},
-                          facts={BACKEND_SPEC: found.backend_name})
+        zone = zones(name)
+        return base.Found(name=name, capacity={ROOM: found.usable_gb}, facts={
+            BACKEND_SPEC: found.backend_name, **({} if zone is None else {names.ZONE: zone})})

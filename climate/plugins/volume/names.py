@@ -3,6 +3,10 @@
 
 #: The extra spec of a volume type, and the fact, that names the back end.
 BACKEND_SPEC = 'volume_backend_name'
+#: The fact with the availability zone of a back end, and the extra spec by which the volumes of a
+#: type get it. Without it, a volume that names no zone gets the default of Cinder.
+ZONE = 'availability_zone'
+_ZONE_SPEC = 'RESKEY:availability_zones'
 #: Prefix of the names of the volume types of reservations.
 TYPE_PREFIX = 'reservation:'
 
@@ -10,6 +14,13 @@ TYPE_PREFIX = 'reservation:'
 def type_name(reservation_id, resource_id):
     """Return the name of the type that leads to the back end which is that resource."""
     return f'{TYPE_PREFIX}{reservation_id}:{resource_id}'
+
+
+def specs(resource):
+    """Return the extra specs of a type that leads to the back end which is that Resource."""
+    zone = resource.facts.get(ZONE)
+    return {BACKEND_SPEC: resource.facts[BACKEND_SPEC],
+            **({} if zone is None else {_ZONE_SPEC: zone})}
 
 
 def made_for(name):

@@ -89,14 +89,13 @@ class _Start:
 
     def make_types(self):
         """Make the types that are missing, with their quotas and the access; return their names."""
-        spec = backend_pool.BACKEND_SPEC
         project_id = self._lease.project_id
         for name, backend in sorted(self._backends.items()):
             there = [each.size_gb for each in self._volumes if each.type_name == name]
             room = self._copies[name] * self._reservation.request['size_gb']
             # A volume has at least one GB, so the room also limits how many an owner can make.
             most = room if self._gives_type else self._copies[name]
-            self._service.ensure_type(name, {spec: backend.facts[spec]})
+            self._service.ensure_type(name, names.specs(backend))
             # Cinder refuses a quota that is smaller than what is used, until that has moved.
             self._service.limit(project_id, name, max(room, sum(there)), max(most, len(there)))
             self._service.allow(name, project_id)

@@ -54,6 +54,12 @@ class SleepingBackends(sleepable.Sleepable):
                 if each.name in known or _service_host(each.name) in closed}
 
     @staticmethod
+    def zones(services):
+        """Return a callable(name of a back end) that returns its availability zone, or None."""
+        known = {each.host: each.zone for each in _served(services.storage_hosts)}
+        return lambda name: known.get(_service_host(name))
+
+    @staticmethod
     def asleep(cloud, backends, resources):
         """Return those Resources that Climate has closed for their sleep.
 

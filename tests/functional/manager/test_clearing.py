@@ -77,6 +77,44 @@ def _zone(cloud, server):
     nova.add_hosts(nova.ensure_aggregate('east', zone='east'), [server.host])
 
 
+def _give_zones(cloud, **hosts):
+    nova = cloud.as_service().nova
+    for zone, names in hosts.items():
+        nova.add_hosts(nova.ensure_aggregate(f'hosts of {zone}', zone=zone), names)
+
+
+@pytest.fixture
+def zoned(conf, manager):
+    """Two hosts in each of two zones; all but the last one are lent, with two servers each."""
+    cloud = clearings.lent_cloud(conf, manager)
+    for each in cloud.servers():
+        cloud.delete_server(each.id)
+    _give_zones(cloud, az1=('c1', 'c2'), az2=('c3', 'c4'))
+    for host in ('c1', 'c2', 'c3'):
+        for number in range(2):
+            cloud.boot('other', f'{host}-{number}', host=host, flavor='2')
+    return cloud
+
+
+def test_hosts_in_zones_are_cleared_within_their_zone_and_returned(manager, zoned):
+    criteria = '["==", "$availability_zone", "az2"]'
+    lease = clearings.cleared(manager, manager.create(builders.a_lease(
+        builders.hosts(1, resource_properties=criteria), duration_seconds=clearings.HOUR,
+        acquire=clearings.BEST_EFFORT)))
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    own = acts.aggregate(manager, lease)
+    assert (own.hosts, own.zone) == (('c3',), None)
+    assert {host for _, host in clearings.servers(zoned).values()} == {'c1', 'c2', 'c4'}
+    assert acts.nova(manager).hypervisor('c3').availability_zone == 'az2'
+    lease = clearings.cleared(manager, manager.create(clearings.a_request(1)))
+    [first] = acts.aggregate(manager, lease).hosts
+    assert clearings.servers(zoned)[f'{first}-0'][1] in {'c1', 'c2'} - {first}
+    manager.run_until(lease.end + clearings.seconds(5))
+    assert acts.freepool(manager) == ()
+    assert acts.nova(manager).aggregate('lent').hosts == ('c1', 'c2', 'c3')
+    assert clearings.disabled(zoned) == {}
+
+
 def _group(cloud, server):
     group = cloud.as_service().flavors.ensure_group('near', 'affinity')
     cloud.boot('other', 'near', {'group': group}, host=server.host, flavor='1')
@@ -94,7 +132,7 @@ def _own(cloud, server):
 @pytest.mark.parametrize('spoil, reason', [
     (_own, 'is of the same project'), (_pin, 'is marked climate:pinned'),
     (_lease_it, 'is leased'), (_suspend, 'is SUSPENDED'),
-    (_disable, 'a disk is broken'), (_put_down, 'service is down'), (_zone, 'in the zone east'),
+    (_disable, 'a disk is broken'), (_put_down, 'service is down'),
     (_group, 'affinity'), (_pci, 'part of its host')])
 def test_another_host_is_chosen_and_where_there_is_none_it_says_why(
         manager, cloud, spoil, reason):
@@ -109,6 +147,15 @@ def test_another_host_is_chosen_and_where_there_is_none_it_says_why(
     assert reason in caught.value.message
     assert caught.value.kwargs['free'] == 0
     assert (clearings.servers(cloud), clearings.disabled(cloud), acts.everything(manager)) == before
+
+
+def test_a_host_in_a_zone_stays_where_each_lease_has_one_of_its_own(manager, cloud, conf):
+    conf.set_override('reservation_zone', 'always', group='nova')
+    _zone(cloud, clearings.by_name(cloud, 'c1-0'))
+    lease = clearings.cleared(manager, manager.create(clearings.a_request()))
+    assert acts.aggregate(manager, lease).hosts == ('c2', 'c3')
+    with pytest.raises(errors.NotEnough, match='in the zone east'):
+        manager.create(clearings.a_request(1))
 
 
 def test_where_the_others_have_no_room_nothing_is_touched(manager, cloud):

@@ -162,6 +162,59 @@ def test_a_substitute_after_the_staging_may_be_in_another_zone(zones, first, sec
     _boots(zones, lease)
 
 
+def _server(zone):
+    """A request for a server that is booted with its lease, as the middleware sends it."""
+    return records.ReservationRequest('virtual:instance', {
+        'resource_id': None, 'flavor_id': '2',
+        'resource_properties': f'["==", "$availability_zone", "{zone}"]'})
+
+
+def _sleeps_and_wakes(manager, request, server):
+    """The server that a lease for later is bound to, after the start."""
+    lease = manager.create(builders.a_lease(request, start=NOON + hours(2), end=NOON + hours(4)))
+    if request.request['resource_id'] is None:
+        manager.client.bind_reservation(builders.a_member(), lease.reservations[0].id, server.id)
+    manager.run_until(NOON + hours(1))
+    found = manager.cloud.as_service().servers.server(server.id)
+    assert found.status == 'SHELVED_OFFLOADED'
+    manager.run_until(NOON + hours(2) + minutes(1))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    return manager.cloud.as_service().servers.server(server.id)
+
+
+@pytest.mark.parametrize('exists', [True, False])
+@pytest.mark.parametrize(('zone', 'hosts'), [('az1', {'compute-1', 'compute-2'}),
+                                             ('az2', {'compute-3', 'compute-4'})])
+def test_a_leased_server_wakes_in_the_zone_that_its_user_asked_for(zones, zone, hosts, exists):
+    zones.cloud.add_host('open')
+    nova = acts.nova(zones)
+    nova.add_hosts(nova.ensure_aggregate(f'hosts of {zone}'), ['open'])
+    server = zones.cloud.boot('demo', 'vm', {'availability_zone': zone}, host='open', flavor='2')
+    request = records.ReservationRequest(
+        'virtual:instance', {'resource_id': server.id}) if exists else _server(zone)
+    found = _sleeps_and_wakes(zones, request, server)
+    assert (found.status, found.zone) == ('ACTIVE', zone)
+    assert found.host in hosts
+
+
+def test_a_leased_server_of_a_zone_without_capacity_is_refused(zones):
+    _leased(zones, 2, _in_zone('az1'))
+    with pytest.raises(errors.NotEnough, match='availability_zone'):
+        zones.create(builders.a_lease(_server('az1'), start=NOON + hours(2), end=NOON + hours(3)))
+
+
+def test_a_leased_server_keeps_its_criteria(zones):
+    lease = zones.create(builders.a_lease(
+        _server('az1'), start=NOON + hours(2), end=NOON + hours(4)))
+    [reservation] = lease.reservations
+    zones.change_reservation(lease, on_end='delete')
+    with pytest.raises(errors.BadField, match='keeps the criteria'):
+        zones.change_reservation(lease, resource_properties='["==", "$availability_zone", "az2"]')
+    zones.change_reservation(
+        lease, resource_properties=reservation.request['resource_properties'])
+
+
 def test_an_audit_finds_cloud_and_database_agree_on_zones(zones):
     _leased(zones, 2, _in_zone('az1', 'az2'))
     _leased(zones, 1, _in_zone('nova'), NOON + hours(1))

@@ -166,6 +166,21 @@ def test_a_server_wakes_anywhere_or_on_a_host_whatever_zone_it_was_pinned_to(
     assert versions == ['compute 2.90', 'compute 2.91']
 
 
+def test_a_server_wakes_on_a_host_of_the_zone_that_it_stays_bound_to(servers, shown, actions):
+    shown(pinned_availability_zone='az1')
+    assert servers.server('s1').zone == 'az1'
+    servers.unshelve('s1', 'compute-2', keeps_zone=True)
+    assert actions() == [{'unshelve': {'host': 'compute-2'}}]
+
+
+def test_the_zone_of_a_server_is_unknown_in_a_nova_that_does_not_show_it(servers, canned):
+    canned.http.get(f'{canned.NOVA}/servers/s1', [
+        {'status_code': 406}, {'json': {'server': _server()}}, {'json': {'server': _server()}}])
+    assert [servers.server('s1').zone for _ in range(2)] == [None, None]
+    assert [each.headers['OpenStack-API-Version'] for each in canned.asked('GET', '/servers/s1')
+            ] == ['compute 2.100', 'compute 2.90', 'compute 2.90']
+
+
 @pytest.mark.parametrize('status, action', [
     ('ACTIVE', {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}),
     ('PAUSED', {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}),

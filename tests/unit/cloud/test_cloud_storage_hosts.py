@@ -56,11 +56,12 @@ def cinder(canned):
 
 
 def test_the_services_of_every_binary_are_read(hosts, cinder):
-    cinder.service.update(status='disabled', state='down', disabled_reason='my own', frozen=True)
+    cinder.service.update(status='disabled', state='down', disabled_reason='my own', frozen=True,
+                          zone='az1')
     assert hosts.services() == [
         models.Service('cinder-scheduler', HOST, enabled=True, up=True),
         models.Service('cinder-volume', HOST, enabled=False, up=False, reason='my own',
-                       frozen=True)]
+                       frozen=True, zone='az1')]
 
 
 def test_a_service_is_disabled_for_a_reason_and_enabled_again(hosts, cinder):

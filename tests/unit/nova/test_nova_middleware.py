@@ -29,6 +29,19 @@ def test_the_lease_is_asked_for_in_the_name_of_the_user(user, service):
             {'resource_type': 'virtual:instance', 'resource_id': None, 'flavor_id': '7'}]}
 
 
+@pytest.mark.parametrize(('said', 'zone'), [
+    ('az1', 'az1'), (' az1 ', 'az1'), ('az1:compute-1', 'az1'), ('az1:compute-1:node', 'az1'),
+    ('a"z', 'a"z'), ('', None), (':compute-1', None), ('::node', None), (None, None), (5, None),
+    (['az1'], None), ({'az1': 1}, None)])
+def test_the_lease_is_for_a_host_of_the_zone_that_the_request_names(
+        user, nova, service, said, zone):
+    user.boots(booting.RESERVED, availability_zone=said)
+    [reservation] = service.asked[0].json()['reservations']
+    criteria = json.loads(reservation.get('resource_properties', 'null'))
+    assert criteria == (zone and ['==', '$availability_zone', zone])
+    assert nova.asked['server']['availability_zone'] == said
+
+
 @pytest.mark.parametrize('key', [booting.HINTS, 'OS-SCH-HNT:scheduler_hints'])
 def test_nova_makes_a_server_that_names_its_lease(user, nova, key):
     user.boots({**booting.RESERVED, 'same_host': 'x'}, key, metadata={'a': 'b'})

@@ -12,6 +12,7 @@ from climate import errors
 from climate.domain import event_kinds
 from climate.domain import extra_specs
 from climate.domain import lifecycle
+from climate.domain import requirement
 from climate.plugins import base
 from climate.plugins.compute import capacity
 from climate.plugins.compute import host_pool
@@ -77,8 +78,8 @@ class LeasedServer(base.ResourcePlugin):
         # A request of an older release has no name of its flavor.
         flavor = request.get('flavor_name') or request['flavor_id']
         called = f'of flavor {flavor}' if flavor else f'with {requirements.described(request)}'
-        need = capacity.need({'amount': 1}, request['units'],
-                             extra_specs.from_extra_specs(request['traits']), f'server {called}')
+        need = capacity.need({'amount': 1}, request['units'], _criteria(request),
+                             f'server {called}')
         return [dataclasses.replace(need, optional=request['hold_room'] == 'preferred')]
 
     def needs_owner(self, request):
@@ -177,6 +178,18 @@ class LeasedServer(base.ResourcePlugin):
         request = reservation.request
         return {'resource_id': leased.id_of(reservation), 'flavor_id': request['flavor_id'],
                 'on_end': request['on_end'], **{name: request[name] for name in leased.SIZES}}
+
+
+def _criteria(request):
+    """Return what the host must be, as a Requirement; older requests have neither of the last two.
+
+    A server stays in the zone that its user asked for.
+    """
+    zone = request.get('zone')
+    return requirement.conjunction(
+        extra_specs.from_extra_specs(request['traits']),
+        requirement.parse(request.get('resource_properties')),
+        requirement.NOTHING if zone is None else requirement.Leaf('==', 'availability_zone', zone))
 
 
 def _is_over(lease, reservation):

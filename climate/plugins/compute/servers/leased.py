@@ -195,9 +195,10 @@ class Leased:
             self.give_up('shelved')
         self.wait('being shelved')
 
-    def wake(self, service_host):
+    def wake(self, service_host, zone=None):
         """Begin to unshelve the server, on that host or, for None, anywhere.
 
+        :param zone: the availability zone of that host.
         :raises StillBusy: always, unless another error is raised.
         :raises CloudError: Nova has failed to do it, and that was not reported yet.
         """
@@ -206,7 +207,8 @@ class Leased:
             'could not be woken: no host took it.',
             f'could not be woken {where}: no host took it. The log of Nova\'s scheduler has the '
             'reason.'))
-        self.service.servers.unshelve(self.id, service_host)
+        self.service.servers.unshelve(self.id, service_host,
+                                      zone is not None and zone == self._found.zone)
         self.wait('being woken')
 
     def move(self):

@@ -3,6 +3,8 @@
 import re
 
 from climate import errors
+from climate.domain import requirement
+from climate.plugins import criteria
 from climate.plugins.compute import requirements
 from climate.plugins.compute import sized
 from climate.plugins.compute import use
@@ -24,9 +26,10 @@ PROPERTIES = {
                        'is made, then it is deleted. null: as the cloud has it.',
         'enum': [*ENDINGS, None]},
 }
-#: The fields of a request for a leased server, and those of a request for instance capacity.
+_CRITERIA = 'resource_properties'
+#: The fields of a request for a leased server, and those of a request for instance capacity only.
 FIELDS = tuple(PROPERTIES)
-SIZED_FIELDS = tuple(sized.PROPERTIES)
+SIZED_FIELDS = tuple(name for name in sized.PROPERTIES if name != _CRITERIA)
 
 # The id of a server as Nova writes it. Nova would take other text for a part of a URL, or for
 # another spelling of the same id.
@@ -46,7 +49,8 @@ def is_resolved(request):
 def asked(request):
     """Return the part of a resolved request that a client may send."""
     names = FIELDS if request['resource_id'] is None else ('resource_id', 'on_end')
-    return {name: request[name] for name in names}
+    said = {_CRITERIA: request[_CRITERIA]} if request.get(_CRITERIA) else {}
+    return {name: request[name] for name in names} | said
 
 
 def resolve(options, cloud, request, occasion):
@@ -73,10 +77,13 @@ def resolve(options, cloud, request, occasion):
     resolved = {
         'resource_id': None if server is None else server.id,
         'resource_name': None if server is None else server.name,
+        'zone': None if server is None else server.zone,
+        _CRITERIA: criteria.as_text(request.get(_CRITERIA)),
         'flavor_id': found.id or None, 'flavor_name': found.name or None, 'on_end': on_end,
         **requirements.sizes(flavor),
         'sleeps': not occasion.starts_now, 'hold_room': options.hold_room,
         'units': {}, 'traits': {}}
+    requirement.parse(resolved[_CRITERIA])
     if resolved['sleeps']:
         resolved |= {'units': requirements.units(flavor, field),
                      'traits': requirements.traits(flavor)}
@@ -138,6 +145,11 @@ def _refuse_changes(cloud, request, occasion):
     if server_id is not None and server_id != leased.id_of(before):
         raise errors.BadField(field='resource_id', reason=(
             'a reservation keeps its server; make another lease for another one.'))
+    said = criteria.as_text(request.get(_CRITERIA))
+    if said not in ('', before.request.get(_CRITERIA, '')):
+        raise errors.BadField(field=_CRITERIA, reason=(
+            'a reservation keeps the criteria for the host of its server; make another lease '
+            'instead.'))
     same = (None, before.request['flavor_id'])
     if request.get('flavor_id') not in same and (
             requirements.find(cloud, request['flavor_id'], occasion.project_id).id not in same):

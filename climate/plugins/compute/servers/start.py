@@ -44,7 +44,9 @@ def start(conf, cloud, lease, reservation, resources):
                 found.put_to_sleep()
             if held:
                 found.refuse_larger()
-            found.wake(held[0] if held else None)
+                found.wake(held[0], resources[0].facts.get('availability_zone'))
+            else:
+                found.wake(None)
         if found.status not in (*leased.AWAKE, leased.OFFLOADED, leased.SHELVED, leased.MOVED):
             found.give_up('handed over')
     # Hosts that its project has leased are left out: Nova would move a server that was booted there
