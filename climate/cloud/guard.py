@@ -28,6 +28,9 @@ class Rank(enum.IntEnum):
     LAST = 2
 
 
+# A read that failed after more seconds than this is not repeated at once: the service is down, and
+# may need a minute for each answer, as Heat does without its engine.
+_REPEAT_SECONDS = 5
 # How often one that waits for its turn checks that it may still act.
 _LOOK_SECONDS = 1
 _CHECK = contextvars.ContextVar('check', default=None)
@@ -154,21 +157,24 @@ class Turns:
 
 
 @functools.cache
-def guarded(kind, foreign, translate, attempts=1):
+def guarded(kind, foreign, translate, attempts=1, repeat_seconds=_REPEAT_SECONDS):
     """Return a subclass of the Face `kind` whose interface methods raise no foreign errors.
 
     :param foreign: tuple of the error classes that `translate` maps.
     :param translate: callable(face, error) → the ClimateError to raise instead.
     :param attempts: how often a method that only reads is tried if the service does not answer.
+    :param repeat_seconds: the time within which all but the last of these attempts must fail.
     """
+    stop = tenacity.stop_any(tenacity.stop_after_attempt(attempts),
+                             tenacity.stop_after_delay(repeat_seconds), _is_too_late)
     promised = {name for each in kind.__mro__ for name in getattr(each, '__abstractmethods__', ())}
     methods = {name: _guarded(getattr(kind, name), foreign, translate,
-                              attempts if only_reads(kind, name) else 1)
+                              stop if only_reads(kind, name) else None)
                for name in sorted(promised)}
     return type(kind.__name__, (kind,), {'__module__': kind.__module__, **methods})
 
 
-def _guarded(method, foreign, translate, attempts):
+def _guarded(method, foreign, translate, stop):
     @functools.wraps(method)
     def wrapper(self, *args, **kwargs):
         try:
@@ -176,12 +182,12 @@ def _guarded(method, foreign, translate, attempts):
         except foreign as error:
             raise translate(self, error) from error
 
-    if attempts == 1:
+    if stop is None:
         return wrapper
     return tenacity.retry(
         retry=tenacity.retry_if_exception_type(errors.CloudUnreachable),
-        stop=tenacity.stop_any(tenacity.stop_after_attempt(attempts), _is_too_late),
-        wait=tenacity.wait_random_exponential(multiplier=0.1, max=1), reraise=True)(wrapper)
+        stop=stop, wait=tenacity.wait_random_exponential(multiplier=0.1, max=1),
+        reraise=True)(wrapper)
 
 
 def _is_too_late(_state):

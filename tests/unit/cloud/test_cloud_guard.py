@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The limit of concurrent calls: a service never gets more at the same time."""
+import abc
 from concurrent import futures
 from http import server
 import threading
@@ -7,6 +8,7 @@ import threading
 import pytest
 from support import waiting
 
+from climate import errors
 from climate.cloud import guard
 from climate.cloud import parallel
 from climate.cloud import session
@@ -147,3 +149,44 @@ def test_one_that_may_not_act_any_more_does_not_wait_for_its_turn():
         assert turns.waiting == 0
     with turns:
         pass
+
+
+class Reader(abc.ABC):
+    """A face that counts its calls, all of which fail."""
+
+    trust_id = None
+
+    def __init__(self):
+        self.calls = []
+
+    @abc.abstractmethod
+    def read(self):
+        """Read something."""
+
+    @abc.abstractmethod
+    def change(self):
+        """Change something."""
+
+
+class Failing(Reader):
+    def read(self):
+        self.calls.append('read')
+        raise OSError('The service is down.')
+
+    def change(self):
+        self.calls.append('change')
+        raise OSError('The service is down.')
+
+
+Reader.read.reads_only = True
+
+
+@pytest.mark.parametrize(('seconds', 'times'), [(60, 3), (0, 1)])
+def test_a_read_is_repeated_at_once_only_if_it_failed_soon(seconds, times):
+    found = guard.guarded(
+        Failing, (OSError,), lambda _face, error: errors.CloudUnreachable(
+            service='Heat', reason=str(error)), 3, seconds)()
+    for call in (found.read, found.change):
+        with pytest.raises(errors.CloudUnreachable, match='The service is down'):
+            call()
+    assert found.calls == ['read'] * times + ['change']
