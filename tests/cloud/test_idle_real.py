@@ -1,28 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Idle leases on the real cloud: what is sampled there, and what is taken back of it."""
-import datetime
+import functools
 import time
 
+import idling
 from oslo_config import cfg
 import pytest
 import scene as scenes
-from support import builders
 
 from climate import cloud as clouds
 from climate import conf as configuration
-from climate.db import engine
-from climate.db import events
-from climate.db import leases
-from climate.db import use_samples
-from climate.domain import event_kinds
-from climate.domain import lease_events
 from climate.domain import use
 from climate.manager import core as cores
 from climate.manager.idle import sampler
-from climate.manager.idle import takings
 from climate.plugins import registry
 from tools.cloud import climate_service
-from tools.cloud import configure
 
 TYPES = ('physical:host', 'virtual:instance', 'flavor:instance')
 SIZES = {'vcpus': 1, 'memory_mb': 256, 'disk_gb': 1}
@@ -30,7 +22,7 @@ SIZES = {'vcpus': 1, 'memory_mb': 256, 'disk_gb': 1}
 
 @pytest.fixture
 def database():
-    found = engine.Database(f'{configure.database_url()}/climate')
+    found = idling.database()
     yield found
     found.dispose()
 
@@ -51,25 +43,8 @@ def look(cloud, database):
 
 @pytest.fixture
 def call_idle(database):
-    """callable(lease id): its samples say that nothing ran for a day, and it is taken back now."""
-    def call(lease_id):
-        now = database.now()
-        with database.writer() as connection:
-            lease = leases.lock(connection, lease_id)
-            for back in range(-2, 26):
-                use_samples.add(
-                    connection, use.hour_of(now) - datetime.timedelta(hours=back),
-                    dict.fromkeys(takings.keys_of(lease), use.Sample(3600, 3600, 0)))
-            leases.change(connection, lease, now, idle_since=builders.NOON, reclaim_at=now)
-            events.change(connection, lease_id, lease_events.reclaimed(lease, now), now)
-    return call
-
-
-def is_judged(database, lease_id):
-    """Return True once the event that takes the lease back is done."""
-    with database.reader() as connection:
-        lease = leases.get(connection, lease_id)
-    return lease.event(event_kinds.RECLAIM).status == 'DONE' and lease.task is None
+    """callable(lease id): its samples say that nothing ran for a day, and it is reclaimed now."""
+    return functools.partial(idling.call, database)
 
 
 def capacity(scene):
@@ -122,7 +97,7 @@ def test_a_lease_with_a_server_stays_and_takes_more(scene, database, call_idle, 
         compute.stop_server(server.id)
         scenes.until(lambda: compute.get_server(server.id).status == 'SHUTOFF', 'a stop')
     call_idle(lease['id'])
-    scenes.until(lambda: is_judged(database, lease['id']), 'the lease to be judged')
+    scenes.until(lambda: idling.is_judged(database, lease['id']), 'the lease to be judged')
     assert scene.wait(lease['id'], 'active')['reclaim_at'] is None
     assert scene.exists(server.id)
     # Not only is the server there: the lease is open as before.
@@ -137,7 +112,7 @@ def test_a_server_that_is_booted_meanwhile_is_never_lost(scene, database, call_i
         server = scene.boot('demo', reservation['id'], wait=False)
         time.sleep(pause)
         call_idle(lease['id'])
-        scenes.until(lambda found=lease: is_judged(database, found['id']), 'a verdict')
+        scenes.until(lambda found=lease: idling.is_judged(database, found['id']), 'a verdict')
         shown = scene.booted(server.id)
         status = scene.climate('admin').leases.get(lease['id'])['status']
         print(f'{pause} s after the boot: server {shown.status}, lease {status}')
