@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outages and refusals of each service, through its real adapter with canned answers."""
+import json
+import pathlib
 import re
 import socketserver
 import types
@@ -83,6 +85,36 @@ def test_each_answer_of_a_service_that_is_down_is_an_outage(canned, service):
             found = type(error), error.details['service'], error.status
             assert found == (errors.CloudUnreachable, service, 503), (answer, number, error.message)
             assert service in error.owner_message
+
+
+def _recorded():
+    """Return {(service in messages, answer as text): (the parts that were down, the answer)}."""
+    table = json.loads((pathlib.Path(loopback.__file__).parent / 'outage_answers.json').read_text())
+    found = {}
+    for place, answers in table.items():
+        service, part = place.split('/')
+        for status, body in answers.values():
+            answer = ({'exc': getattr(requests, body)} if status is None
+                      else {'status_code': status, 'text': body})
+            found.setdefault((service.capitalize(), f'{status} {body}'), (set(), answer))[0].add(
+                part)
+    return found
+
+
+def test_each_answer_that_a_real_service_gave_while_a_part_was_down_is_an_outage(canned):
+    cloud = canned.cloud()
+    cloud.log_in()
+    met = set()
+    for (service, text), (parts, answer) in _recorded().items():
+        met |= {(service, part) for part in parts}
+        place, calls = CALLS[service]
+        canned.http.register_uri(requests_mock.ANY, re.compile(re.escape(place)), **answer)
+        for each in calls:
+            error = _raised(each, cloud.as_service())
+            assert type(error) is errors.CloudUnreachable, (service, text, error.message)
+            assert error.details['service'] == service
+    assert {('Heat', 'heat-engine'), ('Nova', 'nova-scheduler'), ('Cinder', 'cinder-scheduler'),
+            ('Neutron', 'database'), ('Heat', 'bus'), ('Magnum', 'apis')} <= met
 
 
 @pytest.mark.parametrize('service', [name for name in CALLS if name != 'Keystone'])
