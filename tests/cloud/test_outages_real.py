@@ -90,8 +90,7 @@ _REQUESTS = {
 
 @pytest.mark.parametrize(('kind', 'part', 'service'), [
     (stacks.TYPE, 'heat-engine', 'Heat'), (network_scene.TYPE, 'neutron', 'Neutron'),
-    ('virtual:volume', 'cinder-api', 'Cinder'), ('physical:host', 'nova-scheduler', 'Nova'),
-    ('virtual:instance', 'placement', 'Placement')])
+    ('virtual:volume', 'cinder-api', 'Cinder'), ('virtual:instance', 'placement', 'Placement')])
 def test_a_lease_starts_and_ends_as_soon_as_what_was_down_is_back(
         scene, down, asked, kind, part, service):
     lease = scene.climate().leases.create(
@@ -113,3 +112,17 @@ def test_a_lease_starts_and_ends_as_soon_as_what_was_down_is_back(
         time.sleep(20)
         assert now()['status'] == 'terminating'
     scene.wait(lease['id'], 'terminated', 300)
+
+
+def test_a_lease_of_hosts_starts_and_ends_while_novas_scheduler_is_down(scene, down, asked):
+    lease = scene.climate().leases.create(
+        scene.name(), start=scenes.in_seconds(20), duration='30m',
+        reservations=[asked('physical:host')])
+    scene.remember(lease['id'])
+    # Nova answers each change of an aggregate with 500, and carries it out.
+    with down('nova-scheduler'):
+        lease = scene.wait(lease['id'], 'active', 120)
+        assert len(scene.hosts_in(lease['reservations'][0]['id'])) == 1
+        scene.climate().leases.end(lease['id'])
+        scene.wait(lease['id'], 'terminated', 120)
+        assert scene.aggregate(lease['reservations'][0]['id']) is None
