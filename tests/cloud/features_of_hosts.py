@@ -65,10 +65,12 @@ class Clearing(features.Feature):
              'resource_properties': f'["==", "$availability_zone", "{features.FAR}"]'},
             acquire={'type': 'best-effort', 'timeout_seconds': features.PATIENCE})
         self._reservation_id = lease['reservations'][0]['id']
+        self._inside = self.scene.boot('demo', self._reservation_id).id
         self.holds()
 
     def holds(self):
         assert self.scene.hosts_in(self._reservation_id) == {self.lent}
+        assert self.server(self._inside).compute_host == self.lent
         found = self.server(self._moved)
         assert (found.compute_host, found.availability_zone) == (self.open, features.FAR)
         assert {each.status for each in self.admin.compute.services(
@@ -76,6 +78,7 @@ class Clearing(features.Feature):
 
     def end(self):
         super().end()
+        assert not self.scene.exists(self._inside)
         scenes.until(self._is_returned, 'the host to be returned')
         assert self.server(self._moved).compute_host == self.open
 
