@@ -6,6 +6,8 @@ The first two are in the zone NEAR, the others in the zone FAR.
 """
 import functools
 
+import scene as scenes
+
 NEAR, FAR = 'near', 'far'
 # Machines that were asleep need two minutes.
 PATIENCE = 300
@@ -63,3 +65,7 @@ class Feature:
         assert found.status == 'ACTIVE', found.fault
         assert 'climate:lease_id' not in found.metadata
         return found
+
+    def gone(self, server_id):
+        """Wait until Nova shows a server no more, which has the status DELETED for a moment."""
+        scenes.until(lambda: not self.scene.exists(server_id), f'server {server_id} to be gone')

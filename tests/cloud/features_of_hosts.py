@@ -78,7 +78,7 @@ class Clearing(features.Feature):
 
     def end(self):
         super().end()
-        assert not self.scene.exists(self._inside)
+        self.gone(self._inside)
         scenes.until(self._is_returned, 'the host to be returned')
         assert self.server(self._moved).compute_host == self.open
 

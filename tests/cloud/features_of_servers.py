@@ -34,7 +34,7 @@ class DefaultLease(features.Feature):
 
     def end(self):
         super().end()
-        assert not self.scene.exists(self._server_id)
+        self.gone(self._server_id)
         for image in servers.Leased.images(self):
             self.admin.image.delete_image(image)
 
@@ -64,7 +64,7 @@ class Hint(features.Feature):
 
     def end(self):
         super().end()
-        assert not self.scene.exists(self.inside.id)
+        self.gone(self.inside.id)
         assert self.scene.aggregate(self.reservation_id) is None
 
 
