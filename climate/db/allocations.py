@@ -12,6 +12,7 @@ from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import selection
+from climate.domain import unused
 
 ALLOCATIONS = tables.ALLOCATIONS
 EVENTS = tables.EVENTS
@@ -40,7 +41,8 @@ def add(connection, allocations):
     """Insert allocations."""
     rows = [{'reservation_id': given.reservation_id, 'resource_id': given.resource_id,
              'start': given.start, 'end': given.end, 'whole': given.whole,
-             'amount': dict(given.amount), 'copies': given.copies, 'need': given.need}
+             'amount': dict(given.amount), 'copies': given.copies, 'need': given.need,
+             'promised_until': given.promised_until}
             for given in allocations]
     if rows:
         connection.execute(_ADD, rows)
@@ -188,6 +190,22 @@ def cut(connection, reservation_ids, now, resource_ids=None, need=None, by_owner
     values = {'end': now} if resource_ids is None else {'end': now, 'released_at': now}
     connection.execute(sa.update(ALLOCATIONS).where(*mine, ALLOCATIONS.c.start < now)
                        .ordered_values(*_promise(now if by_owner else None), *values.items()))
+
+
+def promises(connection, reservation_id, now, resource_ids, need, *, by_owner):
+    """Return until when a reservation was to have copies that are about to be cut, as Promises.
+
+    Whole resources have none, because they are replaced only by themselves.
+
+    :param by_owner: whether the owner cuts them; else only earlier promises count.
+    """
+    rows = connection.execute(sa.select(ALLOCATIONS).where(
+        ALLOCATIONS.c.reservation_id == reservation_id, ALLOCATIONS.c.released_at.is_(None),
+        ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)), ALLOCATIONS.c.whole.is_(False),
+        ALLOCATIONS.c.end > now, *_serving(need)).order_by(ALLOCATIONS.c.id))
+    found = [(row, max(filter(None, [row.promised_until, row.end if by_owner else None]),
+                       default=None)) for row in rows]
+    return [unused.Promise(row.resource_id, row.copies, until) for row, until in found if until]
 
 
 def _promise(end):

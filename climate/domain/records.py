@@ -23,7 +23,8 @@ class Allocation:
 
     If not `whole`, it takes `amount`, {class: units}, for each of `copies`. `need` is the key of
     the need of the reservation's plugin that it serves. An allocation that was released early has
-    `released_at` and does not count any more. Only lists have its `id`, and its `lease_id`.
+    `released_at` and does not count any more. Only lists have its `id`, and its `lease_id`. A new
+    one has `promised_until` if it replaces one that was promised for longer.
     """
 
     reservation_id: str
@@ -37,6 +38,7 @@ class Allocation:
     lease_id: str | None = None
     need: str = ''
     id: int | None = None
+    promised_until: Moment | None = None
 
 
 def by_need(allocations: Iterable[Allocation],

@@ -12,6 +12,26 @@ from climate.domain import pricing
 _Place = Callable[[pricing.Item], Hashable]
 
 
+@dataclasses.dataclass(frozen=True)
+class Promise:
+    """The copies of a shared resource that a reservation is to have until a moment."""
+
+    resource_id: int | None
+    copies: int
+    until: datetime.datetime
+
+
+def _on_same_resource(item: pricing.Item) -> Hashable:
+    return 'resource', item.reservation_id, item.resource_id
+
+
+def _in_same_pool(item: pricing.Item) -> Hashable:
+    return 'pool', item.reservation_id, item.pool, item.resource_id if item.whole else None
+
+
+_PLACES: tuple[_Place, ...] = (_on_same_resource, _in_same_pool)
+
+
 def netted(items: Sequence[pricing.Item]) -> list[pricing.Item]:
     """Return the Items of a lease, with how many copies of those that ended early are unused.
 
@@ -20,14 +40,17 @@ def netted(items: Sequence[pricing.Item]) -> list[pricing.Item]:
     whole resource is replaced only by itself, because the owner chose it.
     """
     begun: dict[tuple[Hashable, datetime.datetime], list[int]] = collections.defaultdict(list)
-    left = {number: each.copies for number, each in enumerate(items)}
-    unused = {number: each.copies for number, each in enumerate(items) if _is_early(each)}
-    for place in (_on_same_resource, _in_same_pool):
-        begun.clear()
-        for number, each in enumerate(items):
+    for number, each in enumerate(items):
+        for place in _PLACES:
             begun[place(each), each.start].append(number)
-        for number in unused:
-            each = items[number]
+    left = {number: each.copies for number, each in enumerate(items)}
+    early = [(each.unused_until, number) for number, each in enumerate(items)
+             if each.unused_until is not None and each.unused_until > each.end]
+    unused = {number: items[number].copies for _, number in early}
+    # The latest promise first, as in `inherited`.
+    for _, number in sorted(early, reverse=True):
+        each = items[number]
+        for place in _PLACES:
             for other in begun.get((place(each), each.end), ()):
                 taken = min(left[other], unused[number])
                 left[other] -= taken
@@ -36,13 +59,27 @@ def netted(items: Sequence[pricing.Item]) -> list[pricing.Item]:
             for number, each in enumerate(items)]
 
 
-def _is_early(item: pricing.Item) -> bool:
-    return item.unused_until is not None and item.unused_until > item.end
+def inherited(ended: Sequence[Promise], begun: Sequence[Promise]
+              ) -> list[dict[datetime.datetime | None, int]]:
+    """Return how many copies of new allocations keep the promise of the ones that they replace.
 
+    Otherwise an owner could replace copies by others that end at once, and never pay for the
+    unused hours.
 
-def _on_same_resource(item: pricing.Item) -> Hashable:
-    return item.reservation_id, item.resource_id
-
-
-def _in_same_pool(item: pricing.Item) -> Hashable:
-    return item.reservation_id, item.pool, item.resource_id if item.whole else None
+    :param ended: the allocations of shared resources that end at this moment, with their promises.
+    :param begun: the allocations that replace them, with their ends.
+    :returns: for each of `begun`, {promise, None: its own end: number of copies}.
+    """
+    found: list[collections.Counter[datetime.datetime | None]] = [
+        collections.Counter({None: each.copies}) for each in begun]
+    for old in sorted(ended, key=lambda each: each.until, reverse=True):
+        left = old.copies
+        # Copies that stay on their resource come first.
+        for copies, new in sorted(zip(found, begun, strict=True),
+                                  key=lambda pair: pair[1].resource_id != old.resource_id):
+            if new.until < old.until:
+                kept = min(left, copies[None])
+                left -= kept
+                copies[None] -= kept
+                copies[old.until] += kept
+    return [dict(+copies) for copies in found]

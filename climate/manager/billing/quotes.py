@@ -157,7 +157,12 @@ def _changed(before, after, had, new, now, by_owner):
                if each.end == before.end and each.end > now}
     kept = {_kind(each) for each in new} & running.keys()
     items = [dataclasses.replace(each, unused_until=_promised(
-        running[_kind(each)], each.end, by_owner) if _kind(each) in kept else None) for each in new]
+        running[_kind(each)], each.end, by_owner)) for each in new if _kind(each) in kept]
+    for key in sorted(again):
+        items += _replacing(
+            [each for kind, each in running.items() if kind not in kept and key == kind[0]],
+            [each for each in new if _kind(each) not in kept and key == each.reservation_id],
+            by_owner)
     for each in had:
         if each.end != before.end or each.end <= now:
             items.append(each)
@@ -169,6 +174,16 @@ def _changed(before, after, had, new, now, by_owner):
             items.append(dataclasses.replace(each, end=now, unused_until=(
                 None if _kind(each) in kept else _promised(each, now, by_owner))))
     return unused.netted([each for each in items if each.start < each.end])
+
+
+def _replacing(ended, begun, by_owner):
+    """Return the Items `begun` of a reservation with the promises of those that they replace."""
+    promises = [unused.Promise(each.resource_id, each.copies, until) for each in ended
+                if not each.whole and (until := _promised(each, each.start, by_owner))]
+    found = unused.inherited(promises, [
+        unused.Promise(each.resource_id, each.copies, each.end) for each in begun])
+    return [dataclasses.replace(each, copies=copies, unused_until=until)
+            for each, parts in zip(begun, found, strict=True) for until, copies in parts.items()]
 
 
 def _kind(item):

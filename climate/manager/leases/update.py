@@ -25,6 +25,7 @@ from climate.domain import short_notice
 from climate.domain import status_words
 from climate.domain import texts
 from climate.domain import transitions
+from climate.domain import unused
 from climate.manager import core
 from climate.manager import preparations
 from climate.manager import request_limit
@@ -319,10 +320,13 @@ class Update:
         """
         had = collections.Counter(reservation.allocated.get(need, ()))
         kept = {given.resource_id for given in chosen if had[given.resource_id] == given.copies}
-        allocations.cut(connection, [reservation.id], now, set(had) - kept, need, by_owner)
+        lost = set(had) - kept
+        promises = allocations.promises(connection, reservation.id, now, lost, need,
+                                        by_owner=by_owner)
+        allocations.cut(connection, [reservation.id], now, lost, need, by_owner)
         allocations.change(connection, [reservation.id], kept, need, by_owner, end=end)
-        self._booking.replace(connection, [given for given in chosen
-                                           if given.resource_id not in kept])
+        self._booking.replace(connection, _promised(promises, [
+            given for given in chosen if given.resource_id not in kept]))
 
     @staticmethod
     def _shorten(connection, reservation, before, after, now, by_owner):
@@ -375,6 +379,14 @@ def _as_many_as_now(wish, running):
     return dataclasses.replace(wish, need=dataclasses.replace(
         wish.need, requirement=requirement.NOTHING if stays else wish.need.requirement,
         demand=dataclasses.replace(demand, at_least=least, at_most=max(have, least))))
+
+
+def _promised(promises, chosen):
+    """Return the Allocations `chosen` with the Promises of those that they replace."""
+    found = unused.inherited(promises, [
+        unused.Promise(each.resource_id, each.copies, each.end) for each in chosen])
+    return [dataclasses.replace(each, copies=copies, promised_until=until)
+            for each, parts in zip(chosen, found, strict=True) for until, copies in parts.items()]
 
 
 def _as_planned(lease, planned):

@@ -265,3 +265,80 @@ def test_a_host_that_was_replaced_while_the_start_failed_costs_nothing(enrolled)
     cases.bill(enrolled)
     assert cases.total(cases.lines(enrolled)) < decimal.Decimal('1.21')
     billing_truths.statements_are_right(enrolled.database)
+
+
+def in_one_change(manager, lease, count, end):
+    acts.change(manager, lease, end=end, reservations=acts.asked(
+        manager.lease(lease).reservations[0], amount=count))
+
+
+def shortened_then_counted(manager, lease, count, end):
+    acts.change(manager, lease, end=end)
+    counted_on(manager, lease, count)
+
+
+def counted_then_shortened(manager, lease, count, end):
+    counted_on(manager, lease, count)
+    acts.change(manager, lease, end=end)
+
+
+def in_several_changes_within_seconds(manager, lease, count, end):
+    in_one_change(manager, lease, count, end)
+    manager.run()
+    manager.clock.advance(builders.seconds(1))
+    counted_on(manager, lease, 4)
+    counted_on(manager, lease, count)
+
+
+def counted_on(manager, lease, count):
+    acts.change(manager, lease, reservations=acts.asked(
+        manager.lease(lease).reservations[0], amount=count))
+    manager.run()
+    manager.clock.advance(builders.seconds(1))
+
+
+@pytest.mark.parametrize('way', [in_one_change, shortened_then_counted, counted_then_shortened,
+                                 in_several_changes_within_seconds], ids=lambda way: way.__name__)
+@pytest.mark.parametrize('affinity', [True, None])
+@pytest.mark.parametrize('count', [1, 3, 4, 5, 8])
+def test_promised_hours_are_used_or_unused_however_copies_are_given_back(
+        enrolled, way, count, affinity):
+    lease = enrolled.create(builders.a_lease(builders.instances(4, affinity), end=NOON + hours(10)))
+    enrolled.run_until(NOON + hours(2))
+    way(enrolled, lease, count, NOON + hours(3))
+    enrolled.run_until(NOON + hours(11))
+    cases.bill(enrolled)
+    had = {kind: sum(decimal.Decimal(each.line.hours) for each in cases.lines(enrolled)
+                     if each.line.kind == kind) for kind in ('resource_hours', 'unused_hours')}
+    promised = max(count, 4) if way is counted_then_shortened else 4
+    unused = 7 * promised + max(4 - count, 0)
+    if way is in_several_changes_within_seconds:
+        # What was asked for in between, and given back within a second.
+        unused += abs(4 - count)
+    assert had['unused_hours'] == pytest.approx(unused, abs=decimal.Decimal('0.01'))
+    assert had['resource_hours'] == pytest.approx(8 + count, abs=decimal.Decimal('0.01'))
+    billing_truths.statements_are_right(enrolled.database)
+
+
+@pytest.mark.parametrize('count', [3, 5])
+def test_a_dry_run_counts_the_unused_hours_of_copies_that_are_replaced(enrolled, count):
+    lease = enrolled.create(builders.a_lease(builders.instances(4), end=NOON + hours(10)))
+    enrolled.run_until(NOON + hours(2))
+    change = {'end': NOON + hours(3), 'reservations': acts.asked(
+        enrolled.lease(lease).reservations[0], amount=count)}
+    planned = acts.change(enrolled, lease, **change, dry_run=True).price
+    acts.change(enrolled, lease, **change)
+    enrolled.run_until(NOON + hours(11))
+    cases.bill(enrolled)
+    assert decimal.Decimal(planned.amount) == cases.total(cases.lines(enrolled))
+
+
+def test_copies_that_an_administrator_takes_back_are_not_unused(enrolled):
+    lease = enrolled.create(builders.a_lease(builders.instances(4), end=NOON + hours(10)))
+    enrolled.run_until(NOON + hours(2))
+    enrolled.client.update_lease(builders.an_admin(), lease.id, records.LeaseChanges(
+        end=NOON + hours(3),
+        reservations=acts.asked(enrolled.lease(lease).reservations[0], amount=5)))
+    enrolled.run_until(NOON + hours(11))
+    cases.bill(enrolled)
+    assert 'unused_hours' not in {each.line.kind for each in cases.lines(enrolled)}
