@@ -112,6 +112,8 @@ class Mail(base.Notifier):
         sender = self._conf.mail.sender
         try:
             built = self.built(mail)
+            # Some texts fail only here.
+            built.as_bytes()
         except (ValueError, email_errors.MessageError) as error:
             raise base.Undelivered(f'No mail could be made of it: {error}',
                                    permanent=True) from error
@@ -131,7 +133,7 @@ class Mail(base.Notifier):
         sender = self._conf.mail.sender
         found['From'] = sender
         found['To'] = mail.address
-        found['Subject'] = self._templates.render(mail_templates.SUBJECT, mail.body)
+        found['Subject'] = _plain(self._templates.render(mail_templates.SUBJECT, mail.body))
         found['Date'] = utils.localtime()
         found['Message-ID'] = f'<{mail.id}@{sender.rpartition("@")[2]}>'
         # No program answers to it: RFC 3834.
@@ -141,6 +143,15 @@ class Mail(base.Notifier):
         found.add_alternative(self._templates.render(mail_templates.HTML, mail.body),
                               subtype='html')
         return found
+
+
+def _plain(subject):
+    """Return a subject in which the email package finds no encoded word (RFC 2047).
+
+    It would decode one in the name of a lease, and write the line breaks in it as they are: they
+    begin a header or the body of the mail. A word joiner, which is invisible, prevents that.
+    """
+    return subject.replace('=?', '=\u2060?')
 
 
 def _parsed(address):

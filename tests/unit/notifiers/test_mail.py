@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mail: by TLS and a login to a real server, in text and HTML, with templates of the operator."""
+import email
+from email import policy
+
 import pytest
 from support import receivers
 
@@ -131,6 +134,25 @@ def test_the_built_in_templates_have_no_error_for_any_kind():
     for kind in notification_kinds.KINDS:
         for body in mail_templates.examples(kind):
             assert all(templates.render(part, body) for part in mail_templates.PARTS)
+
+
+@pytest.mark.parametrize('word', [
+    '=?utf-8?q?x=0ABcc:_eve=40example.org?=', '=?utf-8?q?=0D=0A=0D=0AYour_password?=',
+    '=?utf-8?b?CkJjYzogZXZlQGV4YW1wbGUub3Jn?=', '=?UTF-7?Q?+AAo-Bcc:?=', '=?latin-1?q?=0Ax:y?=',
+    '=?utf-8*en?q?=0ABcc:x?=', '=?cp037?q?=25Bcc?=', '=?utf-16?b?AAoAQgBjAGM=?=',
+    '=?unicode_escape?q?=5Cn?=', '=?raw_unicode_escape?q?=5Cud800?=', '=?x?q?=0A?=', '=?' * 90,
+    '=?utf-8?q?a?==?utf-8?q?=0ABcc:x?=', '=?utf-8?q?a?=\u2028=?utf-8?q?=0A?=', '==??=0A?=',
+    '\u2028Bcc: x', '\u2029\u2029x'])
+@pytest.mark.parametrize('around', ['{}', 'Lease {} has started', 'Lease é{}é has started', '{}{}'])
+def test_an_encoded_word_in_a_name_makes_no_header_and_no_body(conf, word, around):
+    notifier = mail.Mail(conf)
+    headline = around.replace('{}', word)
+    plain = notifier.built(a_message())
+    built = email.message_from_bytes(
+        notifier.built(a_message(headline=headline)).as_bytes(), policy=policy.SMTP)
+    assert built.keys() == plain.keys()
+    assert 'Your password' not in built.get_body(('plain',)).get_content()
+    assert built['Subject'].replace('\u2060', '') == ' '.join(headline.split())[:200]
 
 
 def test_a_name_with_a_line_break_makes_no_header(conf):
