@@ -7,6 +7,9 @@ import datetime
 import re
 
 NOW = 'now'
+#: The years that moments may be in. They leave space for arithmetic at both ends of the calendar,
+#: and fit every database.
+YEARS = range(1970, 9999)
 
 _UNITS = {'w': 604800, 'd': 86400, 'h': 3600, 'm': 60, 's': 1}
 _SPAN = re.compile(r'(?:\d+[wdhms]\s*)+', re.ASCII)

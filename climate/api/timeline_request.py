@@ -23,7 +23,7 @@ def query(request, now, caller, hidden, everybody):
     asked, fields = request.GET, schemas.TIMELINE['properties']
     start = times.asked('start', asked.get('start', times.NOW), now)
     end = times.asked('end', asked['end'], now) if 'end' in asked else start + _SPAN
-    if not start < end <= start + _LONGEST:
+    if end <= start or end - start > _LONGEST:
         raise errors.BadField(field='end', reason=(
             f'it must be after the start, {times.shown(start)}, and at most {_LONGEST.days} days '
             'later.'))

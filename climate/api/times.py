@@ -10,14 +10,12 @@ NOW = moments.NOW
 _MINUTES = '%Y-%m-%d %H:%M'
 _EXAMPLE = 'write "now", "+2h", "2030-05-01 08:00" or "2030-05-01T08:00:00Z"'
 _LONGEST_SECONDS = 100 * 366 * 86400
-# Leaves space for arithmetic at both ends of the calendar, and fits every database.
-_YEARS = range(1970, 9999)
 _NEVER = datetime.datetime.min.replace(tzinfo=datetime.UTC)
-_NO_YEAR = f'the year must be from {_YEARS[0]} to {_YEARS[-1]}'
+_NO_YEAR = f'the year must be from {moments.YEARS[0]} to {moments.YEARS[-1]}'
 
 
 class _OutOfRangeError(ValueError):
-    """The year of a moment is outside _YEARS."""
+    """The year of a moment is outside moments.YEARS."""
 
 
 def minute(field, text):
@@ -125,6 +123,6 @@ def _utc(value):
 
 
 def _in_range(value):
-    if value.year not in _YEARS:
+    if value.year not in moments.YEARS:
         raise _OutOfRangeError()
     return value

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 import datetime
 
 from climate import errors
+from climate import moments
 from climate.domain import interval
 from climate.domain import records
 
@@ -98,13 +99,13 @@ def before_end_of_changes(changes: records.LeaseChanges, lease: records.Lease,
     return max(span.start, span.end - (lease.end - lease.before_end))
 
 
-def refuse_notices_outside(moments: Iterable[datetime.datetime], span: interval.Interval,
+def refuse_notices_outside(notices: Iterable[datetime.datetime], span: interval.Interval,
                            now: datetime.datetime) -> None:
     """Refuse notices that cannot be sent.
 
     :raises BadDate: one lies in the past, or after the end of the lease.
     """
-    for moment in moments:
+    for moment in notices:
         refuse_past(moment, now, 'events.time')
         if moment > span.end:
             raise errors.BadDate(
@@ -128,13 +129,17 @@ def _new_start(changes: records.LeaseChanges, lease: records.Lease,
 def plus(moment: datetime.datetime, seconds: float) -> datetime.datetime:
     """Return the moment this many seconds later.
 
-    :raises BadField: the result is not in the years 1 to 9999.
+    :raises BadField: no moment may be in that year.
     """
+    years = moments.YEARS
     try:
-        return moment + datetime.timedelta(seconds=seconds)
-    except OverflowError as error:
-        raise errors.BadField(field='duration',
-                              reason='it goes beyond the years 1 to 9999.') from error
+        found = moment + datetime.timedelta(seconds=seconds)
+    except OverflowError:
+        found = None
+    if found is None or found.year not in years:
+        raise errors.BadField(field='duration', reason=(
+            f'it goes beyond the years {years[0]} to {years[-1]}: ask for a shorter one.'))
+    return found
 
 
 def refuse_past(moment: datetime.datetime, now: datetime.datetime, field: str) -> None:

@@ -96,6 +96,40 @@ def test_a_duration_that_is_too_long_is_refused_as_such(refused):
     assert 'longer than a century' in refused(duration=10 ** 12)
 
 
+LAST = '9998-12-31 23:00'
+
+
+@pytest.mark.parametrize(('duration', 'status'), [
+    ('59m', 201), ('1h', 400), ('8h', 400), ('364d', 400), ('365d', 400), ('36600d', 400)])
+def test_no_duration_goes_beyond_the_last_year(api, manager, duration, status):
+    manager.enrol(2)
+    manager.client.create_price_book(builders.an_admin(), None, {
+        'currency': 'EUR', 'rates': [{'rate': '0.50'}], 'peak_hours': {
+            'timezone': 'Pacific/Auckland', 'windows': [
+                {'days': ['fri'], 'from': '00:00', 'to': '24:00', 'percent': '10'}]}})
+    body = {'name': 'x', 'start': LAST, 'reservations': [HOSTS]}
+    lease = api.post('/v1/leases', {**body, 'duration': '59m'}, version='1.1').json['lease']
+    for method, path, sent, good in (
+            ('POST', '/v1/leases?dry_run=true', {**body, 'duration': duration}, 200),
+            ('PUT', f'/v1/leases/{lease["id"]}?dry_run=true', {'duration': duration}, 200),
+            ('PUT', f'/v1/leases/{lease["id"]}', {'duration': duration}, 200),
+            ('POST', '/v1/leases', {**body, 'duration': duration}, 201)):
+        answer = api.call(method, path, sent, version='1.1')
+        assert answer.status_int == (good if status == 201 else status), answer.body
+        if status == 400:
+            assert answer.json['error_message'].startswith('duration: it goes beyond the years')
+
+
+@pytest.mark.parametrize('path', [
+    '/v1/timeline?start={}', '/v1/utilisation?start={}', '/v1/timeline?start={}&end={}',
+    '/v1/usage?end={}', '/v1/energy?end={}', '/v1/forecast?end={}', '/v1/leases?ends_after={}'])
+@pytest.mark.parametrize('moment', [LAST, '9998-12-31T23:59:59.999999Z', '1970-01-01'])
+def test_the_ends_of_the_calendar_are_no_internal_error(api, manager, path, moment):
+    manager.enrol(1)
+    assert api.get(path.replace('{}', moment), version='1.1',
+                   token=builders.ADMIN).status_int in (200, 400)
+
+
 def test_dates_in_the_past_and_ends_before_starts_are_refused(api):
     for span, told in (({'start': '2030-05-01T11:00:00Z', 'duration': '5h'}, 'in the past'),
                        ({'start': '2030-05-03', 'end': '2030-05-02'}, 'later than start date'),
