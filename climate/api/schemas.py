@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON schemas of the request bodies by REST version, also used for the OpenAPI document."""
 from climate.domain import acquire
+from climate.domain import lease_events
 from climate.domain import maintenance
 
 _TEXT = {'type': 'string', 'maxLength': 80}
@@ -47,7 +48,7 @@ PLACE = {
 
 
 def _events(required, properties, closed):
-    return {'type': 'array', 'maxItems': 100, 'items': {
+    return {'type': 'array', 'maxItems': lease_events.MOST_NOTICES, 'items': {
         'type': 'object', 'required': required, 'properties': properties,
         'additionalProperties': not closed}}
 

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from climate.db import engine
 from climate.db import pages
 from climate.db import tables
+from climate.domain import event_kinds
 from climate.domain import records
 from climate.domain import texts
 
@@ -50,8 +51,11 @@ MOST_OF_A_KIND = 1_000
 _OF_KIND = sa.and_(HISTORY.c.lease_id == sa.bindparam('of_lease'),
                    HISTORY.c.what == sa.bindparam('kind'))
 _BEYOND = (sa.select(HISTORY.c.id).where(_OF_KIND).order_by(HISTORY.c.id.desc())
-           .offset(MOST_OF_A_KIND).limit(1))
+           .offset(sa.bindparam('most', type_=sa.Integer)).limit(1))
 _FORGET = sa.delete(HISTORY).where(_OF_KIND, HISTORY.c.id <= sa.bindparam('last'))
+
+# What a change of a lease lets managers add later.
+_FOLLOWING = {'update': (event_kinds.UPDATE, event_kinds.NOTIFY)}
 
 # How many characters of a list stand in one entry.
 _PAGE = 4_000
@@ -72,12 +76,15 @@ def note(connection, lease_id, now, who, what, why=None):
 def note_limited(connection, lease_id, now, who, what, why=None):
     """Add an entry for something that a user may do any number of times.
 
-    The oldest entries of the same kind are deleted if there are more than `MOST_OF_A_KIND`.
+    The oldest entries of the same kind, and of those that follow from it, are deleted if there are
+    more than `MOST_OF_A_KIND`.
     """
     note(connection, lease_id, now, who, what, why)
-    last = connection.execute(_BEYOND, {'of_lease': lease_id, 'kind': what}).scalar()
-    if last is not None:
-        connection.execute(_FORGET, {'of_lease': lease_id, 'kind': what, 'last': last})
+    for kind in (what, *_FOLLOWING.get(what, ())):
+        last = connection.execute(_BEYOND, {'of_lease': lease_id, 'kind': kind,
+                                            'most': MOST_OF_A_KIND}).scalar()
+        if last is not None:
+            connection.execute(_FORGET, {'of_lease': lease_id, 'kind': kind, 'last': last})
 
 
 def note_all(connection, lease_ids, now, who, what, why=None):

@@ -8,6 +8,7 @@ import dataclasses
 import datetime
 import zlib
 
+from climate import errors
 from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.domain import interval
@@ -22,6 +23,8 @@ _EARLY_SHARE = 0.8
 # The kind of an event, and the moment at which it is to happen.
 Planned = tuple[str, datetime.datetime]
 
+#: How many notifications that its owner asked for a lease may have that are not sent yet.
+MOST_NOTICES = 100
 # These say something of a lease before it ends.
 _NOTICES = (event_kinds.BEFORE_END, event_kinds.NOTIFY)
 
@@ -82,7 +85,7 @@ def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], prepara
     planned = [(event_kinds.START, lease.start), (event_kinds.END, lease.end)]
     if lease.before_end is not None:
         planned.append((event_kinds.BEFORE_END, lease.before_end))
-    planned += [(event_kinds.NOTIFY, at) for at in notify_at]
+    planned += [(event_kinds.NOTIFY, at) for at in sorted(set(notify_at))]
     if preparations.prepares:
         planned.append((event_kinds.PREPARE, now))
     staged_at = _staged_at(lease, preparations.stages, now)
@@ -160,9 +163,11 @@ def after_change(before: records.Lease, after: records.Lease,
             add.append((event_kinds.BEFORE_END, after.before_end))
         else:
             move.append((near, after.before_end))
-    add += [(event_kinds.NOTIFY, at) for at in notify_at]
-    if anew and before.state == lifecycle.ACTIVE:
-        add.append((event_kinds.UPDATE, now))
+    for changes in (notified(before, notify_at),
+                    updated(before, now) if anew and before.state == lifecycle.ACTIVE
+                    else EventChanges()):
+        add += changes.add
+        move += changes.move
     staged = before.event(event_kinds.STAGE)
     staged_at = _staged_at(after, preparations.stages, now)
     if before.state == lifecycle.PENDING and staged_at is not None:
@@ -180,6 +185,40 @@ def after_change(before: records.Lease, after: records.Lease,
         add += changed.add
         move += changed.move
     return EventChanges(tuple(add), tuple(move), _NOTICES if over else ())
+
+
+def notified(lease: records.Lease, notify_at: Iterable[datetime.datetime]) -> EventChanges:
+    """Return the changes that send additional notifications, at most one at each moment.
+
+    If there are many, they replace the oldest ones that were sent.
+
+    :raises BadField: the lease would have too many that are not sent yet.
+    """
+    known = sorted((each for each in lease.events if each.kind == event_kinds.NOTIFY),
+                   key=lambda event: event.at)
+    sent = [each for each in known if each.status == lifecycle.EVENT_DONE]
+    waiting = {each.at for each in known if each not in sent}
+    new = sorted(set(notify_at) - waiting)
+    left = len(known) - len(sent)
+    if new and left + len(new) > MOST_NOTICES:
+        raise errors.BadField(field='events', reason=(
+            f'a lease has at most {MOST_NOTICES} that are not sent yet. It has {left}, and '
+            f'{len(new)} more are asked for: leave some out, or add them later.'))
+    again = max(0, len(known) + len(new) - MOST_NOTICES)
+    return EventChanges(add=tuple((event_kinds.NOTIFY, at) for at in new[again:]),
+                        move=tuple(zip(sent, new[:again], strict=False)))
+
+
+def updated(lease: records.Lease, now: datetime.datetime) -> EventChanges:
+    """Return the changes that let a running lease be changed in the cloud now.
+
+    The event of an earlier change that is done happens again, so that a lease that is changed very
+    often has one.
+    """
+    known = lease.event(event_kinds.UPDATE)
+    if known is not None and known.status == lifecycle.EVENT_DONE:
+        return EventChanges(move=((known, now),))
+    return EventChanges(add=((event_kinds.UPDATE, now),))
 
 
 def woken(known: records.Event | None, at: datetime.datetime) -> EventChanges:

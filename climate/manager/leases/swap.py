@@ -20,7 +20,7 @@ from climate.db import maintenances
 from climate.db import reservations
 from climate.db import resources
 from climate.domain import agenda
-from climate.domain import event_kinds
+from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import status_words
@@ -133,7 +133,7 @@ class Swap:
         allocations.cut(connection, [trade.reservation.id], now, {old.id})
         self._booking.replace(connection, chosen)
         reservations.change(connection, [trade.reservation.id], now, resources_changed=True)
-        events.add(connection, events.all_new(lease.id, [(event_kinds.UPDATE, now)], now))
+        events.change(connection, lease.id, lease_events.updated(current, now), now)
         leases.change(connection, current, now)
         self._set_apart(connection, context, trade, now)
         new = sorted({given.resource_id for given in chosen})

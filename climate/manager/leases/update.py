@@ -177,6 +177,7 @@ class Update:
         span = lease_times.of_changes(changes, lease, now)
         before_end = lease_times.before_end_of_changes(changes, lease, span)
         lease_times.refuse_notices_outside(changes.notify_at, span, now)
+        lease_events.notified(lease, changes.notify_at)
         known = self._known(lease) if changes.reservations else {}
         changed = {}
         for asked in changes.reservations:

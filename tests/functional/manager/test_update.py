@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """PUT of a lease: which fields may change in which state, and all or nothing."""
+import collections
 import datetime
 
 import acts
 import pytest
+import sqlalchemy as sa
 from support import builders
 
 from climate import errors
+from climate.db import journal
+from climate.db import tables
+from climate.domain import event_kinds
+from climate.domain import lease_events
 from climate.domain import lifecycle
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
@@ -285,3 +291,57 @@ def test_the_refusal_of_more_hosts_for_a_running_lease_says_that_it_keeps_those_
         manager.change_reservation(lease, min=4, max=4)
     assert refused.value.owner_message.endswith(
         'The lease runs, so it keeps the hosts that it has. Ask for less time, or for less.')
+
+
+def kinds(manager, table, column):
+    """How many rows of each kind a table has."""
+    with manager.database.reader() as connection:
+        return collections.Counter(connection.execute(sa.select(table.c[column])).scalars())
+
+
+@pytest.mark.parametrize('seconds', [1, 3600])
+def test_a_lease_that_is_changed_again_and_again_keeps_few_events_and_entries(
+        manager, monkeypatch, seconds):
+    monkeypatch.setattr(journal, 'MOST_OF_A_KIND', 4)
+    monkeypatch.setattr(lease_events, 'MOST_NOTICES', 4)
+    manager.enrol(3)
+    lease = manager.active(builders.hosts(1), end=NOON + hours(40))
+    before = kinds(manager, tables.HISTORY, 'what')
+    for number in range(15):
+        manager.change_reservation(lease, min=1 + number % 2, max=1 + number % 2)
+        acts.change(manager, lease, name=f'number {number}', end=NOON + hours(41 + number))
+        acts.change(manager, lease, notify_at=[
+            manager.clock() + builders.seconds(seconds)] * 2)
+        manager.run()
+        manager.clock.advance(builders.seconds(2))
+        if seconds > 1 and number == 3:
+            # Those that are left to be sent are as many as there may be.
+            break
+    manager.run()
+    had = kinds(manager, tables.EVENTS, 'kind')
+    assert had[event_kinds.UPDATE] == 1
+    assert had[event_kinds.NOTIFY] == 4
+    after = kinds(manager, tables.HISTORY, 'what')
+    # Changes that are not carried out yet add an entry later.
+    assert {each: after[each] for each in ('rename', 'update')} == dict.fromkeys(
+        ('rename', 'update'), 4)
+    assert max((after - before).values()) <= 4 + 2
+    assert before.items() <= after.items()
+    assert acts.change(manager, lease, name='still').name == 'still'
+
+
+def test_a_lease_has_no_more_notices_than_a_request_may_have(manager, monkeypatch):
+    monkeypatch.setattr(lease_events, 'MOST_NOTICES', 4)
+    manager.enrol(1)
+    lease = manager.active(end=NOON + hours(9), notify_at=(NOON + hours(1),) * 3)
+    wanted = [NOON + hours(count) for count in (1, 2, 3, 4)]
+    acts.change(manager, lease, notify_at=wanted)
+    acts.change(manager, lease, notify_at=wanted)
+    for dry_run in (True, False):
+        with pytest.raises(errors.BadField, match='at most 4 that are not sent yet'):
+            acts.change(manager, lease, notify_at=[NOON + hours(5)], dry_run=dry_run)
+    manager.run_until(NOON + hours(2))
+    acts.change(manager, lease, notify_at=[NOON + hours(5), NOON + hours(6)])
+    assert sorted(each.at for each in manager.lease(lease).events
+                  if each.kind == event_kinds.NOTIFY) == [
+                      NOON + hours(count) for count in (3, 4, 5, 6)]
