@@ -21,10 +21,7 @@ _SET_BY_OFFER = ('reservations', 'start', 'end', 'duration', 'acquire')
 _MOMENTS = ('start', 'end', 'before_end')
 _LONGEST_KEY = 255
 # Fields of reservations of every type, which REST 1.0 does not have.
-_ORDER_FIELDS = frozenset({'label', 'depends_on'})
-# Fields of leases that REST 1.0 does not have.
-_LATER_FIELDS = frozenset(
-    schemas.LEASE_CREATE[1]['properties'].keys() - schemas.LEASE_CREATE[0]['properties'].keys())
+_ORDER_FIELDS = ('label', 'depends_on')
 
 
 def request_of(request, parts):
@@ -37,8 +34,6 @@ def request_of(request, parts):
     sent = body.read(request, schemas.LEASE_CREATE, parts.conf.api.max_body_bytes)
     lenient = hooks.is_lenient(request)
     plugins = parts.plugins if lenient else None
-    if lenient:
-        rest_1_0.refuse_later(sent, _LATER_FIELDS)
     data = sent if lenient else _absolute(sent, parts.clock())
     offer_id = None if lenient else _offer_id(data)
     start, end = _dates(data, lenient)
@@ -81,8 +76,6 @@ def changes_of(request, parts, lease):
     data = body.read(request, schemas.LEASE_UPDATE, parts.conf.api.max_body_bytes)
     lenient = hooks.is_lenient(request)
     plugins = parts.plugins if lenient else None
-    if lenient:
-        rest_1_0.refuse_later(data, _LATER_FIELDS)
     data = data if lenient else _absolute(data, parts.clock())
     start, end = _dates(data, lenient)
     seconds = None
@@ -164,7 +157,6 @@ def reservation(item, lenient=False):
         resource_type=item.get('resource_type'), id=item.get('id'),
         request={key: value for key, value in item.items() if key not in common})
     if lenient:
-        rest_1_0.refuse_later(item, _ORDER_FIELDS)
         return asked
     depends_on = item.get('depends_on')
     return dataclasses.replace(

@@ -41,7 +41,7 @@ def request(plugin, sent):
     known = plugin.schema['properties']
     asking = _ASKING | _OF_INSTANCES if plugin.resource_type in _INSTANCES else _ASKING
     for name in sorted(asking - known.keys()):
-        if not is_empty(sent.get(name)):
+        if not _is_empty(sent.get(name)):
             raise errors.BadField(field=f'reservations.{name}', reason=(
                 f'{plugin.resource_type} has no such field, so the lease would not be what you ask '
                 'for: leave it out.'))
@@ -67,25 +67,11 @@ def changes(plugin, reservation, sent):
     return {name: whole[name] for name in meant if name in whole}
 
 
-def is_empty(value):
+def _is_empty(value):
     """Return whether a value asks for nothing: null, zero, an empty text or list, or "None"."""
     if isinstance(value, str):
         return value.strip().lower() in _EMPTY_WORDS
     return not value
-
-
-def refuse_later(sent, names):
-    """Refuse fields that only later versions have, and that REST 1.0 would ignore.
-
-    :param sent: a JSON object.
-    :param names: the names of these fields.
-    :raises BadField: one of them asks for something.
-    """
-    for name in sorted(names & sent.keys()):
-        if not is_empty(sent[name]):
-            raise errors.BadField(field=name, reason=(
-                'REST 1.0 has no such field and would ignore it: send '
-                '"OpenStack-API-Version: reservation 1.1", or leave it out.'))
 
 
 def _one_form(sent):

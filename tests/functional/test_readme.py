@@ -72,7 +72,7 @@ def test_a_value_that_is_none_is_told_with_its_file(tmp_path):
                           env={**os.environ, 'CLIMATE_STATE': str(tmp_path)},
                           capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert 'option port' in done.stderr
+    assert '[api] port = "abc"' in done.stderr
     assert str(wrong) in done.stderr
 
 

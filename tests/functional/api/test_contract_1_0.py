@@ -151,31 +151,6 @@ def test_keys_that_nobody_knows_are_ignored(api, manager):
     assert_shape(lease['reservations'][0], RESERVATION)
 
 
-@pytest.mark.parametrize(('name', 'value'), [
-    ('start', '2030-05-01T12:00:00Z'), ('end', '2030-05-01T18:00:00Z'), ('duration', '8h'),
-    ('before_end', '2030-05-01T12:30:00Z'), ('acquire', {'type': 'wait'}), ('offer', 'o1'),
-    ('idle_exempt', True)])
-def test_a_field_of_later_versions_is_refused_and_not_ignored(api, name, value):
-    body = builders.a_body(reservations=[])
-    lease = api.post('/v1/leases', {**body, name: None}).json['lease']
-    for answer in (api.post('/v1/leases', {**body, name: value}),
-                   api.put(place(lease), {name: value})):
-        assert answer.status_int == 400
-        message = answer.json['error_message']
-        assert message.startswith(f'{name}: REST 1.0 has no such field')
-        assert 'OpenStack-API-Version: reservation 1.1' in message
-    assert len(api.get('/v1/leases').json['leases']) == 1
-
-
-@pytest.mark.parametrize(('name', 'value'), [('label', 'a'), ('depends_on', ['a'])])
-def test_an_order_of_reservations_is_refused_and_not_ignored(api, manager, name, value):
-    manager.enrol(1)
-    host = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
-    answer = api.post('/v1/leases', builders.a_body(reservations=[{**host, name: value}]))
-    assert answer.status_int == 400
-    assert answer.json['error_message'].startswith(f'{name}: REST 1.0 has no such field')
-
-
 def test_a_dry_run_is_refused_and_makes_nothing(api):
     body = builders.a_body(reservations=[])
     refused = api.post('/v1/leases?dry_run=true', body)

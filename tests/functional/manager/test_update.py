@@ -309,7 +309,8 @@ def test_a_lease_that_is_changed_again_and_again_keeps_few_events_and_entries(
     before = kinds(manager, tables.HISTORY, 'what')
     for number in range(15):
         manager.change_reservation(lease, min=1 + number % 2, max=1 + number % 2)
-        acts.change(manager, lease, name=f'number {number}', end=NOON + hours(41 + number))
+        acts.change(manager, lease, end=NOON + hours(41 + number))
+        acts.change(manager, lease, name=f'number {number}')
         acts.change(manager, lease, notify_at=[
             manager.clock() + builders.seconds(seconds)] * 2)
         manager.run()

@@ -112,7 +112,7 @@ def test_its_options_come_from_its_class_and_its_calls_from_the_session_of_clima
 
 
 def test_a_bad_value_of_its_options_is_told_at_the_start(real):
-    with pytest.raises(registry.Unusable, match=r'^\[boxes\]: .*most'):
+    with pytest.raises(errors.Unusable, match=r'^\[boxes\] most = "none at all" in '):
         real('most = none at all')
 
 
