@@ -12,12 +12,15 @@ import webob.exc
 
 from climate import errors
 from climate import policy
+from climate.api import body
 from climate.api import error_names
 from climate.api import hooks
+from climate.api import queries
 from climate.api import views
 from climate.plugins import registry
 from climate.rpc import client
 
+_DRY_RUN = 'dry_run'
 _LONGEST_ID = 36
 _LONGEST_PROJECT = 255
 
@@ -49,6 +52,9 @@ class Controller(rest.RestController):
     _OF_ALL = {'get_all': 'GET', 'post': 'POST'}
     _OF_ONE = {'get_one': 'GET', 'put': 'PUT', 'patch': 'PATCH', 'delete': 'DELETE'}
 
+    #: The methods that can be tried without being carried out: ``?dry_run=true``.
+    dry_runs: tuple[str, ...] = ()
+
     _handle_head = rest.RestController._handle_get
 
     @pecan.expose()
@@ -57,6 +63,7 @@ class Controller(rest.RestController):
             method, remainder = super()._route(args, request)
             if method.__self__ is self:
                 self._refuse_place(method.__name__, list(filter(None, remainder)))
+                self._refuse_query(request, method.__name__)
         except webob.exc.HTTPMethodNotAllowed as error:
             if not hasattr(error, 'verbs'):
                 here = self._OF_ONE if any(args) else self._OF_ALL
@@ -77,6 +84,19 @@ class Controller(rest.RestController):
             raise webob.exc.HTTPNotFound()
         if (name in self._OF_ONE) != bool(steps):
             raise webob.exc.HTTPMethodNotAllowed()
+
+    def _refuse_query(self, request, name):
+        # A caller who asks for a dry run must never get the real thing.
+        if request.method == 'HEAD' or name in ('get_all', 'get_one'):
+            return
+        known = (_DRY_RUN,) if name in self.dry_runs else ()
+        if not hooks.is_lenient(request):
+            queries.refuse_unknown(request, known)
+        elif _DRY_RUN in request.GET and body.flag(request, _DRY_RUN):
+            raise errors.BadField(field=_DRY_RUN, reason=(
+                'there are no dry runs at REST 1.0; ask for a later version.'))
+        if request.GET.get(_DRY_RUN) == '':
+            raise errors.BadField(field=_DRY_RUN, reason='it is empty: give true or false.')
 
 
 @functools.cache

@@ -33,6 +33,8 @@ _LONGEST_ID = 36
 class LeasesController(base.Controller):
     """Creates, lists, shows, changes and deletes leases."""
 
+    dry_runs = ('post', 'put')
+
     def __init__(self, parts):
         self._parts = parts
         self._waits = delete_waits.DeleteWaits(parts.manager, parts.conf.api)

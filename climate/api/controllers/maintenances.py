@@ -21,6 +21,8 @@ _FILTERS = ('limit', 'marker')
 class MaintenancesController(base.Controller):
     """Plans, previews, lists, shows and deletes maintenances."""
 
+    dry_runs = ('post',)
+
     def __init__(self, parts):
         self._parts = parts
 
@@ -42,7 +44,6 @@ class MaintenancesController(base.Controller):
     @pecan.expose('json')
     def post(self, req, resp):
         caller = self._authorized(req, rules.POST)
-        queries.refuse_unknown(req, ('dry_run',))
         asked = _request(body.read(req, schemas.MAINTENANCE_CREATE,
                                    self._parts.conf.api.max_body_bytes),
                          body.flag(req, 'dry_run'), self._parts.clock())

@@ -46,3 +46,50 @@ def test_characters_that_no_database_keeps_are_refused(api, route, known):
 def test_groups_may_be_given_one_by_one(api):
     answer = api.get('/v1/usage?group_by=project&group_by=day', **ADMIN)
     assert answer.status_int == 200, answer.json
+
+
+def changing(api):
+    """Yield (method, path, whether the route has dry runs) of all that changes something."""
+    for path, operations in sorted(api.get('/v1/openapi').json['paths'].items()):
+        for method, operation in operations.items():
+            if method in ('post', 'put', 'patch', 'delete'):
+                names = [each['name'] for each in operation.get('parameters', ())]
+                yield method.upper(), f'/v1{path}'.replace('{id}', '1'), 'dry_run' in names
+
+
+def test_no_route_without_dry_runs_takes_one_for_the_real_thing(api):
+    routes = list(changing(api))
+    assert {path for _, path, has_dry_runs in routes if has_dry_runs} == {
+        '/v1/leases', '/v1/leases/1', '/v1/maintenances'}
+    for method, path, has_dry_runs in routes:
+        for name in ('dry_run', 'dry-run', 'force'):
+            answer = api.call(method, f'{path}?{name}=true', {}, **ADMIN)
+            text = answer.json['error_message']
+            assert (answer.status_int == 400 and text.startswith(f'{name}: no such parameter')) != (
+                has_dry_runs and name == 'dry_run'), (method, path, text)
+
+
+def test_a_lease_is_neither_deleted_nor_swapped_by_a_dry_run(api, manager):
+    manager.enrol(2)
+    lease = manager.active()
+    place = f'/v1/leases/{lease.id}'
+    for method, path, sent in (('DELETE', place, None), ('POST', f'{place}/swap', {'host': '1'})):
+        assert api.call(method, f'{path}?dry_run=true', sent, version='1.1').status_int == 400
+    assert api.get(place, version='1.1').json['lease']['status'] == 'active'
+
+
+@pytest.mark.parametrize('query', ['dry_run', 'dry_run=', 'dry_run=false&dry_run=true',
+                                   'dry_run=maybe', 'dryrun=true', 'dry_run[]=1'])
+def test_a_dry_run_that_is_not_clear_creates_nothing(api, query):
+    answer = api.post(f'/v1/leases?{query}', {'name': 'x', 'duration': '1h'}, version='1.1')
+    assert answer.status_int == 400, answer.json
+    assert api.get('/v1/leases', version='1.1').json == {'leases': []}
+
+
+def test_rest_1_0_has_no_dry_run_and_creates_nothing(api, manager):
+    manager.enrol(1)
+    answer = api.post('/v1/leases?dry_run=true', builders.a_body(), version='1.0')
+    assert answer.status_int == 400
+    assert answer.json['error_message'].startswith('dry_run: there are no dry runs at REST 1.0')
+    assert api.get('/v1/leases').json == {'leases': []}
+    assert api.post('/v1/leases?trace=1', builders.a_body()).status_int == 201
