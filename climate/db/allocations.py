@@ -195,7 +195,7 @@ def cut(connection, reservation_ids, now, resource_ids=None, need=None, by_owner
 def promises(connection, reservation_id, now, resource_ids, need, *, by_owner):
     """Return until when a reservation was to have copies that are about to be cut, as Promises.
 
-    Whole resources have none, because they are replaced only by themselves.
+    Whole resources have none, because an owner replaces them only by themselves.
 
     :param by_owner: whether the owner cuts them; else only earlier promises count.
     """
@@ -206,6 +206,16 @@ def promises(connection, reservation_id, now, resource_ids, need, *, by_owner):
     found = [(row, max(filter(None, [row.promised_until, row.end if by_owner else None]),
                        default=None)) for row in rows]
     return [unused.Promise(row.resource_id, row.copies, until) for row, until in found if until]
+
+
+def take_promises(connection, reservation_id, now, resource_ids):
+    """Return the Promises of allocations that are about to be exchanged, which lose them."""
+    mine = (ALLOCATIONS.c.reservation_id == reservation_id, ALLOCATIONS.c.end > now,
+            ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.promised_until.is_not(None),
+            ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)))
+    rows = connection.execute(sa.select(ALLOCATIONS).where(*mine).order_by(ALLOCATIONS.c.id)).all()
+    connection.execute(sa.update(ALLOCATIONS).where(*mine).values(promised_until=None))
+    return [unused.Promise(row.resource_id, row.copies, row.promised_until) for row in rows]
 
 
 def _promise(end):

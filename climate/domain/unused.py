@@ -8,13 +8,14 @@ import dataclasses
 import datetime
 
 from climate.domain import pricing
+from climate.domain import records
 
 _Place = Callable[[pricing.Item], Hashable]
 
 
 @dataclasses.dataclass(frozen=True)
 class Promise:
-    """The copies of a shared resource that a reservation is to have until a moment."""
+    """The copies of a resource that a reservation is to have until a moment."""
 
     resource_id: int | None
     copies: int
@@ -66,7 +67,7 @@ def inherited(ended: Sequence[Promise], begun: Sequence[Promise]
     Otherwise an owner could replace copies by others that end at once, and never pay for the
     unused hours.
 
-    :param ended: the allocations of shared resources that end at this moment, with their promises.
+    :param ended: the allocations that end at this moment, with their promises.
     :param begun: the allocations that replace them, with their ends.
     :returns: for each of `begun`, {promise, None: its own end: number of copies}.
     """
@@ -83,3 +84,12 @@ def inherited(ended: Sequence[Promise], begun: Sequence[Promise]
                 copies[None] -= kept
                 copies[old.until] += kept
     return [dict(+copies) for copies in found]
+
+
+def keeping(promises: Sequence[Promise], chosen: Sequence[records.Allocation]
+            ) -> list[records.Allocation]:
+    """Return Allocations with the Promises of those that they replace; some are split by them."""
+    found = inherited(promises, [
+        Promise(each.resource_id, each.copies, each.end) for each in chosen])
+    return [dataclasses.replace(each, copies=copies, promised_until=until)
+            for each, parts in zip(chosen, found, strict=True) for until, copies in parts.items()]

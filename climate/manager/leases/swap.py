@@ -25,6 +25,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import status_words
 from climate.domain import texts
+from climate.domain import unused
 from climate.manager.booking import booking
 from climate.manager.booking import substitutes
 from climate.manager.health import blocking
@@ -130,8 +131,9 @@ class Swap:
                                        'same time: read it again.', lease_id=lease.id)
         if trade.what == REPORTED:
             quarantines.refuse_too_many(connection, self._core.conf, lease, now)
+        promises = allocations.take_promises(connection, trade.reservation.id, now, {old.id})
         allocations.cut(connection, [trade.reservation.id], now, {old.id})
-        self._booking.replace(connection, chosen)
+        self._booking.replace(connection, unused.keeping(promises, chosen))
         reservations.change(connection, [trade.reservation.id], now, resources_changed=True)
         events.change(connection, lease.id, lease_events.updated(current, now), now)
         leases.change(connection, current, now)

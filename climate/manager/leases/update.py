@@ -326,7 +326,7 @@ class Update:
                                         by_owner=by_owner)
         allocations.cut(connection, [reservation.id], now, lost, need, by_owner)
         allocations.change(connection, [reservation.id], kept, need, by_owner, end=end)
-        self._booking.replace(connection, _promised(promises, [
+        self._booking.replace(connection, unused.keeping(promises, [
             given for given in chosen if given.resource_id not in kept]))
 
     @staticmethod
@@ -380,14 +380,6 @@ def _as_many_as_now(wish, running):
     return dataclasses.replace(wish, need=dataclasses.replace(
         wish.need, requirement=requirement.NOTHING if stays else wish.need.requirement,
         demand=dataclasses.replace(demand, at_least=least, at_most=max(have, least))))
-
-
-def _promised(promises, chosen):
-    """Return the Allocations `chosen` with the Promises of those that they replace."""
-    found = unused.inherited(promises, [
-        unused.Promise(each.resource_id, each.copies, each.end) for each in chosen])
-    return [dataclasses.replace(each, copies=copies, promised_until=until)
-            for each, parts in zip(chosen, found, strict=True) for until, copies in parts.items()]
 
 
 def _as_planned(lease, planned):

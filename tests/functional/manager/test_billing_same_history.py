@@ -342,3 +342,27 @@ def test_copies_that_an_administrator_takes_back_are_not_unused(enrolled):
     enrolled.run_until(NOON + hours(11))
     cases.bill(enrolled)
     assert 'unused_hours' not in {each.line.kind for each in cases.lines(enrolled)}
+
+
+@pytest.mark.parametrize('request_of', [
+    lambda: builders.hosts(1), lambda: builders.instances(4)], ids=['host', 'instances'])
+@pytest.mark.parametrize('goes_on', [False, True])
+def test_a_swap_after_the_lease_was_shortened_changes_no_unused_hours(
+        enrolled, request_of, goes_on):
+    lease = enrolled.create(builders.a_lease(request_of(), end=NOON + hours(10)))
+    enrolled.run_until(NOON + hours(2))
+    acts.change(enrolled, lease, end=NOON + hours(3))
+    [reservation] = enrolled.lease(lease).reservations
+    enrolled.client.swap_resource(builders.a_member(), lease.id, str(reservation.resource_ids[0]))
+    enrolled.run()
+    if goes_on:
+        acts.change(enrolled, lease, end=NOON + hours(10))
+    enrolled.run_until(NOON + hours(11))
+    cases.bill(enrolled)
+    copies = len(reservation.resource_ids)
+    used = 10 if goes_on else 3
+    assert {kind: sum(decimal.Decimal(each.line.hours) for each in cases.lines(enrolled)
+                      if each.line.kind == kind)
+            for kind in ('resource_hours', 'unused_hours')} == {
+                'resource_hours': used * copies, 'unused_hours': (10 - used) * copies}
+    billing_truths.statements_are_right(enrolled.database)
