@@ -124,7 +124,9 @@ class Outcomes:
         over = [key for key, state in outcome.states.items()
                 if state == lifecycle.RESERVATION_DELETED]
         if over and not claim.kind.releases_all:
-            allocations.cut(connection, over, now)
+            # A target that is gone was deleted by its owner, who thus gave the rest back.
+            allocations.cut(connection, over, now,
+                            by_owner=claim.event.kind == event_kinds.CHECK)
         for reservation in claim.lease.reservations:
             values = {}
             if reservation.id in outcome.states:

@@ -13,6 +13,7 @@ from support import builders
 from climate import errors
 from climate.db import tables
 from climate.domain import records
+from climate.manager.leases import target_watch
 
 NOON, hours = builders.NOON, builders.hours
 START = NOON + hours(72)
@@ -365,4 +366,29 @@ def test_a_swap_after_the_lease_was_shortened_changes_no_unused_hours(
                       if each.line.kind == kind)
             for kind in ('resource_hours', 'unused_hours')} == {
                 'resource_hours': used * copies, 'unused_hours': (10 - used) * copies}
+    billing_truths.statements_are_right(enrolled.database)
+
+
+def deleted_in_nova(manager, lease, server):
+    manager.cloud.delete_server(server.id)
+    target_watch.Watch(manager.core).look(manager.clock())
+
+
+def deleted_in_climate(manager, lease, server):
+    acts.delete(manager, lease)
+
+
+@pytest.mark.parametrize('way', [deleted_in_nova, deleted_in_climate],
+                         ids=lambda way: way.__name__)
+def test_a_leased_server_that_its_owner_deletes_costs_unused_hours(enrolled, way):
+    server = enrolled.cloud.boot('demo', 'vm', {}, flavor='2')
+    lease = enrolled.create(builders.a_lease(
+        records.ReservationRequest('virtual:instance', {'resource_id': server.id}),
+        start=NOON + hours(30), end=NOON + hours(40)))
+    enrolled.run_until(NOON + hours(32))
+    way(enrolled, lease, server)
+    enrolled.run_until(NOON + hours(41))
+    cases.bill(enrolled)
+    found = {each.line.kind: round(float(each.line.hours), 1) for each in cases.lines(enrolled)}
+    assert found == {'resource_hours': 2, 'unused_hours': 8, 'early_end_credit': 8}
     billing_truths.statements_are_right(enrolled.database)
