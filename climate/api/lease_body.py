@@ -237,6 +237,16 @@ def _hash(data):
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
+def refuse_stale(request, lease):
+    """Refuse a request whose If-Match names another version of a lease than this one.
+
+    :raises StalePrecondition: it does.
+    """
+    generation = None if hooks.is_lenient(request) else _generation(request)
+    if generation not in (None, lease.generation):
+        raise errors.StalePrecondition(lease_id=lease.id)
+
+
 def _generation(request):
     text = request.headers.get('If-Match')
     if text is None or text.strip() == '*':

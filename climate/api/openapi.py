@@ -12,6 +12,7 @@ from climate.domain import usage_groups
 
 _operation, _query = operations.operation, operations.query
 _flag, _paging = operations.flag, operations.paging
+_IF_MATCH = {'name': 'If-Match', 'in': 'header', 'schema': {'type': 'string'}}
 _ID = operations.in_path(maxLength=36)
 _MONTH = '^[2-9][0-9]{3}-(0[1-9]|1[0-2])$'
 
@@ -44,9 +45,8 @@ def document(plugins):
                 'parameters': [_ID],
                 'get': _operation('Show a lease'),
                 'put': _operation('Change a lease', lease_update, query=[
-                    {'name': 'If-Match', 'in': 'header', 'schema': {'type': 'string'}},
-                    _flag('dry_run')]),
-                'delete': _operation('Delete a lease', status=204),
+                    _IF_MATCH, _flag('dry_run')]),
+                'delete': _operation('Delete a lease', status=204, query=[_IF_MATCH]),
             },
             '/leases/{id}/history': {
                 'parameters': [_ID],
@@ -55,7 +55,7 @@ def document(plugins):
             '/leases/{id}/swap': {
                 'parameters': [_ID],
                 'post': _operation('Swap a broken resource of a running lease',
-                                   schemas.LEASE_SWAP[1], 202),
+                                   schemas.LEASE_SWAP[1], 202, [_IF_MATCH]),
             },
             '/offers': {'get': _operation('List the offers held for the project')},
             '/offers/{id}': {

@@ -106,6 +106,7 @@ class LeasesController(base.Controller):
     def delete(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         self._authorize(req, rules.DELETE, lease)
+        lease_body.refuse_stale(req, lease)
         caller = hooks.caller(req)
         if not self._parts.manager.delete_lease(caller, lease_id) and hooks.is_lenient(req):
             self._waits.wait(req.environ, caller, lease)
@@ -232,6 +233,7 @@ class SwapController(base.Controller):
         caller = hooks.caller(req)
         self._parts.policy.authorize(caller, rules.SWAP, _target(lease))
         base.refuse_lenient(req, 'Resources are swapped')
+        lease_body.refuse_stale(req, lease)
         data = body.read(req, schemas.LEASE_SWAP, self._parts.conf.api.max_body_bytes)
         if ('host' in data) == ('resource' in data):
             raise errors.BadField(field='host', reason=(

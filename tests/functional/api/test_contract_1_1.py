@@ -178,6 +178,19 @@ def test_a_change_with_an_old_etag_is_refused(create, call):
     assert call('GET', place).headers['ETag'] == renamed.headers['ETag'] != old
 
 
+def test_a_deletion_or_a_swap_with_an_old_etag_is_refused(create, call):
+    place = f'/v1/leases/{create()["id"]}'
+    old = call('GET', place).headers['ETag']
+    new = call('PUT', place, {'name': 'second'}).headers['ETag']
+    for match in (old, '"x"'):
+        for method, path, body in (('DELETE', place, None), (
+                'POST', f'{place}/swap', {'host': '1'})):
+            answer = call(method, path, body, headers={'If-Match': match})
+            assert (answer.status_int, answer.json['error_name']) == (412, 'stale_precondition')
+    assert call('POST', f'{place}/swap', {'host': '1'}, headers={'If-Match': new}).status_int != 412
+    assert call('DELETE', place, headers={'If-Match': new}).status_int == 204
+
+
 def test_a_key_makes_one_lease_however_often_it_is_sent(call):
     body = {'name': 'x', 'duration': '1h'}
     first, again = (call('POST', '/v1/leases', body, headers={'Idempotency-Key': 'k'})
