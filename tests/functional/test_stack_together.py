@@ -132,6 +132,10 @@ def test_if_one_cannot_start_the_others_are_taken_back(manager, refused):
     manager.run_until(END - builders.minutes(30))
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert 'What has started is taken back' in stacks.told(manager, lease)
+    again = manager.create(builders.a_lease(builders.hosts(2), end=END))
+    assert len(again.reservations[0].resource_ids) == 2
+    manager.client.delete_lease(builders.a_member(), again.id)
+    manager.run()
     assert manager.cloud.network.floating_ips() == []
     assert manager.cloud.as_service().volumes.every() == []
     assert manager.cloud.stacks() == []

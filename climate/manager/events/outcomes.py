@@ -214,6 +214,7 @@ class Outcomes:
             return
         if given_up is event_kinds.GivenUp.HEALED and self._starts_whole(claim):
             lease_transitions.end_early(connection, lease.id, now, _TAKEN_BACK)
+            allocations.cut(connection, [each.id for each in lease.reservations], now)
             # What is taken back is not billed.
             reservations.change(connection, [each.id for each in lease.reservations], now,
                                 started_at=None)
