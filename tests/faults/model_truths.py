@@ -86,13 +86,23 @@ class Recorded:
         return [event for event in self.events.get(lease_id, ()) if event.status in _OPEN]
 
 
+def _in_order(table):
+    """Return the columns by which the rows of a table have the same order on every database."""
+    return [column for column in table.c if column.name == 'created_at'] + list(table.primary_key)
+
+
 def read(database):
-    """Return the Recorded: rows by their id, events by the id of their lease."""
+    """Return the Recorded: rows by their id, events by the id of their lease; oldest first.
+
+    Without an order PostgreSQL returns rows as they lie on its pages, where a vacuum moves them.
+    Steps choose by place, so the same steps would go on in another way.
+    """
     found = {}
     with database.reader() as connection:
         for name, (table, columns) in _COLUMNS.items():
             found[name] = connection.execute(
-                sa.select(*(table.c[each] for each in columns.split()))).all()
+                sa.select(*(table.c[each] for each in columns.split()))
+                .order_by(*_in_order(table))).all()
     for name in ('leases', 'reservations', 'resources', 'offers', 'windows'):
         found[name] = {row.id: row for row in found[name]}
     found['acquisitions'] = {row.lease_id: row for row in found['acquisitions']

@@ -45,6 +45,15 @@ def _refused(manager, words, **options):
         _look(manager, **options)
 
 
+def test_rows_are_read_oldest_first_wherever_the_database_has_them(manager, lease):
+    ids = list(model_truths.read(manager.database).leases)
+    for place, lease_id in enumerate(reversed(ids)):
+        # PostgreSQL moves an updated row to another place.
+        _write(manager, sa.update(tables.LEASES).where(tables.LEASES.c.id == lease_id).values(
+            created_at=builders.NOON + builders.minutes(place)))
+    assert list(model_truths.read(manager.database).leases) == ids[::-1]
+
+
 def test_a_host_given_twice_is_seen(manager, lease):
     start = tables.ALLOCATIONS.c.start
     _write(manager, sa.update(tables.ALLOCATIONS).values(
