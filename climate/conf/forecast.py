@@ -20,8 +20,9 @@ OPTS = [
                     'whatever time they asked for. Forecasts learn from them, usage has '
                     'counted them before. 0: until climate-db purge deletes them.'),
     cfg.IntOpt('refusals_per_project', default=1000, min=1, max=1000000,
-               help='Number of refused requests that are kept of a project, one for each '
-                    'reservation. Older ones are deleted when a further request is refused.'),
+               help='Number of refused requests and of leases that waited without success that '
+                    'are kept of a project, one for each reservation. Older ones are deleted '
+                    'when another one is added.'),
 ]
 
 

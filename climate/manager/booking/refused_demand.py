@@ -83,19 +83,23 @@ class RefusedDemand:
         waited = max(0, int((now - (lease.created_at or lease.start)).total_seconds()))
         found = [dataclasses.replace(each, waited_seconds=waited)
                  for each in _refusals(asked, reason, now)]
+        self._add(connection, found, once=True)
+
+    def _add(self, connection, found, once=False):
+        """Insert Refusals of one project, and delete its oldest ones beyond the limit."""
+        most = self._core.conf.forecast.refusals_per_project
         if found:
-            rows.add(connection, found, once=True)
+            rows.add(connection, found[:most], once)
+            rows.keep_newest(connection, found[0].project_id, most)
 
     def _record(self, found, now):
         """Write Refusals, or count one more repetition; a failure is only logged."""
-        most = self._core.conf.forecast.refusals_per_project
-        found = found[:most]
+        found = found[:self._core.conf.forecast.refusals_per_project]
         for attempt in range(_ATTEMPTS if found else 0):
             try:
                 with self._core.database.writer() as connection:
                     if not rows.repeat(connection, [each.request_hash for each in found], now):
-                        rows.add(connection, found)
-                        rows.keep_newest(connection, found[0].project_id, most)
+                        self._add(connection, found)
                 return
             except (engine.Duplicate, errors.LostRace):
                 LOG.debug('The same refusal was recorded at the same moment; attempt %d', attempt)

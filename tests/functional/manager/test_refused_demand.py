@@ -221,6 +221,27 @@ def test_what_a_member_can_be_refused_with_is_bounded(manager, conf):
     assert len(found(manager)) == 1 + 20
 
 
+@pytest.mark.parametrize('deleted', [True, False])
+def test_leases_that_wait_in_vain_leave_no_more_than_refused_requests(manager, conf, deleted):
+    conf.set_override('refusals_per_project', 20, group='forecast')
+    manager.enrol(6)
+    manager.create(builders.a_lease(builders.hosts(6), end=NOON + hours(99)))
+    manager.run()
+    refused(manager, three(), builders.a_member('eve', 'other'))
+    for _ in range(8):
+        lease = manager.create(builders.a_lease(
+            *(builders.hosts(1) for _ in range(6)), duration_seconds=3600,
+            acquire=records.Acquire('wait', not_after=manager.clock() + hours(1))))
+        if deleted:
+            manager.client.delete_lease(builders.a_member(), lease.id)
+        manager.run_until(manager.clock() + hours(2))
+    with manager.database.reader() as connection:
+        left = connection.execute(sa.select(tables.REFUSALS.c.project_id, tables.REFUSALS.c.at)
+                                  .order_by(tables.REFUSALS.c.id)).all()
+    assert [each.project_id for each in left] == ['other'] + ['demo'] * 20
+    assert max(each.at for each in left) == left[-1].at
+
+
 def test_a_purge_takes_old_refusals_whatever_time_they_asked_for(manager):
     manager.enrol(1)
     refused(manager, three())
