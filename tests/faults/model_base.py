@@ -23,8 +23,8 @@ from climate import errors
 WHICH = st.integers(0, 11)
 SIDE = st.integers(0, 1)
 CALM, STORMY, FROZEN = 'calm', 'stormy', 'frozen'
-# The end of the month in which all begins.
-_JUNE = datetime.datetime(2030, 6, 1, tzinfo=datetime.UTC)
+#: The end of the month in which all begins.
+JUNE = datetime.datetime(2030, 6, 1, tzinfo=datetime.UTC)
 # So long an offer that nobody took is remembered.
 _FORGOTTEN = datetime.timedelta(hours=1)
 
@@ -79,6 +79,7 @@ class Base(stateful.RuleBasedStateMachine):
     :ivar spoiled: ids of the servers whose images fail.
     :ivar services_touched: some were disabled, so that starts may have failed.
     :ivar own: {id: its table} of what users have that was not made for a lease.
+    :ivar tampered: somebody removed objects of leases from the cloud.
     :ivar unfinished: (word, name) of what an administrator asked of a host and got no answer to.
     """
 
@@ -91,6 +92,7 @@ class Base(stateful.RuleBasedStateMachine):
         self.complaints = complaints
         self.mood = CALM
         self.cleaning = 0
+        self.most_refusals = model_world.MANY
         self.taken = collections.Counter()
         self.told = {}
         self.booted_for = {}
@@ -101,6 +103,7 @@ class Base(stateful.RuleBasedStateMachine):
         self.spoiled = set()
         self.services_touched = False
         self.unfinished = []
+        self.tampered = False
         self.own = {}
         self.failing = set()
         self._stirred = False
@@ -119,14 +122,14 @@ class Base(stateful.RuleBasedStateMachine):
                          cleaning=st.sampled_from([0, 0, 0, 5]),
                          hold_room=st.sampled_from(['required', 'preferred']),
                          crowd=st.integers(0, 4),
+                         refusals=st.sampled_from(model_world.REFUSALS),
                          month_end=st.sampled_from([None, 5, 20, 60, 240]))
-    def begin(self, mood, hosts, cleaning, hold_room, crowd, month_end):
-        self.mood = mood
-        self.cleaning = cleaning
+    def begin(self, mood, hosts, cleaning, hold_room, crowd, refusals, month_end):
+        self.mood, self.cleaning, self.most_refusals = mood, cleaning, refusals
         if month_end is not None:
-            self.world.clock.now = _JUNE - builders.minutes(month_end)
+            self.world.clock.now = JUNE - builders.minutes(month_end)
         self.tally[f'{mood} runs'] += 1
-        self.world.choose(cleaning, hold_room)
+        self.world.choose(cleaning, hold_room, refusals)
         self.world.managers[0].enrol(hosts, gpu='A100')
         for pool, (names, fields) in model_world.POOLS.items():
             for name in names:
@@ -180,7 +183,8 @@ class Base(stateful.RuleBasedStateMachine):
     def _judge_refusal(self, error, quiet):
         self.tally[f'refused: {type(error).__name__}'] += 1
         assert type(error) is not errors.ClimateError, '\n'.join(self.complaints.found)
-        assert self.mood != CALM or not isinstance(error, errors.CloudError), error.message
+        assert self.mood != CALM or self.tampered or not isinstance(error, errors.CloudError), (
+            error.message)
         if quiet:
             found = truths.read(self.world.database)
             # A creation whose answer was lost stays noted, for the reaper.

@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 
+import model_bounds as bounds
 import model_truths as truths
 import model_types
 import model_world
@@ -46,9 +47,12 @@ def judge(model):
     model.judge_images()
     _leases_are_over(model, recorded)
     assert all(each.place is None for each in recorded.offers.values()), recorded.offers
+    model.judge_forecasts(manager)
+    model.others_get_everything(manager)
     _audit_finds_nothing(model, manager)
     model.judge_bills()
     _nothing_is_left(model, manager)
+    bounds.a_purge_leaves_nothing_of_members(manager.core, model.now)
     assert not model.complaints.found, '\n'.join(model.complaints.found)
 
 

@@ -146,17 +146,6 @@ class Hosts(model_idle.Idle):
     def delete_maintenance(self, side, key):
         self.ask(side, lambda client: client.delete_maintenance(builders.an_admin(), key))
 
-    @stateful.precondition(lambda self: self._running())
-    @base.rule(side=base.SIDE, which=base.WHICH, place=st.integers(0, 3), by_admin=st.booleans())
-    def an_owner_swaps_a_host(self, side, which, place, by_admin):
-        lease = self.lease(self.pick(self._running(), which).id)
-        hosts = [key for each in lease.reservations if each.resource_type == 'physical:host'
-                 for key in each.resource_ids]
-        if hosts:
-            self.services_touched = True
-            self.ask(side, lambda client: client.swap_resource(
-                builders.a_member(), lease.id, str(self.pick(hosts, place)), by_admin=by_admin))
-
     @stateful.invariant()
     def hosts_are_as_they_should_be(self):
         before, self._known = self._known, self.recorded

@@ -106,7 +106,7 @@ class Servers(requests.Requests):
         amount = reservation.request.get('amount', _MOST)
         mine = [each for each in self.world.cloud.servers()
                 if self.booted_for.get(each.id) == reservation.id]
-        return (self.mood == base.CALM and not self.disabled
+        return (self.mood == base.CALM and not self.disabled and not self.tampered
                 and not due & {event_kinds.UPDATE, event_kinds.DELETE, event_kinds.RECLAIM}
                 and lease.state == lifecycle.ACTIVE and lease.end > self.now
                 and reservation.state == lifecycle.RESERVATION_ACTIVE and len(mine) < amount)

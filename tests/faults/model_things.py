@@ -18,36 +18,37 @@ _TEMPLATE = {'heat_template_version': '2021-04-16'}
 _WORD = {**_TEMPLATE, 'resources': {'word': {'type': 'OS::Heat::RandomString'}}}
 
 
-def _asked(resource_type, **request):
+def asked(resource_type, **request):
+    """Return the ReservationRequest for something of a type."""
     return records.ReservationRequest(resource_type, request)
 
 
 def _addresses(amount, required):
-    return _asked('virtual:floatingip', network_id=neutron.PUBLIC, amount=amount,
-                  required_floatingips=required[:amount])
+    return asked('virtual:floatingip', network_id=neutron.PUBLIC, amount=amount,
+                 required_floatingips=required[:amount])
 
 
 def _volumes(size_gb, amount, give, on_end):
-    return _asked('virtual:volume', size_gb=size_gb, amount=1 if give == 'type' else amount,
-                  give=give, on_end=on_end)
+    return asked('virtual:volume', size_gb=size_gb, amount=1 if give == 'type' else amount,
+                 give=give, on_end=on_end)
 
 
 def _network(segment, inside, on_end):
-    return _asked('virtual:network', required_segment=segment, on_end=on_end, **inside)
+    return asked('virtual:network', required_segment=segment, on_end=on_end, **inside)
 
 
 def _stack(count):
     """Without servers, or with so many that have room on hosts."""
     if not count:
-        return _asked('virtual:stack', template=_WORD)
+        return asked('virtual:stack', template=_WORD)
     server = {'type': 'OS::Nova::Server', 'properties': {'flavor': {'get_param': 'size'}}}
-    return _asked('virtual:stack', flavor_parameter='size', template={
+    return asked('virtual:stack', flavor_parameter='size', template={
         **_TEMPLATE, 'parameters': {'size': {'type': 'string', 'default': 'm1.small'}},
         'resources': {f'server{number}': server for number in range(count)}})
 
 
 def _cluster(node_count):
-    return _asked('virtual:cluster', cluster_template_id='kubernetes', node_count=node_count)
+    return asked('virtual:cluster', cluster_template_id='kubernetes', node_count=node_count)
 
 
 #: {type: the requests for it}.
@@ -121,7 +122,7 @@ class Types(model_offers.Offers):
                long=requests.LONG)
     def lease_what_a_user_has(self, side, which, ending, later, long):
         own_id, kind = self.pick(self._leasable(), which)
-        self.create(side, [_asked(kind, resource_id=own_id, on_end=_ON_END[kind][ending])], later,
+        self.create(side, [asked(kind, resource_id=own_id, on_end=_ON_END[kind][ending])], later,
                     long)
 
     def _leasable(self):

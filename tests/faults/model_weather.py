@@ -6,7 +6,7 @@ import datetime
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
-import model_bills
+import model_poison
 import model_types
 import model_world
 from support import builders
@@ -34,7 +34,7 @@ _SECONDS = st.sampled_from([1, 5, 10, 10, 40, 60, 300, 600, 1200, 7200])
 _POINT = st.one_of(st.integers(1, 8), st.integers(1, 25))
 
 
-class Weather(model_bills.Bills):
+class Weather(model_poison.Poison):
     """The steps of managers and administrators, the passing of time, and faults."""
 
     @base.rule(side=base.SIDE)

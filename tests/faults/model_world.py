@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 import logging
 import random
+import shutil
 import uuid
 
 import model_images
@@ -35,6 +36,9 @@ _TRIES = 4
 CLAIM = datetime.timedelta(seconds=30)
 #: So long Climate waits for images before it may delete a server without one.
 IMAGES_TAKE = datetime.timedelta(minutes=10)
+
+#: The most refused requests of a project that are kept, in runs in which they are few or many.
+FEW, MANY = REFUSALS = 6, 1000
 
 _OPTIONS = {
     ('simulated', 'hosts'): HOSTS,
@@ -162,6 +166,11 @@ class Database(engine.Database):
         self._points.reach(_DATABASE, 'after')
 
 
+def copy_of(migrated, folder, points):
+    """Return a Database on a copy of a SQLite file with Climate's tables."""
+    return Database(f'sqlite:///{shutil.copy(migrated, folder / "climate.sqlite")}', points)
+
+
 class Daemon(builders.Manager):
     """A manager that claims in one step and carries out in another, under a name of its own."""
 
@@ -245,10 +254,11 @@ class World:
         self._born += 1
         return Daemon(self.conf, self.database, self.clock, self.cloud, f'manager-{self._born}')
 
-    def choose(self, cleaning_minutes, hold_room):
+    def choose(self, cleaning_minutes, hold_room, refusals):
         """Let the managers be started anew with these options."""
         self.conf.set_override('cleaning_minutes', cleaning_minutes, group='manager')
         self.conf.set_override('hold_room', hold_room, group='virtual:instance')
+        self.conf.set_override('refusals_per_project', refusals, group='forecast')
         self.conf.set_override('spare_percent', 0, group='energy')
         for place in range(len(self.managers)):
             self.restart(place)

@@ -3,6 +3,7 @@
 import acts
 import pytest
 from support import builders
+from support import cloud_removals
 import test_outages
 
 from climate.domain import lifecycle
@@ -10,20 +11,6 @@ from climate.manager.audit import comparison
 from climate.manager.audit import repairs
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
-#: The tables of the simulated cloud with the objects that a lease has, and {table: its column} of
-#: what the cloud removes with each object.
-TABLES = {
-    'hosts': {}, 'servers': {},
-    'aggregates': {'aggregate_hosts': 'aggregate_id', 'aggregate_metadata': 'aggregate_id'},
-    'aggregate_hosts': {}, 'aggregate_metadata': {}, 'providers': {},
-    'flavors': {'flavor_access': 'flavor_id'}, 'flavor_access': {}, 'server_groups': {},
-    'resource_classes': {},
-    'networks': {'network_segments': 'network_id', 'subnets': 'network_id', 'ports': 'network_id'},
-    'subnets': {}, 'ports': {}, 'routers': {}, 'floating_ips': {}, 'volumes': {},
-    'volume_types': {}, 'volume_type_access': {}, 'volume_quotas': {},
-    'stacks': {'stack_parts': 'stack_id'}, 'stack_parts': {},
-    'clusters': {'node_groups': 'cluster_id'}, 'node_groups': {'cluster_nodes': 'group_id'},
-    'cluster_nodes': {}, 'trusts': {}}
 #: Objects of the cloud itself that a lease has while it runs.
 OF_THE_CLOUD = {'physical:host': ('hosts',), 'virtual:instance': ('hosts', 'providers'),
                 'flavor:instance': ('hosts', 'providers')}
@@ -46,29 +33,6 @@ def manager(conf, database, clock):
     return test_outages.resourceful(conf, database, clock)
 
 
-def _rows(manager):
-    """Return {(table, rowid)} of all that the cloud has."""
-    with manager.cloud.state() as connection:
-        return {(table, row['rowid']) for table in TABLES for row in connection.execute(
-            f'SELECT rowid AS rowid FROM {table}')}
-
-
-def _taken(manager, objects):
-    """Remove objects of the cloud; return them for `_restore`."""
-    found = []
-    with manager.cloud.state() as connection:
-        connection.execute('PRAGMA defer_foreign_keys = ON')
-        for table, rowid in objects:
-            row = connection.execute(f'SELECT * FROM {table} WHERE rowid = ?', (rowid,)).fetchone()
-            if row is None:
-                continue
-            found.append((table, dict(row)))
-            for other, column in TABLES[table].items():
-                connection.execute(f'DELETE FROM {other} WHERE {column} = ?', (row['id'],))
-            connection.execute(f'DELETE FROM {table} WHERE rowid = ?', (rowid,))
-    return found
-
-
 def _restore(manager, kind, taken):
     """Put back the objects that a lease used and that are not its own."""
     with manager.cloud.state() as connection:
@@ -81,7 +45,7 @@ def _restore(manager, kind, taken):
 
 def _running(manager, kind):
     """Return (a running lease with a server if it can have one, the objects that it has)."""
-    before = _rows(manager)
+    before = set(cloud_removals.rows(manager.cloud))
     lease = manager.create(builders.a_lease(
         test_outages.asked(kind), end=manager.clock() + hours(9)))
     manager.run_until(manager.clock() + minutes(5))
@@ -92,7 +56,7 @@ def _running(manager, kind):
         manager.cloud.boot('demo', 'mine', {'reservation': reservation.id})
     elif kind.endswith(':instance'):
         manager.cloud.boot('demo', 'mine', flavor=reservation.id)
-    objects = _rows(manager) - before
+    objects = set(cloud_removals.rows(manager.cloud)) - before
     names = {each.name for each in manager.client.list_resources(builders.an_admin(), 'host')
              if each.id in reservation.resource_ids}
     with manager.cloud.state() as connection:
@@ -117,7 +81,7 @@ def test_a_lease_ends_whatever_of_it_is_gone(manager, kind):
         lease, objects = _running(manager, kind)
         count = len(objects)
         gone = objects[number:number + 1] or objects
-        taken = _taken(manager, gone)
+        taken = cloud_removals.remove(manager.cloud, gone)
         if not _drifts(manager):
             unreported |= {table for table, _ in taken}
         (acts.end, acts.delete)[number % 2](manager, lease)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Removes objects of the simulated cloud behind Climate's back."""
+
+#: The tables of the simulated cloud with the objects that a lease has, and {table: its column} of
+#: what the cloud removes with each object.
+TABLES = {
+    'hosts': {}, 'servers': {},
+    'aggregates': {'aggregate_hosts': 'aggregate_id', 'aggregate_metadata': 'aggregate_id'},
+    'aggregate_hosts': {}, 'aggregate_metadata': {}, 'providers': {},
+    'flavors': {'flavor_access': 'flavor_id'}, 'flavor_access': {}, 'server_groups': {},
+    'resource_classes': {},
+    'networks': {'network_segments': 'network_id', 'subnets': 'network_id', 'ports': 'network_id'},
+    'subnets': {}, 'ports': {}, 'routers': {}, 'floating_ips': {}, 'volumes': {},
+    'volume_types': {}, 'volume_type_access': {}, 'volume_quotas': {},
+    'stacks': {'stack_parts': 'stack_id'}, 'stack_parts': {},
+    'clusters': {'node_groups': 'cluster_id'}, 'node_groups': {'cluster_nodes': 'group_id'},
+    'cluster_nodes': {}, 'trusts': {}}
+
+
+def rows(cloud, tables=tuple(TABLES)):
+    """Return {(table, rowid): the row as a dict} of all that the cloud has in these tables."""
+    found = {}
+    with cloud.state() as connection:
+        for table in tables:
+            for row in connection.execute(f'SELECT rowid AS at_row, * FROM {table}'):
+                values = dict(row)
+                found[table, values.pop('at_row')] = values
+    return found
+
+
+def remove(cloud, objects):
+    """Remove objects, with what the cloud removes with them; return [(table, row as a dict)].
+
+    :param objects: pairs (table, rowid); those that are gone already are left out.
+    """
+    removed = []
+    with cloud.state() as connection:
+        connection.execute('PRAGMA defer_foreign_keys = ON')
+        for table, rowid in objects:
+            row = connection.execute(f'SELECT * FROM {table} WHERE rowid = ?', (rowid,)).fetchone()
+            if row is not None:
+                removed.append((table, dict(row)))
+                _delete(connection, table, rowid)
+    return removed
+
+
+def _delete(connection, table, rowid):
+    for other, column in TABLES.get(table, {}).items():
+        for row in connection.execute(
+                f'SELECT rowid AS at_row FROM {other} WHERE {column} = '
+                f'(SELECT id FROM {table} WHERE rowid = ?)', (rowid,)).fetchall():
+            _delete(connection, other, row['at_row'])
+    connection.execute(f'DELETE FROM {table} WHERE rowid = ?', (rowid,))
