@@ -191,7 +191,8 @@ faults-long: ALONE = CLIMATE_SOAK_SECONDS=3600 $(BIN)/python -m pytest -m faults
 	tests/faults/test_soak.py
 # Managers on different nodes of a Galera cluster, which is there for this only.
 faults-long: CLUSTER = $(PYTHON) -m tools.databases up galera && \
-	{ CLIMATE_GALERA_ROUNDS=100 $(BIN)/python -m pytest -m faults tests/faults/test_galera.py; \
+	{ CLIMATE_GALERA_ROUNDS=100 CLIMATE_GALERA_SEED=$(SEED) $(BIN)/python -m pytest -m faults \
+	tests/faults/test_galera.py; \
 	code=$$?; $(PYTHON) -m tools.databases down galera; exit $$code; }
 faults-short: SEED = 1
 faults-short: AMOUNTS = CLIMATE_CHAOS_SECONDS=30 CLIMATE_MODEL_STEPS=1500 CLIMATE_CASES=1500 \

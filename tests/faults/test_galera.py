@@ -4,6 +4,7 @@
 A lock on a row is known to its own node only. What the nodes compare at a commit are the rows that
 were written. CLIMATE_GALERA_ROUNDS says how often each race is run: 100 times by make faults-long.
 Without it the tests are skipped, because they need the cluster of `tools.databases up galera`.
+CLIMATE_GALERA_SEED is the seed of the pauses before bookings (default: another each time).
 """
 import collections
 from concurrent import futures
@@ -26,6 +27,7 @@ from climate.manager.leases import draft
 from tools.databases import galera
 
 _ROUNDS = int(os.environ.get('CLIMATE_GALERA_ROUNDS') or 0)
+_SEED = int(os.environ.get('CLIMATE_GALERA_SEED') or 0) or random.randrange(1, 10 ** 9)
 _CALLERS = 4
 _ONE = builders.hours(1)
 # How long the applier of a node is given to abort a transaction that holds a row it needs.
@@ -158,22 +160,25 @@ def test_of_all_who_want_the_last_host_on_three_nodes_one_gets_it(cluster, figur
 def test_a_lease_that_is_prolonged_and_bookings_on_other_nodes_never_share_the_host(
         cluster, figures):
     cluster.managers[0].enrol(1)
-    began, won = time.monotonic(), collections.Counter()
+    began, won, chance = time.monotonic(), collections.Counter(), random.Random(_SEED)
     later = builders.a_lease(start=builders.NOON + _ONE, end=builders.NOON + 2 * _ONE)
     for _ in range(_ROUNDS):
         here, there, elsewhere = cluster.managers
         lease = here.create(builders.a_lease())
         here.run()
+        # A booking has fewer statements, and would nearly always be the first.
+        pauses = [chance.uniform(0, _LATER_SECONDS) for _ in range(2)]
         answers = cluster.race(
             lambda at=here, of=lease.id: _prolong(at, of),
-            lambda at=there: _create_soon(at, later), lambda at=elsewhere: _create_soon(at, later))
+            lambda at=there, pause=pauses[0]: _create_later(at, later, pause),
+            lambda at=elsewhere, pause=pauses[1]: _create_later(at, later, pause))
         assert _kinds(answers) == {'Lease': 1, 'NotEnough': 2}
         cluster.accounts()
         won['prolonged' if isinstance(answers[0], records.Lease) else 'booked'] += 1
         cluster.clear()
-    figures(f'{_ROUNDS} races of a prolongation and two bookings, one winner each: {dict(won)}; '
-            f'{sum(cluster.lost.values())} transactions were refused and repeated, in '
-            f'{time.monotonic() - began:.0f} s')
+    figures(f'{_ROUNDS} races of a prolongation and two bookings, one winner each: {dict(won)}, '
+            f'CLIMATE_GALERA_SEED={_SEED}; {sum(cluster.lost.values())} transactions were refused '
+            f'and repeated, in {time.monotonic() - began:.0f} s')
 
 
 def test_a_prolongation_that_is_committed_refuses_a_booking_that_was_proved_before(
@@ -207,9 +212,8 @@ def _prolong(manager, lease_id):
         records.LeaseChanges(end=builders.NOON + 2 * _ONE))
 
 
-def _create_soon(manager, request):
-    # A booking has fewer statements, and would nearly always be the first.
-    time.sleep(random.random() * _LATER_SECONDS)
+def _create_later(manager, request, seconds):
+    time.sleep(seconds)
     return manager.create(request)
 
 

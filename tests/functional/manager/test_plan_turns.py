@@ -4,6 +4,7 @@ import threading
 
 import pytest
 from support import builders
+from support import waiting
 
 from climate import errors
 from climate.domain import forecast
@@ -20,18 +21,18 @@ def test_one_more_than_may_work_and_wait_is_refused_and_all_others_get_their_tur
         try:
             with shared.taken():
                 served.append(None)
-                over.wait(10)
+                over.wait(waiting.SECONDS)
         except errors.PlansBusy:
             refused.set()
     places = plan_turns.AT_ONCE + plan_turns.WAITING
     threads = [threading.Thread(target=ask) for _ in range(places + 1)]
     for each in threads:
         each.start()
-    assert refused.wait(10)
+    assert refused.wait(waiting.SECONDS)
     assert len(served) <= plan_turns.AT_ONCE
     over.set()
     for each in threads:
-        each.join(10)
+        each.join(waiting.SECONDS)
     assert len(served) == places
     with shared.taken():
         pass

@@ -4,6 +4,7 @@ from concurrent import futures
 import threading
 
 import pytest
+from support import waiting
 
 from climate.cloud import guard
 from climate.cloud import sharing
@@ -25,7 +26,7 @@ class Slow:
     def _read(self, keys):
         self.asked.append(keys)
         self.began.release()
-        assert self.go.acquire(timeout=10)
+        assert self.go.acquire(timeout=waiting.SECONDS)
         if self.problem is not None:
             raise self.problem
         guard.ask()
@@ -40,13 +41,12 @@ def slow():
 def all_at_once(slow, pool, *keys):
     """Ask for each key while a first read is under way; return the futures of their answers."""
     first = pool.submit(slow.shared.ask, 'first')
-    assert slow.began.acquire(timeout=10)
+    assert slow.began.acquire(timeout=waiting.SECONDS)
     others = [pool.submit(slow.shared.ask, key) for key in keys]
-    while slow.shared.waiting != set(keys):
-        pass
+    waiting.until(lambda: slow.shared.waiting == set(keys))
     slow.go.release()
-    assert first.result(10) == 1
-    assert slow.began.acquire(timeout=10)
+    assert first.result(waiting.SECONDS) == 1
+    assert slow.began.acquire(timeout=waiting.SECONDS)
     return others
 
 
@@ -54,7 +54,7 @@ def test_who_asks_while_a_read_is_under_way_shares_the_next_one(slow):
     with futures.ThreadPoolExecutor(9) as pool:
         others = all_at_once(slow, pool, *'abcdefgh')
         slow.go.release()
-        assert {each.result(10) for each in others} == {2}
+        assert {each.result(waiting.SECONDS) for each in others} == {2}
     assert slow.asked == [{'first'}, set('abcdefgh')]
 
 
@@ -65,7 +65,7 @@ def test_all_of_them_get_the_error_and_the_next_asks_again(slow):
         slow.go.release()
         for each in others:
             with pytest.raises(ValueError, match='no'):
-                each.result(10)
+                each.result(waiting.SECONDS)
     slow.problem = None
     slow.go.release()
     assert slow.shared.ask() == 3
