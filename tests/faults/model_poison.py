@@ -164,6 +164,9 @@ def nobody_else_waited_for_it(recorded, table, key, rows):
     lease_ids, resource_ids = related(recorded, table, key)
     texts = {str(key), *lease_ids, *(each.id for each in recorded.reservations.values()
                                      if each.lease_id in lease_ids)}
+    # What an offer holds is allocated to the reservations that it would become.
+    texts |= {each['id'] for name, row in rows if (name, row.get('id')) == ('offers', key)
+              for each in row['request']}
     for name, row in rows:
         own = row['id'] if name == 'resources' else row.get('resource_id')
         text = json.dumps(row, default=str)
