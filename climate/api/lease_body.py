@@ -110,12 +110,7 @@ def _absolute(data, now):
 
 
 def _dry_run(request):
-    wanted = body.flag(request, 'dry_run')
-    if wanted and hooks.is_lenient(request):
-        raise errors.BadField(field='dry_run', reason=(
-            'REST 1.0 has no dry runs, so the change would be made: send '
-            '"OpenStack-API-Version: reservation 1.1".'))
-    return wanted
+    return False if hooks.is_lenient(request) else body.flag(request, 'dry_run')
 
 
 def _shown(moment):

@@ -8,12 +8,15 @@ from climate.api import availability_request
 from climate.api import availability_view
 from climate.api import criteria_policy
 from climate.api import hooks
+from climate.api import schemas
 from climate.api.controllers import base
 from climate.policies import availability as rules
 
 
 class AvailabilityController(base.Controller):
     """Finds times at which reservations fit, from REST 1.1 on."""
+
+    ignored = tuple(schemas.AVAILABILITY['properties'])
 
     def __init__(self, parts):
         self._parts = parts

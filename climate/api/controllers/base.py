@@ -54,6 +54,8 @@ class Controller(rest.RestController):
 
     #: The methods that can be tried without being carried out: ``?dry_run=true``.
     dry_runs: tuple[str, ...] = ()
+    #: Parameters of GET that requests with a body may have, too, and that mean nothing there.
+    ignored: tuple[str, ...] = ()
 
     _handle_head = rest.RestController._handle_get
 
@@ -89,12 +91,13 @@ class Controller(rest.RestController):
         # A caller who asks for a dry run must never get the real thing.
         if request.method == 'HEAD' or name in ('get_all', 'get_one'):
             return
-        known = (_DRY_RUN,) if name in self.dry_runs else ()
+        known = (*self.ignored, *((_DRY_RUN,) if name in self.dry_runs else ()))
         if not hooks.is_lenient(request):
             queries.refuse_unknown(request, known)
         elif _DRY_RUN in request.GET and body.flag(request, _DRY_RUN):
             raise errors.BadField(field=_DRY_RUN, reason=(
-                'there are no dry runs at REST 1.0; ask for a later version.'))
+                'REST 1.0 has no dry runs, so the change would be made: send '
+                '"OpenStack-API-Version: reservation 1.1".'))
         if request.GET.get(_DRY_RUN) == '':
             raise errors.BadField(field=_DRY_RUN, reason='it is empty: give true or false.')
 

@@ -186,10 +186,10 @@ def _window(query, duration, now):
     lease_times.refuse_past(start, now, 'earliest')
     start = max(start, now)
     latest = query.latest
+    if (latest or start).year > _LAST_YEAR:
+        raise errors.BadField(field='latest', reason=f'it lies beyond the year {_LAST_YEAR}.')
     if latest is None:
         latest = lease_times.plus(start, query.duration_seconds + _AHEAD.total_seconds())
-    if latest.year > _LAST_YEAR:
-        raise errors.BadField(field='latest', reason=f'it lies beyond the year {_LAST_YEAR}.')
     if latest - start < duration:
         raise errors.BadField(field='duration', reason=(
             f'{moments.span(duration)} does not fit between the earliest moment, '

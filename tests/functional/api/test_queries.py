@@ -90,6 +90,6 @@ def test_rest_1_0_has_no_dry_run_and_creates_nothing(api, manager):
     manager.enrol(1)
     answer = api.post('/v1/leases?dry_run=true', builders.a_body(), version='1.0')
     assert answer.status_int == 400
-    assert answer.json['error_message'].startswith('dry_run: there are no dry runs at REST 1.0')
+    assert answer.json['error_message'].startswith('dry_run: REST 1.0 has no dry runs')
     assert api.get('/v1/leases').json == {'leases': []}
     assert api.post('/v1/leases?trace=1', builders.a_body()).status_int == 201
