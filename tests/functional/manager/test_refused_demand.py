@@ -221,7 +221,8 @@ def test_what_a_member_can_be_refused_with_is_bounded(manager, conf):
     assert len(found(manager)) == 1 + 20
 
 
-@pytest.mark.parametrize('deleted', [True, False])
+@pytest.mark.parametrize('deleted', [
+    True, pytest.param(False, marks=pytest.mark.proof)])
 def test_leases_that_wait_in_vain_leave_no_more_than_refused_requests(manager, conf, deleted):
     conf.set_override('refusals_per_project', 20, group='forecast')
     manager.enrol(6)
