@@ -27,6 +27,8 @@ _RACE_LOST = ('WSREP detected deadlock', 'Lock deadlock; Retry transaction', 'wh
               'database is locked')
 # The clock of the database is read again after this time.
 _CLOCK_SECONDS = 1
+# not_null_violation and check_violation of PostgreSQL: their detail is the whole row.
+_WITH_ROW = ('23502', '23514')
 _EXAMPLE = 'mysql+pymysql://climate:PASSWORD@db.example.org/climate'
 
 
@@ -235,6 +237,7 @@ def _open(url, isolation_level, options):
         engine.dialect.set_isolation_level(connection, isolation_level)
 
     _ping_only_idle(engine)
+    _hide_rows(engine.dialect)
     # Close the first connection, which was opened before the listener existed.
     engine.dispose()
     return engine
@@ -269,6 +272,23 @@ def _ping_only_idle(engine):
 
     # oslo.db lets the pool ping before each use, which costs as much as a statement.
     engine.dialect.do_ping = lives
+
+
+def _hide_rows(dialect):
+    """Remove the rows that PostgreSQL refused from its errors, because they may have secrets."""
+    execute = dialect.do_execute
+
+    def hidden(cursor, statement, parameters, context=None):
+        try:
+            execute(cursor, statement, parameters, context)
+        except dialect.dbapi.IntegrityError as error:
+            detail = getattr(getattr(error, 'diag', None), 'message_detail', None)
+            if detail and error.pgcode in _WITH_ROW:
+                error.args = tuple(str(part).replace(detail, 'The row is not shown.')
+                                   for part in error.args)
+            raise
+
+    dialect.do_execute = hidden
 
 
 def _open_sqlite(url):
