@@ -105,7 +105,7 @@ def test_what_a_lease_that_runs_lacks_is_added_beneath_its_server(scene, admin, 
     admin.compute.add_host_to_aggregate(scene.aggregate('freepool'), server.compute_host)
     admin.compute.delete_flavor(room)
     told = audit(code=2)
-    assert 'does not name project' in told
+    assert 'its aggregate has not climate:owner=' in told
     assert f'{server.compute_host} is in the freepool too' in told
     assert 'its flavor is missing' in told
     audit('--fix')

@@ -69,8 +69,12 @@ def _ensure(conf, nova, lease, reservation, zoned, known=None):
     """Make the Aggregate of a reservation, with or without a zone, and return it."""
     return nova.ensure_aggregate(
         reservation.id, zone=zone(conf, reservation.id) if zoned else None,
-        metadata={conf.nova.aggregate_owner_key: lease.project_id, MARK: reservation.id},
-        known=known)
+        metadata=marks(conf, lease, reservation), known=known)
+
+
+def marks(conf, lease, reservation):
+    """Return the metadata of the Aggregate of a reservation of hosts."""
+    return {conf.nova.aggregate_owner_key: lease.project_id, MARK: reservation.id}
 
 
 def _move_in(conf, nova, aggregate, resources, known, alone=False):
@@ -129,6 +133,12 @@ def foreign_zones(conf, known):
     Nova allows one zone for a host.
     """
     return own_zones(conf, known) if conf.nova.reservation_zone == 'always' else {}
+
+
+def unmarked(aggregate, metadata):
+    """Return which of these metadata an Aggregate lacks, as sentences of an audit."""
+    return [f'its aggregate has not {key}={text}' for key, text in metadata.items()
+            if aggregate.metadata.get(key) != text]
 
 
 def is_signed(conf, aggregate, reservation_id):

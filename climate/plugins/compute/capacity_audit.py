@@ -106,9 +106,10 @@ def _of_aggregate(conf, observed, lease, reservation, resources):
     for resource in resources:
         if resource.facts['service_name'] not in found.hosts:
             yield f'{resource.facts["service_name"]} is not in its aggregate'
-    for key, text in capacity.marks(conf, lease, reservation.id).items():
-        if found.metadata.get(key) != text:
-            yield f'its aggregate has not {key}={text}'
+    metadata = capacity.marks(conf, lease, reservation.id)
+    if reservation.binding.get('server_group_id') is not None:
+        metadata['affinity_id'] = reservation.binding['server_group_id']
+    yield from aggregates.unmarked(found, metadata)
 
 
 def _of_flavor(observed, reservation):

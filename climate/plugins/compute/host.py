@@ -185,11 +185,12 @@ class HostPlugin(base.ResourcePlugin):
         [aggregate] = own
         wanted = set(aggregates.service_hosts(resources[host_pool.NEED]))
         problems = []
-        if not self._is_signed(aggregate, reservation.id):
-            problems.append(f'its zone is {aggregate.zone}, not '
-                            f'{aggregates.zone(self.conf, reservation.id)}')
-        if aggregate.metadata.get(self.conf.nova.aggregate_owner_key) != lease.project_id:
-            problems.append(f'its aggregate does not name project {lease.project_id}')
+        own_zone = aggregates.zone(self.conf, reservation.id)
+        if aggregate.zone != own_zone and (
+                aggregate.zone is not None or self.conf.nova.reservation_zone == 'always'):
+            problems.append(f'its zone is {aggregate.zone}, not {own_zone}')
+        problems += aggregates.unmarked(
+            aggregate, aggregates.marks(self.conf, lease, reservation))
         problems += [f'{host} is not in its aggregate'
                      for host in sorted(wanted - set(aggregate.hosts))]
         freepool = aggregates.named(observed.aggregates, self.conf.nova.aggregate_freepool)

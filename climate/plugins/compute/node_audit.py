@@ -79,9 +79,7 @@ def _of_aggregate(conf, observed, lease, reservation, resources):
     hosts = {each.facts['service_name'] for some in resources.values() for each in some}
     for host in sorted(hosts - set(found.hosts)):
         yield f'{host} is not in its aggregate'
-    for key, text in capacity.marks(conf, lease, reservation.id).items():
-        if found.metadata.get(key) != text:
-            yield f'its aggregate has not {key}={text}'
+    yield from aggregates.unmarked(found, capacity.marks(conf, lease, reservation.id))
 
 
 def _of_flavor(observed, reservation, key):

@@ -117,8 +117,28 @@ def running_without_a_host(case):
 def running_without_owner(case):
     case.nova.set_aggregate_metadata(case.nova.aggregate(case.id_of(case.host)),
                                      {'climate:owner': 'eve'})
-    return (f'reservation {case.id_of(case.host)}', 'does not name project demo',
+    return (f'reservation {case.id_of(case.host)}', 'its aggregate has not climate:owner=demo',
             'adds what is missing')
+
+
+def _marked(case, lease, key, text):
+    reservation_id = case.id_of(lease)
+    aggregate = case.nova.aggregate(reservation_id)
+    was = aggregate.metadata[key]
+    case.nova.set_aggregate_metadata(aggregate, {key: text})
+    return f'reservation {reservation_id}', f'its aggregate has not {key}={was}', 'adds'
+
+
+def running_without_mark(case):
+    return _marked(case, case.host, 'climate:reservation', None)
+
+
+def running_with_the_mark_of_another(case):
+    return _marked(case, case.host, 'climate:reservation', case.id_of(case.room))
+
+
+def room_without_affinity(case):
+    return _marked(case, case.room, 'affinity_id', None)
 
 
 def running_in_the_freepool_too(case):
@@ -175,7 +195,8 @@ REPAIRABLE = [
     leftover_aggregate, leftover_flavor, leftover_group,
     leftover_class, leftover_slots, held_by_a_lease_that_is_over,
     out_of_the_freepool, running_without_aggregate,
-    running_without_a_host, running_without_owner, running_in_the_freepool_too,
+    running_without_a_host, running_without_owner, running_without_mark,
+    running_with_the_mark_of_another, running_in_the_freepool_too, room_without_affinity,
     room_without_aggregate, room_without_flavor, room_with_too_few_slots,
     room_without_group, trust]
 
