@@ -45,7 +45,7 @@ def start(conf, cloud, lease, reservation, resources):
 
 
 def end(conf, cloud, lease, reservation):
-    """Delete the node group, then all that is left of it; only its nodes if the owner is gone.
+    """Delete the node group, unless the owner is gone; ``capacity_end`` deletes its nodes then.
 
     :raises StillBusy: it is being deleted; to be called again in a moment.
     """
@@ -64,7 +64,6 @@ def end(conf, cloud, lease, reservation):
         if group.status == 'DELETE_FAILED':
             raise nodes.failed(group, f'Node group {group.id} of cluster {cluster_id}')
         raise nodes.busy(conf, cloud, f'node group {group.id} is being deleted.')
-    node_capacity.end(cloud, lease, reservation, KEYS)
 
 
 def _group(clusters, cluster_id, reservation_id):

@@ -39,7 +39,7 @@ def lacks(conf, observed, lease, reservation, resources):
     return [*gone, *node_audit.lacks(conf, observed.capacity, lease, reservation, resources)]
 
 
-def clear(cloud, reservation_id):
+def clear(conf, cloud, reservation_id):
     """Remove what an ended reservation left, unless its cluster or its servers still exist.
 
     :raises StillBusy: they do; nothing that they need was removed.
@@ -51,7 +51,7 @@ def clear(cloud, reservation_id):
         # Whether somebody needs what runs there, only its owners know.
         raise errors.StillBusy.plain('Magnum', (
             f'an audit deletes no clusters, and these are there: {", ".join(left)}. Delete them.'))
-    node_audit.clear(cloud, reservation_id)
+    node_audit.clear(conf, cloud, reservation_id)
 
 
 def _clusters(observed):

@@ -11,6 +11,7 @@ from climate.plugins.cluster import audit
 from climate.plugins.cluster import created
 from climate.plugins.cluster import parsing
 from climate.plugins.compute import capacity
+from climate.plugins.compute import capacity_end
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import node_capacity
 from climate.plugins.compute import requirements
@@ -74,6 +75,8 @@ class ClusterPlugin(base.ResourcePlugin):
 
     def end(self, cloud, lease, reservation, resources):
         _form(reservation).end(self.conf, cloud, lease, reservation)
+        capacity_end.end(self.conf, cloud, lease, reservation, {
+            key: resources.get(key, ()) for key in _keys(reservation.request)})
 
     @classmethod
     def fields(cls, reservation):
@@ -99,7 +102,7 @@ class ClusterPlugin(base.ResourcePlugin):
         return dict(reservation.binding)
 
     def clear(self, cloud, made_for, resources):
-        audit.clear(cloud, made_for)
+        audit.clear(self.conf, cloud, made_for)
 
 
 def _form(reservation):

@@ -43,7 +43,7 @@ def start(conf, cloud, lease, reservation, resources):
 
 
 def end(conf, cloud, lease, reservation):
-    """Delete the cluster, then all that is left of it.
+    """Delete the cluster.
 
     :raises StillBusy: it is being deleted; to be called again in a moment.
     """
@@ -56,7 +56,6 @@ def end(conf, cloud, lease, reservation):
     awaited = _queued(cloud, reservation, _QUEUED_AT_END)
     if awaited is not None:
         raise nodes.busy(conf, cloud, awaited)
-    node_capacity.end(cloud, lease, reservation, KEYS)
 
 
 def _cluster(conf, cloud, clusters, lease, reservation):

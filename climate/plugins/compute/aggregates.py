@@ -190,10 +190,11 @@ def named(aggregates, name):
     return next((each for each in aggregates if each.name == name), None)
 
 
-def renamed(aggregate, reservation):
-    """Return the Drift of an Aggregate of a running reservation that somebody renamed."""
-    return audit.Drift('incomplete', f'reservation {reservation.id}', (
-        f'its aggregate is named {aggregate.name}: rename it back to {reservation.id}'))
+def renamed(conf, known, reservation):
+    """Return the Drifts of the Aggregates of a running reservation that somebody renamed."""
+    return [audit.Drift('incomplete', f'reservation {reservation.id}', (
+        f'its aggregate is named {each.name}: rename it back to {reservation.id}'))
+        for each in all_of(conf, known, reservation.id) if each.name != reservation.id]
 
 
 def zone(conf, reservation_id):

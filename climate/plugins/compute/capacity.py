@@ -219,41 +219,6 @@ def was_started(reservation):
     return reservation.binding.get('aggregate_id') is not None
 
 
-def end(conf, cloud, lease, reservation):
-    """Delete the servers of the private flavor, then all that `start` made.
-
-    :raises StillBusy: servers are being deleted; to be called again in a moment.
-    """
-    services = cloud.as_service()
-    # From here on no project may use the flavor, so no new server can be booted with it.
-    services.flavors.forbid(reservation.id, lease.project_id)
-    _delete(cloud, lease, reservation, services.flavors.servers(reservation.id))
-    try:
-        _remove(conf, services, reservation.id)
-    except errors.CloudUnreachable:
-        raise
-    except errors.CloudError:
-        # Nova does not find servers by a flavor that was deleted, or created again, by hand. But
-        # they keep their slots, and each knows the name of its flavor.
-        _delete(cloud, lease, reservation, [
-            each for each in services.servers.every()
-            if each.flavor is not None and each.flavor.name == name_of(reservation.id)])
-        raise
-
-
-def clear(conf, cloud, reservation_id):
-    """Remove all that `start` made, unless servers of the private flavor still exist.
-
-    :raises StillBusy: such servers exist; nothing was removed.
-    """
-    services = cloud.as_service()
-    servers = services.flavors.servers(reservation_id)
-    if servers:
-        raise errors.StillBusy.plain('Nova', (
-            f'servers of reservation {reservation_id} are there yet ({len(servers)}).'))
-    _remove(conf, services, reservation_id)
-
-
 def fields(reservation):
     """Return the fields of a reservation in answers, whether it was started or not."""
     made = {name: value for name, value in reservation.binding.items() if name != records.STAGED}
@@ -278,7 +243,7 @@ def _take_back(conf, cloud, lease, reservation, aggregate, slots):
             left[server.host] -= 1
             if left[server.host] < 0:
                 excess.append(server)
-    _delete(cloud, lease, reservation, excess)
+    delete(cloud, lease, reservation, excess)
     if lost:
         for hypervisor in services.nova.hypervisors():
             if hypervisor.service_host in lost:
@@ -288,18 +253,11 @@ def _take_back(conf, cloud, lease, reservation, aggregate, slots):
         LOG.info('Reservation %s: has no slots on %s any more', reservation.id, ', '.join(lost))
 
 
-def _remove(conf, services, reservation_id):
-    # The class goes first: Placement refuses to delete it if a server still uses it after all.
-    services.placement.delete_class(class_name(reservation_id))
-    services.flavors.delete(reservation_id)
-    for aggregate in aggregates.all_of(conf, services.nova.aggregates(), reservation_id):
-        services.nova.remove_hosts(aggregate, list(aggregate.hosts), is_going=True)
-        services.nova.delete_aggregate(aggregate)
-    # An interrupted change of the affinity may have left one, whatever the request says now.
-    services.flavors.delete_groups(name_of(reservation_id))
+def delete(cloud, lease, reservation, servers):
+    """Delete servers of the reservation.
 
-
-def _delete(cloud, lease, reservation, servers):
+    :raises StillBusy: they are being deleted; to be called again in a moment.
+    """
     cloud.announce(told.DELETE, told.servers(
         [each for each in servers if each.task != 'deleting'], lease.project_id))
     for server in servers:

@@ -50,9 +50,7 @@ def lacks(conf, observed, lease, reservation, resources):
         problems.append('its server group is missing')
     return [*(audit.Drift('incomplete', f'reservation {reservation.id}', problem, audit.COMPLETE,
                           reservation.id) for problem in problems),
-            *(aggregates.renamed(each, reservation)
-              for each in aggregates.all_of(conf, observed.aggregates, reservation.id)
-              if each.name != reservation.id)]
+            *aggregates.renamed(conf, observed.aggregates, reservation)]
 
 
 def _aggregates(conf, observed, resource_type):

@@ -5,6 +5,7 @@ import abc
 from climate.plugins import base
 from climate.plugins.compute import capacity
 from climate.plugins.compute import capacity_audit
+from climate.plugins.compute import capacity_end
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import reclaim
 from climate.plugins.compute import use
@@ -44,7 +45,7 @@ class CapacityPlugin(base.ResourcePlugin):
                               *self.sizes_and_specs(reservation))
 
     def end(self, cloud, lease, reservation, resources):
-        capacity.end(self.conf, cloud, lease, reservation)
+        capacity_end.end(self.conf, cloud, lease, reservation, resources)
 
     def use(self, cloud, parts):
         return use.of_capacity(cloud, parts)
@@ -74,7 +75,7 @@ class CapacityPlugin(base.ResourcePlugin):
                                  *self.sizes_and_specs(reservation))
 
     def clear(self, cloud, made_for, resources):
-        capacity.clear(self.conf, cloud, made_for)
+        capacity_end.clear(self.conf, cloud, made_for, [host_pool.NEED])
 
     @abc.abstractmethod
     def sizes_and_specs(self, reservation):

@@ -179,9 +179,9 @@ class HostPlugin(base.ResourcePlugin):
         own = aggregates.all_of(self.conf, observed.aggregates, reservation.id)
         if not own:
             return [_incomplete(reservation, 'its aggregate is missing')]
-        if any(each.name != reservation.id for each in own):
-            return [aggregates.renamed(each, reservation)
-                    for each in own if each.name != reservation.id]
+        renamed = aggregates.renamed(self.conf, observed.aggregates, reservation)
+        if renamed:
+            return renamed
         [aggregate] = own
         wanted = set(aggregates.service_hosts(resources[host_pool.NEED]))
         problems = []

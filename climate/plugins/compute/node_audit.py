@@ -3,11 +3,11 @@
 import collections
 import re
 
-from climate import errors
 from climate.domain import audit
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import capacity
 from climate.plugins.compute import capacity_audit
+from climate.plugins.compute import capacity_end
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import node_capacity
 
@@ -34,11 +34,12 @@ def lacks(conf, observed, lease, reservation, resources):
     for key, some in resources.items():
         problems += [*_of_flavor(observed, reservation, key),
                      *_of_slots(conf, observed, reservation, key, some)]
-    return [audit.Drift('incomplete', f'reservation {reservation.id}', problem, audit.COMPLETE,
-                        reservation.id) for problem in problems]
+    return [*(audit.Drift('incomplete', f'reservation {reservation.id}', problem, audit.COMPLETE,
+                          reservation.id) for problem in problems),
+            *aggregates.renamed(conf, observed.aggregates, reservation)]
 
 
-def clear(cloud, reservation_id):
+def clear(conf, cloud, reservation_id):
     """Remove what an ended reservation left, unless servers of its flavors still exist.
 
     :raises StillBusy: such servers exist; nothing was removed.
@@ -47,12 +48,7 @@ def clear(cloud, reservation_id):
     found = [*_flavors(services.flavors.every()),
              *_classes(services.placement.classes())]
     keys = {host_pool.NEED, *(key for made_for, key, _ in found if made_for == reservation_id)}
-    for key in sorted(keys):
-        servers = services.flavors.servers(node_capacity.flavor_id(reservation_id, key))
-        if servers:
-            raise errors.StillBusy.plain('Nova', (
-                f'servers of reservation {reservation_id} are there yet ({len(servers)}).'))
-    node_capacity.remove(services, reservation_id, sorted(keys))
+    capacity_end.clear(conf, cloud, reservation_id, sorted(keys))
 
 
 def _flavors(flavors):
@@ -72,7 +68,7 @@ def _classes(names):
 
 
 def _of_aggregate(conf, observed, lease, reservation, resources):
-    found = aggregates.named(observed.aggregates, reservation.id)
+    found = next(iter(aggregates.all_of(conf, observed.aggregates, reservation.id)), None)
     if found is None:
         yield 'its aggregate is missing'
         return

@@ -3,16 +3,13 @@
 
 It is what ``capacity`` makes for one flavor, with one resource class and one private flavor for
 each need. All hosts are in one aggregate. Another service, such as Magnum, boots the servers; so
-this module deletes one only if its host is lost, or if the reservation is over.
+this module deletes one only if its host is lost.
 """
 import collections
 
-from climate import errors
-from climate.domain import nouns
 from climate.plugins.compute import capacity
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import requirements
-from climate.plugins.compute import told
 
 #: The key of the need of a cluster that has the ids of a reservation of one flavor.
 FIRST = 'workers'
@@ -95,7 +92,7 @@ def take_back(conf, cloud, lease, reservation, resources):
     """
     services = cloud.as_service()
     for key in resources:
-        delete(cloud, lease, reservation, excess(cloud, reservation, resources, key)[1])
+        capacity.delete(cloud, lease, reservation, excess(cloud, reservation, resources, key)[1])
     own = {each.facts['service_name'] for some in resources.values() for each in some}
     aggregate = services.nova.ensure_aggregate(reservation.id)
     names = {each.service_host: each.name for each in services.nova.hypervisors()
@@ -108,43 +105,3 @@ def take_back(conf, cloud, lease, reservation, resources):
     lost = sorted(set(aggregate.hosts) - own)
     if lost:
         services.nova.remove_hosts(aggregate, lost)
-
-
-def end(cloud, lease, reservation, keys):
-    """Delete the servers of the private flavors, then all that `grant` made.
-
-    :raises StillBusy: servers are being deleted; to be called again in a moment.
-    """
-    flavors = cloud.as_service().flavors
-    for key in keys:
-        flavors.forbid(flavor_id(reservation.id, key), lease.project_id)
-    delete(cloud, lease, reservation, [
-        each for key in keys for each in flavors.servers(flavor_id(reservation.id, key))])
-    remove(cloud.as_service(), reservation.id, keys)
-
-
-def remove(services, reservation_id, keys):
-    """Remove all that `grant` made, of a reservation that has no servers any more."""
-    for key in keys:
-        # The class goes first: Placement refuses to delete it if a server still uses it.
-        services.placement.delete_class(class_name(reservation_id, key))
-        services.flavors.delete(flavor_id(reservation_id, key))
-    aggregate = services.nova.aggregate(reservation_id)
-    if aggregate is not None:
-        services.nova.remove_hosts(aggregate, list(aggregate.hosts), is_going=True)
-        services.nova.delete_aggregate(aggregate)
-
-
-def delete(cloud, lease, reservation, servers):
-    """Delete servers of the reservation.
-
-    :raises StillBusy: they are being deleted; to be called again in a moment.
-    """
-    cloud.announce(told.DELETE, told.servers(
-        [each for each in servers if each.task != 'deleting'], lease.project_id))
-    for server in servers:
-        cloud.as_service().nova.delete_server(server.id)
-    if servers:
-        raise errors.StillBusy.plain('Nova', nouns.counted(
-            len(servers), f'server of reservation {reservation.id} is being deleted.',
-            f'servers of reservation {reservation.id} are being deleted.'))

@@ -108,7 +108,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
 
     def lacks(self, observed, lease, reservation, resources):
         there = {(each.network_id, each.address): each for each in observed.floating_ips}
-        found = []
+        found, made = [], reservation.binding.get('floating_ips', {})
         for each in _all_of(resources):
             address = each.facts['address']
             existing = there.get((each.facts['network_id'], address))
@@ -116,6 +116,11 @@ class FloatingIPPlugin(base.ResourcePlugin):
                 found.append(audit.Drift(
                     'incomplete', f'reservation {reservation.id}', f'floating IP {address} is '
                     'missing', audit.COMPLETE, reservation.id))
+            elif existing.project_id == lease.project_id and existing.id != made.get(
+                    address, existing.id):
+                found.append(audit.Drift(
+                    'incomplete', f'reservation {reservation.id}', f'floating IP {address} was '
+                    f'recreated as {existing.id}', audit.COMPLETE, reservation.id))
             elif existing.project_id != lease.project_id:
                 found.append(audit.Drift(
                     'incomplete', f'reservation {reservation.id}', f'floating IP {address} is in '

@@ -114,6 +114,11 @@ class NetworkPlugin(base.ResourcePlugin):
                 found.append(audit.Drift(
                     'incomplete', f'reservation {reservation.id}', f'network {there.id} on its '
                     f'segment {resource.name} is of project {there.project_id}'))
+            elif there.id != binding.get('network_id', there.id):
+                found.append(audit.Drift(
+                    'incomplete', f'reservation {reservation.id}', f'the network on its segment '
+                    f'{resource.name} was recreated as {there.id}', audit.COMPLETE,
+                    reservation.id))
             elif binding.get('subnet_id') and binding['subnet_id'] not in there.subnet_ids:
                 found.append(_missing(reservation, f'subnet {binding["subnet_id"]} is'))
         routers = {each.id for each in observed.routers}

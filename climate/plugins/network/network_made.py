@@ -21,18 +21,22 @@ INTERFACE = 'network:router_interface'
 def networks_of(cloud, lease, reservation, resources):
     """Return the SegmentNetworks of the owner that were made for a reservation.
 
-    What the binding names was made for it, whatever the owner wrote on it. A start that broke off
-    left no binding; then the marks tell, on the physical networks that the reservation has. So the
-    other networks of an owner who writes the marks on them stay.
+    What the binding names was made for it, whatever the owner wrote on it, and so is what somebody
+    recreated on the segment that the binding names. A start that broke off left no binding; then
+    the marks tell, on the physical networks that the reservation has. So the other networks of an
+    owner who writes the marks on them stay.
 
     :param resources: the Resources of the reservation.
     """
     known = reservation.binding.get('network_id')
     here = {segment_pool.parse('name', each.name) for each in resources}
+    made = {segment_pool.parse('name', each.name) for each in resources
+            if each.name == reservation.binding.get('segment')}
     around = {physical for physical, _, _ in here} if known is None else set()
     return [each for each in cloud.as_service().segments.of_project(lease.project_id)
-            if each.id == known or (each.segment and reservation.id in marks.of(each) and (
-                each.segment in here or each.segment[0] in around))]
+            if each.id == known or each.segment in made or (
+                each.segment and reservation.id in marks.of(each) and (
+                    each.segment in here or each.segment[0] in around))]
 
 
 def routers_of(cloud, lease, reservation):

@@ -17,13 +17,17 @@ _SERVED = 'ACTIVE'
 def of_reservation(services, lease, reservation):
     """Return the FloatingIPs that were made for a reservation, as a list.
 
-    What the binding names was made for it, whatever its owner wrote on it. A start that broke off
-    left no binding; then the marks tell.
+    What the binding names was made for it, whatever its owner wrote on it, and so is what somebody
+    recreated with an address that the binding names. A start that broke off left no binding; then
+    the marks tell.
     """
-    known = set(reservation.binding.get('floating_ips', {}).values())
+    made = reservation.binding.get('floating_ips', {})
+    addresses = {(reservation.request['network_id'], address) for address in made}
     mine = services.floating_ips.of_project(lease.project_id)
-    marked = [each for each in mine if each.id not in known and reservation.id in marks.of(each)]
-    return [each for each in mine if each.id in known] + leasable(services, marked)
+    known = [each for each in mine if each.id in made.values()]
+    others = [each for each in mine if each not in known and (
+        (each.network_id, each.address) in addresses or reservation.id in marks.of(each))]
+    return known + leasable(services, others)
 
 
 def leasable(services, floating_ips):

@@ -4,6 +4,7 @@ from oslo_config import cfg
 
 from climate.plugins import base
 from climate.plugins.compute import capacity_audit
+from climate.plugins.compute import capacity_end
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import node_audit
 from climate.plugins.compute import node_capacity
@@ -106,7 +107,8 @@ class StackPlugin(base.ResourcePlugin):
             return
         made.end(cloud, lease, reservation)
         if reservation.request['room'] is not None:
-            node_capacity.end(cloud, lease, reservation, sorted(reservation.request['room']))
+            capacity_end.end(self.conf, cloud, lease, reservation, {
+                key: resources.get(key, ()) for key in sorted(reservation.request['room'])})
 
     def observe(self, cloud):
         return capacity_audit.observe(self.conf, cloud)
@@ -126,7 +128,7 @@ class StackPlugin(base.ResourcePlugin):
         return {**reservation.binding, **self._hold(cloud, lease, reservation, resources)[1]}
 
     def clear(self, cloud, made_for, resources):
-        node_audit.clear(cloud, made_for)
+        node_audit.clear(self.conf, cloud, made_for)
 
     @classmethod
     def fields(cls, reservation):

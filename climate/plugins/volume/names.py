@@ -7,6 +7,9 @@ BACKEND_SPEC = 'volume_backend_name'
 #: type get it. Without it, a volume that names no zone gets the default of Cinder.
 ZONE = 'availability_zone'
 _ZONE_SPEC = 'RESKEY:availability_zones'
+#: The extra spec of a volume type that has the id of its reservation, and the metadata of a volume.
+#: Cinder's scheduler passes over scoped extra specs of others.
+MARK = 'climate:reservation'
 #: Prefix of the names of the volume types of reservations.
 TYPE_PREFIX = 'reservation:'
 
@@ -31,12 +34,20 @@ def made_for(name):
     return (reservation_id or None) if is_ours else None
 
 
+def reservation_of(volume_type):
+    """Return the id of the reservation that a VolumeType was made for; None: another type.
+
+    Its name says so; if somebody renamed it, its extra spec does.
+    """
+    return made_for(volume_type.name) or volume_type.extra_specs.get(MARK)
+
+
 def types_of(volumes, reservation_id):
     """Return the names of the reservation's types that exist, sorted.
 
     :param volumes: the face of Cinder, as Climate itself.
     """
-    return sorted(each.name for each in volumes.types() if made_for(each.name) == reservation_id)
+    return sorted(each.name for each in volumes.types() if reservation_of(each) == reservation_id)
 
 
 def volumes_of(volumes, reservation_id, project_id=None):
@@ -44,8 +55,9 @@ def volumes_of(volumes, reservation_id, project_id=None):
 
     :param project_id: only those of this project; None: of all.
     """
+    types = types_of(volumes, reservation_id)
     return [each for each in volumes.every(project_id)
-            if made_for(each.type_name) == reservation_id]
+            if each.type_name in types or made_for(each.type_name) == reservation_id]
 
 
 def named(thing):

@@ -14,7 +14,6 @@ from climate.plugins.volume import parsing
 from climate.plugins.volume import quotas
 
 _WAITING = ('creating', 'retyping', 'attaching', 'deleting', 'downloading')
-_MARK = 'climate:reservation'
 
 
 def start(cloud, lease, reservation, resources):
@@ -95,7 +94,8 @@ class _Start:
             room = self._copies[name] * self._reservation.request['size_gb']
             # A volume has at least one GB, so the room also limits how many an owner can make.
             most = room if self._gives_type else self._copies[name]
-            self._service.ensure_type(name, names.specs(backend))
+            self._service.ensure_type(name, {
+                **names.specs(backend), names.MARK: self._reservation.id})
             # Cinder refuses a quota that is smaller than what is used, until that has moved.
             self._service.limit(project_id, name, max(room, sum(there)), max(most, len(there)))
             self._service.allow(name, project_id)
@@ -145,7 +145,7 @@ class _Start:
                 number += 1
                 owner.create(f'{self._lease.name}-{number}'[:255],
                              self._reservation.request['size_gb'], name,
-                             {_MARK: self._reservation.id})
+                             {names.MARK: self._reservation.id})
 
     def ready(self):
         """Return the Volumes once all can be used.

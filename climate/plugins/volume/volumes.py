@@ -122,21 +122,25 @@ class VolumePlugin(base.ResourcePlugin):
         return [audit.Trace(made_for, 'volume type', each.name,
                             signed_by=None if each.is_public else self.resource_type)
                 for each in observed.types
-                if (made_for := names.made_for(each.name)) and audit.is_id(made_for)]
+                if (made_for := names.reservation_of(each)) and audit.is_id(made_for)]
 
     def lacks(self, observed, lease, reservation, resources):
         known = {each.name for each in observed.types}
         wanted = {names.type_name(reservation.id, each.id)
                   for each in resources.get(backend_pool.NEED, ())}
-        found = [audit.Drift('incomplete', f'reservation {reservation.id}',
-                             f'its volume type {name} is missing', audit.COMPLETE, reservation.id)
-                 for name in sorted(wanted - known)]
+        what = f'reservation {reservation.id}'
+        found = [audit.Drift('incomplete', what, f'its volume type {name} is missing',
+                             audit.COMPLETE, reservation.id) for name in sorted(wanted - known)]
+        ordinary = reservation.request['volume_type']
+        if ordinary is not None and ordinary not in known:
+            found.append(audit.Drift('incomplete', what, (
+                f'the volume type {ordinary}, which its volumes are to get at the end, is gone')))
+        leased = self.leased_id(reservation)
+        own = reservation.binding.get('volume_ids', ()) if leased is None else (leased,)
         volumes = {each.id for each in observed.volumes}
         # Nobody can bring its data back; perhaps the owner deleted it.
-        return found + [audit.Drift('incomplete', f'reservation {reservation.id}',
-                                    f'its volume {volume_id} is gone')
-                        for volume_id in reservation.binding.get('volume_ids', ())
-                        if volume_id not in volumes]
+        return found + [audit.Drift('incomplete', what, f'its volume {volume_id} is gone')
+                        for volume_id in own if volume_id not in volumes]
 
     def complete(self, cloud, lease, reservation, resources):
         if reservation.request['resource_id'] is None:

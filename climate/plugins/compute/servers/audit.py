@@ -30,8 +30,11 @@ def traces(observed, resource_type):
 
 
 def lacks(observed, lease, reservation):
-    """Return the Drifts, as ``Audited.lacks``; the target watch finds servers that are gone."""
+    """Return the Drifts, as ``Audited.lacks``; the target watch ends the lease of a lost server."""
     server_id = leased.id_of(reservation)
+    if server_id is not None and server_id not in {each.id for each in observed.servers}:
+        return [audit.Drift('incomplete', f'reservation {reservation.id}',
+                            f'its server {server_id} is gone')]
     wanted = {leased.LEASE_KEY: lease.id, leased.RESERVATION_KEY: reservation.id}
     return [audit.Drift('incomplete', f'reservation {reservation.id}',
                         f'the metadata of server {server_id} do not name it', audit.COMPLETE,
