@@ -50,6 +50,8 @@ def units(flavor):
     for key, text in flavor.extra_specs.items():
         if key.startswith('resources:') and text.isdecimal():
             found[key.removeprefix('resources:')] = int(text)
+    if flavor.extra_specs.get('hw:mem_encryption') == 'true':
+        found['MEM_ENCRYPTION_CONTEXT'] = 1
     return found
 
 

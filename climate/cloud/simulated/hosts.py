@@ -131,9 +131,15 @@ def record(connection, row):
         up=bool(row['up']), enabled=bool(row['enabled']))
 
 
+# The number of servers with encrypted memory that a hypervisor with AMD SEV can have.
+_ENCRYPTED = 2
+
+
 def inventory(row):
     """Return the inventory of a hypervisor, {resource class: its inventory in Placement}."""
+    encrypted = {'MEM_ENCRYPTION_CONTEXT': {**units(_ENCRYPTED), 'max_unit': 1}}
     return {
+        **(encrypted if 'HW_CPU_X86_AMD_SEV' in traits(row) else {}),
         'VCPU': units(row['vcpus'], ratio=4.0),
         'MEMORY_MB': units(row['memory_mb'], reserved=512),
         'DISK_GB': units(row['disk_gb']),

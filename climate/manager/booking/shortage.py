@@ -53,7 +53,7 @@ def explained(core, connection, wishes, terms, error):
              'met_by': sum(requirement.matches(part, values[key]) for key in everything)}
             for words, part in criteria.in_words(core, need)],
     }
-    text = _sentence(need, counts)
+    text = _sentence(need, counts) + _without(need, everything.values())
     if any(wish.must_keep for wish in wishes):
         way_out = _way_out_of_running(connection, wishes, need, terms)
     else:
@@ -90,6 +90,15 @@ def _sentence(need, counts):
         if len(counts['criteria']) > 1 or whole:
             text += f', {counts["matching"]} meet all criteria'
     return text
+
+
+def _without(need, known):
+    """Return that none of the Resources has some units of a copy, as the end of a sentence."""
+    if need.demand.amount is selection.WHOLE or not known:
+        return ''
+    missing = sorted(need.demand.amount.keys() - {
+        unit for each in known for unit, total in each.capacity.items() if total})
+    return f'; no {need.pool} is known to have {" or ".join(missing)}' if missing else ''
 
 
 def _way_out(need, counts, nearest):

@@ -185,7 +185,7 @@ def _flavor(cloud, key, field, flavor_id, occasion):
     try:
         flavor = requirements.as_dict(requirements.find(cloud, flavor_id, occasion.project_id))
         # Called only for its errors: it refuses a flavor that cannot be leased.
-        requirements.units(flavor, field)
+        requirements.refuse_uncountable(flavor, field)
     except errors.BadField as error:
         raise errors.BadField(field=field, reason=error.kwargs['reason']) from error
     if not set(capacity.ties('')).isdisjoint(flavor['extra_specs']):

@@ -72,5 +72,5 @@ class FlavorPlugin(capacity_plugin.CapacityPlugin):
         """
         flavor = requirements.as_dict(requirements.find(cloud, flavor_id, project_id))
         # Called only for its errors: it refuses a flavor that cannot be leased.
-        requirements.units(flavor)
+        requirements.refuse_uncountable(flavor)
         return flavor

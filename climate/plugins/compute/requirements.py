@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The requirements of a flavor: the units that a server takes of its host, and traits."""
+import collections
 import math
 import re
 
@@ -17,6 +18,12 @@ _NAMED_SPECS = 3
 _ID = re.compile('[A-Za-z0-9_. -]*[A-Za-z0-9_-]', re.ASCII)
 _RESOURCE = 'resources:'
 _TRAIT = 'trait:'
+# Extra specs that give a server devices of its host, and whether the text has the number of these.
+_DEVICES = {'pci_passthrough:alias': True, 'accel:device_profile': False}
+# Extra specs that count devices.
+_COUNTING = ('resources:CUSTOM_', 'resources:PGPU', 'resources:VGPU')
+_TRUE = ('1', 't', 'true', 'on', 'y', 'yes')
+_NO_LETTER = re.compile('[^0-9A-Za-z_]+')
 # Extra specs of further request groups in Placement. Allocations have one group per instance.
 _GRANULAR = re.compile(r'(resources|trait)[^:]+:')
 
@@ -69,6 +76,28 @@ def described(request):
     return f'{", ".join(parts[:-1])} and {parts[-1]}'
 
 
+def refuse_uncountable(flavor, field='flavor_id'):
+    """Refuse a flavor, a dict from `as_dict`, that cannot be leased.
+
+    Reservations made by an older release may have devices that are not counted, so `units` accepts
+    these.
+
+    :param field: the field that an error names.
+    :raises BadField: allocations cannot express what it needs, or nothing counts its devices.
+    """
+    units(flavor, field)
+    specs, name = flavor['extra_specs'], flavor['id'] or flavor['name']
+    counted = sum(int(text) for key, text in specs.items() if key.startswith(_COUNTING))
+    for key in sorted(specs.keys() & _DEVICES.keys()):
+        counted -= _devices(specs[key]) if _DEVICES[key] else 1
+        if counted < 0:
+            raise errors.BadField(field=field, reason=(
+                f'flavor "{name}" has devices of a host ({key}={specs[key]}), and no resource '
+                'class counts all of them, so that Climate does not know how many a host has: '
+                'choose another flavor, or ask your operator to give this one resources:CUSTOM_… '
+                'for them, and the hosts an inventory of that class.'))
+
+
 def units(flavor, field='flavor_id'):
     """Return {resource class of Placement: units of one server}, calculated as Nova does.
 
@@ -99,6 +128,11 @@ def units(flavor, field='flavor_id'):
                     f'flavor "{name}" has the extra spec {key}={text}, which is not a whole '
                     'number; choose another flavor.'))
             found[key.removeprefix(_RESOURCE)] = int(text)
+    if specs.get('hw:mem_encryption', '').strip().lower() in _TRUE:
+        found['MEM_ENCRYPTION_CONTEXT'] = 1
+    found |= collections.Counter(
+        'CUSTOM_PMEM_NAMESPACE_' + _NO_LETTER.sub('_', label.strip()).upper()
+        for label in specs.get('hw:pmem', '').split(',') if label.strip())
     if not any(found.values()):
         raise errors.BadField(field=field, reason=(
             f'flavor "{name}" needs nothing of a host, so that there is nothing to lease; choose '
@@ -110,6 +144,13 @@ def traits(flavor):
     """Return the extra specs of a flavor, a dict from `as_dict`, that concern traits."""
     return {key: value for key, value in flavor['extra_specs'].items()
             if key.startswith(_TRAIT)}
+
+
+def _devices(aliases):
+    """Return how many PCI devices a text such as "gpu:2, nic:1" asks for."""
+    counts = [each.rpartition(':')[2].strip() for each in aliases.split(',')]
+    # Nova refuses to boot a flavor with another text.
+    return sum(int(each) if each.isdecimal() else 1 for each in counts)
 
 
 def _refuse_granular(name, specs, field):

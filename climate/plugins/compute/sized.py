@@ -47,7 +47,7 @@ class SizedCapacity(capacity_plugin.CapacityPlugin):
             if not found.get(name):
                 found.pop(name, None)
         _refuse_specs(found.get('extra_specs', {}))
-        requirements.units(_flavor(found), 'extra_specs')
+        requirements.refuse_uncountable(_flavor(found), 'extra_specs')
         capacity.refuse_while_it_runs(occasion.before, found, _KEPT_WHILE_IT_RUNS)
         return found
 

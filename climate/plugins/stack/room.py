@@ -71,7 +71,7 @@ def _placed(request, preview, servers, read):
     for flavor_id, those in parameters.items():
         flavor = requirements.as_dict(read.flavors[flavor_id])
         # Called for its errors: it refuses a flavor that cannot be leased.
-        requirements.units(flavor, 'flavor_parameter')
+        requirements.refuse_uncountable(flavor, 'flavor_parameter')
         if counts[flavor_id]:
             room[_key(len(room))] = {'flavor': flavor, 'amount': counts[flavor_id],
                                      'parameters': those}

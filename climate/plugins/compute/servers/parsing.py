@@ -85,6 +85,7 @@ def resolve(options, cloud, request, occasion):
         'units': {}, 'traits': {}}
     requirement.parse(resolved[_CRITERIA])
     if resolved['sleeps']:
+        requirements.refuse_uncountable(flavor, field)
         resolved |= {'units': requirements.units(flavor, field),
                      'traits': requirements.traits(flavor)}
     return resolved
