@@ -181,4 +181,4 @@ def volume_of(found):
         project_id=found.project_id or '', type_name=found.volume_type or '',
         server_ids=tuple(each['server_id'] for each in found.attachments or ()
                          if each.get('server_id')),
-        backend=found.host or None)
+        backend=found.host or None, zone=found.availability_zone or None)

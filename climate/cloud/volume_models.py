@@ -6,6 +6,9 @@ import typing
 
 #: The extra spec of a volume type that names the back end of its volumes.
 BACKEND_SPEC = 'volume_backend_name'
+#: The extra spec of a volume type with the availability zones of its volumes. Without it a new
+#: volume is only in the zone that is asked for, or in the default zone of Cinder.
+ZONES_SPEC = 'RESKEY:availability_zones'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +67,7 @@ class Volume:
     :ivar type_name: the name of its volume type.
     :ivar server_ids: the servers to which it is attached.
     :ivar backend: the name of its back end; None if it never got one, or the caller may not see it.
+    :ivar zone: its availability zone; None if Cinder does not tell it.
     """
 
     id: str
@@ -74,6 +78,7 @@ class Volume:
     type_name: str
     server_ids: tuple[str, ...] = ()
     backend: str | None = None
+    zone: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -23,6 +23,11 @@ OPTS = (
                     'cloud, which it then keeps. always: a host in such a zone cannot be '
                     'enrolled. never: none has; a scheduler filter other than that of Climate '
                     'may need the zones.'),
+    cfg.BoolOpt('cross_az_attach', default=True,
+                help='Whether Nova attaches volumes to servers in other availability zones: the '
+                     'value of cross_az_attach in the group [cinder] of nova.conf. False: leased '
+                     'volumes are placed in the zone of a host of the same lease, and '
+                     '"where_none" in reservation_zone means "never".'),
     cfg.ListOpt('scheduler_config_files', default=SCHEDULER_FILES,
                 help='Configuration files of nova-scheduler, or copies of them. Audits and '
                      '"climate-status upgrade check" report if they lack the scheduler filter. '

@@ -193,6 +193,20 @@ class Pool(audited.AuditedPool, abc.ABC):
         """
 
 
+@dataclasses.dataclass(frozen=True, order=True)
+class Alike:
+    """A rule for the resources of a need: each shares a fact with a resource of another pool.
+
+    The other resources are those of the same lease. A lease without any of that pool is exempt.
+
+    :ivar fact: the name of the fact.
+    :ivar pool: the name of the other pool.
+    """
+
+    fact: str
+    pool: str
+
+
 @dataclasses.dataclass(frozen=True)
 class Need:
     """The demand of a reservation on one pool: how much it needs, and criteria for the resources.
@@ -203,6 +217,7 @@ class Need:
     :ivar optional: True if the reservation is made without this need when nothing is free for it.
     :ivar called: one copy in the words of a user, such as "server of flavor m1.small"; in the
         plural its first word gets an s. Empty if copies are whole resources, called as the pool.
+    :ivar alike: what its resources must share with others of the lease; None: nothing.
     """
 
     key: str
@@ -211,6 +226,7 @@ class Need:
     requirement: requirement.Requirement
     optional: bool = False
     called: str = ''
+    alike: Alike | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -271,6 +287,8 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     options: ClassVar[tuple[cfg.Opt, ...]] = ()
     #: Whether `end` may delete servers: it then waits for `secure` of the other reservations.
     ends_servers: ClassVar[bool] = False
+    #: Whether needs of the type may have `alike`.
+    ties = False
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.conf = conf

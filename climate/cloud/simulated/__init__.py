@@ -286,6 +286,10 @@ class SimulatedCloud(base.Cloud):
         self._lifecycle.silent.clear()
         self._lifecycle.silent.update(service_hosts)
 
+    def keep_volumes_in_zones(self):
+        """Attach volumes only to servers in their zone, as with cross_az_attach = false in Nova."""
+        self._lifecycle.keeps_zones = True
+
     def lose_traits(self, times):
         """Let the next `times` changes of compute services not change the trait in Placement."""
         self._lifecycle.traits_to_lose = times

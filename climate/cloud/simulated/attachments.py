@@ -2,6 +2,7 @@
 """The attachments of volumes to servers in the simulated cloud."""
 from climate import errors
 from climate.cloud import base
+from climate.cloud.simulated import hosts
 from climate.cloud.simulated import servers
 from climate.cloud.simulated import storage
 
@@ -25,6 +26,7 @@ class Attachments(base.Attachments):
             if volume is None or volume['status'] != 'available':
                 raise errors.StillBusy(service=self.service, reason=(
                     f'Invalid volume: volume {volume_id} status must be available.'))
+            self._refuse_other_zone(connection, server_id, volume)
             self._begin(connection, volume_id, 'attaching', 'in-use', server_id)
         self._call('attach_volume', work)
 
@@ -38,6 +40,14 @@ class Attachments(base.Attachments):
                     f'Invalid volume: volume {volume_id} is {volume["status"]}.'))
             self._begin(connection, volume_id, 'detaching', 'available', server_id)
         self._call('detach_volume', work)
+
+    def _refuse_other_zone(self, connection, server_id, volume):
+        zones = (hosts.zone_of(connection, servers.find(connection, server_id)['host']),
+                 storage.zone_of(connection, volume['backend']))
+        if self._lifecycle.keeps_zones and zones[0] != zones[1]:
+            raise errors.CloudError(service=self.service, reason=(
+                f'Invalid volume: Instance {server_id} and volume {volume["id"]} are not in the '
+                f'same availability_zone. Instance is in {zones[0]}. Volume is in {zones[1]}'))
 
     def _call(self, name, work):
         def settled(connection, project_id):

@@ -88,12 +88,12 @@ class Volumes(base.Volumes):
     def volume(self, volume_id):
         def work(connection, project_id):
             row = storage.find(connection, volume_id, project_id)
-            return None if row is None else storage.record(row)
+            return None if row is None else storage.record(connection, row)
         return self._call('volume', work, admin=False)
 
     def every(self, project_id=None):
         return self._call('volumes', lambda connection, _: [
-            storage.record(row) for row in storage.rows(connection)
+            storage.record(connection, row) for row in storage.rows(connection)
             if project_id in (None, row['project_id'])])
 
     def create(self, name, size_gb, type_name, metadata):

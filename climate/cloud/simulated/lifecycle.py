@@ -52,6 +52,7 @@ class Lifecycle:
     :ivar unreachable: service hosts to which every migration fails, in this process.
     :ivar silent: service hosts whose cell does not answer, in this process.
     :ivar image_faults: {server id: what becomes of its next image}: see ``spoil_image``.
+    :ivar keeps_zones: whether volumes are attached to servers in their zone only.
     :ivar traits_to_lose: how many further changes of services do not reach Placement.
     """
 
@@ -61,6 +62,7 @@ class Lifecycle:
         self.silent = set()
         self.image_faults = {}
         self.traits_to_lose = 0
+        self.keeps_zones = False
         self._options = options
         self.choose = choose
         self._clock = clock

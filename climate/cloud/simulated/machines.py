@@ -45,6 +45,12 @@ class Machines:
             connection.execute('INSERT INTO backends VALUES (?, ?, ?)',
                                (name, backend_name, str(total_gb)))
 
+    def put_in_zone(self, service_host, zone):
+        """Set the availability zone of the service of a back end."""
+        with self._transaction() as connection:
+            connection.execute('INSERT OR REPLACE INTO storage_zones VALUES (?, ?)',
+                               (service_host, zone))
+
     @staticmethod
     def _storage(connection, name):
         return [each for each in storage_services.every(connection)

@@ -88,12 +88,13 @@ def rows(connection):
     return connection.execute('SELECT * FROM volumes ORDER BY rowid').fetchall()
 
 
-def record(row):
+def record(connection, row):
     """Return a row as a Volume."""
     return models.Volume(
         id=row['id'], name=row['name'], size_gb=row['size_gb'], status=row['status'],
         project_id=row['project_id'], type_name=row['type_name'],
-        server_ids=() if row['server_id'] is None else (row['server_id'],), backend=row['backend'])
+        server_ids=() if row['server_id'] is None else (row['server_id'],), backend=row['backend'],
+        zone=zone_of(connection, row['backend']))
 
 
 def find_type(connection, name, project_id=None):
@@ -144,6 +145,11 @@ def _place(connection, row):
     return 'available'
 
 
+def zone_of(connection, backend):
+    """Return the zone of a back end; that of new volumes by default if there is none."""
+    return storage_services.zone_of(connection, storage_services.service_host(backend or ''))
+
+
 def _retype(connection, row):
     """Move a volume to the type that was asked for; it stays as it is if there is no room."""
     found = _backend(connection, row['about'], row['size_gb'], row['backend'])
@@ -157,14 +163,17 @@ def _backend(connection, type_name, size_gb, present=None):
     :param present: the back end on which the volume is already.
     """
     row = find_type(connection, type_name)
-    wanted = json.loads(row['extra_specs']).get(models.BACKEND_SPEC) if row else None
+    specs = json.loads(row['extra_specs']) if row else {}
+    wanted = specs.get(models.BACKEND_SPEC)
+    zones = specs.get(models.ZONES_SPEC, zone_of(connection, present)).split(',')
     free, taking = {}, storage_services.taking(connection)
     for each in connection.execute('SELECT * FROM backends ORDER BY name').fetchall():
         if wanted not in (None, each['backend_name']):
             continue
         if each['name'] == present:
             return present
-        if storage_services.service_host(each['name']) not in taking:
+        if (storage_services.service_host(each['name']) not in taking
+                or zone_of(connection, each['name']) not in zones):
             continue
         room = float(each['total_gb'].replace('unknown', 'inf')) - used_gb(connection, each['name'])
         if room >= size_gb:

@@ -23,7 +23,7 @@ class StorageHosts(base.StorageHosts):
 
     def volumes_on(self, host):
         return self._call('volumes_on', lambda connection: [
-            storage.record(row) for row in storage.rows(connection)
+            storage.record(connection, row) for row in storage.rows(connection)
             if row['backend'] is not None and storage_services.is_on(row['backend'], host)])
 
     def snapshots_on(self, host):
@@ -35,7 +35,7 @@ class StorageHosts(base.StorageHosts):
 
     def volumes_to_come(self):
         return self._call('volumes_to_come', lambda connection: [
-            storage.record(row) for row in storage.rows(connection)
+            storage.record(connection, row) for row in storage.rows(connection)
             if row['status'] == 'retyping'
             or (row['status'] == 'creating' and row['backend'] is None)])
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows of the services of Cinder in the simulated cloud. Pools of one host share a service."""
+import dataclasses
+
 from climate.cloud import volume_models as models
 from climate.cloud.base import storage_hosts
 
@@ -8,7 +10,12 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS storage_services (
         host TEXT PRIMARY KEY, up INTEGER NOT NULL, enabled INTEGER NOT NULL, reason TEXT,
         frozen INTEGER NOT NULL)""",
+    # A back end without a row is in the default zone.
+    """CREATE TABLE IF NOT EXISTS storage_zones (
+        host TEXT PRIMARY KEY, zone TEXT NOT NULL)""",
 )
+#: The availability zone of Cinder for new volumes if nothing says another one.
+DEFAULT_ZONE = 'nova'
 BINARY = storage_hosts.StorageHosts.BINARY
 #: The one service that serves no back end.
 _SCHEDULER = models.Service('cinder-scheduler', 'controller', enabled=True, up=True)
@@ -21,8 +28,9 @@ def every(connection):
         bool(row['frozen'])) for row in connection.execute('SELECT * FROM storage_services')}
     hosts = sorted({service_host(row['name'])
                     for row in connection.execute('SELECT name FROM backends')})
-    return [_SCHEDULER, *(known.get(each, models.Service(BINARY, each, enabled=True, up=True))
-                          for each in hosts)]
+    return [_SCHEDULER, *(dataclasses.replace(
+        known.get(each, models.Service(BINARY, each, enabled=True, up=True)),
+        zone=zone_of(connection, each)) for each in hosts)]
 
 
 def find(connection, host):
@@ -51,6 +59,12 @@ def mark(connection, host, up=None, enabled=None, reason=None, frozen=None):
         before.frozen if frozen is None else frozen)
     connection.execute('INSERT OR REPLACE INTO storage_services VALUES (?, ?, ?, ?, ?)', (
         host, after.up, after.enabled, after.reason, after.frozen))
+
+
+def zone_of(connection, host):
+    """Return the availability zone of the service of a back end."""
+    found = connection.execute('SELECT zone FROM storage_zones WHERE host = ?', (host,)).fetchone()
+    return found['zone'] if found else DEFAULT_ZONE
 
 
 def service_host(backend):

@@ -21,6 +21,7 @@ from climate.domain import health
 from climate.domain import interval
 from climate.domain import records
 from climate.domain import selection
+from climate.manager.booking import alike
 from climate.manager.booking import candidates
 from climate.manager.booking import criteria
 from climate.manager.booking import offer_expiry
@@ -222,7 +223,9 @@ class Booking:
 
     def _plan(self, wishes, terms):
         with self._core.database.reader() as connection:
-            wishes, chosen = self._choose(connection, list(wishes), terms)
+            wishes, chosen = alike.choose(
+                self._core, connection, wishes,
+                lambda some: self._choose(connection, list(some), terms), terms.avoid)
         return allocations_of(wishes, chosen, terms.span)
 
     def _choose(self, connection, wishes, terms):

@@ -31,7 +31,7 @@ def stage(conf, nova, lease, reservation, resources):
     :param resources: the hosts that it is to get.
     """
     usual = all(each.facts.get('availability_zone') in _NO_ZONE for each in resources)
-    zoned = {'always': True, 'never': False}.get(conf.nova.reservation_zone, usual)
+    zoned = {'always': True, 'never': False}.get(_choice(conf), usual)
     return _ensure(conf, nova, lease, reservation, zoned)
 
 
@@ -102,9 +102,17 @@ def _refuse_occupied(nova, hosts):
             host: f'The host already has {count} instance(s).' for host, count in counts.items()})
 
 
+def _choice(conf):
+    """Return whether Aggregates of reservations have a zone: always, never or where_none."""
+    if conf.nova.reservation_zone == 'where_none' and not conf.nova.cross_az_attach:
+        # Cinder has no zone of a reservation, so Nova would attach no volume there.
+        return 'never'
+    return conf.nova.reservation_zone
+
+
 def _gets_zone(conf, reservation, resources, known):
     """Return whether the Aggregate of a reservation has a zone if it gets these hosts."""
-    choice = conf.nova.reservation_zone
+    choice = _choice(conf)
     if choice != 'where_none':
         return choice == 'always'
     found = named(known, reservation.id)

@@ -7,11 +7,11 @@ _SERVER_TYPE = 'virtual:instance'
 ATTACHED = ('in-use', 'reserved')
 
 
-def attach(cloud, lease, reservation, volumes):
+def attach(conf, cloud, lease, reservation, volumes):
     """Attach each Volume that is not attached, in turn to the servers; return the servers' ids.
 
     :raises StillBusy: not all are attached yet.
-    :raises CloudError: there is no server.
+    :raises CloudError: there is no server, or none in the availability zone of a volume.
     """
     servers = servers_of(lease, reservation)
     if not servers:
@@ -25,7 +25,9 @@ def attach(cloud, lease, reservation, volumes):
             continue
         pending.append(volume.id)
         if volume.status == 'available':
-            _attach(services, servers[place % len(servers)], volume)
+            near = (servers if conf.nova.cross_az_attach
+                    else _in_zone(cloud, servers, volume))
+            _attach(services, near[place % len(near)], volume)
     if pending:
         raise errors.StillBusy.plain('Nova', f'volumes are being attached: {", ".join(pending)}.')
     return servers
@@ -45,6 +47,25 @@ def detach(cloud, volume, server_ids):
     services = cloud.as_owner_or_service()
     for server_id in sorted(server_ids):
         services.attachments.detach(server_id, volume.id)
+
+
+def _in_zone(cloud, server_ids, volume):
+    """Return those of the servers that are in the availability zone of a Volume.
+
+    :raises CloudError: none is.
+    """
+    services = cloud.as_service()
+    of_hosts = {each.service_host: each.availability_zone for each in services.nova.hypervisors()}
+    found = [services.servers.server(each) for each in server_ids]
+    zones = {each.id: of_hosts.get(each.host, each.zone) for each in found if each is not None}
+    near = [each for each in server_ids if zones.get(each) == volume.zone]
+    if not near:
+        theirs = ', '.join(sorted(set(filter(None, zones.values()))))
+        raise errors.CloudError.plain('Nova', (
+            f'attach: volume {volume.id} is in the availability zone {volume.zone}, and no server '
+            f'that the reservation depends on is ({theirs}). Nova attaches volumes within a zone '
+            'only: make another lease with a volume in that zone.'))
+    return near
 
 
 def _attach(services, server_id, volume):

@@ -10,7 +10,7 @@ from climate.plugins.volume import parsing
 _MOST_FAILED = 3
 
 
-def start(cloud, lease, reservation):
+def start(conf, cloud, lease, reservation):
     """Attach the volume if asked; return the binding.
 
     :raises TargetGone: the volume is gone, or belongs to another project now.
@@ -19,7 +19,7 @@ def start(cloud, lease, reservation):
     volume = find(cloud, lease, reservation)
     servers = list(reservation.binding.get('server_ids', ()))
     if reservation.request['attach'] and not reservation.binding.get('handed_over'):
-        servers = attaching.attach(cloud, lease, reservation, [volume])[:1]
+        servers = attaching.attach(conf, cloud, lease, reservation, [volume])[:1]
     return {**reservation.binding, 'resource_id': volume.id, 'resource_name': volume.name,
             'server_ids': servers, 'handed_over': True}
 

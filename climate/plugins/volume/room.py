@@ -16,7 +16,7 @@ from climate.plugins.volume import quotas
 _WAITING = ('creating', 'retyping', 'attaching', 'deleting', 'downloading')
 
 
-def start(cloud, lease, reservation, resources):
+def start(conf, cloud, lease, reservation, resources):
     """Make the types and, if asked for, the volumes; return the binding.
 
     :raises StillBusy: a volume is not ready yet.
@@ -34,7 +34,7 @@ def start(cloud, lease, reservation, resources):
     _drop_other_types(cloud, reservation, types)
     if reservation.request['attach']:
         known = reservation.binding.get('volume_ids', ())
-        attaching.attach(cloud, lease, reservation,
+        attaching.attach(conf, cloud, lease, reservation,
                          [each for each in volumes if each.id not in known])
     return {**reservation.binding, 'volume_types': types,
             'volume_ids': [each.id for each in volumes]}

@@ -17,6 +17,9 @@ from climate.plugins.volume import parsing
 from climate.plugins.volume import room
 from climate.plugins.volume import use
 
+# The rule for volumes that Nova attaches within a zone only.
+_IN_A_ZONE = base.Alike(fact=names.ZONE, pool='host')
+
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
@@ -65,6 +68,10 @@ class VolumePlugin(base.ResourcePlugin):
     )
 
     @property
+    def ties(self):
+        return not self.conf.nova.cross_az_attach
+
+    @property
     def audit_seconds(self):
         return self.conf[self.resource_type].audit_seconds
 
@@ -81,7 +88,8 @@ class VolumePlugin(base.ResourcePlugin):
                                   at_least=request['amount'], at_most=request['amount'])
         called = f'{"room" if gives_type else "volume"} of {request["size_gb"]} GB'
         return [base.Need(backend_pool.NEED, backend_pool.BackendPool.name, demand,
-                          requirement.parse(request['resource_properties']), called=called)]
+                          requirement.parse(request['resource_properties']), called=called,
+                          alike=None if self.conf.nova.cross_az_attach else _IN_A_ZONE)]
 
     def needs_owner(self, request):
         if request['attach']:
@@ -102,8 +110,8 @@ class VolumePlugin(base.ResourcePlugin):
 
     def start(self, cloud, lease, reservation, resources):
         if reservation.request['resource_id'] is not None:
-            return existing.start(cloud, lease, reservation)
-        return room.start(cloud, lease, reservation, resources)
+            return existing.start(self.conf, cloud, lease, reservation)
+        return room.start(self.conf, cloud, lease, reservation, resources)
 
     def end(self, cloud, lease, reservation, resources):
         if reservation.request['resource_id'] is not None:

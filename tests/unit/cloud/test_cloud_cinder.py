@@ -47,10 +47,11 @@ def test_the_room_of_a_back_end_is_its_total_never_what_is_free(volumes, canned)
 
 def test_a_volume_is_read_with_its_owner_and_its_servers(volumes, canned):
     canned.http.get(f'{canned.CINDER}/volumes/v1', json={'volume': _volume(
-        'v1', status='in-use', attachments=[{'server_id': 's1', 'attachment_id': 'a1'}])})
+        'v1', status='in-use', attachments=[{'server_id': 's1', 'attachment_id': 'a1'}],
+        availability_zone='az1')})
     assert volumes.volume('v1') == models.Volume(
         id='v1', name='data', size_gb=5, status='in-use', project_id='demo',
-        type_name='ordinary', server_ids=('s1',), backend='cinder1@lease#lease')
+        type_name='ordinary', server_ids=('s1',), backend='cinder1@lease#lease', zone='az1')
     canned.http.get(f'{canned.CINDER}/volumes/v2', **_refusal('gone', 404))
     assert volumes.volume('v2') is None
 
