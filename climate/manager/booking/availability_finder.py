@@ -186,10 +186,14 @@ def _window(query, duration, now):
     lease_times.refuse_past(start, now, 'earliest')
     start = max(start, now)
     latest = query.latest
-    if (latest or start).year > _LAST_YEAR:
-        raise errors.BadField(field='latest', reason=f'it lies beyond the year {_LAST_YEAR}.')
     if latest is None:
-        latest = lease_times.plus(start, query.duration_seconds + _AHEAD.total_seconds())
+        try:
+            latest = start + duration + _AHEAD
+        except OverflowError as error:
+            raise errors.BadField(field='duration', reason=(
+                f'it goes beyond the year {_LAST_YEAR}: ask for a shorter one.')) from error
+    if latest.year > _LAST_YEAR:
+        raise errors.BadField(field='latest', reason=f'it lies beyond the year {_LAST_YEAR}.')
     if latest - start < duration:
         raise errors.BadField(field='duration', reason=(
             f'{moments.span(duration)} does not fit between the earliest moment, '

@@ -189,8 +189,11 @@ class HostPlugin(base.ResourcePlugin):
         if aggregate.zone != own_zone and (
                 aggregate.zone is not None or self.conf.nova.reservation_zone == 'always'):
             problems.append(f'its zone is {aggregate.zone}, not {own_zone}')
-        problems += aggregates.unmarked(
-            aggregate, aggregates.marks(self.conf, lease, reservation))
+        marks = aggregates.marks(self.conf, lease, reservation)
+        # Earlier releases gave it the zone only, which the scheduler filter accepts, too.
+        if aggregate.zone == own_zone and aggregates.MARK not in aggregate.metadata:
+            del marks[aggregates.MARK]
+        problems += aggregates.unmarked(aggregate, marks)
         problems += [f'{host} is not in its aggregate'
                      for host in sorted(wanted - set(aggregate.hosts))]
         freepool = aggregates.named(observed.aggregates, self.conf.nova.aggregate_freepool)

@@ -129,10 +129,6 @@ def _marked(case, lease, key, text):
     return f'reservation {reservation_id}', f'its aggregate has not {key}={was}', 'adds'
 
 
-def running_without_mark(case):
-    return _marked(case, case.host, 'climate:reservation', None)
-
-
 def running_with_the_mark_of_another(case):
     return _marked(case, case.host, 'climate:reservation', case.id_of(case.room))
 
@@ -195,7 +191,7 @@ REPAIRABLE = [
     leftover_aggregate, leftover_flavor, leftover_group,
     leftover_class, leftover_slots, held_by_a_lease_that_is_over,
     out_of_the_freepool, running_without_aggregate,
-    running_without_a_host, running_without_owner, running_without_mark,
+    running_without_a_host, running_without_owner,
     running_with_the_mark_of_another, running_in_the_freepool_too, room_without_affinity,
     room_without_aggregate, room_without_flavor, room_with_too_few_slots,
     room_without_group, trust]
