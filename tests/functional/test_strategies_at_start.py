@@ -34,6 +34,7 @@ def test_one_that_does_not_load_ends_the_start(run, broken):
     assert 'by-dice does not load: No module named' in said
 
 
+@pytest.mark.proof
 def test_the_check_before_an_upgrade_tells_of_it(run):
     status, said = run('climate-status', 'upgrade', 'check')
     assert 'Strategies' in said, said

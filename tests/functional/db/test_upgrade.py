@@ -220,6 +220,7 @@ def test_a_lease_whose_time_is_changed_keeps_what_it_has(manager):
     assert_no_drift(manager)
 
 
+@pytest.mark.proof
 def test_a_lease_gets_more_beside_what_it_has(manager):
     manager.run_until(UPGRADE + minutes(3))
     for name, place, request in (('runs on three hosts', 0, {'min': 3, 'max': 3}),

@@ -301,7 +301,8 @@ def counted_on(manager, lease, count):
 @pytest.mark.parametrize('way', [in_one_change, shortened_then_counted, counted_then_shortened,
                                  in_several_changes_within_seconds], ids=lambda way: way.__name__)
 @pytest.mark.parametrize('affinity', [True, None])
-@pytest.mark.parametrize('count', [1, 3, 4, 5, 8])
+@pytest.mark.parametrize('count', [
+    3, 5, *(pytest.param(count, marks=pytest.mark.proof) for count in (1, 4, 8))])
 def test_promised_hours_are_used_or_unused_however_copies_are_given_back(
         enrolled, way, count, affinity):
     lease = enrolled.create(builders.a_lease(builders.instances(4, affinity), end=NOON + hours(10)))

@@ -41,6 +41,7 @@ def test_a_try_that_cannot_succeed_reads_what_is_free_with_two_statements(manage
     assert 'free for all of the time' in manager.lease(lease).reason
 
 
+@pytest.mark.proof
 def test_parts_that_are_in_use_leave_less_room(manager):
     """Two hosts have room for 192 of these servers; 136 run."""
     manager.enrol(2)

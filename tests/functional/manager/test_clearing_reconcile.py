@@ -297,6 +297,7 @@ def test_a_server_that_is_stopped_at_the_moment_of_its_move_is_confirmed_there(m
             if each.name.startswith(host.name)] == ['SHUTOFF'] * 2
 
 
+@pytest.mark.proof
 def test_while_nothing_changes_it_looks_for_hosts_less_and_less_often(manager, cloud, conf):
     conf.set_override('migrate_seconds', 5, group='simulated')
     lease = manager.create(clearings.a_request(3))

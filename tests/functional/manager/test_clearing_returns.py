@@ -153,6 +153,7 @@ def test_one_host_that_fails_does_not_keep_services_of_others_disabled(manager, 
     assert clearings.disabled(cloud) == {}
 
 
+@pytest.mark.proof
 def test_what_takes_its_time_to_be_undone_is_told(manager, cloud, conf):
     conf.set_override('migrate_seconds', 300, group='simulated')
     for each in cloud.servers():

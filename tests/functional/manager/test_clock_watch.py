@@ -236,6 +236,7 @@ def running(conf, database, pushed):
         yield found
 
 
+@pytest.mark.proof
 def test_no_thread_of_a_manager_takes_anything_by_a_clock_that_jumped(
         running, pushed, conf, database):
     conf.set_override('give_up_hours', 2, group='notifications')

@@ -66,6 +66,7 @@ def test_a_lease_of_now_waits_until_its_host_is_awake(manager, keeping):
     assert keeping.states() == {host.id: sleep.AWAKE}
 
 
+@pytest.mark.proof
 def test_a_host_that_does_not_wake_up_is_taken_out_of_use_and_replaced(manager, keeping):
     first, second = manager.enrol(2)
     keeping.all_asleep()

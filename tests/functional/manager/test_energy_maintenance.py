@@ -211,6 +211,7 @@ def test_a_host_has_its_time_after_a_window_that_no_manager_saw(manager, keeping
     assert _boots_yet(keeping, held_up)
 
 
+@pytest.mark.proof
 def test_a_host_has_its_time_after_a_window_inside_of_another(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()

@@ -90,6 +90,7 @@ def test_it_moves_to_what_the_resource_has_been_learnt_to_need(manager, keeping)
     assert keeping.states() == {host.id: sleep.AWAKE}
 
 
+@pytest.mark.proof
 def test_a_lease_that_was_made_before_hosts_could_sleep_gets_one(manager, keeping, conf):
     manager.enrol(1)
     conf.set_override('driver', '', group='energy')

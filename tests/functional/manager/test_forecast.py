@@ -86,6 +86,7 @@ def test_refused_requests_are_demand_so_it_may_run_short(manager, history):
     assert first.missing == pytest.approx(first.expected - 4) and first.expected > 4
 
 
+@pytest.mark.proof
 def test_a_lease_that_waited_counts_from_when_it_was_asked_for(manager, conf):
     conf.set_override('cleaning_minutes', 0, group='manager')
     conf.set_override('method', 'seasonal-naive', group='forecast')

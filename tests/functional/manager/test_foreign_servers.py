@@ -47,6 +47,7 @@ def test_the_end_of_a_lease_deletes_only_servers_of_projects_that_it_is_for(
     assert acts.is_clean(manager, 2)
 
 
+@pytest.mark.proof
 def test_an_end_that_waits_for_foreign_servers_in_vain_says_why(manager, leased):
     [host] = acts.aggregate(manager, leased).hosts
     manager.cloud.force('eve', 'forced', host)

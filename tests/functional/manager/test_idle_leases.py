@@ -412,6 +412,7 @@ def test_two_managers_tell_once_and_take_once(manager):
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
+@pytest.mark.proof
 def test_owners_get_a_summary_once_a_week(manager, conf):
     conf.set_override('action', 'none', group='idle')
     lease, other = running(manager, end=999), running(manager, end=999)

@@ -59,6 +59,7 @@ def test_a_hundred_looks_in_vain_cost_as_many_statements_as_one(manager, spare):
     assert len(looks(manager, 100)) == alone
 
 
+@pytest.mark.proof
 def test_a_release_costs_as_many_statements_however_many_wait_in_vain(manager, spare):
     costs = []
     for more, host in zip((1, 100), spare, strict=False):

@@ -147,7 +147,9 @@ def _watched(manager, until, servers):
         assert set(servers) - there <= set(_imaged(manager))
 
 
-@pytest.mark.parametrize('leave', [_end, acts.delete, _run_out])
+@pytest.mark.parametrize('leave', [
+    pytest.param(_end, marks=pytest.mark.proof), acts.delete,
+    pytest.param(_run_out, marks=pytest.mark.proof)])
 @pytest.mark.parametrize('scene', SCENES)
 def test_no_server_disappears_at_an_end_before_its_image_is_active(slow, scene, leave):
     lease = scene(slow)

@@ -145,6 +145,7 @@ BILLED = {
     'price-book list': (), 'statement list': ('--all-projects',), 'statement show': ('2030-05',)}
 
 
+@pytest.mark.proof
 def test_every_list_about_prices_fits(house, manager, tmp_path):
     book = {**cases.BOOK, 'description': 'the prices of the second team ' * 8,
             'rates': [{'rate': '12345.678901'}], 'early_end': {'credit_percent': '33.33'}}

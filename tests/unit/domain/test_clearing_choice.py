@@ -131,6 +131,7 @@ def test_what_a_host_does_not_count_is_not_counted_there():
     assert choice.plan([host], {'b': {'VCPU': 1}}, 1, _count).moves[0].target == 'b'
 
 
+@pytest.mark.proof
 def test_many_hosts_full_of_servers_are_planned_in_little_time():
     hosts = [choice.Host(f'h{number}', tuple(
         choice.Server(f's{number}-{each}', {'VCPU': 1 + each % 2},

@@ -66,6 +66,7 @@ def test_together_they_never_have_more_than_there_is(wanted, plan):
             assert sum(amount['vcpus'] for amount in held) <= each.capacity['vcpus']
 
 
+@pytest.mark.proof
 @hypothesis.settings(max_examples=200)
 @hypothesis.given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 3), st.integers(0, 3)),
                            min_size=1, max_size=4))

@@ -70,7 +70,7 @@ def outcome(choose, asks):
         return error.message, error.kwargs
 
 
-@hypothesis.settings(max_examples=400)
+@hypothesis.settings(max_examples=100)
 @hypothesis.given(hosts, st.lists(st.tuples(demands, gaps, st.booleans()), min_size=1, max_size=3),
                   margins)
 def test_among_the_few_is_chosen_what_is_chosen_among_all(hosts, wanted, margin):
@@ -82,7 +82,7 @@ def test_among_the_few_is_chosen_what_is_chosen_among_all(hosts, wanted, margin)
         for demand, gap, must_keep in wanted])
 
 
-@hypothesis.settings(max_examples=300)
+@hypothesis.settings(max_examples=100)
 @hypothesis.given(hosts, demands, gaps, margins)
 def test_each_resource_has_the_room_that_counting_finds(hosts, demand, gap, margin):
     free, used = ground(hosts, gap, margin).free_copies(demand.amount, WINDOW)
@@ -93,7 +93,7 @@ def test_each_resource_has_the_room_that_counting_finds(hosts, demand, gap, marg
                              for each in plain]
 
 
-@hypothesis.settings(max_examples=300)
+@hypothesis.settings(max_examples=100)
 @hypothesis.given(hosts, demands, gaps, margins)
 def test_once_the_first_are_enough_no_other_would_be_chosen(hosts, demand, gap, margin):
     hypothesis.assume(demand.amount is not selection.WHOLE)
