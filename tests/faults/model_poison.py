@@ -31,6 +31,7 @@ POISONED = {
 # Tables of managers, not of items.
 _OF_MANAGERS = {'managers', 'work_slots', 'wait_queue', 'audits', 'clock_confirmations'}
 _ROUNDS = 6
+_WINDOWS = 'maintenance_windows'
 
 
 def dump(database):
@@ -69,9 +70,21 @@ def changed(before, after):
         before.keys() | after.keys(), key=repr) if before.get(key) != after.get(key)]
 
 
-def related(recorded, table, key):
-    """Return (ids of leases, ids of resources) that have to do with a poisoned row."""
-    lease_ids, resource_ids = set(), set()
+def maintained_in(database, window_id):
+    """Return the ids of the resources that a maintenance window is for."""
+    resources, windows = tables.MAINTENANCE_RESOURCES, tables.MAINTENANCE_WINDOWS
+    with database.reader() as connection:
+        return set(connection.execute(sa.select(resources.c.resource_id).join(
+            windows, windows.c.maintenance_id == resources.c.maintenance_id).where(
+                windows.c.id == window_id)).scalars())
+
+
+def related(recorded, table, key, maintained=()):
+    """Return (ids of leases, ids of resources) that have to do with a poisoned row.
+
+    :param maintained: ids of the resources of a poisoned maintenance window.
+    """
+    lease_ids, resource_ids = set(), set(maintained)
     if table in ('leases', 'bills'):
         lease_ids.add(key)
     elif table in ('resources', 'resource_health', 'power_states'):
@@ -107,6 +120,7 @@ class Poison(model_members.Members):
             return
         key = self.pick(keys, which)
         self.tended = self.services_touched = True
+        maintained = maintained_in(self.world.database, key) if table == _WINDOWS else ()
         with poisoned(self.world.database, table, key):
             settled = self._run_until_nothing_changes(side)
         self.complaints.found[:] = [each for each in self.complaints.found if POISON not in each]
@@ -116,7 +130,7 @@ class Poison(model_members.Members):
         self.tally['bad items met'] += 1
         nobody_else_waited_for_it(
             base.truths.read(self.world.database), table, key,
-            changed(settled, dump(self.world.database)))
+            changed(settled, dump(self.world.database)), maintained)
 
     def _run_until_nothing_changes(self, side):
         """Return the rows then; None if they go on changing."""
@@ -156,12 +170,13 @@ class Poison(model_members.Members):
                 raise
 
 
-def nobody_else_waited_for_it(recorded, table, key, rows):
+def nobody_else_waited_for_it(recorded, table, key, rows, maintained=()):
     """Check that rows which changed when a bad item was healed are about that item.
 
     :param rows: pairs (table, row as a dict).
+    :param maintained: as of `related`.
     """
-    lease_ids, resource_ids = related(recorded, table, key)
+    lease_ids, resource_ids = related(recorded, table, key, maintained)
     texts = {str(key), *lease_ids, *(each.id for each in recorded.reservations.values()
                                      if each.lease_id in lease_ids)}
     # What an offer holds is allocated to the reservations that it would become.

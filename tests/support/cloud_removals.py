@@ -11,10 +11,15 @@ TABLES = {
     'resource_classes': {},
     'networks': {'network_segments': 'network_id', 'subnets': 'network_id', 'ports': 'network_id'},
     'subnets': {}, 'ports': {}, 'routers': {}, 'floating_ips': {}, 'volumes': {},
-    'volume_types': {}, 'volume_type_access': {}, 'volume_quotas': {},
+    'volume_types': {'volume_type_access': 'type_name'}, 'volume_type_access': {},
+    'volume_quotas': {},
     'stacks': {'stack_parts': 'stack_id'}, 'stack_parts': {},
     'clusters': {'node_groups': 'cluster_id'}, 'node_groups': {'cluster_nodes': 'group_id'},
     'cluster_nodes': {}, 'trusts': {}}
+
+
+# The column to which other tables refer, where that is not the id.
+_KEYS = {'volume_types': 'name'}
 
 
 def rows(cloud, tables=tuple(TABLES)):
@@ -48,6 +53,12 @@ def _delete(connection, table, rowid):
     for other, column in TABLES.get(table, {}).items():
         for row in connection.execute(
                 f'SELECT rowid AS at_row FROM {other} WHERE {column} = '
-                f'(SELECT id FROM {table} WHERE rowid = ?)', (rowid,)).fetchall():
+                f'(SELECT {_KEYS.get(table, "id")} FROM {table} WHERE rowid = ?)',
+                (rowid,)).fetchall():
             _delete(connection, other, row['at_row'])
+    if table == 'volume_types':
+        connection.execute(
+            "DELETE FROM volume_quotas WHERE name IN (SELECT prefix.value || '_' || name "
+            """FROM volume_types, json_each('["gigabytes", "volumes"]') AS prefix """
+            'WHERE volume_types.rowid = ?)', (rowid,))
     connection.execute(f'DELETE FROM {table} WHERE rowid = ?', (rowid,))
