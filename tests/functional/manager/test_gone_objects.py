@@ -16,8 +16,9 @@ _STACK = {'stacks', 'stack_parts', 'trusts'}
 _NODES = {'node_groups', 'cluster_nodes', 'servers', 'flavor_access'}
 _VOLUMES = {'volume_type_access', 'volume_quotas'}
 NOT_AUDITED = {
-    # Its owner may delete a server or a port.
-    'physical:host': _SERVER, 'virtual:instance': _SERVER | _ACCESS,
+    # Its owner may delete a server or a port. An aggregate with the zone of its reservation needs
+    # no mark: earlier releases gave it none.
+    'physical:host': _SERVER | {'aggregate_metadata'}, 'virtual:instance': _SERVER | _ACCESS,
     'flavor:instance': _SERVER | _ACCESS,
     'virtual:network': {'ports'}, 'network that waits': {'ports'},
     'virtual:volume': _VOLUMES, 'volume type': _VOLUMES | {'volumes'},
