@@ -33,17 +33,17 @@ def cases(manager):
     server = manager.cloud.boot('demo', 'mine', flavor='1')
     yield '1 host', builders.hosts(1), 4, 7
     yield '4 hosts', builders.hosts(4), 10, 13
-    yield '1 instance', asked('virtual:instance', **_SIZES, amount=1, affinity=None), 4, 10
+    yield '1 instance', asked('virtual:instance', **_SIZES, amount=1, affinity=None), 4, 11
     yield '8 instances on 8 hosts', asked(
         'virtual:instance', **_SIZES, amount=8, affinity=False), 19, 26
     yield '1 instance of a flavor', asked(
-        'flavor:instance', flavor_id='1', amount=1, affinity=None), 4, 10
+        'flavor:instance', flavor_id='1', amount=1, affinity=None), 4, 11
     yield 'a server', asked('virtual:instance', resource_id=server.id, on_end='suspend'), 8, 18
     yield '3 addresses', asked('virtual:floatingip', network_id=neutron.PUBLIC, amount=3), 8, 4
     yield 'a network with a router', asked(
         'virtual:network', subnet='10.42.0.0/24', router=True,
         external_network=neutron.PUBLIC), 12, 9
-    yield 'a volume', asked('virtual:volume', size_gb=10, on_end='delete'), 9, 9
+    yield 'a volume', asked('virtual:volume', size_gb=10, on_end='delete'), 11, 12
 
 
 class Counter:

@@ -36,7 +36,7 @@ EMBEDDED_GOAL, DISTRIBUTED_GOAL, GOAL_P99_MS = 200, 100, 100
 # Was it made before; what is free; the host once more, locked, and what is promised of it; the
 # lease, its reservation, its events and the promise; the host's generation; history and news. The
 # trust is recorded before it is made, and again with the lease.
-GOAL_STATEMENTS = 13
+GOAL_STATEMENTS = 14
 _HOUR = datetime.timedelta(hours=1)
 
 
