@@ -31,8 +31,8 @@ def end(conf, cloud, lease, reservation):
         # First of all: nobody makes another volume there meanwhile.
         service.forbid(name, lease.project_id)
     ending = _Ending(conf, cloud, lease, reservation)
-    pending = ending.advance(names.volumes_of(service, reservation.id))
-    left = names.volumes_of(service, reservation.id)
+    pending = ending.advance(names.volumes_of(service, reservation.id, types=types))
+    left = names.volumes_of(service, reservation.id, types=types)
     if left:
         raise copies.not_yet(conf, cloud, [
             (each.id, pending.get(each.id, f'it is {each.status}')) for each in left])

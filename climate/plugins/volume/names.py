@@ -50,12 +50,14 @@ def types_of(volumes, reservation_id):
     return sorted(each.name for each in volumes.types() if reservation_of(each) == reservation_id)
 
 
-def volumes_of(volumes, reservation_id, project_id=None):
+def volumes_of(volumes, reservation_id, project_id=None, types=None):
     """Return the Volumes of the reservation's types, oldest first.
 
     :param project_id: only those of this project; None: of all.
+    :param types: what `types_of` returned; None: ask for it.
     """
-    types = types_of(volumes, reservation_id)
+    if types is None:
+        types = types_of(volumes, reservation_id)
     return [each for each in volumes.every(project_id)
             if each.type_name in types or made_for(each.type_name) == reservation_id]
 

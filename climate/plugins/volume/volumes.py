@@ -158,7 +158,7 @@ class VolumePlugin(base.ResourcePlugin):
     def clear(self, cloud, made_for, resources):
         service = cloud.as_service().volumes
         types = names.types_of(service, made_for)
-        left = names.volumes_of(service, made_for)
+        left = names.volumes_of(service, made_for, types=types)
         for volume in left:
             # Their owners cannot make any more of them.
             service.forbid(volume.type_name, volume.project_id)
