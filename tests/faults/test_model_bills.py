@@ -19,6 +19,7 @@ def model(conf, tmp_path, migrated, points, complaints):
     database.dispose()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('by', model_bills.CONDITIONS, ids=lambda by: '-'.join(by))
 def test_a_lease_is_billed_by_a_rate_that_no_earlier_price_book_named(model, by):
     model.a_month_is_billed_before_the_next_price_book(side=0, rate='7.01', by=by)

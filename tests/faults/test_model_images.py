@@ -119,6 +119,7 @@ def test_a_loss_before_the_time_for_images_is_over_is_seen(careless):
     careless.refused('too early')
 
 
+@pytest.mark.proof
 def test_a_loss_that_was_asked_for_and_told_is_all_right(careless):
     careless.manager.cloud.spoil_images(careless.server.id, 'refused')
     careless.manager.run_until(NOON + builders.hours(6))
@@ -126,6 +127,7 @@ def test_a_loss_that_was_asked_for_and_told_is_all_right(careless):
     assert careless.tally == {'servers lost as asked for': 1}
 
 
+@pytest.mark.proof
 def test_a_server_that_was_never_built_may_go_when_the_time_for_images_is_over(eyes):
     eyes.manager.cloud.mark_server(eyes.server.id, 'BUILD')
     eyes.manager.run_until(NOON + builders.hours(6))

@@ -37,6 +37,7 @@ def test_a_bad_item_that_stops_no_other_one_is_accepted(manager, leases, place):
     _judged(manager, leases[place], lambda: cases.bill(manager))
 
 
+@pytest.mark.proof
 def test_a_bad_item_that_stops_the_task_is_seen(manager, leases):
     def stops():
         with pytest.raises(Exception, match=model_poison.POISON):

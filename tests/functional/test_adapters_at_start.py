@@ -32,7 +32,8 @@ def boxes(tmp_path):
     return install
 
 
-@pytest.mark.parametrize('program', ['climate-manager', 'climate-standalone'])
+@pytest.mark.parametrize('program', [
+    pytest.param('climate-manager', marks=pytest.mark.proof), 'climate-standalone'])
 def test_an_adapter_that_is_not_installed_ends_the_start_with_who_wants_it(run, boxes, program):
     boxes()
     status, said = run(program)

@@ -53,6 +53,7 @@ def test_a_cloud_in_order_a_cloud_out_of_order_and_one_that_was_repaired(install
     assert audit()[0] == 0
 
 
+@pytest.mark.proof
 def test_what_is_left_after_a_repair_is_drift_too(installation, audit):
     nova = installation.cloud.as_service().nova
     installation.cloud.boot('eve', 'ordinary', host='compute-3')
@@ -80,6 +81,7 @@ connection = sqlite:///{tmp_path}/no/such/folder/climate.sqlite
     assert 'climate-manager: ' in aside
 
 
+@pytest.mark.proof
 def test_without_the_word_the_daemon_runs_and_audits_by_itself(installation, audit, tmp_path):
     path = tmp_path / 'daemon.conf'
     path.write_text((tmp_path / 'climate.conf').read_text()

@@ -94,6 +94,7 @@ def test_of_sixteen_who_want_the_last_of_anything_one_gets_it(manager, api, crow
     assert manager.cloud.leftovers() == before
 
 
+@pytest.mark.proof
 def test_sixteen_who_want_two_of_five_hosts_each_never_share_one(manager, api, crowd):
     manager.enrol(5)
     for _ in range(ROUNDS):
@@ -111,6 +112,7 @@ def many_hosts_and_few_attempts(conf):
     conf.set_override('booking_attempts', 6, group='manager')
 
 
+@pytest.mark.proof
 def test_who_lost_the_race_for_the_first_of_many_free_hosts_gets_another(
         many_hosts_and_few_attempts, manager, api, crowd):
     manager.enrol(200)
@@ -123,6 +125,7 @@ def test_who_lost_the_race_for_the_first_of_many_free_hosts_gets_another(
             api.delete(f'/v1/leases/{lease["id"]}')
 
 
+@pytest.mark.proof
 def test_no_two_tries_of_a_lease_begin_with_the_same_hosts(
         many_hosts_and_few_attempts, manager):
     manager.enrol(200)

@@ -386,6 +386,7 @@ def test_a_cluster_that_magnum_never_shows_is_asked_for_again_and_does_not_keep_
     assert manager.lease(lost).deleted_at is not None
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures('as_before')
 def test_magnum_that_does_nothing_for_too_long_is_a_failure_that_says_so(
         manager, enrol_hosts, conf):

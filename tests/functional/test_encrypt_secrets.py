@@ -110,6 +110,7 @@ def test_old_keys_are_encrypted_and_a_second_run_changes_no_key(operator):
     assert all('key-' not in sealed for form in forms for _, sealed in form.values())
 
 
+@pytest.mark.proof
 def test_a_key_is_replaced_by_a_new_one_before_the_old_one(operator):
     operator.subscribe(2)
     old, new = sealing.new_key(), sealing.new_key()
@@ -153,6 +154,7 @@ def test_what_is_no_key_is_named(operator):
         'climate-db: [notifications] encryption_keys: a key is 32 bytes in URL-safe base64')
 
 
+@pytest.mark.proof
 def test_a_run_that_is_killed_loses_no_key_and_the_next_one_finishes_it(operator):
     count = 9
     operator.subscribe(count)
@@ -171,6 +173,7 @@ def test_a_run_that_is_killed_loses_no_key_and_the_next_one_finishes_it(operator
     assert operator.opened(key) == [f'key-{number}' for number in range(count)]
 
 
+@pytest.mark.proof
 def test_a_new_key_needs_no_database(operator, tmp_path):
     path = tmp_path / 'elsewhere.conf'
     path.write_text('[database]\nconnection = mysql+pymysql://climate@127.0.0.1:'

@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 
+import pytest
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = pathlib.Path(sys.executable).parent
 
@@ -51,6 +53,7 @@ def test_the_five_commands_of_the_readme_work_twice(tmp_path):
             assert done.returncode == 0, f'{command}: {done.stderr}'
 
 
+@pytest.mark.proof
 def test_a_second_one_leaves_the_command_to_the_first(tmp_path):
     first, second = tmp_path / 'first', tmp_path / 'second'
     first.mkdir()
@@ -76,6 +79,7 @@ def test_a_value_that_is_none_is_told_with_its_file(tmp_path):
     assert str(wrong) in done.stderr
 
 
+@pytest.mark.proof
 def test_a_second_one_says_that_the_port_is_taken_and_touches_nothing(tmp_path):
     first, second = tmp_path / 'first', tmp_path / 'second'
     first.mkdir()

@@ -165,6 +165,7 @@ def test_the_password_of_a_database_that_is_gone_is_not_told(driver, logs):
     assert SECRET not in f'{raised.value} {raised.value.__cause__} {told(logs)}'
 
 
+@pytest.mark.proof
 def test_the_password_of_a_broker_that_is_gone_is_not_told(conf, logs):
     with conffixture.ConfFixture(conf, transport_url=f'rabbit://climate:{SECRET}@127.0.0.1:1/'):
         api = webtest.TestApp(app.build(conf, client.ManagerClient(bus.Bus(conf))))

@@ -20,7 +20,8 @@ def broken(tmp_path):
         '[climate.acquire.strategies]\nby-dice = no_such_module:ByDice\n')
 
 
-@pytest.mark.parametrize('program', ['climate-manager', 'climate-standalone'])
+@pytest.mark.parametrize('program', [
+    pytest.param('climate-manager', marks=pytest.mark.proof), 'climate-standalone'])
 def test_a_default_that_is_not_installed_ends_the_start_with_the_known_ones(run, program):
     status, said = run(program, strategy='by-dice')
     assert status == 1
@@ -28,6 +29,7 @@ def test_a_default_that_is_not_installed_ends_the_start_with_the_known_ones(run,
             'cheapest, fewest-instances, least-memory, stopped-first.') in said
 
 
+@pytest.mark.proof
 def test_one_that_does_not_load_ends_the_start(run, broken):
     status, said = run('climate-manager')
     assert status == 1

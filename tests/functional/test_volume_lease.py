@@ -94,6 +94,7 @@ def test_a_volume_is_not_deleted_before_its_image_is_active(manager, volumes):
     assert deleted == [['active']]
 
 
+@pytest.mark.proof
 def test_an_image_that_fails_keeps_the_volume_and_the_lease_says_so(manager, volumes):
     lease = leased(manager, room())
     run_for(manager, MINUTES(1))

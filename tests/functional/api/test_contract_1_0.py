@@ -223,6 +223,7 @@ class _Passing(client.ManagerClient):
         return super().get_lease(caller, lease_id)
 
 
+@pytest.mark.proof
 def test_a_delete_that_fails_is_reported_and_tried_until_it_succeeds(api, manager, conf):
     manager.enrol(1)
     lease = create(api, reservations=[{

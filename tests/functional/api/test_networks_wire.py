@@ -118,6 +118,7 @@ def test_availability_tells_when_a_segment_is_free(api, manager, one_segment):
     assert (considered['pool'], considered['enrolled'], considered['free']) == ('segment', 1, 1)
 
 
+@pytest.mark.proof
 def test_a_lease_waits_in_the_queue_until_a_segment_is_really_free(api, manager, one_segment):
     first = running(api, manager, on_end='wait')
     [made] = [each for each in manager.cloud.network.networks() if each.segment]

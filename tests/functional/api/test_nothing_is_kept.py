@@ -2,6 +2,7 @@
 """A process keeps nothing of a request after its answer, whatever the answer was."""
 import gc
 
+import pytest
 from support import builders
 
 from climate import context
@@ -19,6 +20,7 @@ def contexts():
     return sum(isinstance(each, context.RequestContext) for each in gc.get_objects())
 
 
+@pytest.mark.proof
 def test_nothing_of_a_request_is_kept(api):
     for request in REQUESTS:
         api.call(*request)

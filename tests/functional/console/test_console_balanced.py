@@ -88,6 +88,7 @@ def balanced(tmp_path, url):
         yield f'http://127.0.0.1:{ports[2]}', consoles
 
 
+@pytest.mark.proof
 def test_two_consoles_serve_one_session_and_a_killed_one_loses_nothing(balanced, manager):
     address, consoles = balanced
     manager.enrol(1)

@@ -2,6 +2,7 @@
 """The SQL form of criteria leaves out no resource that meets them."""
 import hypothesis
 from hypothesis import strategies as st
+import pytest
 from support import builders
 
 from climate.db import conditions
@@ -50,6 +51,7 @@ def enrol(database):
                 'region': 'elsewhere' if number % 7 == 3 else None}, NOON)
 
 
+@pytest.mark.proof
 def test_among_what_is_read_are_all_that_meet_the_criteria_and_only_they_are_taken(
         manager, database):
     enrol(database)

@@ -159,6 +159,7 @@ def test_what_is_promised_stays_promised(manager):
     assert_nothing_is_promised_twice(manager)
 
 
+@pytest.mark.proof
 def test_leases_that_run_across_the_upgrade_end_well(manager):
     _boot_what_is_waited_for(manager)
     for at, course in COURSE.items():
@@ -200,6 +201,7 @@ def _is_as_if_nothing_had_been(manager):
                    manager.client.list_allocations(ADMIN, 'host') for each in promises)
 
 
+@pytest.mark.proof
 def test_a_lease_whose_time_is_changed_keeps_what_it_has(manager):
     manager.run_until(UPGRADE + minutes(3))
     before = by_name(manager)
@@ -236,6 +238,7 @@ def test_a_lease_gets_more_beside_what_it_has(manager):
     assert_no_drift(manager)
 
 
+@pytest.mark.proof
 def test_a_host_that_breaks_before_its_lease_starts_is_replaced_by_another(manager):
     lease = by_name(manager)['starts later on two hosts']
     broken, whole = lease.reservations[0].resource_ids
@@ -247,6 +250,7 @@ def test_a_host_that_breaks_before_its_lease_starts_is_replaced_by_another(manag
     assert whole in lease.reservations[0].resource_ids
 
 
+@pytest.mark.proof
 def test_offers_that_are_held_are_held_on_until_they_expire_and_are_taken(manager):
     offers = manager.client.list_offers(DEMO)
     assert kept.told(offers, kept.OFFER) == kept.fields(

@@ -101,7 +101,8 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', [
+    0, *(pytest.param(each, marks=pytest.mark.proof) for each in (1, 2))])
 def test_the_openings_are_those_that_one_finds_by_planning_at_every_moment(
         conf, database, clock, seed):
     conf.set_override('cleaning_minutes', seed % 2 * 30, group='manager')
@@ -262,7 +263,8 @@ class Parts:
             yield each
 
 
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', [
+    0, *(pytest.param(each, marks=pytest.mark.proof) for each in (1, 2))])
 def test_looking_at_the_first_days_first_changes_no_answer(conf, database, clock, seed):
     world = World(builders.Manager(conf, database, clock), seed)
     core = world.manager.core

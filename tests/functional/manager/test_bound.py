@@ -65,7 +65,7 @@ def test_parts_that_are_in_use_leave_less_room(manager):
     assert manager.lease(lease).event(event_kinds.ACQUIRE).claim_no == before
 
 
-@pytest.mark.parametrize('cleaning', [0, 10])
+@pytest.mark.parametrize('cleaning', [0, pytest.param(10, marks=pytest.mark.proof)])
 def test_what_fits_is_never_taken_for_too_much(manager, cleaning):
     luck = random.Random(7)
     manager.core.conf.set_override('cleaning_minutes', cleaning, group='manager')

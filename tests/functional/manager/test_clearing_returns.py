@@ -62,6 +62,7 @@ def test_what_is_left_is_given_back_although_the_manager_is_killed_over_it(
     assert clearings.disabled(cloud) == {}
 
 
+@pytest.mark.proof
 def test_an_end_does_not_forget_what_is_left(manager, cloud):
     lease, leaving = _with_a_slow_leftover(manager, cloud)
     lease = clearings.cleared(manager, lease, within=60)

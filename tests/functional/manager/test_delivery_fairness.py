@@ -91,6 +91,7 @@ def test_what_waits_behind_a_hundred_tarpits_of_another_project_is_sent_at_once(
     assert told_both.good_waited_for_none()
 
 
+@pytest.mark.proof
 def test_what_happens_while_tarpits_hold_workers_finds_a_free_one(told_both):
     told_both.happens(TAR)
 
@@ -104,6 +105,7 @@ def test_what_happens_while_tarpits_hold_workers_finds_a_free_one(told_both):
     assert told_both.good_waited_for_none()
 
 
+@pytest.mark.proof
 def test_the_end_of_a_pass_does_not_wait_for_tarpits_before_others_are_told(told_both):
     told_both.happens(TAR)
     passes = []

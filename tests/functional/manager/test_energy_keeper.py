@@ -107,6 +107,7 @@ def test_a_host_that_dies_asleep_is_replaced_and_told_as_broken(manager, keeping
     assert keeping.states()[first.id] == sleep.ASLEEP
 
 
+@pytest.mark.proof
 def test_a_host_that_somebody_switches_off_by_hand_is_sick_and_not_asleep(manager, keeping):
     first, second = manager.enrol(2)
     lease = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))

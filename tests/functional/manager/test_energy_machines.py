@@ -82,6 +82,7 @@ def test_a_back_end_that_sleeps_is_neither_sick_nor_missing(manager, keeping, ca
         (key, sleep.ASLEEP, health.WELL) for key in ids]
 
 
+@pytest.mark.proof
 def test_a_lease_of_later_wakes_the_machine_and_starts_in_time(manager, keeping, volumes):
     ids = _enrolled(manager)
     keeping.all_asleep()
@@ -328,6 +329,7 @@ def test_a_maintenance_of_one_back_end_keeps_the_power_of_its_machine(manager, k
     assert _states(keeping, ids) == [sleep.AWAKE] * 2
 
 
+@pytest.mark.proof
 def test_a_maintenance_of_one_back_end_lets_no_spare_one_wake_its_machine(
         manager, keeping, conf):
     ids = _enrolled(manager)
@@ -343,6 +345,7 @@ def test_a_maintenance_of_one_back_end_lets_no_spare_one_wake_its_machine(
     assert _states(keeping, ids) == [sleep.AWAKE] * 2
 
 
+@pytest.mark.proof
 def test_a_lease_on_one_back_end_wakes_nothing_ahead_while_another_is_maintained(manager, keeping):
     backends_world.enrol(manager, SSD, HDD)
     keeping.all_asleep()

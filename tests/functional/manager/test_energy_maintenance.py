@@ -62,6 +62,7 @@ def _unswitched(keeping):
     assert not keeping.switched
 
 
+@pytest.mark.proof
 def test_a_host_that_wakes_up_as_its_maintenance_begins_is_not_switched_on(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
@@ -97,6 +98,7 @@ def test_a_host_whose_waking_a_maintenance_holds_up_is_woken_by_hand(manager, ke
     assert keeping.states() == {host.id: sleep.AWAKE}
 
 
+@pytest.mark.proof
 def test_a_host_that_falls_asleep_as_its_maintenance_begins_is_not_switched_off(manager, keeping):
     [host] = manager.enrol(1)
     _maintain(manager, host, hours(2), hours(4))
@@ -118,6 +120,7 @@ def test_a_host_that_falls_asleep_as_its_maintenance_begins_is_not_switched_off(
     assert keeping.states() == {host.id: sleep.ASLEEP}
 
 
+@pytest.mark.proof
 def test_a_lease_right_after_a_maintenance_wakes_its_host_when_that_is_over(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()

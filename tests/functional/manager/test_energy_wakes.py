@@ -55,6 +55,7 @@ def test_the_event_alone_wakes_the_host_and_no_look_of_the_keeper_is_needed(mana
     assert _event(manager, lease).status == lifecycle.EVENT_DONE
 
 
+@pytest.mark.proof
 def test_it_moves_with_the_start_also_after_it_was_done(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
@@ -72,6 +73,7 @@ def test_it_moves_with_the_start_also_after_it_was_done(manager, keeping):
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
+@pytest.mark.proof
 def test_it_moves_to_what_the_resource_has_been_learnt_to_need(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()

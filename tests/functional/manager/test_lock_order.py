@@ -112,6 +112,7 @@ def test_hosts_are_cleared_in_the_order_of_locks(conf, manager, locked):
     assert in_order(locked)
 
 
+@pytest.mark.proof
 def test_offers_are_held_and_taken_and_go_in_the_order_of_locks(
         conf, database, locked, clock):
     conf.set_override('wait_look_seconds', 600, group='acquire')

@@ -54,6 +54,7 @@ def looks(manager, count):
     return found
 
 
+@pytest.mark.proof
 def test_a_hundred_looks_in_vain_cost_as_many_statements_as_one(manager, spare):
     alone = len(looks(manager, 1))
     assert len(looks(manager, 100)) == alone

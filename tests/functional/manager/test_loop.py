@@ -12,7 +12,7 @@ from climate.domain import lifecycle
 from climate.manager.events import loop
 
 
-@pytest.mark.parametrize('managers', [1, 2])
+@pytest.mark.parametrize('managers', [pytest.param(1, marks=pytest.mark.proof), 2])
 def test_many_starts_at_once_make_few_calls_at_once(conf, database, clock, managers):
     conf.set_override('hosts', 40, group='simulated')
     conf.set_override('concurrency', 4, group='nova')

@@ -176,7 +176,8 @@ def test_a_refusal_after_an_outage_is_tried_again_and_then_given_up(manager):
     assert manager.lease(refused).state == lifecycle.ERROR
 
 
-@pytest.mark.parametrize('order', [acts.end, acts.delete])
+@pytest.mark.parametrize('order', [
+    pytest.param(acts.end, marks=pytest.mark.proof), acts.delete])
 def test_an_end_that_is_refused_is_tried_with_growing_pauses_until_nothing_is_held(
         manager, order):
     lease = manager.active(end=NOON + hours(48))

@@ -41,6 +41,7 @@ def test_with_a_substitute_it_starts_there(manager):
     assert 'substitute' in acts.history(manager, lease)
 
 
+@pytest.mark.proof
 def test_what_is_held_back_for_those_who_wait_makes_a_substitute(manager):
     first, _, third = manager.enrol(3)
     lease = manager.create(builders.a_lease(**LATER))

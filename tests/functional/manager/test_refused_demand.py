@@ -99,6 +99,7 @@ def test_of_a_change_only_what_goes_beyond_the_lease_is_recorded(manager):
     assert (refusal.copies, refusal.lease_id) == (2, lease.id)
 
 
+@pytest.mark.proof
 def test_a_lease_that_waited_in_vain_is_recorded_with_its_wait(manager):
     manager.enrol(1)
     manager.create(builders.a_lease(end=NOON + hours(9)))

@@ -246,7 +246,8 @@ def test_a_cell_that_does_not_answer_has_no_empty_hosts(manager, leave):
     assert acts.is_clean(manager, 1)
 
 
-@pytest.mark.parametrize('fault', ['refused', 'stuck', 'lost'])
+@pytest.mark.parametrize('fault', [
+    'lost', *(pytest.param(each, marks=pytest.mark.proof) for each in ('refused', 'stuck'))])
 def test_a_server_without_an_image_in_time_is_stopped_and_kept_with_its_host(slow, fault):
     lease, servers = _lease(slow, 2)
     slow.cloud.spoil_images(servers[0].id, fault)
@@ -287,6 +288,7 @@ def test_a_server_without_an_image_in_time_is_deleted_if_the_lease_says_so(slow)
     assert acts.is_clean(slow, 2)
 
 
+@pytest.mark.proof
 def test_the_operator_chooses_for_leases_that_do_not(slow, conf):
     conf.set_override('on_image_failure', 'delete', group='physical:host')
     lease, servers = _lease(slow)
@@ -305,6 +307,7 @@ def test_a_server_in_a_status_from_which_nova_makes_no_image_gets_one(manager, s
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
+@pytest.mark.proof
 def test_a_server_that_is_never_built_has_nothing_to_lose_when_its_time_is_over(slow):
     lease, servers = _lease(slow, 2)
     slow.cloud.mark_server(servers[0].id, 'BUILD')

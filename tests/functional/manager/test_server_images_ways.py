@@ -206,6 +206,7 @@ def test_a_host_with_a_server_of_a_lease_is_not_withdrawn(slow):
     assert _there(slow, lease)
 
 
+@pytest.mark.proof
 def test_images_made_before_the_end_serve_the_stack_too(slow):
     lease = _stack(slow)
     servers = _there(slow, lease)
@@ -214,7 +215,8 @@ def test_images_made_before_the_end_serve_the_stack_too(slow):
     assert [each['server_id'] for each in slow.cloud.images()] == [*servers]
 
 
-@pytest.mark.parametrize('fault', ['refused', 'stuck', 'lost'])
+@pytest.mark.parametrize('fault', [
+    'lost', *(pytest.param(each, marks=pytest.mark.proof) for each in ('refused', 'stuck'))])
 def test_a_stack_stays_while_its_server_has_no_image(slow, fault):
     lease = _stack(slow)
     [key] = _there(slow, lease)
@@ -234,6 +236,7 @@ def test_a_stack_stays_while_its_server_has_no_image(slow, fault):
     assert acts.is_clean(slow, 6)
 
 
+@pytest.mark.proof
 def test_a_stack_is_deleted_without_images_if_the_lease_says_so(slow):
     lease = _running(slow, _hosts(on_image_failure='delete'), _hinted())
     [key] = _there(slow, lease)

@@ -186,6 +186,7 @@ def test_a_host_is_not_leased_whole_before_the_room_on_it_is_given_back(
     assert acts.aggregate(manager, lease).hosts == (host.name,)
 
 
+@pytest.mark.proof
 def test_a_host_on_which_room_stays_is_replaced_by_one_without(manager, enrol):
     first, _second, third = enrol(3)
     manager.active(_sized(8), _sized(8))

@@ -140,6 +140,7 @@ def test_a_host_that_an_earlier_try_handed_over_is_held_until_it_is_back(manager
     assert acts.is_clean(manager, 2)
 
 
+@pytest.mark.proof
 def test_a_host_that_an_earlier_try_handed_over_goes_back_with_the_end(manager):
     first, second = manager.enrol(2)
     lease = manager.create(builders.a_lease(**LATER))

@@ -71,6 +71,7 @@ def test_the_owner_of_an_idle_lease_is_told_with_the_moment_at_which_it_is_taken
     assert body['lease']['reclaim_at'] == '2030-05-09T22:00:00+00:00'
 
 
+@pytest.mark.proof
 def test_the_weekly_summary_has_all_idle_leases_of_its_reader(manager, idle, box, hooks):
     look(manager, *(NOON + hours(each) for each in (1, 2, 3)))
     box.mails.clear(), hooks.requests.clear()

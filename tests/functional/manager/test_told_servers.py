@@ -188,6 +188,7 @@ def test_a_server_that_is_shelved_until_its_lease_starts_is_named(manager):
         ('climate', 'shelve server', f'The lease starts later: web ({server.id})')]
 
 
+@pytest.mark.proof
 def test_many_servers_need_few_entries_of_limited_length_and_no_statement_each(manager):
     lease, [one] = _hosts(manager)
     with builders.statements() as few:

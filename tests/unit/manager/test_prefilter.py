@@ -5,6 +5,7 @@ import json
 
 import hypothesis
 from hypothesis import strategies as st
+import pytest
 
 from climate import errors
 from climate.db import calendars
@@ -93,6 +94,7 @@ def test_each_resource_has_the_room_that_counting_finds(hosts, demand, gap, marg
                              for each in plain]
 
 
+@pytest.mark.proof
 @hypothesis.settings(max_examples=100)
 @hypothesis.given(hosts, demands, gaps, margins)
 def test_once_the_first_are_enough_no_other_would_be_chosen(hosts, demand, gap, margin):

@@ -106,6 +106,7 @@ def test_one_in_error_that_is_on_no_host_has_nothing_that_could_be_imaged(scene,
         after, [] if after is None else [('vm-shelved', 'p', 'active')])
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize('on_end', ['snapshot', *LIVING_ON])
 def test_it_is_waited_for_while_it_is_built_and_deleted_when_that_takes_too_long(building, on_end):
     server = building.boot()
