@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Policy checks: whether a caller may do an action, by the rules of oslo.policy."""
 import difflib
+import functools
 from importlib import metadata
 import time
 
@@ -94,6 +95,12 @@ def sample_enforcer():
 
 def _installed_rules():
     """Return the rules of Climate and of all installed plugins, enabled or not."""
-    return [rule for point in metadata.entry_points(group='oslo.policy.policies')
+    return [rule for listed in _lists_of_rules() for rule in listed()]
+
+
+@functools.cache
+def _lists_of_rules():
+    """Return the functions that list rules; to look for them takes 80 ms."""
+    return [point.load() for point in metadata.entry_points(group='oslo.policy.policies')
             # Plugins register the rules of their pools; this module must not import them.
-            if point.name.partition('.')[0] == 'climate' for rule in point.load()()]
+            if point.name.partition('.')[0] == 'climate']

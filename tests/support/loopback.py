@@ -9,7 +9,7 @@ import threading
 def serving(server):
     """Let a server of socketserver answer in the block; yields its port."""
     with server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
             yield server.server_address[1]

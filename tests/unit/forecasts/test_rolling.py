@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a forecast says of series whose future is known, and how wide its bands are."""
+import functools
+
 import hypothesis
 from hypothesis import strategies as st
 import numpy as np
 import pytest
 
 from climate.forecasts import base
-from climate.forecasts import holt_winters
 from climate.forecasts import registry
 from climate.forecasts import rolling
 from climate.forecasts import seasonal_naive
@@ -14,10 +15,20 @@ from climate.forecasts import seasonal_naive
 HOURS = np.arange(60 * base.DAY)
 DAILY = 10 + 5 * np.sin(2 * np.pi * HOURS / base.DAY)
 WEEKLY = DAILY * (1 + (HOURS // base.DAY % 7 < 5))
-METHODS = [seasonal_naive.SeasonalNaive(), holt_winters.HoltWinters()]
 
 
-@pytest.mark.parametrize('method', METHODS, ids=lambda each: type(each).__name__)
+@functools.cache
+def methods():
+    """The naive method and that of Holt and Winters, whose libraries take seconds to load."""
+    from climate.forecasts import holt_winters
+    return seasonal_naive.SeasonalNaive(), holt_winters.HoltWinters()
+
+
+@pytest.fixture(params=[0, 1], ids=['SeasonalNaive', 'HoltWinters'])
+def method(request):
+    return methods()[request.param]
+
+
 @pytest.mark.parametrize('series', [DAILY, WEEKLY], ids=['daily', 'weekly'])
 def test_a_series_that_repeats_itself_goes_on_so(method, series):
     found = rolling.forecast(method, series[:-base.WEEK], base.WEEK)
@@ -25,7 +36,6 @@ def test_a_series_that_repeats_itself_goes_on_so(method, series):
     assert found.past_error < 0.05 * series.max()
 
 
-@pytest.mark.parametrize('method', METHODS, ids=lambda each: type(each).__name__)
 def test_the_bands_of_a_noisy_series_hold_about_what_they_should(method):
     series = (DAILY + np.random.default_rng(7).normal(0, 2, len(DAILY))).clip(0)
     inside, wider = [], []
@@ -40,7 +50,7 @@ def test_the_bands_of_a_noisy_series_hold_about_what_they_should(method):
 
 def test_noise_is_smoothed_and_not_repeated():
     series = (DAILY + np.random.default_rng(7).normal(0, 2, len(DAILY))).clip(0)
-    smooth, naive = (rolling.forecast(method, series, base.WEEK) for method in reversed(METHODS))
+    smooth, naive = (rolling.forecast(method, series, base.WEEK) for method in reversed(methods()))
     truth = 10 + 5 * np.sin(2 * np.pi * np.arange(base.WEEK) / base.DAY)
     assert np.abs(smooth.expected - truth).mean() < 0.6 * np.abs(naive.expected - truth).mean()
 
@@ -48,7 +58,7 @@ def test_noise_is_smoothed_and_not_repeated():
 def test_a_wild_day_moves_what_is_expected_by_little():
     wild = DAILY.copy()
     wild[-base.DAY:] = 100
-    for model, other in zip(*(METHODS[1].models(each) for each in (DAILY, wild)), strict=True):
+    for model, other in zip(*(methods()[1].models(each) for each in (DAILY, wild)), strict=True):
         calm, moved = (each.day(len(DAILY), 0).mean() for each in (model, other))
         assert 0 < moved - calm < 0.2 * (100 - DAILY.mean())
 
@@ -69,7 +79,7 @@ def test_any_history_has_a_forecast_and_the_bands_contain_it(length, hours, seed
 @pytest.mark.filterwarnings('error')
 @pytest.mark.parametrize('level', [0.0, 5.0])
 def test_a_series_without_changes_has_bands_without_width(level):
-    for method in METHODS:
+    for method in methods():
         found = rolling.forecast(method, np.full(30 * base.DAY, level), base.DAY)
         for values in (found.low95, found.expected, found.high95):
             np.testing.assert_allclose(values, level, atol=1e-9)
@@ -81,7 +91,7 @@ def test_a_past_that_is_too_short_has_no_bands():
 
 
 def test_what_is_known_later_changes_no_earlier_forecast():
-    for method in METHODS:
+    for method in methods():
         [*models] = method.models(WEEKLY)
         changed = WEEKLY.copy()
         changed[40 * base.DAY:] = 0
