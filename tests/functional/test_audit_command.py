@@ -34,6 +34,7 @@ def audit(tmp_path, installation):
     return run
 
 
+@pytest.mark.proof
 def test_a_cloud_in_order_a_cloud_out_of_order_and_one_that_was_repaired(installation, audit):
     status, said, _ = audit()
     assert (status, said) == (0, 'The cloud and the database agree.\n')

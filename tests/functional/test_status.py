@@ -122,6 +122,7 @@ def test_wrong_passwords_and_a_nova_without_the_filter_are_failures(run, tmp_pat
     assert 'secret' not in out
 
 
+@pytest.mark.proof
 def test_a_bus_that_nobody_serves_is_a_failure(run):
     more = '[DEFAULT]\ntransport_url = rabbit://climate:p@127.0.0.1:9/\n'
     code, out, err = run('climate-status', 'upgrade', 'check', '--json', '--config-file', 'FILE',

@@ -51,6 +51,7 @@ def test_only_administrators_see_which_servers_are_moved_and_where(api, manager,
     assert len(named['moves']) == named['servers']
 
 
+@pytest.mark.proof
 def test_of_hosts_that_cannot_be_given_back_only_administrators_hear_the_names(api, manager, cloud):
     lease = api.post('/v1/leases', WANTED, version='1.1').json['lease']
     cloud.fail('placement.empty_child', 999, errors.CloudError(

@@ -251,6 +251,7 @@ def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, clou
     assert clearings.disabled(cloud) == {}
 
 
+@pytest.mark.proof
 def test_servers_that_are_busy_do_not_keep_others_from_leaving(manager, cloud, conf):
     conf.set_override('parallel_moves', 1, group='acquire')
     lease = manager.create(clearings.a_request(1))

@@ -5,6 +5,7 @@ import threading
 
 import acts
 import prometheus_client
+import pytest
 import sqlalchemy as sa
 from support import builders
 from support import delivery_rounds
@@ -151,6 +152,7 @@ def next_moments(database):
             sa.select(tables.DELIVERIES.c.id, tables.DELIVERIES.c.next_at))}
 
 
+@pytest.mark.proof
 def test_a_notification_is_given_up_with_its_reason_after_some_days(manager, hooks, conf):
     conf.set_override('failure_limit', 1000, group='notifications')
     found = subscribe(manager, hooks.url, events=('start',))

@@ -96,6 +96,7 @@ def test_a_lease_that_is_deleted_before_it_starts_leaves_none(pool, kind):
     assert groups(pool) == {}
 
 
+@pytest.mark.proof
 def test_a_lease_that_is_given_up_leaves_none(pool):
     pool.active(builders.hosts(2), end=NOON + hours(9))
     lease = acts.sought(pool, 'wait', room(), not_after=NOON + hours(1))

@@ -22,6 +22,7 @@ def _maintain(manager, host, start, end):
         'host', NOON + start, NOON + end, 'new firmware', resources=(host.name,)))
 
 
+@pytest.mark.proof
 def test_a_maintenance_wakes_nothing_and_lets_nothing_fall_asleep(conf, manager, keeping):
     # It would fall asleep before the maintenance otherwise.
     conf.set_override('min_awake_minutes', 30, group='energy')

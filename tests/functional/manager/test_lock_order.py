@@ -83,6 +83,7 @@ def test_those_who_wait_in_line_are_served_in_the_order_of_locks(manager, locked
     assert in_order(locked)
 
 
+@pytest.mark.proof
 def test_leases_are_healed_in_the_order_of_locks(manager, locked):
     first, second, third = manager.enrol(3)
     broken = [manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(9)))

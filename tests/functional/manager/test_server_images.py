@@ -231,7 +231,8 @@ def test_servers_of_a_project_that_the_hosts_are_shared_with_get_images_of_their
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
-@pytest.mark.parametrize('leave', [_end, _delete, _run_out])
+@pytest.mark.parametrize('leave', [
+    _end, *(pytest.param(each, marks=pytest.mark.proof) for each in (_delete, _run_out))])
 def test_a_cell_that_does_not_answer_has_no_empty_hosts(manager, leave):
     lease, servers = _lease(manager)
     manager.cloud.silence_cell('compute-1')

@@ -106,6 +106,7 @@ def test_a_host_on_which_two_are_stuck_waits_for_both(manager):
     now(manager, builders.hosts(1))
 
 
+@pytest.mark.proof
 def test_a_lease_to_come_gets_another_host_where_its_own_has_no_room(manager):
     hosts = {each.id: each for each in manager.enrol(2)}
     lease, server = coming(manager)

@@ -97,6 +97,7 @@ def test_what_is_held_back_of_a_host_is_counted_as_what_was_asked_for(manager):
     assert ' Held back for it meanwhile: 1 server with 1 VCPU, ' in manager.lease(large).reason
 
 
+@pytest.mark.proof
 def test_more_is_held_back_after_a_release_and_not_after_another_look(manager):
     manager.enrol(8)
     full = [manager.active(builders.hosts(count), end=NOON + hours(9))

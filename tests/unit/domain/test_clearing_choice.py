@@ -62,6 +62,7 @@ def _cheapest(hosts, free, wanted, kept, cost):
     return min(costs, default=None)
 
 
+@pytest.mark.proof
 @given(_scenes(), st.sampled_from([
     _count, lambda host: (sum(each.memory_mb for each in host.servers), len(host.servers))]))
 @settings(max_examples=400)
