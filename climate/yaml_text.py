@@ -5,6 +5,7 @@ All scalars are returned as the text that they are in the document. So no number
 YAML 1.1 is converted, and no number is rounded.
 """
 from collections.abc import Iterable
+from collections.abc import Iterator
 import dataclasses
 from typing import Any
 from typing import NoReturn
@@ -14,6 +15,8 @@ import yaml
 #: The maximum number of characters of a text, and of the document with all aliases replaced.
 LONGEST = 256 * 1024
 _DEEPEST = 50
+# No other reader of YAML reads deeper. The time of libyaml grows with the depth.
+_DEEPEST_SCANNED = 500
 _MERGE = 'tag:yaml.org,2002:merge'
 # libyaml is twenty times faster. PyYAML can be installed without it.
 _LOADER = getattr(yaml, 'CBaseLoader', yaml.BaseLoader)
@@ -23,8 +26,8 @@ _NO_KEY = object()
 def read(text: str, longest: int = LONGEST) -> Any:
     """Return the document as dicts, lists and texts, or None if it is empty.
 
-    :raises ValueError: the text is not YAML, has merge keys, or exceeds a bound. The message does
-        not end with a full stop, and may show a part of the text.
+    :raises ValueError: the text is not YAML, has merge keys or a key twice, or exceeds a bound. The
+        message does not end with a full stop, and may show a part of the text.
     """
     if len(text) > longest:
         raise ValueError(f'it has {len(text)} characters; give at most {longest}')
@@ -34,6 +37,33 @@ def read(text: str, longest: int = LONGEST) -> Any:
     except (yaml.YAMLError, UnicodeError) as error:
         raise ValueError(f'it is not YAML: {str(error)[:200]}') from error
     return document.root
+
+
+def scalars_of(text: str, key: str) -> Iterator[str]:
+    """Yield the scalars in the values of a key, at any depth of a text that `read` may refuse.
+
+    Aliases are not followed. Instead, each scalar with an anchor is yielded. The iterator ends where
+    the text is not YAML.
+    """
+    depth, inside, is_value = 0, None, False
+    try:
+        for event in yaml.parse(text, Loader=_LOADER):
+            if isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+                inside = None if inside == depth else inside
+            elif isinstance(event, yaml.NodeEvent):
+                is_scalar = isinstance(event, yaml.ScalarEvent)
+                if is_scalar and (is_value or inside is not None or event.anchor):
+                    yield event.value
+                if isinstance(event, yaml.CollectionStartEvent):
+                    inside = depth if is_value and inside is None else inside
+                    depth += 1
+                # A value that equals the key counts, too: it may be a key.
+                is_value = is_scalar and event.value == key
+            if depth > _DEEPEST_SCANNED:
+                return
+    except (yaml.YAMLError, UnicodeError):
+        return
 
 
 @dataclasses.dataclass
@@ -54,6 +84,8 @@ class _Open:
         elif self.key is _NO_KEY:
             if not isinstance(value, str):
                 _refuse('a key is a list or an object; use text')
+            if value in self.value:
+                _refuse(f'the key "{value[:40]}" is given twice in one object; leave one out')
             self.key = value
         else:
             self.value[self.key] = value

@@ -128,7 +128,7 @@ class Redfish(base.Driver):
             raise _refused(f'it cannot be read: {error}') from error
         except ValueError:
             # The message of the parser would show a part of the file.
-            raise _refused('it is not YAML.') from None
+            raise _refused('it is not YAML, or has a key twice.') from None
         self._known, self._stamp, self._connected = _checked(known), about, {}
 
 

@@ -15,7 +15,7 @@ from climate import yaml_text
     ('a: &x {b: c}\nd: *x\ne: [*x, *x]', {
         'a': {'b': 'c'}, 'd': {'b': 'c'}, 'e': [{'b': 'c'}, {'b': 'c'}]}),
     ('a: "<<"\nb: \'<<\'', {'a': '<<', 'b': '<<'}), ('a: |\n  x\n  y\n', {'a': 'x\ny\n'}),
-    ('a: 1\na: 2', {'a': '2'}), ('!!str a: !!int 1', {'a': '1'}), ('---\na\n...', 'a')])
+    ('!!str a: !!int 1', {'a': '1'}), ('---\na\n...', 'a')])
 def test_a_document_is_read_as_texts_lists_and_dicts(text, expected):
     assert yaml_text.read(text) == expected
 
@@ -24,6 +24,7 @@ def test_a_document_is_read_as_texts_lists_and_dicts(text, expected):
     ('a: [', 'not YAML'), ('\x00', 'not YAML'), ('a: &x 1\n<<: *x', 'merge key'),
     ('a: &x {}\nb: {<<: [*x, *x]}', 'merge key'), ('[<<]', 'merge key'),
     ('!!merge x: {}', 'merge key'), ('!<tag:yaml.org,2002:merge> x: {}', 'merge key'),
+    ('a: 1\na: 2', '"a" is given twice'), ('[{a: {b: 1, "b": 2}}]', '"b" is given twice'),
     ('*x', 'refers to nothing'), ('a: &x [*x]', 'refers to nothing'), ('? [a]\n: b', 'use text'),
     ('{{}: a}', 'use text'), ('a\n---\nb', 'several documents'), ('[' * 51 + ']' * 51, 'too deep'),
     ('[' * 20000, 'deep|nest'), ('{a: ' * 20000, 'deep|nest'), ('- ' * 20000, 'deep|nest'),
@@ -51,6 +52,17 @@ def test_fifty_levels_and_the_longest_text_are_read():
     assert len(yaml_text.read('a' * yaml_text.LONGEST)) == yaml_text.LONGEST
     flat = ','.join(str(number) for number in range(40000))
     assert len(yaml_text.read(f'{{{flat}}}')) == 40000
+
+
+@pytest.mark.parametrize(('text', 'expected'), [
+    ('a: {default: b, c: d}\ndefault:\n- e\n- {f: [g]}\nh: i', 'b e f g'),
+    ('{"default": "a", "b": {"default": 1.50}}', 'a 1.50'),
+    ('a: &x {default: b}\nc: {<<: *x}\nc: {default: d}\ne: &y f\ng: {default: *y}', 'b d f'),
+    ('x: default\ndefault: b', 'default b'), ('default: a\nb: [', 'a'), ('default: ' + '[' * 20000, ''),
+    ('default: a\n---\ndefault: b', 'a b'), ('default: ' + 'x' * 400_000, 'x' * 400_000),
+    ('\x00', ''), ('', '')])
+def test_the_scalars_of_a_key_are_found_in_texts_that_are_refused(text, expected):
+    assert ' '.join(yaml_text.scalars_of(text, 'default')) == expected
 
 
 @pytest.mark.proof
