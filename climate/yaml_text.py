@@ -42,8 +42,8 @@ def read(text: str, longest: int = LONGEST) -> Any:
 def scalars_of(text: str, key: str) -> Iterator[str]:
     """Yield the scalars in the values of a key, at any depth of a text that `read` may refuse.
 
-    Aliases are not followed. Instead, each scalar with an anchor is yielded. The iterator ends where
-    the text is not YAML.
+    Aliases are not followed. Instead, each scalar with an anchor is yielded. The iterator ends
+    where the text is not YAML.
     """
     depth, inside, is_value = 0, None, False
     try:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The secret fields of requests: read for starts and changes, and masked in messages."""
+import json
+
 from climate import errors
 from climate.db import reservations as rows
 from climate.domain import texts
@@ -7,6 +9,9 @@ from climate.domain import texts
 # Shorter values, such as "1" or "true", would mask ordinary words.
 _SHORTEST = 5
 _MASK = '***'
+# The maximum length of a message. It is cut after the secrets are masked: the beginning of a secret
+# would not be found.
+_LONGEST = 2_000
 
 
 def read(core, reservations):
@@ -27,21 +32,30 @@ def read(core, reservations):
     return {key: {**fields, **found.get(key, {})} for key, fields in known.items()}
 
 
-class Masked:
-    """Masks the secrets of one reservation in the messages of errors."""
+def masked(plugin, secrets, error: errors.ClimateError) -> texts.Text:
+    """Return the text of an error without the secrets of a reservation.
 
-    def __init__(self, plugin, secrets):
-        known = {text for text in plugin.secret_texts(secrets) if len(text) >= _SHORTEST
-                 } if secrets else ()
-        # A secret may be a part of another one.
-        self._texts = sorted(known, key=len, reverse=True)
+    Only the beginning of a long message is returned.
 
-    def text(self, error: errors.ClimateError):
-        """Return the ``texts.Text`` of an error without secrets."""
-        found = texts.of_error(error)
-        return texts.Text(self._masked(found.owner), self._masked(found.operator))
+    :param secrets: the secret fields of the request, {name: value}.
+    """
+    known = {form for text in plugin.secret_texts(secrets) for form in _forms(text)
+             if len(form) >= _SHORTEST} if secrets else ()
+    # A secret may be a part of another one.
+    by_length = sorted(known, key=len, reverse=True)
+    found = texts.of_error(error)
+    return texts.Text(_without(found.owner, by_length), _without(found.operator, by_length))
 
-    def _masked(self, message):
-        for each in self._texts:
-            message = message.replace(each, _MASK)
-        return message
+
+def _forms(text):
+    """Yield the forms in which a service may repeat a text: as it is, quoted, on one line."""
+    for form in (text, repr(text)[1:-1], ascii(text)[1:-1], json.dumps(text)[1:-1],
+                 json.dumps(text, ensure_ascii=False)[1:-1]):
+        yield form
+        yield ' '.join(form.split())
+
+
+def _without(message, secrets):
+    for each in secrets:
+        message = message.replace(each, _MASK)
+    return message if len(message) <= _LONGEST else f'{message[:_LONGEST]}…'

@@ -313,7 +313,8 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     def secret_texts(self, secrets: Mapping[str, Any]) -> Iterable[str]:
         """Return the texts that no message may have: by default all in `secret_fields`. Pure.
 
-        Climate masks them in the errors of `prepare`, `stage` and `start`.
+        Climate masks them in errors while it stores them. It cuts long messages afterwards, so
+        errors have the whole message of the cloud.
 
         :param secrets: the secret fields of a request, {name: value}; None where it has none.
         """

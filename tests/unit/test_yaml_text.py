@@ -58,7 +58,8 @@ def test_fifty_levels_and_the_longest_text_are_read():
     ('a: {default: b, c: d}\ndefault:\n- e\n- {f: [g]}\nh: i', 'b e f g'),
     ('{"default": "a", "b": {"default": 1.50}}', 'a 1.50'),
     ('a: &x {default: b}\nc: {<<: *x}\nc: {default: d}\ne: &y f\ng: {default: *y}', 'b d f'),
-    ('x: default\ndefault: b', 'default b'), ('default: a\nb: [', 'a'), ('default: ' + '[' * 20000, ''),
+    ('x: default\ndefault: b', 'default b'), ('default: a\nb: [', 'a'),
+    ('default: ' + '[' * 20000, ''),
     ('default: a\n---\ndefault: b', 'a b'), ('default: ' + 'x' * 400_000, 'x' * 400_000),
     ('\x00', ''), ('', '')])
 def test_the_scalars_of_a_key_are_found_in_texts_that_are_refused(text, expected):

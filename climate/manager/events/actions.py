@@ -353,8 +353,6 @@ class Actions:
             if reservation.id in in_vain or calls.must_wait(reservation):
                 continue
             claim.ownership.check()
-            masked = request_secrets.Masked(self._plugin(reservation),
-                                            secrets.get(reservation.id, {}))
             try:
                 calls.refuse_alone(reservation)
                 if method == 'start':
@@ -364,7 +362,7 @@ class Actions:
                     made = getattr(self._plugin(reservation), method)(
                         cloud, calls.lease, reservation, theirs[reservation.id])
             except errors.StillBusy as error:
-                busy.append(masked.text(error))
+                busy.append(self._masked(reservation, secrets, error))
                 patient = patient and error.kwargs.get('has_own_limit', False)
                 slow = slow and error.kwargs.get('takes_minutes', False)
                 continue
@@ -373,7 +371,8 @@ class Actions:
                 calls.is_gone(reservation)
                 continue
             except errors.ClimateError as error:
-                reason = masked.text(error)
+                reason = self._masked(
+                    reservation, secrets or request_secrets.read(self._core, [reservation]), error)
                 LOG.warning('Lease %s, reservation %s: %s failed: %s', lease.id, reservation.id,
                             method, reason.operator)
                 reasons.append(reason.within(f'Reservation {reservation.id}: '))
@@ -395,6 +394,10 @@ class Actions:
             in_vain=in_vain, warnings=cloud.warnings, released=cloud.released)
         outcome = _without(lease, outcome, in_vain, _NEVER_CAME)
         return _without(lease, outcome, gone, _GONE)
+
+    def _masked(self, reservation, secrets, error):
+        return request_secrets.masked(
+            self._plugin(reservation), secrets.get(reservation.id, {}), error)
 
     def _plugin(self, reservation):
         return self._core.registry.plugin(reservation.resource_type)

@@ -68,7 +68,7 @@ def _go_on(found):
         return
     found.delete()
     raise errors.CloudError.plain('Heat', (
-        f'stack {stack.name} could not be created ({stack.status}): {stack.reason[:500]}'))
+        f'stack {stack.name} could not be created ({stack.status}): {stack.reason}'))
 
 
 def _create(conf, cloud, lease, reservation):

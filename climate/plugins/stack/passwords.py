@@ -6,18 +6,32 @@ Heat repeats them in its messages. Other texts, such as names of types, are left
 from climate import yaml_text
 from climate.domain import leaves
 
+_DEFAULT = 'default'
+
 
 def of(secrets):
-    """Return the values of all parameters as a set of texts: those given, and all defaults.
+    """Return the values of all parameters as a set of texts, all defaults, and all files.
+
+    Heat takes templates that Climate does not read, with merge keys for example. Their defaults are
+    found all the same.
 
     :param secrets: the secret fields of a request, {name: value}.
     """
-    environment, template = _read(secrets.get('environment')), _read(secrets.get('template'))
-    declared = template.get('parameters')
-    defaults = [each.get('default') for each in (
-        declared.values() if isinstance(declared, dict) else ()) if isinstance(each, dict)]
-    return set(leaves.of([secrets.get('parameters'), environment.get('parameters'),
-                          environment.get('parameter_defaults'), defaults]))
+    environment, files = _read(secrets.get('environment')), secrets.get('files') or {}
+    given = set(leaves.of([secrets.get('parameters'), environment.get('parameters'),
+                           environment.get('parameter_defaults'), files]))
+    # Heat splits a parameter of the type comma_delimited_list.
+    items = {item.strip() for text in given for item in text.split(',')}
+    return given.union(items, *map(_defaults, [secrets.get('template'), *files.values()]))
+
+
+def _defaults(template):
+    """Return the defaults in a template, an object or a text, as a set of texts."""
+    if isinstance(template, str):
+        return set(yaml_text.scalars_of(template, _DEFAULT))
+    declared = (template or {}).get('parameters')
+    return set(leaves.of([each.get(_DEFAULT) for each in (
+        declared.values() if isinstance(declared, dict) else ()) if isinstance(each, dict)]))
 
 
 def _read(document):
@@ -26,6 +40,6 @@ def _read(document):
         try:
             document = yaml_text.read(document)
         except ValueError:
-            # Heat refuses it, too.
+            # A request with it was refused.
             return {}
     return document if isinstance(document, dict) else {}

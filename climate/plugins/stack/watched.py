@@ -91,7 +91,7 @@ class Watched:
         if failed:
             raise errors.CloudError.plain('Heat', (
                 f'stack {stack.name} is in the status {stack.status}, and Climate tries again: '
-                f'{stack.reason[:500]}'))
+                f'{stack.reason}'))
         self.look()
         if self.stack is None or self.stack.status != f'{action}_COMPLETE':
             self.wait(f'{action} is under way')
@@ -108,5 +108,5 @@ class Watched:
         """Return why the stack could not be deleted, by its parts, in Heat's words."""
         failed = [each for each in self._stacks.parts(self._project_id, self.stack)
                   if each.status.endswith('_FAILED')]
-        told = [f'{each.name} ({each.kind}): {each.reason[:200]}' for each in failed[:_FEW]]
-        return '; '.join(told) or self.stack.reason[:500]
+        told = [f'{each.name} ({each.kind}): {each.reason}' for each in failed[:_FEW]]
+        return '; '.join(told) or self.stack.reason

@@ -10,9 +10,11 @@ import sqlalchemy as sa
 from support import builders
 
 from climate import errors
+from climate import yaml_text
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.manager import endpoint
+from climate.manager import request_secrets
 from climate.plugins import base
 from climate.plugins import dummy
 from climate.rpc import client
@@ -172,6 +174,41 @@ def test_no_answer_log_notification_or_table_has_a_secret_and_the_start_deletes_
     logged = [f'{each.getMessage()} {each.args!r} {each.exc_text}' for each in logs.records]
     assert any('[SQL parameters hidden' in each for each in logged)
     assert found_in([*scene.bus.answers, *scene.read, *logged]) == []
+
+
+_TEMPLATE = 'parameters: {a: {type: string, default: canary-1}, b: &x {default: "canary 2"}, %s}'
+
+
+@pytest.mark.parametrize(('secrets', 'told'), [
+    ({'parameters': {'key': 'canary\none  two'}}, ['canary one two', r'canary\none  two']),
+    ({'parameters': {'a': 'canary\'"ä\\'}},
+     [repr({'a': 'canary\'"ä\\'}), json.dumps(['canary\'"ä\\']), ascii('canary\'"ä\\')]),
+    ({'parameters': {'all': 'abc, canary,xyz'}}, [str(['abc', 'canary', 'xyz'])]),
+    ({'files': {'a.sh': 'canary\n'}}, ["'canary\\n'"]),
+    ({'template': _TEMPLATE % '"c": {<<: *x}'}, ['canary-1', 'canary 2']),
+    ({'template': _TEMPLATE % 'c: {}, c: {}'}, ['canary-1', 'canary 2']),
+    ({'template': _TEMPLATE % f'c: {"x" * yaml_text.LONGEST}'}, ['canary-1', 'canary 2']),
+    ({'files': {'nested.yaml': _TEMPLATE % 'c: {}'}}, ['canary-1', 'canary 2'])],
+    ids=['lines', 'quotes', 'items', 'file', 'merge key', 'key twice', 'long', 'nested'])
+def test_a_secret_is_masked_in_each_form_in_which_heat_repeats_it(manager, secrets, told):
+    plugin = manager.core.registry.plugins['virtual:stack']
+    for each in told:
+        # The message is cut after the secret begins.
+        for message in (f'Value {each} is wrong.', 'x' * 1990 + each):
+            text = request_secrets.masked(plugin, secrets, errors.CloudError.plain('Heat', message))
+            assert 'cana' not in f'{text}'
+
+
+def test_a_secret_of_a_stack_that_was_never_created_is_masked_at_its_end(scene):
+    scene.call('POST', '/v1/leases', {'name': 'a', 'duration': '1h', 'reservations': [
+        {'resource_type': 'virtual:stack', **_STACK}]})
+    for method in ('create', 'find'):
+        scene.manager.cloud.fail(f'heat.{method}', 1000, errors.CloudError.plain(
+            'Heat', 'canary-1'))
+    scene.manager.run_until(NOON + hours(2))
+    scene.look()
+    assert '***' in ''.join(scene.read)
+    assert found_in(scene.read) == []
 
 
 def test_a_start_gets_the_whole_request_and_a_lease_that_is_deleted_has_none(scene):
