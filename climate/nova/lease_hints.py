@@ -128,10 +128,18 @@ def _parsed(text):
         raise errors.BadRequest(_PARAMS, (
             f'it has {len(text)} characters; at most {_LONGEST_PARAMS} are read.'))
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise errors.BadRequest(_PARAMS, (
             f'{_shown(text)} is not JSON ({error}): write {_EXAMPLE}.')) from error
+
+
+def _object(pairs):
+    """Return a JSON object as a dict; refuse a key that is given twice, of which one is lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError('a key is given twice')
+    return found
 
 
 def _checked(name, value):

@@ -14,9 +14,9 @@ from climate.client import errors
 from climate.client import times
 from climate.client.commands import field_kinds
 
-_COUNT = re.compile(r'([1-9]\d*)(?:-([1-9]\d*))?')
+_COUNT = re.compile(r'([1-9]\d*)(?:-([1-9]\d*))?', re.ASCII)
 _REQUIREMENT = re.compile(r'\s*\$?([^\s<>=!$]+)\s*(>=|<=|==|!=|=|<|>)\s*(.+?)\s*', re.DOTALL)
-_INTEGER = re.compile(r'0|-?[1-9]\d*')
+_INTEGER = re.compile(r'0|-?[1-9]\d*', re.ASCII)
 _SHORT = {'type': 'resource_type', 'properties': 'resource_properties'}
 # These fields are sent as JSON text. JSON values of other fields are sent as JSON.
 _CRITERIA = ('resource_properties', 'hypervisor_properties')
@@ -48,14 +48,14 @@ def span(text: str) -> int:
 
 def seconds(text: str) -> float:
     """Parse a time-out: seconds or a duration; 0 does not wait."""
-    if re.fullmatch(r'0|\d+\.\d+', text):
+    if re.fullmatch(r'0|\d+\.\d+', text, re.ASCII):
         return float(text)
     return float(span(text))
 
 
 def positive(text: str) -> int:
     """Parse a whole number of at least 1, of at most nine digits."""
-    if not text.isdecimal() or not 1 <= int(text) < 10**9:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) < 10**9:
         raise argparse.ArgumentTypeError(
             f'"{text[:40]}" is not a number of at least 1 and at most nine digits, such as 20.')
     return int(text)
@@ -99,7 +99,8 @@ def requirement(text: str) -> list[str]:
 def name_and_value(text: str) -> tuple[str, str]:
     """Parse a property of a resource, such as "gpu=True"."""
     name, equals, value = text.partition('=')
-    if not equals or not name.strip():
+    # "gpu>=1" and "gpu==True" are conditions.
+    if not equals or not name.strip(' <>!') or name[-1] in '<>!' or value[:1] == '=':
         raise argparse.ArgumentTypeError(
             f'"{text}" is not a property with its value. Write NAME=VALUE, such as gpu=True.')
     return name.strip(), value
@@ -223,11 +224,24 @@ def _value(name: str, text: str) -> typing.Any:
 
 def _json(name: str, text: str) -> typing.Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except ValueError as error:
         raise argparse.ArgumentTypeError(
             f'{name}: {text} is not JSON ({error}). Write it in single quotes, such as '
             """'[">=","$vcpus","16"]'.""") from None
+
+
+def _object(pairs: Sequence[tuple[str, typing.Any]]) -> dict[str, typing.Any]:
+    """Return a JSON object as a dict; refuse a key that is given twice, of which one is lost."""
+    names = [name for name, _ in pairs]
+    for twice in names:
+        if names.count(twice) > 1:
+            raise ValueError(f'the key "{twice}" is given twice')
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> typing.NoReturn:
+    raise ValueError(f'{name} is not a JSON number')
 
 
 def _refused_by_argparse(read: typing.Callable[[], _Value]) -> _Value:

@@ -206,7 +206,7 @@ def _factor(text: str) -> float:
 
 
 def _added(count: str, like: str) -> Mapping[str, typing.Any]:
-    if not count.isdecimal() or int(count) < 1:
+    if not (count.isascii() and count.isdecimal()) or int(count) < 1:
         raise errors.BadValue(f'--add: "{count}" is not a number of at least 1; write '
                               '--add 10 cmp-3.')
     return {'count': int(count), 'like': like}

@@ -163,7 +163,7 @@ def _count(parts):
 
 
 def _number(name, text):
-    if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) <= _MOST):
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= _MOST):
         raise _refused(f'{name} must be a number from 1 to {_MOST}')
     return int(text)
 

@@ -92,6 +92,8 @@ def test_a_rule_means_what_people_read_in_it(start, rule, expected):
     ('2027-01-03 22:00', 'FREQ=DAILY;COUNT=1.5', 'is no part'),
     ('2027-01-03 22:00', 'FREQ=DAILY;COUNT=-1', 'COUNT must be'),
     ('2027-01-03 22:00', 'FREQ=DAILY;COUNT=1001', 'COUNT must be'),
+    ('2027-01-03 22:00', 'FREQ=DAILY;COUNT=0010000000', 'COUNT must be'),
+    ('2027-01-03 22:00', 'FREQ=DAILY;INTERVAL=0010000000', 'INTERVAL must be'),
     ('2027-01-03 22:00', 'FREQ=DAILY;COUNT=2;COUNT=3', 'is no part'),
     ('2027-01-03 22:00', 'FREQ=DAILY;', 'is no part'),
     ('2027-01-03 22:00', 'every sunday', 'is no part')])

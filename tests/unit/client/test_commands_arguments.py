@@ -108,6 +108,10 @@ def test_a_host_of_several_instances_is_shown_once():
     ('type=a,properties="a', 'lacks "'),
     ('type=a,properties=[a]', 'resource_properties: .* is not JSON'),
     ('type=physical:host,min=a', 'min: "a" is not a number'),
+    ('type=a,specs={"b":{"c":1,"c":2}}', 'the key "c" is given twice'),
+    ('type=a,properties=["==","$a",{"b":1,"b":1}]', 'the key "b" is given twice'),
+    ('type=a,sizes=[NaN]', 'NaN is not a JSON number'),
+    ('type=physical:host,min=1٣', 'min: "1٣" is not a number'),
     ('type=physical:host,min=1,max=', 'max: "" is not a number'),
     ('', 'is not NAME=VALUE'),
 ])
@@ -140,7 +144,11 @@ def test_conditions_are_joined_by_and():
     (arguments.requirement, 'vcpus'), (arguments.requirement, '>=16'),
     (arguments.name_and_value, 'gpu'), (arguments.positive, '-1'), (arguments.positive, '9' * 19),
     (arguments.seconds, 'soon'), (arguments.changed_reservation, 'max=3'),
-    (arguments.changed_reservation, 'id=r1'),
+    (arguments.changed_reservation, 'id=r1'), (arguments.name_and_value, 'gpu==True'),
+    (arguments.name_and_value, 'gpu>=1'), (arguments.name_and_value, 'gpu!=1'),
+    (arguments.name_and_value, '<=1'), (arguments.count, '1٣'), (arguments.count, '1-٣'),
+    (arguments.positive, '٣'), (arguments.positive, '１'), (arguments.whole, '-1٣'),
+    (arguments.seconds, '١.٥'), (arguments.span, '٣h'), (arguments.moment, '+٣h'),
 ])
 def test_a_wrong_argument_says_what_to_write(read, text):
     with pytest.raises(argparse.ArgumentTypeError, match=r'[Ww]rite|such as'):
