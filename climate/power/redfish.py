@@ -26,6 +26,7 @@ _STATES = {sushy.PowerState.ON: base.ON, sushy.PowerState.POWERING_OFF: base.ON,
 # answer, it would undo what it did.
 _ON_TYPES = (sushy.ResetType.ON, sushy.ResetType.FORCE_ON)
 _OFF_TYPES = (sushy.ResetType.GRACEFUL_SHUTDOWN, sushy.ResetType.FORCE_OFF)
+_ACTION_INFO = '@Redfish.ActionInfo'
 
 
 class Redfish(base.Driver):
@@ -54,6 +55,8 @@ class Redfish(base.Driver):
             _state(resource, system)
             _reset_type(resource, system, _OFF_TYPES)
             _reset_type(resource, system, _ON_TYPES)
+            _refuse_unread(resource, system)
+        self._refuse_shared(resource)
         self._ask(resource, work)
 
     def wake(self, resource):
@@ -63,7 +66,9 @@ class Redfish(base.Driver):
     def sleep(self, resource):
         def work(system):
             _reset_type(resource, system, _ON_TYPES)
+            _refuse_unread(resource, system)
             system.reset_system(_reset_type(resource, system, _OFF_TYPES))
+        self._refuse_shared(resource)
         self._ask(resource, work)
 
     def _ask(self, resource, work):
@@ -110,6 +115,24 @@ class Redfish(base.Driver):
                 '[energy] bmc_file has no address of its BMC, such as https://10.0.0.7.'))
         return bmc
 
+    def _refuse_shared(self, resource):
+        """Refuse to switch off another machine, too.
+
+        :raises PowerFailed: the file has the system for another machine, or for all machines.
+        """
+        bmc = self._bmc(resource)
+        if resource.name not in self._known and ADDRESS not in resource.properties and (
+                'address' in bmc):
+            raise errors.PowerFailed(resource=resource.name, reason=(
+                f'[energy] bmc_file has no entry for it, and the address of "{_EVERY}" is that of '
+                'other machines, too.'))
+        for name, other in self._known.items():
+            if name not in (_EVERY, resource.name) and _is_one_system(
+                    bmc, {**self._known.get(_EVERY, {}), **other}):
+                raise errors.PowerFailed(resource=resource.name, reason=(
+                    f'in [energy] bmc_file {name} has the same BMC, so that each would switch off '
+                    'the other one: give them different addresses, or different systems.'))
+
     def _read(self):
         """Read the file again if it has changed.
 
@@ -138,6 +161,21 @@ def _state(resource, system):
         raise errors.PowerFailed(resource=resource.name, reason=(
             f'its BMC does not say whether it is on: its PowerState is {str(said)[:40]}.'))
     return _STATES[system.power_state]
+
+
+def _refuse_unread(resource, system):
+    """Refuse a system whose reset types are listed elsewhere, and could not be read there.
+
+    sushy then allows all of them. To wake a machine that is worth a try.
+
+    :raises PowerFailed: the system is such a one.
+    """
+    action = system.json['Actions']['#ComputerSystem.Reset']
+    if _ACTION_INFO in action and (
+            set(sushy.ResetType) == system.get_allowed_reset_system_values()):
+        raise errors.PowerFailed(resource=resource.name, reason=(
+            'its BMC does not say which reset types it allows: it lists them in '
+            f'{str(action[_ACTION_INFO])[:80]}, which cannot be read.'))
 
 
 def _reset_type(resource, system, wanted):
@@ -171,6 +209,14 @@ def _refused(reason):
 def _stat(opened):
     found = os.fstat(opened.fileno())
     return found.st_mode, found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _is_one_system(one, other):
+    """Return whether two entries of the file may lead to the same system."""
+    first, second = ({name: str(each[name]).rstrip('/').lower() for name in ('address', 'system')
+                      if each.get(name)} for each in (one, other))
+    return 'address' in second and all(
+        second.get(name, text) == text for name, text in first.items())
 
 
 def _key(bmc):

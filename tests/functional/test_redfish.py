@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The drivers of power: real programs, and real BMCs as sushy-tools emulates them."""
+import dataclasses
 import socket
 import threading
 
@@ -78,6 +79,28 @@ def test_a_bmc_that_is_not_there_is_an_error_without_the_password(redfish):
 def test_a_host_without_a_bmc_is_named(redfish):
     with pytest.raises(errors.PowerFailed, match=r'compute1.*bmc_file has no address'):
         redfish('compute9: {address: "https://10.0.0.9"}').state(HOST)
+
+
+@pytest.mark.parametrize(('text', 'properties'), [
+    ('compute1: {address: "http://a"}\ncompute2: {address: "http://A/"}', {}),
+    ('"*": {address: "http://a"}\ncompute1: {username: x}\ncompute2: {username: y}', {}),
+    ('"*": {address: "http://a"}\ncompute1: {system: /1}\ncompute2: {username: y}', {}),
+    ('"*": {system: /1}\ncompute1: {address: "http://a"}\ncompute2: {address: "http://a"}', {}),
+    ('compute2: {address: "http://a", system: /1}', {'bmc_address': 'http://a'}),
+    ('"*": {address: "http://a"}', {}), ('"*": {address: "http://a", system: /1}', {})])
+def test_a_bmc_that_would_switch_another_host_too_is_refused(redfish, text, properties):
+    driver = redfish(text)
+    host = dataclasses.replace(HOST, properties=properties)
+    for call in (driver.check, driver.sleep):
+        with pytest.raises(errors.PowerFailed, match=r'compute1.*(compute2 has|"\*" is)'):
+            call(host)
+
+
+def test_hosts_in_one_chassis_have_systems_of_their_own(redfish, bmcs):
+    systems = ''.join(f'{name}: {{system: /redfish/v1/Systems/{bmc.identity(name)}}}\n'
+                      for name in ('compute1', 'compute2'))
+    driver = redfish(f'"*": {{address: "{bmcs[0]}", username: admin, password: x}}\n{systems}')
+    assert driver.state(HOST) == base.ON
 
 
 @pytest.mark.parametrize(('text', 'mode', 'why'), [

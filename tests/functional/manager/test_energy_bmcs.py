@@ -17,6 +17,7 @@ from climate.power import registry
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 _SYSTEM, _RESET = '/redfish/v1/Systems/1', '/redfish/v1/Systems/1/Actions/ComputerSystem.Reset'
+_INFO = '/redfish/v1/Systems/1/ResetActionInfo'
 _ALL = ('On', 'ForceOn', 'GracefulShutdown', 'ForceOff', 'ForceRestart', 'PushPowerButton')
 
 
@@ -37,6 +38,8 @@ class Bmc:
     def __call__(self, request):
         if request.path == _RESET:
             return self._reset(request.get_json()['ResetType'])
+        if request.path == _INFO:
+            return _answer(*self.trouble(None, 'info'))
         if request.path != _SYSTEM:
             return _answer(200, {'RedfishVersion': '1.6.0', 'Id': 'root', 'Name': 'root',
                                  'Systems': {'@odata.id': '/redfish/v1/Systems'}})
@@ -85,6 +88,17 @@ def _switching(system, before):
 
 def _stale(system, before):
     return 200, {**system, 'PowerState': before}
+
+
+def _lists(status, *allowed):
+    """Return the trouble of a BMC that lists its reset types in a resource of their own."""
+    def trouble(system, before):
+        if before == 'info':
+            return status, {'Id': 'i', 'Name': 'i', 'Parameters': [
+                {'Name': 'ResetType', 'AllowableValues': allowed}]}
+        reset = {'target': _RESET, '@Redfish.ActionInfo': _INFO}
+        return 200, {**system, 'Actions': {'#ComputerSystem.Reset': reset}}
+    return trouble
 
 
 def _gives(status, body):
@@ -143,6 +157,8 @@ def _polls(manager, keeping, count=6):
     pytest.param(_ALL, _gives(503, {}), {'GracefulShutdown', 'On'}, id='503 after a restart'),
     pytest.param(_ALL, _gives(200, '<html>'), {'GracefulShutdown', 'On'}, id='a page of HTML'),
     pytest.param(_ALL, _gives(200, []), {'GracefulShutdown', 'On'}, id='a list'),
+    pytest.param(_ALL, _lists(200, 'ForceOff', 'GracefulShutdown', 'On'),
+                 {'GracefulShutdown', 'On'}, id='reset types are listed elsewhere'),
 ])
 def test_a_host_sleeps_and_wakes_for_a_lease_whatever_its_bmc_answers(
         manager, world, allowed, trouble, used):
@@ -175,6 +191,9 @@ def test_a_host_sleeps_and_wakes_for_a_lease_whatever_its_bmc_answers(
     pytest.param(_ALL, _gives(404, {}), id='never a system'),
     pytest.param(_ALL, lambda system, _before: (200, {**system, 'Actions': {}}), id='no actions'),
     pytest.param(_ALL, _gives(200, []), id='never Redfish'),
+    pytest.param(None, _lists(200, 'ForceOff', 'PushPowerButton'), id='no way on elsewhere'),
+    pytest.param(None, _lists(404), id='listed where nothing is'),
+    pytest.param(None, _lists(200), id='an empty list elsewhere'),
 ])
 def test_a_host_that_could_not_be_woken_stays_awake_and_the_log_says_why_once(
         manager, world, caplog, allowed, trouble):
