@@ -2,6 +2,7 @@
 """Pecan hooks of every request: the caller, the REST version, the form of errors."""
 import contextlib
 import json
+import re
 
 from oslo_log import log
 from pecan import hooks
@@ -21,6 +22,8 @@ _ACCEPTED = 'climate.accepted'
 #: Whether .json was taken off the end of the path.
 TWIN = 'climate.twin'
 _REQUEST_ID = 'openstack.request_id'
+# Above the controllers of nouns, pecan takes a part of a path for any attribute, even __class__.
+_ATTRIBUTE = re.compile('/(?:v1/|versions/)?_')
 _CHANGING = ('POST', 'PUT', 'PATCH', 'DELETE')
 
 
@@ -58,7 +61,7 @@ class RequestHook(hooks.PecanHook):
         path = request.path_info
         if path.startswith('/v1/'):
             request.environ[_VERSION] = microversion.of_request(request.headers)
-        if path != '/' and path.endswith('/'):
+        if (path != '/' and path.endswith('/')) or _ATTRIBUTE.match(path):
             raise webob.exc.HTTPNotFound()
 
     def after(self, state):

@@ -8,6 +8,7 @@ from urllib import parse
 
 import pecan
 from pecan import rest
+from pecan import util
 import webob.exc
 
 from climate import errors
@@ -73,6 +74,18 @@ class Controller(rest.RestController):
             error.allow = error.verbs
             raise
         return method, remainder
+
+    def _lookup_child(self, remainder):
+        # pecan's own method returns any attribute, such as __class__.
+        found = getattr(self, remainder, None)
+        known = isinstance(found, rest.RestController) or util.iscontroller(found)
+        return found if known else None
+
+    def _find_sub_controllers(self, remainder, request):
+        # pecan's own method raises an error for other attributes.
+        if not any(map(self._lookup_child, remainder)):
+            return None
+        return super()._find_sub_controllers(remainder, request)
 
     def _get_args_for_controller(self, controller):
         # pecan's own method looks for a request of the thread first. There is none, and pecan then

@@ -132,6 +132,13 @@ class PoolController(ViewController):
         self.calendar = CalendarController(parts, serializer)
         self.power = PowerController(parts, serializer)
 
+    @pecan.expose()
+    def _route(self, args, request=None):
+        if args and vars(self).get(args[0]) is self.properties:
+            # A property may have the name of a path.
+            return routing.lookup_controller(self.properties, args[1:], request)
+        return super()._route(args, request)
+
     @pecan.expose('json')
     def put(self, req, resp, resource_id):
         caller, serializer = self._authorized(req, self._serializer.rules.update), self._serializer
@@ -144,6 +151,11 @@ class PoolController(ViewController):
 
 class PropertiesController(PoolPartController):
     """Lists the properties of a pool, and makes them private or public."""
+
+    @pecan.expose()
+    def _route(self, args, request=None):
+        # WSGI shows the slashes in a name as those between parts of the path.
+        return super()._route(['/'.join(args)] if args else [], request)
 
     @pecan.expose('json')
     def get_all(self, req, resp):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts, their properties and allocations at REST 1.0."""
 import json
+from urllib import parse
 
 import pytest
 from support import builders
@@ -157,6 +158,16 @@ def test_a_property_whose_name_has_a_dot_is_found(call, manager):
     for name in ('hw.gpu', 'logo.png'):
         answer = call('PATCH', f'/properties/{name}', {'private': True})
         assert answer.json['resource_property']['property_name'] == name
+
+
+def test_a_property_has_any_name_that_a_url_may_have(call, manager):
+    names = ('nvidia.com/gpu', '/a', 'a//b', 'properties', 'allocations', 'power', 'patch',
+             '__class__', '_limit', 'ignored', '..', '%2e', 'a?b', 'é')
+    manager.enrol(1, **dict.fromkeys(names, 'x'), a='x')
+    for name in names:
+        answer = call('PATCH', f'/properties/{parse.quote(name, safe="")}', {'private': True})
+        assert answer.json['resource_property']['property_name'] == name
+    assert call('GET', '/properties').json == {'resource_properties': [{'property': 'a'}]}
 
 
 def test_a_name_that_begins_another_name_is_that_host_only(call, manager):

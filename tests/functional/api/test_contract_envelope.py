@@ -7,6 +7,7 @@ from support import builders
 import webtest
 
 from climate.api import app
+from climate.api import openapi
 from climate.plugins.compute import host
 
 REQUEST_ID = re.compile(r'req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
@@ -45,11 +46,22 @@ def test_a_url_that_is_none_is_told_in_the_short_form(api):
     for path in (
             '/v1/leases/', '/v1', '/v1/', '/versions/', '/v1/plugins', '/x',
             '/v2/leases', '/v1/os-hosts/', '/v1/leases/1/2', '/v1/_parts',
-            '/v1/leases/_parts', '/v1/os-hosts/__dict__/x'):
+            '/__class__', '/versions/__class__', '/v1/__class__/x', '/v1/_lookup', '/v1/_lookup/x',
+            '/v1/leases/x/__class__', '/v1/leases/x/_parts', '/v1/os-hosts/__dict__/x'):
         answer = api.get(path, token=builders.ADMIN)
         assert answer.status_int == 404
         assert answer.json == {'error': 404, 'error_message': f'Nothing is at {path}.'}
         assert HEADER not in answer.headers
+
+
+def test_a_path_with_the_name_of_an_attribute_is_no_path(api):
+    nouns = [path for path in openapi.document({})['paths'] if '{' not in path]
+    for method in ('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'):
+        for noun in nouns:
+            for place in (noun, f'{noun}/x'):
+                for name in ('__class__', '_parts', 'get_all', 'dry_runs'):
+                    answer = api.call(method, f'/v1{place}/{name}', {}, token=builders.ADMIN)
+                    assert answer.status_int in (400, 404, 405), (method, place, name)
 
 
 @pytest.mark.parametrize('path', ['/v1/floatingips', '/v1/floatingips/7'])
