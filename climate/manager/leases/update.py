@@ -185,6 +185,9 @@ class Update:
             if reservation is None:
                 raise errors.BadField(field='reservations.id', reason=(
                     f'the lease has no reservation {asked.id}; it has {", ".join(known)}.'))
+            if asked.id in changed:
+                raise errors.BadField(field='reservations.id', reason=(
+                    f'reservation {asked.id} is in the list twice: put its changes together.'))
             changed[asked.id] = self._changed(lease, reservation, asked)
         lease = dataclasses.replace(
             lease, name=changes.name or lease.name, start=span.start, end=span.end,

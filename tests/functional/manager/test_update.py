@@ -14,6 +14,7 @@ from climate.db import tables
 from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import lifecycle
+from climate.domain import records
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
@@ -243,6 +244,17 @@ def test_moments_that_no_calendar_has_are_refused_by_name(manager):
                  {'end': NOON + hours(1), 'duration_seconds': 10 ** 12}):
         with pytest.raises(errors.BadField, match='duration'):
             manager.create(builders.a_lease(**more))
+
+
+def test_a_reservation_that_is_changed_twice_at_once_is_refused(manager):
+    manager.enrol(2)
+    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    twice = [records.ReservationRequest(None, {'min': count, 'max': count},
+                                        id=lease.reservations[0].id) for count in (1, 2)]
+    with pytest.raises(errors.BadField, match='twice'):
+        manager.client.update_lease(
+            builders.a_member(), lease.id, records.LeaseChanges(reservations=tuple(twice)))
+    assert manager.lease(lease).reservations == lease.reservations
 
 
 def test_a_lease_that_would_be_over_already_is_refused(manager):
