@@ -28,10 +28,20 @@ def add(connection, lease_id, added):
             {'lease_id': lease_id, **vars(each)} for each in added])
 
 
-def inherit(connection, lease_id, reservation_id, old_id, new_ids):
-    """Let resources that take the place of another one keep the notice of that one."""
-    add(connection, lease_id, [
-        short_notice.LaterAsk(each.asked_at, each.since, reservation_id, new_id, each.above)
-        for each in of_lease(connection, lease_id)
-        if (each.reservation_id, each.resource_id) == (reservation_id, old_id)
-        for new_id in new_ids])
+def inherit(connection, lease_id, reservation_id, old_id, chosen):
+    """Let resources that take the place of another one keep the notice of that one.
+
+    The copies that were asked for first go to the first of them.
+
+    :param chosen: the Allocations of the new resources.
+    """
+    added = []
+    for each in of_lease(connection, lease_id):
+        if (each.reservation_id, each.resource_id) == (reservation_id, old_id):
+            left = each.above
+            for given in chosen:
+                added.append(short_notice.LaterAsk(
+                    each.asked_at, each.since, reservation_id, given.resource_id,
+                    min(left, given.copies)))
+                left -= min(left, given.copies)
+    add(connection, lease_id, added)

@@ -84,23 +84,37 @@ def parts(later: Sequence[LaterAsk], whole: Part, reservation_id: str,
     own = sorted((each for each in later if each.since <= whole.start and (
         each.reservation_id, each.resource_id) == (reservation_id, resource_id)),
         key=lambda each: (each.since, each.asked_at))
-    longer = sorted((each for each in later if each.is_more_time), key=lambda each: each.since)
+    longer = _longer(later)
     levels = sorted({0, *(each.above for each in own if each.above < whole.copies), whole.copies})
     for low, high in itertools.pairwise(levels):
         ask = next((each for each in reversed(own) if each.above <= low), None)
         yield from _in_time(longer, dataclasses.replace(whole, copies=high - low), ask)
 
 
-def _in_time(longer: Sequence[LaterAsk], whole: Part, ask: LaterAsk | None) -> Iterator[Part]:
+def _longer(later: Sequence[LaterAsk]) -> list[tuple[LaterAsk, datetime.timedelta]]:
+    """Return (LaterAsk, its notice) for more time, by time.
+
+    What is asked for at one moment has the notice of what begins first. Otherwise a small lease
+    that is enlarged and prolonged at once would pay less than a new lease.
+    """
+    notice: dict[datetime.datetime, datetime.timedelta] = {}
+    for each in later:
+        notice[each.asked_at] = min(each.notice, notice.get(each.asked_at, each.notice))
+    return [(each, notice[each.asked_at])
+            for each in sorted(later, key=lambda each: each.since) if each.is_more_time]
+
+
+def _in_time(longer: Sequence[tuple[LaterAsk, datetime.timedelta]], whole: Part,
+             ask: LaterAsk | None) -> Iterator[Part]:
     start, notice = whole.start, None if ask is None else ask.notice
-    for each in longer:
+    for each, its_notice in longer:
         # Who asks for further resources until a later end asks for all their time at once.
         if each.since >= whole.end or (ask is not None and each.asked_at <= ask.asked_at):
             continue
         if each.since > start:
             yield dataclasses.replace(whole, start=start, end=each.since, notice=notice)
             start = each.since
-        notice = each.notice
+        notice = its_notice
     yield dataclasses.replace(whole, start=start, notice=notice)
 
 

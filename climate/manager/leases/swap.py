@@ -139,7 +139,7 @@ class Swap:
         leases.change(connection, current, now)
         self._set_apart(connection, context, trade, now)
         new = sorted({given.resource_id for given in chosen})
-        later_asks.inherit(connection, lease.id, trade.reservation.id, old.id, new)
+        later_asks.inherit(connection, lease.id, trade.reservation.id, old.id, chosen)
         journal.note(connection, lease.id, now, context.user_id or 'climate', trade.what,
                      texts.same(f'resource {old.id} for {new}'))
         after = leases.get(connection, lease.id)

@@ -125,6 +125,9 @@ def both(manager, lease, at, count, end):
     manager.run()
 
 
+# Each hour beyond those that were promised has the notice of the change: none. The last lease is
+# asked for shortly before it begins, because no lease can begin in 28 hours without notice.
+ENLARGED = [(1, -72, 0, 30), (1, 2, 2, 40), (1, 29.5, 30, 40)]
 # (count and hours of the lease that is asked for in time, its changes, the leases that have the
 # same: count, asked at, start and end, in hours after its start).
 WHILE_IT_RUNS = {
@@ -148,8 +151,14 @@ WHILE_IT_RUNS = {
         [(1, -72, 0, 5), (1, 1, 1, 2), (1, 3, 3, 5)]),
     'shortened, then prolonged': ((1, 5), [(moved_end, 1, 3), (moved_end, 2, 5)], [
         (1, -72, 0, 3), (1, 2, 3, 5)]),
-    'grown and prolonged at once': ((1, 30), [(both, 2, 2, 40)], [
-        (1, -72, 0, 30), (1, 2, 2, 40), (1, 2, 30, 40)]),
+    'grown and prolonged at once': ((1, 30), [(both, 2, 2, 40)], ENLARGED),
+    'grown, then prolonged at the same moment': (
+        (1, 30), [(grown, 2, 2), (moved_end, 2, 40)], ENLARGED),
+    'prolonged, then grown at the same moment': (
+        (1, 30), [(moved_end, 2, 40), (grown, 2, 2)], ENLARGED),
+    'grown and prolonged at once, then again': (
+        (1, 30), [(both, 2, 2, 40), (both, 3, 3, 50)], [
+            (1, -72, 0, 30), (1, 2, 2, 40), (1, 3, 3, 50), (1, 29.5, 30, 40), (2, 39.5, 40, 50)]),
 }
 
 
@@ -217,6 +226,29 @@ def test_a_host_that_is_swapped_keeps_its_notice(enrolled):
     assert kinds(enrolled) == {'resource_hours': decimal.Decimal('4.50'),
                                'short_notice': decimal.Decimal('0.40')}
     billing_truths.statements_are_right(enrolled.database)
+
+
+def test_instances_that_a_swap_spreads_keep_their_notice(manager):
+    cases.book(manager, lease_fee='0')
+    [old] = manager.enrol(1)
+    lease = manager.create(builders.a_lease(builders.instances(1, memory_mb=15 * 1024),
+                                            start=START, end=START + hours(5)))
+    manager.run_until(START + hours(1))
+    counted_on(manager, lease, 4)
+    for name in ('compute-2', 'compute-3'):
+        manager.client.create_resource(builders.an_admin(), 'host', name, {})
+    # Two of the four instances fit beside the others.
+    for memory_gb in (222, 94):
+        manager.create(builders.a_lease(builders.instances(1, memory_mb=memory_gb * 1024),
+                                        end=START + hours(5)))
+    manager.client.swap_resource(builders.a_member(), lease.id, str(old.id))
+    assert len(set(manager.lease(lease).reservations[0].resource_ids)) == 2
+    manager.run_until(START + hours(6))
+    cases.bill(manager)
+    late = sum(decimal.Decimal(each.line.hours) for each in cases.lines(
+        manager, lease_id=lease.id) if each.line.kind == 'short_notice')
+    assert late == 12
+    billing_truths.statements_are_right(manager.database)
 
 
 def failing(manager, until):

@@ -19,7 +19,7 @@ class Played:
 
     def __init__(self, copies, end):
         self.now, self.end, self.copies, self.later = 0, end, copies, ()
-        self.rows = [[0, copies]]
+        self.rows, self.longer_since = [[0, copies]], None
         self.truth = {hour: [None] * copies for hour in range(end)}
 
     def resize(self, copies):
@@ -30,12 +30,17 @@ class Played:
             self.rows.append([self.now, copies])
         for hour in range(self.now, self.end):
             kept = self.truth[hour][:copies]
+            if copies > self.copies and self.longer_since is not None and (
+                    hour >= self.longer_since):
+                # This time is asked for by the same change.
+                kept = [0 * HOUR] * len(kept)
             self.truth[hour] = kept + [0 * HOUR] * (copies - len(kept))
         self.copies = copies
 
     def move_end(self, end):
         end = max(end, self.now + 1)
         if end > self.end:
+            self.longer_since = self.end
             self._add(short_notice.LaterAsk(self._at(self.now), self._at(self.end)))
         for hour in range(self.end, end):
             self.truth[hour] = [(self.end - self.now) * HOUR] * self.copies
@@ -57,6 +62,10 @@ class Played:
                     result.setdefault(hour, []).extend([part.notice] * part.copies)
         return result
 
+    def at(self, hour):
+        """Go on to an hour, at which nothing was asked for yet."""
+        self.now, self.longer_since = hour, None
+
     def _add(self, ask):
         self.later = short_notice.with_added(self.later, [ask])
 
@@ -70,7 +79,7 @@ def test_each_copy_has_the_notice_with_which_it_was_asked_for(seed):
     chance = random.Random(seed)
     lease = Played(chance.randint(1, 4), chance.randint(2, 6))
     while lease.now < lease.end - 1 and lease.now < 20:
-        lease.now += 1
+        lease.at(lease.now + 1)
         what = chance.choice(['nothing', 'size', 'end', 'both'])
         if what in ('end', 'both'):
             lease.move_end(lease.end + chance.randint(-3, 4))
