@@ -84,6 +84,13 @@ class Keystone(base.Keystone):
             _TRUSTS, params={'trustee_user_id': self._session.get_user_id()})
         return [_trust(found) for found in answer.json()['trusts']]
 
+    def roles_of_trust(self, trust_id):
+        try:
+            found = self._adapter.get(f'{_TRUSTS}/{trust_id}').json()['trust']
+        except keystone_errors.NotFound:
+            return frozenset()
+        return frozenset(_trust(found).roles)
+
     def is_from_climate(self, trust_id, trustee_id):
         own_id = self._session.get_user_id()
         try:

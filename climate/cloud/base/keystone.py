@@ -53,6 +53,11 @@ class Keystone(face.Face):
 
     @abc.abstractmethod
     @face.read
+    def roles_of_trust(self, trust_id: str) -> frozenset[str]:
+        """Return the names of the roles that a trust to Climate delegates; none if it is gone."""
+
+    @abc.abstractmethod
+    @face.read
     def is_from_climate(self, trust_id: str, trustee_id: str | None) -> bool:
         """Return whether Climate made the tokens of a trust, or a service by a trust of Climate.
 

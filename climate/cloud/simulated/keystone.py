@@ -69,6 +69,11 @@ class Keystone(base.Keystone):
         return self._calls.make('keystone.trusts', lambda connection, project_id: [
             _trust(row) for row in connection.execute('SELECT * FROM trusts ORDER BY rowid')])
 
+    def roles_of_trust(self, trust_id):
+        return self._calls.make('keystone.roles_of_trust', lambda connection, _: frozenset(
+            role for row in connection.execute('SELECT roles FROM trusts WHERE id = ?', (trust_id,))
+            for role in json.loads(row['roles'])))
+
     def is_from_climate(self, trust_id, trustee_id):
         return self._calls.make('keystone.is_from_climate', lambda connection, _: (
             connection.execute('SELECT 1 FROM trusts WHERE id = ?',

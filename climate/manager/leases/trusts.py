@@ -162,6 +162,33 @@ def refuse_without_owner(core, reservations, before=(), reason=_NO_DELEGATION):
             raise errors.BadField(field=field, reason=text.operator, owner_reason=text.owner)
 
 
+def refuse_beyond_roles(core, context, lease, changed, before):
+    """Refuse a change that the owner's roles would carry out, and not those of its caller.
+
+    Climate does in the cloud what the request says, with the trust of the owner.
+
+    :param changed: the Reservations that change.
+    :param before: {id: Reservation} before the change, as `changed` with their secrets apart.
+    :raises Forbidden: it names the fields.
+    """
+    fields = sorted({name for each in changed
+                     if core.registry.plugin(each.resource_type).needs_owner(each.request)
+                     for name in _differing(before[each.id], each)})
+    if not fields or lease.trust_id is None or context.user_id == lease.user_id:
+        return
+    roles = core.cloud.as_service().keystone.roles_of_trust(lease.trust_id)
+    if not roles <= set(context.roles):
+        raise errors.Forbidden(
+            f'{", ".join(fields)}: the owner of the lease has roles that you do not have, and '
+            'Climate would carry out this change with them. Ask the owner, or make a lease of your '
+            'own.', fields=fields)
+
+
+def _differing(before, after):
+    mine, theirs = ({**each.request, **each.secrets} for each in (after, before))
+    return [name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name)]
+
+
 class Reaper:
     """The periodic task that deletes the recorded trusts that no lease has."""
 

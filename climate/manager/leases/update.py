@@ -77,6 +77,7 @@ class Update:
         :raises LeaseEnded: the lease is past its end: only its name may change.
         :raises BadTransition: Climate is working on the lease, or its state forbids the change.
         :raises BadRequest: the request is wrong; the error names the field.
+        :raises Forbidden: the owner's roles would carry it out, and the caller lacks them.
         :raises TooManyRequestBytes: the requests of the project would have too many bytes.
         :raises NotEnough: too few resources are free for the change; the lease stays as it is.
         """
@@ -90,7 +91,7 @@ class Update:
         if changes.only_renames:
             return self._rename(context, lease, changes, now)
         self._refuse_by_state(lease, changes, now)
-        target = self._target(lease, changes, now)
+        target = self._target(context, lease, changes, now)
         request_limit.refuse_more(self._core, lease.project_id,
                                   target.lease.request_bytes - lease.request_bytes, now)
         trusts.refuse_beyond(self._core, lease, target.lease.end)
@@ -173,7 +174,7 @@ class Update:
             f'{texts.joined(*found).owner} Try again when it is there, or delete the lease.',
             lease_id=lease.id, status=status, task='be changed')
 
-    def _target(self, lease, changes, now):
+    def _target(self, context, lease, changes, now):
         span = lease_times.of_changes(changes, lease, now)
         before_end = lease_times.before_end_of_changes(changes, lease, span)
         lease_times.refuse_notices_outside(changes.notify_at, span, now)
@@ -197,6 +198,8 @@ class Update:
             reservations=tuple(changed.get(each.id, each) for each in lease.reservations))
         really = {key for key, each in changed.items() if (each.request, each.secrets) != (
             known[key].request, known[key].secrets)}
+        trusts.refuse_beyond_roles(self._core, context, lease, [changed[key] for key in really],
+                                   known)
         if lease.trust_id is None:
             trusts.refuse_without_owner(self._core, [changed[key] for key in really],
                                         known)

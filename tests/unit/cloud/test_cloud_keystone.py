@@ -263,6 +263,15 @@ def test_a_trust_is_from_climate_if_climate_acts_by_it_or_by_one_before_it(
     assert keystone.is_from_climate(*trust) is expected
 
 
+def test_the_roles_of_a_trust_are_those_that_keystone_shows_and_none_if_it_is_gone(
+        keystone, canned):
+    canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts/t1', json={'trust': {
+        **TRUST, 'roles': [{'id': '1', 'name': 'member'}, {'id': '2', 'name': 'admin'}]}})
+    canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts/t2', status_code=404)
+    assert keystone.roles_of_trust('t1') == {'member', 'admin'}
+    assert keystone.roles_of_trust('t2') == frozenset()
+
+
 def test_a_trust_that_is_gone_is_not_from_climate(keystone, canned):
     canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts/t2', status_code=404)
     assert not keystone.is_from_climate('t2', 'heat')
