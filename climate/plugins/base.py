@@ -329,6 +329,14 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         """
         return None
 
+    def joins(self, cloud: clouds.Cloud, reservation: records.Reservation
+              ) -> requirement.Requirement:
+        """Return what further resources of a reservation must meet beside its own criteria.
+
+        It depends on what the cloud has of the reservation. Only reads the cloud.
+        """
+        return requirement.NOTHING
+
     def redelegates(self, request: Request) -> bool:
         """Return True if a service needs a trust of its own to serve a resolved request. Pure.
 

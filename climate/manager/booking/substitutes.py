@@ -20,6 +20,7 @@ from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager.booking import booking
+from climate.manager.booking import joining
 from climate.manager.health import live
 from climate.manager.queue import wakeups
 
@@ -188,7 +189,8 @@ class Substitutes:
                 # What is still held comes later, so the reservation waits for it.
                 fewest = copies if all_of_them or lost.held else max(
                     need.demand.at_least - left, 0)
-                wishes.append(replacement(reservation, need, (fewest, copies), kept))
+                wishes.append(joining.joining(self._core, reservation, replacement(
+                    reservation, need, (fewest, copies), kept)))
 
         def write(connection, chosen):
             if not ownership.refuse_overtaken(connection, lease):

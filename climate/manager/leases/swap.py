@@ -27,6 +27,7 @@ from climate.domain import status_words
 from climate.domain import texts
 from climate.domain import unused
 from climate.manager.booking import booking
+from climate.manager.booking import joining
 from climate.manager.booking import substitutes
 from climate.manager.health import blocking
 from climate.manager.health import quarantines
@@ -119,7 +120,8 @@ class Swap:
         for need in self._core.registry.needs_of(reservation):
             count = reservation.allocated.get(need.key, ()).count(resource.id)
             if count:
-                wishes.append(substitutes.replacement(reservation, need, (count, count), kept))
+                wishes.append(joining.joining(self._core, reservation, substitutes.replacement(
+                    reservation, need, (count, count), kept)))
         return _Trade(lease, reservation, resource, wishes,
                       any(each.start < lease.end for each in windows))
 

@@ -33,6 +33,7 @@ from climate.manager import request_secrets
 from climate.manager.billing import quotes
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
+from climate.manager.booking import joining
 from climate.manager.booking import refused_demand
 from climate.manager.booking import slots
 from climate.manager.health import blocking
@@ -249,6 +250,8 @@ class Update:
                     continue
                 if reservation.id not in target.changed:
                     wish = _as_many_as_now(wish, running)
+                elif running and wish.need.demand.at_most > len(wish.keep):
+                    wish = joining.joining(self._core, reservation, wish)
                 wishes.append(wish)
         if target.changed:
             slots.refuse_too_many(self._core.conf.manager.max_slots,

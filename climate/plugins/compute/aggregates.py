@@ -11,6 +11,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.domain import audit
+from climate.domain import requirement
 from climate.plugins.compute import shared_hosts
 
 LOG = log.getLogger(__name__)
@@ -120,6 +121,21 @@ def _gets_zone(conf, reservation, resources, known):
         # Nova changes the zone of no host with servers.
         return found.zone is not None
     return not own_zones(conf, known).keys() & set(service_hosts(resources))
+
+
+def joins(conf, nova, reservation):
+    """Return the criteria of hosts that can join those in the Aggregate of a reservation.
+
+    Nova adds no host of a zone to an Aggregate with another zone.
+    """
+    if _choice(conf) == 'never':
+        return requirement.NOTHING
+    known = nova.aggregates()
+    found, zones = named(known, reservation.id), own_zones(conf, known).values()
+    if not zones or found is None or not found.hosts or found.zone is None:
+        return requirement.NOTHING
+    return requirement.Not(requirement.In(
+        'availability_zone', tuple(sorted({each.zone for each in zones}))))
 
 
 def reserves(conf, aggregate):

@@ -100,6 +100,9 @@ class HostPlugin(base.ResourcePlugin):
                                   at_most=request['max'], spread=selection.Spread.APART)
         return [base.Need(host_pool.NEED, host_pool.HostPool.name, demand, self._criteria(request))]
 
+    def joins(self, cloud, reservation):
+        return aggregates.joins(self.conf, cloud.as_service().nova, reservation)
+
     def was_started(self, reservation):
         return reservation.binding.get('aggregate_id') is not None
 

@@ -117,6 +117,56 @@ def test_a_lease_grows_into_another_zone_and_its_host_is_swapped(zones):
     _boots(zones, zones.lease(lease))
 
 
+@pytest.fixture
+def without_zone(zones):
+    """A lease of compute-5, which is in no zone; of that kind, no other host is free."""
+    other = zones.create(builders.a_lease(builders.hosts(
+        1, resource_properties='["=", "$hypervisor_hostname", "compute-6"]')))
+    lease = _leased(zones, 1, _in_zone('nova'), max=1)
+    zones.change_reservation(lease, resource_properties='')
+    zones.run()
+    assert acts.aggregate(zones, lease).hosts == ('compute-5',)
+    return lease, other
+
+
+def _swap(manager, lease):
+    manager.client.swap_resource(builders.a_member(), lease.id, 'compute-5')
+
+
+def _grow(manager, lease):
+    manager.change_reservation(lease, min=2, max=2)
+
+
+@pytest.mark.parametrize('change', [_swap, _grow])
+def test_a_change_takes_no_host_that_nova_refuses_for_its_zone(zones, without_zone, change):
+    lease, other = without_zone
+    with pytest.raises(errors.NotEnough, match='availability_zone'):
+        change(zones, lease)
+    zones.run()
+    assert acts.aggregate(zones, lease).hosts == ('compute-5',)
+    assert zones.lease(lease).state == lifecycle.ACTIVE
+    acts.delete(zones, other)
+    zones.run()
+    change(zones, lease)
+    zones.run()
+    assert 'compute-6' in acts.aggregate(zones, lease).hosts
+    assert zones.lease(lease).state == lifecycle.ACTIVE
+    _boots(zones, zones.lease(lease))
+
+
+def test_a_host_is_swapped_while_nova_does_not_answer(zones, without_zone):
+    lease, other = without_zone
+    acts.delete(zones, other)
+    zones.run()
+    zones.cloud.faults.fail('nova.aggregates', 1, errors.CloudUnreachable(
+        service='Nova', reason='no'))
+    _swap(zones, lease)
+    zones.run()
+    zones.run_until(NOON + minutes(30))
+    assert zones.lease(lease).state == lifecycle.ACTIVE
+    assert acts.aggregate(zones, lease).hosts == ('compute-6',)
+
+
 def test_a_host_with_a_server_is_not_handed_over(zones):
     lease = zones.create(builders.a_lease(
         builders.hosts(1, resource_properties=_in_zone('az1')), start=NOON + hours(1),
