@@ -2,10 +2,12 @@
 """Usage and utilisation at this moment, as gauges for Prometheus.
 
 Each gauge is the figure of GET /v1/usage without the time: its integral over time is that figure in
-resource-hours. Only what is allocated, occupied or asked for now is read.
+resource-hours. But of what was refused, each project counts at most as much as the pool has. Only
+what is allocated, occupied or asked for now is read.
 """
 import collections
 import datetime
+import math
 
 from prometheus_client import core as prometheus
 
@@ -15,9 +17,12 @@ from climate.db import use_samples
 from climate.domain import usage_figures
 from climate.domain import use
 from climate.domain import utilisation
+from climate.manager.planning import resource_hours
 
 _SECOND = datetime.timedelta(seconds=1)
 _HOUR = datetime.timedelta(hours=1)
+# Shares of resources are not exact.
+_ROUNDING = 1e-9
 _PROJECT = ('project_id', 'pool', 'resource_type')
 
 
@@ -35,9 +40,35 @@ def families(database, now):
     yield from _of_projects(allocated, occupied, idle)
     yield _counted('climate_refused_resources', 'Resources that were asked for this moment and '
                    'not given', (*_PROJECT, 'reason'),
-                   ((*_labels(each), each.reason, each.copies)
-                    for each in refusals if _covers(each.asked, here)))
+                   ((*_labels(each), each.reason, copies) for each, copies in _within_pools(
+                       [each for each in refusals if _covers(each.asked, here)], enrolments)))
     yield from _of_pools(enrolments, allocated, occupied, here)
+
+
+def _within_pools(refusals, enrolments):
+    """Yield (Refusal, copies): of each project at most as many as its pool could serve."""
+    capacities = collections.defaultdict(collections.Counter)
+    for each in enrolments:
+        capacities[each.pool][each.amount] += 1
+    left = {}
+    for each in refusals:
+        has = capacities[each.pool]
+        owner = each.project_id, each.pool
+        of_pool = left.get(owner, has.total())
+        share = _share_of_one(each.amount, has)
+        copies = min(each.copies, math.floor(of_pool / share + _ROUNDING))
+        left[owner] = of_pool - copies * share
+        yield each, copies
+
+
+def _share_of_one(amount, capacities):
+    """Return how many resources, on average, one copy of an amount takes.
+
+    :param capacities: {capacity: number of resources}.
+    """
+    units = usage_figures.units_of(amount)
+    return sum(resource_hours.share(units, 1, usage_figures.units_of(each)) * number
+               for each, number in capacities.items()) / (capacities.total() or 1) or 1
 
 
 def _of_projects(allocated, occupied, idle):

@@ -84,7 +84,29 @@ def test_what_was_refused_for_this_moment_is_counted_by_reason(manager):
     assert of(read(manager), 'refused_resources') == {}
     manager.clock.now = NOON + hours(1) + minutes(30)
     assert of(read(manager), 'refused_resources') == {('host', 'demo', 'no_match',
-                                                       'physical:host'): 3}
+                                                       'physical:host'): 1}
+
+
+@pytest.mark.parametrize(('asked', 'most'), [
+    ([builders.hosts(10 ** 6)], {'physical:host': 2}),
+    ([builders.hosts(3), builders.hosts(4), builders.hosts(10 ** 6)], {'physical:host': 2}),
+    # Half of the first host and a quarter of the second one, of twice the size.
+    ([builders.instances(999, memory_mb=32 * 1024)], {'virtual:instance': 5}),
+    ([builders.hosts(3), builders.instances(999)], {
+        'physical:host': 2, 'virtual:instance': 0})], ids=str)
+def test_no_project_is_refused_more_than_a_pool_has(manager, asked, most):
+    manager.enrol(2)
+    for request in asked:
+        for project in ('demo', 'other'):
+            with pytest.raises(errors.NotEnough):
+                manager.create(builders.a_lease(request, end=NOON + hours(2)),
+                               builders.a_member(project=project))
+    found = of(read(manager), 'refused_resources')
+    sums = {}
+    for (_, project, _, resource_type), number in found.items():
+        sums.setdefault(project, {}).setdefault(resource_type, 0)
+        sums[project][resource_type] += number
+    assert sums == {'demo': most, 'other': most}
 
 
 def test_hosts_out_of_use_are_out_of_order(manager):
