@@ -39,11 +39,17 @@ OPTS = [
                     'end of a lease has no limit.'),
     cfg.IntOpt('heal_seconds', default=60, min=0,
                help='Seconds between two further attempts to start a lease whose start was given '
-                    'up, until it ends; a thirtieth of the time since then if that is longer. It '
-                    'is also tried whenever resources are released. 0: never.'),
+                    'up, for heal_most_seconds; a thirtieth of the time since then if that is '
+                    'longer. It is also tried whenever resources are released. 0: never; then the '
+                    'lease keeps its resources until its end.'),
     cfg.IntOpt('heal_longest_seconds', default=3600, min=0,
                help='Longest pause between two further attempts to start a lease whose start was '
                     'given up, in seconds.'),
+    cfg.IntOpt('heal_most_seconds', default=86400, min=0,
+               help='Seconds after the first try to start a lease at which reservations that '
+                    'still cannot be started end, so that nothing is held that is not used and '
+                    'not billed. As long as a service of the cloud is down they do not end. 0: '
+                    'they are tried until the lease ends.'),
     cfg.BoolOpt('take_back_partial_starts', default=True,
                 help='Whether a lease whose reservations depend on each other ends at once when '
                      'the start of one of them was given up, so that all or nothing starts. '

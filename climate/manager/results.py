@@ -27,6 +27,7 @@ class Outcome:
     :ivar slow: what it waits for takes minutes, so that it is looked at ever more seldom.
     :ivar unreachable: it failed only because services of the cloud did not answer.
     :ivar over: no reservation of the lease is left, so the lease ends early.
+    :ivar given_back: what could not be started for too long was ended.
     :ivar warnings: {reservation id: {key: texts.Text}}, for the history and reason of the lease.
     :ivar missing_resources: ids of reservations that started with less than was asked for; None:
         unknown.
@@ -43,6 +44,7 @@ class Outcome:
     slow: bool = False
     unreachable: bool = False
     over: bool = False
+    given_back: bool = False
     in_vain: frozenset = frozenset()
     warnings: dict = dataclasses.field(default_factory=dict)
     released: dict = dataclasses.field(default_factory=dict)

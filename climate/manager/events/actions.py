@@ -26,6 +26,7 @@ from climate.manager.clearing import reconcile
 from climate.manager.energy import sleepers
 from climate.manager.events import announcements
 from climate.manager.events import refused_resources
+from climate.manager.events import retries
 from climate.manager.events import turns
 from climate.manager.idle import reclaim
 from climate.manager.leases import early
@@ -53,6 +54,7 @@ _ENDING = ('secure', 'end')
 _GONE = texts.same('Its target is not in the cloud any more.')
 _NEVER_CAME = texts.same('Its target never came.')
 _PASSED = texts.same('It could not be started before its end.')
+_NOT_STARTED = texts.same('It could not be started for too long, and what it held was given back.')
 _UNCHANGED = texts.same('It could not be changed before its end.')
 
 
@@ -70,6 +72,7 @@ class Actions:
         self._refresher = refresh.Refresher(core, None)
         self._tries = tries.Tries(core)
         self._clearing = reconcile.Reconciler(core)
+        self._retries = retries.Retries(core.conf.manager)
         self._lending = lending.Lending(core)
         self._reclaim = reclaim.Reclaim(core)
         self._by_kind = {
@@ -96,16 +99,8 @@ class Actions:
         :raises ClaimLost: the claim was lost; nothing more is done.
         """
         claim.ownership.check()
-        try:
-            with guard.before_each_call(claim.ownership.check, _rank(claim.kind)):
-                return self._by_kind[claim.event.kind](claim, claim.at)
-        except errors.StillBusy as error:
-            return results.Outcome(results.BUSY, texts.of_error(error),
-                                   patient=error.kwargs.get('has_own_limit', False),
-                                   slow=error.kwargs.get('takes_minutes', False))
-        except errors.ClimateError as error:
-            return results.Outcome(results.FAILED, texts.of_error(error),
-                                   unreachable=isinstance(error, errors.CloudUnreachable))
+        with guard.before_each_call(claim.ownership.check, _rank(claim.kind)):
+            return _outcome(self._by_kind[claim.event.kind], claim, claim.at)
 
     def _start(self, claim, now):
         if agenda.passed_by(claim.lease, now):
@@ -122,7 +117,31 @@ class Actions:
             return results.Outcome(results.MOOT, claim.lease.reason_text)
         if agenda.change_given_up(claim.lease):
             return self._update(claim, now)
-        return self._start(claim, now)
+        outcome = _outcome(self._start, claim, now)
+        if outcome.unreachable or outcome.result in (results.DONE, results.MOOT) or (
+                not self._retries.is_healed_too_long(claim.lease, now)):
+            return outcome
+        return self._give_back(claim, now, outcome)
+
+    def _give_back(self, claim, now, failed):
+        """End those reservations of a lease that could not be started for too long.
+
+        :param failed: the Outcome of the last try.
+        """
+        with self._core.database.reader() as connection:
+            lease = substitutes.reread(connection, claim.lease)
+        claim = dataclasses.replace(claim, lease=lease)
+        left = [each for each in lease.open_reservations if lifecycle.RESERVATION_ACTIVE not in (
+            each.state, failed.states.get(each.id))]
+        ended = self._each(claim, now, 'end', left)
+        over = {key for key, state in ended.states.items()
+                if state == lifecycle.RESERVATION_DELETED}
+        states = {**failed.states, **ended.states}
+        if ended.result != results.DONE:
+            return dataclasses.replace(ended, states=states, bindings=failed.bindings,
+                                       free=frozenset(over))
+        return _without(lease, dataclasses.replace(
+            failed, result=results.DONE, states=states, given_back=True), over, _NOT_STARTED)
 
     def _prepare(self, claim, now):
         claim, in_vain = self._bound(claim, now)
@@ -401,6 +420,22 @@ class Actions:
 
     def _plugin(self, reservation):
         return self._core.registry.plugin(reservation.resource_type)
+
+
+def _outcome(action, claim, now):
+    """Carry out an action; return its Outcome, also if it raises an error of Climate's own.
+
+    :raises ClaimLost: the claim was lost.
+    """
+    try:
+        return action(claim, now)
+    except errors.StillBusy as error:
+        return results.Outcome(results.BUSY, texts.of_error(error),
+                               patient=error.kwargs.get('has_own_limit', False),
+                               slow=error.kwargs.get('takes_minutes', False))
+    except errors.ClimateError as error:
+        return results.Outcome(results.FAILED, texts.of_error(error),
+                               unreachable=isinstance(error, errors.CloudUnreachable))
 
 
 def _rank(kind):

@@ -260,6 +260,10 @@ class Outcomes:
         acquisitions.leave(connection, lease.id, now)
         if outcome.result == results.DONE:
             events.close(connection, lease.id, now, (given_up.kind,))
+            if outcome.given_back:
+                _tell(connection, claim, now, 'start_lease given up', outcome.reason)
+                outbox.publish(connection, leases.get(connection, lease.id), now, 'error')
+                return
             changed = given_up.kind == event_kinds.UPDATE
             what = 'It could not be changed' if changed else 'It failed to start'
             journal.note(connection, lease.id, now, 'climate', 'healed',

@@ -35,6 +35,7 @@ class Retries:
         self._waits_limit = int(conf.busy_limit_seconds / max(conf.busy_seconds, 0.01))
         self._heal = datetime.timedelta(seconds=conf.heal_seconds)
         self._heal_longest = datetime.timedelta(seconds=conf.heal_longest_seconds)
+        self._heal_most = datetime.timedelta(seconds=conf.heal_most_seconds)
         self._outage = datetime.timedelta(seconds=conf.outage_seconds)
         self._pause = agenda.Pause(conf.retry_seconds, conf.retry_longest_seconds,
                                    conf.event_max_retries)
@@ -80,6 +81,11 @@ class Retries:
         if self._waits_for_service(claim, outcome):
             return max(attempts, min(attempts + 1, self._pause.attempts // _OUTAGE_TRIES))
         return attempts + 1
+
+    def is_healed_too_long(self, lease, now):
+        """Return whether a lease may not be healed any more because it holds what it cannot use."""
+        return bool(self._heal_most) and (
+            _since_first_try(agenda.to_heal(lease), now) >= self._heal_most)
 
     def was_given_up(self, event):
         """Return whether an event that goes on was given up before."""

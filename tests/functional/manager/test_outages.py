@@ -37,8 +37,8 @@ class Outage:
     :ivar seen: whether a call met it.
     """
 
-    def __init__(self, manager):
-        self._down, self.seen = (), False
+    def __init__(self, manager, *services):
+        self._down, self.seen = services, False
         manager.cloud.faults.on_point = self._meet
 
     def of(self, *services):
@@ -174,6 +174,74 @@ def test_a_refusal_after_an_outage_is_tried_again_and_then_given_up(manager):
     manager.cloud.fail('nova.create_aggregate', 99, acts.NO)
     _pass(manager, seconds(63))
     assert manager.lease(refused).state == lifecycle.ERROR
+
+
+class Refusal:
+    """Services that refuse to create anything, as because of a full quota."""
+
+    def __init__(self, manager, *services):
+        self._services = services
+        manager.cloud.faults.on_point = self._meet
+
+    def _meet(self, name, when):
+        service, _, method = name.partition('.')
+        if when == 'before' and service in self._services and method.startswith('create'):
+            raise acts.NO
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize('kind', TYPES)
+def test_a_start_that_is_refused_for_a_day_leaves_nothing_held(manager, kind):
+    before = manager.cloud.leftovers()
+    lease = manager.create(builders.a_lease(
+        asked(kind), start=NOON + hours(1), end=NOON + hours(24 * 300)))
+    Refusal(manager, *SERVICES)
+    _pass(manager, hours(24))
+    assert manager.lease(lease).state == lifecycle.ERROR
+    _pass(manager, hours(3))
+    lease = manager.lease(lease)
+    assert (lease.state, lease.degraded) == (lifecycle.TERMINATED, False), lease.reason
+    assert lease.end < manager.clock()
+    assert (held(manager), manager.cloud.leftovers()) == ([], before)
+    assert acts.history(manager, lease).count('start_lease given up') == 2
+    # All that it had is free for others.
+    manager.cloud.faults.on_point = None
+    lease = manager.create(builders.a_lease(asked(kind), end=NOON + hours(48)))
+    _pass(manager, minutes(5))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+
+
+@pytest.mark.proof
+def test_what_can_be_started_of_a_lease_stays_when_the_rest_is_given_back(
+        conf, database, clock):
+    conf.set_override('heal_most_seconds', 300, group='manager')
+    manager = resourceful(conf, database, clock)
+    lease = manager.create(builders.a_lease(
+        asked('physical:host'), asked('virtual:stack'), asked('virtual:cluster'),
+        end=NOON + hours(24 * 300)))
+    Refusal(manager, 'heat', 'magnum')
+    _pass(manager, minutes(10))
+    lease = manager.lease(lease)
+    assert lease.state == lifecycle.ACTIVE
+    assert [each.state for each in lease.reservations] == ['active', 'deleted', 'deleted']
+    assert 'could not be started for too long' in acts.told(manager, lease)[-1].why
+    assert len(held(manager)) == 1
+    assert 'healed' not in acts.history(manager, lease)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(('most', 'fault'), [(0, Refusal), (1200, Outage)])
+def test_a_start_is_tried_on_without_a_limit_or_while_a_service_is_down(
+        conf, database, clock, most, fault):
+    conf.set_override('heal_most_seconds', most, group='manager')
+    manager = resourceful(conf, database, clock)
+    lease = manager.create(builders.a_lease(asked('virtual:stack'), end=NOON + hours(24 * 300)))
+    fault(manager, 'heat')
+    _pass(manager, hours(2))
+    assert manager.lease(lease).state == lifecycle.ERROR
+    manager.cloud.faults.on_point = None
+    _pass(manager, hours(1))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
 @pytest.mark.parametrize('order', [
