@@ -35,6 +35,8 @@ def request_of(request, parts):
     lenient = hooks.is_lenient(request)
     plugins = parts.plugins if lenient else None
     data = sent if lenient else _absolute(sent, parts.clock())
+    if lenient:
+        rest_1_0.refuse_later(sent)
     offer_id = None if lenient else _offer_id(data)
     start, end = _dates(data, lenient)
     if end == times.NOW:

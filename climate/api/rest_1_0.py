@@ -24,8 +24,27 @@ _ASKING = frozenset({
 _OF_INSTANCES = frozenset({
     'ephemeral_gb', 'extra_specs', 'swap', 'swap_gb', 'swap_mb', 'root_gb', 'pcpus', 'vgpus'})
 _INSTANCES = ('virtual:instance', 'flavor:instance')
+# Fields of later versions that change what one gets: of leases, and of their reservations. Others,
+# such as labels, are dropped.
+_LATER = ('acquire', 'offer')
+_LATER_OF_RESERVATIONS = ('depends_on',)
 # Texts by which existing clients ask for nothing.
 _EMPTY_WORDS = ('', '0', 'none', 'null', 'false', 'default')
+
+
+def refuse_later(sent):
+    """Refuse the body of a new lease that asks for what only later versions give.
+
+    :raises BadField: it names the field.
+    """
+    asked = [(name, sent.get(name)) for name in _LATER]
+    asked += [(f'reservations.{name}', each.get(name)) for each in sent.get('reservations', ())
+              for name in _LATER_OF_RESERVATIONS]
+    for name, value in asked:
+        if not _is_empty(value):
+            raise errors.BadField(field=name, reason=(
+                'REST 1.0 has no such field, so the lease would not be what you ask for: send the '
+                'header "OpenStack-API-Version: reservation 1.1", or leave it out.'))
 
 
 def request(plugin, sent):

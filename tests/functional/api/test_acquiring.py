@@ -93,11 +93,15 @@ def test_lists_are_filtered_by_the_words_of_acquisitions(api, ask, full):
     assert api.get('/v1/leases?status=timedout', version='1.1').json['leases'] == []
 
 
-def test_at_1_0_the_key_is_ignored_as_every_unknown_one(api, full):
-    body = builders.a_body(acquire={'type': 'nonsense'})
-    answer = api.post('/v1/leases', body)
+@pytest.mark.parametrize('asked', [{'type': 'wait'}, {'type': 'nonsense'}, 'wait', 5], ids=repr)
+def test_at_1_0_the_key_is_refused_because_no_lease_could_wait(api, full, asked):
+    answer = api.post('/v1/leases', builders.a_body(acquire=asked))
     assert answer.status_int == 400
-    assert 'hosts are free' in answer.json['error_message']
+    assert 'acquire: REST 1.0 has no such field' in answer.json['error_message']
+    assert 'reservation 1.1' in answer.json['error_message']
+    for empty in (None, '', {}):
+        answer = api.post('/v1/leases', builders.a_body(acquire=empty))
+        assert 'hosts are free' in answer.json['error_message']
 
 
 def test_the_history_tells_every_attempt_and_change_with_who_and_why(api, ask, manager, full):

@@ -76,8 +76,9 @@ def test_the_offer_of_another_project_is_not_found(api, offer, token):
     assert [answer.status_int for answer in answers] == [404, 404, 404]
 
 
-def test_an_offer_in_a_body_of_rest_1_0_is_ignored_as_all_that_it_does_not_know(api, offer):
+def test_an_offer_in_a_body_of_rest_1_0_is_refused_and_stays(api, offer):
     body = builders.a_body(start='2030-05-01 14:00', end='2030-05-01 15:00', offer=offer.id)
-    assert api.post('/v1/leases', body).status_int == 201
+    answer = api.post('/v1/leases', body)
+    assert (answer.status_int, answer.json['error_message'][:7]) == (400, 'offer: ')
     assert api.get(f'/v1/offers/{offer.id}', **VERSION).status_int == 200
     assert api.get('/v1/offers').status_int == 404

@@ -50,8 +50,12 @@ def test_a_dry_run_shows_the_order_and_refuses_what_gives_none(api):
     assert api.get('/v1/leases', **V).json == {'leases': []}
 
 
-def test_rest_1_0_ignores_both(api):
-    answer = api.post('/v1/leases', builders.a_body(reservations=[dummy('a', 'a'), dummy('a')]))
+def test_rest_1_0_ignores_labels_and_refuses_an_order(api):
+    answer = api.post('/v1/leases', builders.a_body(reservations=[dummy('a', 'b'), dummy('b')]))
+    assert answer.status_int == 400
+    assert 'reservations.depends_on: REST 1.0 has no such field' in answer.json['error_message']
+    answer = api.post('/v1/leases', builders.a_body(reservations=[
+        {**dummy('a'), 'depends_on': []}, dummy('a')]))
     assert answer.status_int == 201
     lease_id = answer.json['lease']['id']
     assert shown(api.get(f'/v1/leases/{lease_id}', **V).json['lease']) == [(None, None)] * 2
