@@ -88,6 +88,11 @@ OPTS = [
                help='Largest number of slots that one lease may have on shared resources, in all '
                     'its reservations. A slot is the capacity of one instance. Whole hosts do not '
                     'count. A lease that has more already keeps them.'),
+    cfg.IntOpt('max_parts', default=2000, min=0,
+               help='Number of parts from which on the resources of a running lease cannot be '
+                    'changed, nor its end moved to a later time. Each resource, or copies of it, '
+                    'that the lease had or has without a change is a part, and so is what was '
+                    'added to it at one moment. Bills need all of them. 0: without limit.'),
     cfg.IntOpt('request_bytes_per_project', default=64 * 1024 * 1024, min=0,
                help='Largest number of bytes that the requests of the leases and offers of one '
                     'project may have in the database. A reservation counts as its request, with '

@@ -5,7 +5,9 @@ import sqlalchemy as sa
 from climate.db import tables
 from climate.domain import short_notice
 
+ALLOCATIONS = tables.ALLOCATIONS
 ASKS = tables.LATER_ASKS
+RESERVATIONS = tables.RESERVATIONS
 _COLUMNS = tables.columns(ASKS, short_notice.LaterAsk)
 _OF_LEASE = (sa.select(*_COLUMNS).where(ASKS.c.lease_id == sa.bindparam('of_lease'))
              .order_by(ASKS.c.id))
@@ -15,6 +17,18 @@ def of_lease(connection, lease_id):
     """Return the LaterAsks of a lease, in the order in which they were written."""
     return tuple(short_notice.LaterAsk(*row)
                  for row in connection.execute(_OF_LEASE, {'of_lease': lease_id}))
+
+
+_COUNT = sa.select(
+    sa.select(sa.func.count()).where(ASKS.c.lease_id == sa.bindparam('of_lease')).scalar_subquery()
+    + sa.select(sa.func.count()).select_from(
+        ALLOCATIONS.join(RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id))
+    .where(RESERVATIONS.c.lease_id == sa.bindparam('of_lease')).scalar_subquery())
+
+
+def parts_of(connection, lease_id):
+    """Return how many rows a lease has for what it had, has, and was asked for later."""
+    return connection.execute(_COUNT, {'of_lease': lease_id}).scalar_one()
 
 
 def add(connection, lease_id, added):

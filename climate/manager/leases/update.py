@@ -79,6 +79,7 @@ class Update:
         :raises BadTransition: Climate is working on the lease, or its state forbids the change.
         :raises BadRequest: the request is wrong; the error names the field.
         :raises Forbidden: the owner's roles would carry it out, and the caller lacks them.
+        :raises LimitReached: it was changed too often while it ran.
         :raises TooManyRequestBytes: the requests of the project would have too many bytes.
         :raises NotEnough: too few resources are free for the change; the lease stays as it is.
         """
@@ -96,6 +97,7 @@ class Update:
         request_limit.refuse_more(self._core, lease.project_id,
                                   target.lease.request_bytes - lease.request_bytes, now)
         trusts.refuse_beyond(self._core, lease, target.lease.end)
+        self._refuse_parts(lease, target)
         wishes, span = self._wishes(lease, target, changes, now)
         if changes.dry_run:
             with rests.explained(self._core, lease, target.lease):
@@ -117,6 +119,25 @@ class Update:
                  changed.end.isoformat())
         self._core.notify()
         return changed
+
+    def _refuse_parts(self, lease, target):
+        """Refuse to cut a running lease into more parts than a bill can be made of.
+
+        :raises LimitReached: it has as many as it may have; it can still end sooner.
+        """
+        most = self._core.conf.manager.max_parts
+        more = target.changed or target.lease.end > lease.end
+        # Each change makes another generation, so most leases need not be counted.
+        if not (most and more) or lease.state == lifecycle.PENDING or (
+                not target.changed and lease.generation < most):
+            return
+        with self._core.database.reader() as connection:
+            parts = later_asks.parts_of(connection, lease.id)
+        if parts >= most:
+            raise errors.LimitReached(limit='manager.max_parts', reason=(
+                f'The resources and the end of lease {lease.id} were changed so often that it has '
+                f'{parts} parts, and it may have {most}: only its name and an earlier end are '
+                'possible now. Make another lease for more.'))
 
     def _recorded(self, lease, wishes, span, changes, now):
         """Return the context in which a change that is refused is recorded as demand."""

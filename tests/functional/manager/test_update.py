@@ -6,10 +6,13 @@ import datetime
 import acts
 import pytest
 import sqlalchemy as sa
+from support import billing_cases as cases
+from support import billing_truths
 from support import builders
 
 from climate import errors
 from climate.db import journal
+from climate.db import later_asks
 from climate.db import tables
 from climate.domain import event_kinds
 from climate.domain import lease_events
@@ -341,6 +344,48 @@ def test_a_lease_that_is_changed_again_and_again_keeps_few_events_and_entries(
     assert max((after - before).values()) <= 4 + 2
     assert before.items() <= after.items()
     assert acts.change(manager, lease, name='still').name == 'still'
+
+
+def _up_and_down(manager, lease, number):
+    manager.change_reservation(lease, min=1 + number % 2, max=1 + number % 2)
+
+
+def _copies_up_and_down(manager, lease, number):
+    manager.change_reservation(lease, amount=1 + number % 2)
+
+
+def _longer(manager, lease, number):
+    acts.change(manager, lease, end=lease.end + builders.hours(number))
+
+
+@pytest.mark.parametrize(('change', 'request_of'), [
+    (_up_and_down, builders.hosts), (_copies_up_and_down, builders.instances),
+    (_longer, builders.hosts)])
+def test_a_running_lease_has_a_bounded_number_of_parts(conf, manager, change, request_of):
+    conf.set_override('max_parts', 12, group='manager')
+    cases.book(manager)
+    manager.enrol(2)
+    lease = manager.active(request_of(1), end=NOON + hours(2))
+    done = 0
+    with pytest.raises(errors.LimitReached, match=r'it has 1[2-4] parts') as refused:
+        for done in range(1, 40):
+            change(manager, lease, done)
+            manager.run()
+            manager.clock.advance(builders.seconds(2))
+    assert done > 4
+    assert refused.value.status == 409
+    with manager.database.reader() as connection:
+        assert later_asks.parts_of(connection, lease.id) <= 14
+    assert acts.change(manager, lease, name='other').name == 'other'
+    acts.change(manager, lease, end=NOON + hours(1))
+    # Before its start a lease has no other parts than those that it will have.
+    later = manager.create(builders.a_lease(request_of(1), start=NOON + hours(300),
+                                            end=NOON + hours(301)))
+    for number in range(1, 20):
+        change(manager, later, number)
+    manager.run_until(NOON + hours(2))
+    cases.bill(manager)
+    billing_truths.statements_are_right(manager.database)
 
 
 def test_a_lease_has_no_more_notices_than_a_request_may_have(manager, monkeypatch):
