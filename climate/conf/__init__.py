@@ -13,6 +13,7 @@ from climate.conf import base
 from climate.conf import billing
 from climate.conf import checking
 from climate.conf import cloud
+from climate.conf import command_line
 from climate.conf import console
 from climate.conf import energy
 from climate.conf import forecast
@@ -68,8 +69,8 @@ def load(argv, program, files=None, defaults=()):
     for group, option, value in defaults:
         conf.set_default(option, value, group=group)
     try:
-        conf(argv, project='climate', prog=program, version=version.text(),
-             default_config_files=files)
+        conf(command_line.options_first(conf, argv), project='climate', prog=program,
+             version=version.text(), default_config_files=files)
         checking.values(conf, list_opts())
     except (cfg.Error, errors.Unusable) as error:
         raise SystemExit(f'{program}: {error}') from error

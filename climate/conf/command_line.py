@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The order of options and words in a command line."""
+from oslo_config import cfg
+
+# oslo.config registers these when it parses a command line, and not before.
+_OF_OSLO_CONFIG = ('config-file', 'config-dir')
+
+
+def options_first(conf, argv):
+    """Return a command line with the registered options of `conf` before everything else.
+
+    argparse gives all that follows a subcommand to the parser of that subcommand, which knows only
+    the options of its own, and it refuses the second of two words that an option divides.
+    """
+    with_value, flags = _registered(conf)
+    first, rest, words = [], [], iter(argv)
+    for word in words:
+        if word == '--':
+            rest += [word, *words]
+        elif word in with_value and (value := next(words, None)) is not None:
+            first += [word, value]
+        elif word in flags or word.partition('=')[0] in with_value:
+            first.append(word)
+        else:
+            rest.append(word)
+    return first + rest
+
+
+def _registered(conf):
+    """Return ({option with a value}, {option without one}), as a command line has them."""
+    with_value, flags = {f'--{name}' for name in _OF_OSLO_CONFIG}, set()
+    for option, group in conf._all_cli_opts():
+        if option.positional or isinstance(option, cfg.SubCommandOpt):
+            continue
+        prefix = f'{group.name}-' if group else ''
+        names = {f'--{prefix}{name}' for name in (option.name, option.dest)}
+        if option.short:
+            names.add(f'-{option.short}')
+        if isinstance(option, cfg.BoolOpt):
+            flags |= names | {f'--{prefix}no{option.name}'}
+        else:
+            with_value |= names
+    return with_value, flags
