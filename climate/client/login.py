@@ -49,21 +49,24 @@ def _of_cloud(options: argparse.Namespace, environ: Mapping[str, str]) -> servic
     file = environ.get('OS_CLIENT_CONFIG_FILE')
     ours = argparse.Namespace(**{
         **{name: value for name, value in vars(options).items() if name.startswith('os_')},
-        **opts.where(options, environ), 'insecure': _insecure(options, environ) or None})
-    # Without this, the login in the file would override the login in the options.
-    explicit = opts.login_given(options)
+        **opts.where(options, environ),
+        'os_auth_type': opts.given(options, environ, 'auth_type'),
+        'insecure': _insecure(options, environ) or None})
+    name = opts.given(options, environ, 'cloud')
     try:
         loader = config.OpenStackConfig(config_files=[file] if file else None,
                                         app_name='climate', pw_func=_ask_password)
-        more: dict[str, typing.Any] = {'auth': explicit} if explicit else {}
-        region = loader.get_one(cloud=opts.given(options, environ, 'cloud'), argparse=ours, **more)
+        of_file = loader.get_one(cloud=name, argparse=ours, validate=False)
+        # Without this, the login in the file would win.
+        explicit = _login_of(of_file.config['auth_type'], options, environ)
+        region = loader.get_one(cloud=name, argparse=ours, **explicit)
         session = region.get_session()
     except sdk_exceptions.ConfigException as error:
         raise errors.NotConfigured(str(error)) from error
     except (AttributeError, TypeError, ValueError) as error:
         # The SDK does not check what is in the file.
         raise errors.NotConfigured(
-            f'Cloud "{opts.given(options, environ, "cloud")}" in {file or "clouds.yaml"} cannot be '
+            f'Cloud "{name}" in {file or "clouds.yaml"} cannot be '
             f'used: {error}. Write "clouds: {{NAME: {{auth: {{auth_url: URL, …}}}}}}".') from error
     return service.Client(
         session, interface=region.get_interface('reservation'),
@@ -107,6 +110,14 @@ def _of_standalone(options: argparse.Namespace, environ: Mapping[str, str]) -> s
                                                                'compute_endpoint_override'))
 
 
+def _login_of(auth_type: str, options: argparse.Namespace, environ: Mapping[str, str]
+              ) -> dict[str, typing.Any]:
+    """Return the options of an authentication type that were given, as openstacksdk takes them."""
+    found = {opt.dest: value for opt in auth_types.loader(auth_type).get_options()
+             if (value := _given(opt, options, environ)) is not None}
+    return {'auth': found} if found else {}
+
+
 def _insecure(options: argparse.Namespace, environ: Mapping[str, str]) -> bool:
     return bool(options.insecure) or (environ.get('OS_INSECURE') or '').lower() in _TRUE
 
@@ -128,11 +139,17 @@ def _usual_type(given: typing.Callable[[str], str | None]) -> str:
 
 def _value(opt: typing.Any, options: argparse.Namespace, environ: Mapping[str, str]
            ) -> str | None:
+    value = _given(opt, options, environ)
+    return typing.cast('str | None', opt.default) if value is None else value
+
+
+def _given(opt: typing.Any, options: argparse.Namespace, environ: Mapping[str, str]
+           ) -> str | None:
     for one in (opt, *opt.deprecated):
         value = opts.given(options, environ, one.name) or opts.given(options, environ, one.dest)
         if value is not None:
             return value
-    return typing.cast('str | None', opt.default)
+    return None
 
 
 def _ask_password(prompt: str | None = None) -> str:

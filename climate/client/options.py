@@ -84,12 +84,6 @@ def where(options: argparse.Namespace, environ: Mapping[str, str]) -> dict[str, 
     return {f'os_{name}': given(options, environ, name) for name in names}
 
 
-def login_given(options: argparse.Namespace) -> dict[str, str]:
-    """Return the login options that were given, without the authentication type."""
-    names = [name.replace('-', '_') for name, _text in _LOGIN if name != 'auth-type']
-    return {name: value for name in names if (value := getattr(options, f'os_{name}', None))}
-
-
 def cloud_is_meant(options: argparse.Namespace, environ: Mapping[str, str]) -> bool:
     """Whether an option or a variable selects a cloud; the URL of Nova alone does not."""
     return (any(given(options, environ, name) for name in _MEANT)

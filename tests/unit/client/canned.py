@@ -3,6 +3,8 @@
 
 URL = 'http://climate.example:1234/v1'
 NOVA = 'http://nova.example/v2.1'
+KEYSTONE = 'http://keystone.example/v3'
+OTHER_KEYSTONE = 'http://other.example/v3'
 LEASE_ID = '11111111-2222-4333-8444-555555555555'
 SERVER_ID = '77777777-2222-4333-8444-555555555555'
 
@@ -44,3 +46,16 @@ def a_server(**changes):
     """A server as Nova shows it to an administrator."""
     return {'id': SERVER_ID, 'name': 'web-1', 'status': 'ACTIVE',
             'OS-EXT-SRV-ATTR:host': 'cmp-3', **changes}
+
+
+def a_token():
+    """A token of Keystone; its catalogue has the public endpoint in one region only."""
+    return {
+        'methods': ['password'], 'expires_at': '2999-01-01T00:00:00.000000Z',
+        'issued_at': '2020-01-01T00:00:00.000000Z', 'user': {'id': 'u', 'name': 'u'},
+        'catalog': [{'type': 'reservation', 'name': 'climate', 'endpoints': [
+            {'interface': 'public', 'region': 'one', 'region_id': 'one', 'url': URL},
+            {'interface': 'internal', 'region': 'two', 'region_id': 'two',
+             'url': 'http://two/v1'}]}, {'type': 'compute', 'name': 'nova', 'endpoints': [
+                 {'interface': 'public', 'region': 'one', 'region_id': 'one',
+                  'url': f'{NOVA}/'}]}]}

@@ -80,3 +80,28 @@ def run():
                 code = exit_.code or 0
         return Outcome(code, out.getvalue(), err.getvalue())
     return run_it
+
+
+@pytest.fixture
+def keystone(listing):
+    """The requests-mock with a service that has no lease, and two addresses of Keystone."""
+    for url in (canned.KEYSTONE, canned.OTHER_KEYSTONE):
+        listing.get(url, json={'version': {'id': 'v3.14', 'status': 'stable', 'links': [
+            {'rel': 'self', 'href': url}]}})
+        listing.post(f'{url}/auth/tokens', headers={'X-Subject-Token': 'fresh'},
+                     json={'token': canned.a_token()})
+    return listing
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """The environment of a user whose cloud is in clouds.yaml, in region one."""
+    file = tmp_path / 'clouds.yaml'
+    file.write_text(f"""
+clouds:
+  lab:
+    auth: {{auth_url: '{canned.KEYSTONE}', username: u, password: p, project_name: x,
+           user_domain_name: Default, project_domain_name: Default}}
+    regions: [one, two]
+""")
+    return {'OS_CLIENT_CONFIG_FILE': str(file), 'OS_CLOUD': 'lab'}

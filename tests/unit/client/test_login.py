@@ -91,25 +91,9 @@ def test_http_basic(run, listing):
     assert headers(listing)['Authorization'] == 'Basic YTpi'
 
 
-KEYSTONE = 'http://keystone.example/v3'
+KEYSTONE = canned.KEYSTONE
 LOGIN = {'OS_AUTH_URL': KEYSTONE, 'OS_USERNAME': 'u', 'OS_PASSWORD': 'p', 'OS_PROJECT_NAME': 'x',
          'OS_USER_DOMAIN_NAME': 'Default', 'OS_PROJECT_DOMAIN_NAME': 'Default'}
-
-
-@pytest.fixture
-def keystone(listing):
-    listing.get(KEYSTONE, json={'version': {'id': 'v3.14', 'status': 'stable', 'links': [
-        {'rel': 'self', 'href': KEYSTONE}]}})
-    listing.post(f'{KEYSTONE}/auth/tokens', headers={'X-Subject-Token': 'fresh'}, json={'token': {
-        'methods': ['password'], 'expires_at': '2999-01-01T00:00:00.000000Z',
-        'issued_at': '2020-01-01T00:00:00.000000Z', 'user': {'id': 'u', 'name': 'u'},
-        'catalog': [{'type': 'reservation', 'name': 'climate', 'endpoints': [
-            {'interface': 'public', 'region': 'one', 'region_id': 'one', 'url': URL},
-            {'interface': 'internal', 'region': 'two', 'region_id': 'two',
-             'url': 'http://two/v1'}]}, {'type': 'compute', 'name': 'nova', 'endpoints': [
-                 {'interface': 'public', 'region': 'one', 'region_id': 'one',
-                  'url': f'{canned.NOVA}/'}]}]}})
-    return listing
 
 
 def test_plain_variables_log_in_with_a_password(run, keystone):
@@ -171,20 +155,6 @@ def test_a_clouds_yaml_of_another_form_is_refused_with_its_name(run, tmp_path, c
     assert str(file) in outcome.err or outcome.err.startswith('Cloud lab was not found')
 
 
-@pytest.fixture
-def lab(tmp_path):
-    """The environment of a user whose cloud is in clouds.yaml, in region one."""
-    file = tmp_path / 'clouds.yaml'
-    file.write_text(f"""
-clouds:
-  lab:
-    auth: {{auth_url: '{KEYSTONE}', username: u, password: p, project_name: x,
-           user_domain_name: Default, project_domain_name: Default}}
-    regions: [one, two]
-""")
-    return {'OS_CLIENT_CONFIG_FILE': str(file), 'OS_CLOUD': 'lab'}
-
-
 @pytest.mark.parametrize('as_option', [True, False])
 @pytest.mark.parametrize(('settings', 'url'), [
     ({'OS_REGION_NAME': 'two', 'OS_INTERFACE': 'internal'}, 'http://two/v1'),
@@ -207,6 +177,16 @@ def test_variables_choose_the_certificates_of_a_cloud_of_clouds_yaml(
     outcome = run('lease', 'list', environ={**lab, **settings})
     assert outcome.code == 0, outcome.err
     assert keystone.last_request.verify == verify
+
+
+@pytest.mark.parametrize(('name', 'expected'), [
+    ('OS_USERNAME', {'user': {'name': 'x', 'password': 'p', 'domain': {'name': 'Default'}}}),
+    ('OS_PASSWORD', {'user': {'name': 'u', 'password': 'x', 'domain': {'name': 'Default'}}})])
+def test_a_variable_of_the_login_wins_over_clouds_yaml(run, keystone, lab, name, expected):
+    outcome = run('lease', 'list', environ={**lab, name: 'x'})
+    assert outcome.code == 0, outcome.err
+    [login] = [each.json() for each in keystone.request_history if each.method == 'POST']
+    assert login['auth']['identity']['password'] == expected
 
 
 def test_the_region_of_a_variable_that_has_no_service_is_refused(run, keystone, lab):
