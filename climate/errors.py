@@ -213,6 +213,13 @@ class Forbidden(ClimateError):
     template = 'Policy does not allow {action} to be performed with these roles.'
 
 
+class WrongScope(Forbidden):
+    code = 'wrong_scope'
+    template = ('The token is {scope}, and Climate needs the token of a project: administrators '
+                'need the role admin in a project. Log in with OS_PROJECT_NAME (--os-project-name) '
+                'instead of OS_SYSTEM_SCOPE or OS_DOMAIN_NAME.')
+
+
 class TrustRefused(Forbidden):
     code = 'trust_refused'
     template = ('Climate needs a Keystone trust to act for you while the lease lasts, and Keystone '

@@ -7,6 +7,8 @@ import inspect
 import pathlib
 import re
 
+from oslo_config import cfg
+from oslo_policy import policy as oslo_policy
 import pytest
 
 from climate import errors
@@ -274,17 +276,27 @@ def test_every_error_has_a_code_of_its_own_and_is_documented():
     assert missing == []
 
 
-def test_every_policy_is_in_the_page_for_operators():
+def test_every_policy_is_in_the_page_for_operators_with_its_default():
     page = (ROOT / 'doc/source/admin/policy.rst').read_text()
-    table = page[:page.index('literalinclude')]
-    names = [rule.name for rule in policies.list_rules() if rule.name.startswith('climate:')]
-    assert len(names) > 15
-    # Rules of one noun share a row; all but the first are named by their last word there.
-    assert [name for name in names if f'``{name}``' not in table
-            and f'``{name.rpartition(":")[2]}``' not in table] == []
-    of_a_pool = vars(resource_policies.of_pool('{pool}')).values()
-    assert [name for name in of_a_pool if f'``{name}``' not in table
-            and f'``{name.rpartition(":")[2]}``' not in table] == []
+    table = page[page.index('     - Default'):page.index('\n\n', page.index('     - Default'))]
+    rows = [row.split('\n     - ') for row in table.split('\n   * - ')[1:]]
+    written = set()
+    for names, _what, default in rows:
+        noun = ''
+        for name in re.findall('``(.*?)``', names):
+            # Rules of one noun share a row; all but the first are named by their last word there.
+            noun = name.rpartition(':')[0] or noun
+            written.add((f'{noun}:{name.rpartition(":")[2]}', default))
+    rules = [*policies.list_rules(), *resource_policies.list_rules(['{pool}'], ['floatingips'])]
+    conf = cfg.ConfigOpts()
+    conf([], default_config_files=[], default_config_dirs=[])
+    enforcer = oslo_policy.Enforcer(conf)
+    enforcer.register_defaults(rules)
+    owner = {'project_id': 'demo', 'user_id': 'ann', 'scope': 'project'}
+    assert written == {(rule.name, ', '.join(
+        role for role in ('reader', 'member', 'service', 'admin')
+        if enforcer.enforce(rule.name, owner, {**owner, 'roles': [role]})))
+        for rule in rules if rule.name.startswith('climate:')}
 
 
 def test_the_picture_of_the_states_is_the_one_of_the_table():
@@ -304,8 +316,6 @@ def test_every_entry_point_can_be_loaded():
 
 
 def test_the_sample_configuration_has_every_option():
-    from oslo_config import cfg
-
     from climate import conf as configuration
     listed = {(str(getattr(group, 'name', group)), option.name)
               for group, options in configuration.list_opts() for option in options}

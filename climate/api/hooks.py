@@ -61,6 +61,7 @@ class RequestHook(hooks.PecanHook):
         path = request.path_info
         if path.startswith('/v1/'):
             request.environ[_VERSION] = microversion.of_request(request.headers)
+            _check_scope(request.environ[_CALLER])
         if (path != '/' and path.endswith('/')) or _ATTRIBUTE.match(path):
             raise webob.exc.HTTPNotFound()
 
@@ -100,6 +101,18 @@ class ErrorHook(hooks.PecanHook):
             # There the caller can see whether the manager went on.
             response.headers.setdefault('Location', state.request.path_url)
         return response
+
+
+def _check_scope(caller):
+    """Check that the token of a caller, if there is one, belongs to a project.
+
+    All rules of the policy have the scope type "project", but oslo.policy takes an unscoped token
+    for one of a project, and says no without a reason to those of the system and of a domain.
+    """
+    if caller.user_id and not caller.project_id:
+        raise errors.WrongScope(
+            scope='of the scope "system"' if caller.system_scope
+            else 'of a domain' if caller.domain_id else 'without a scope')
 
 
 def refused(environ, error):

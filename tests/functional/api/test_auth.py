@@ -3,11 +3,14 @@
 import base64
 
 import bcrypt
+from keystoneauth1 import fixture as tokens
+from keystonemiddleware import fixture as middleware
 import pytest
 from support import builders
 import webtest
 
 from climate import errors
+from climate import policies
 from climate.api import app
 
 
@@ -61,3 +64,49 @@ def test_a_cloud_that_fails_while_a_lease_is_made_leaves_nothing(api, manager):
     assert answer.status_int == 503
     assert 'Keystone is not available' in answer.json['error_message']
     assert api.get('/v1/leases').json == {'leases': []}
+
+
+SCOPES = {'the scope "system"': tokens.V3Token.set_system_scope,
+          'a domain': tokens.V3Token.set_domain_scope, 'without a scope': lambda token: None}
+
+
+@pytest.fixture
+def of_keystone(conf, manager):
+    """callable(method, path, token): the answer to a token that keystonemiddleware knows."""
+    conf.set_override('auth_strategy', 'keystone', group='api')
+    with middleware.AuthTokenFixture() as known:
+        served = webtest.TestApp(app.build(conf, manager.client, builders.manager_plugins(conf)))
+
+        def call(path, token):
+            known.add_token(token, token_id='id')
+            return served.get(path, expect_errors=True, headers={
+                'X-Auth-Token': 'id', 'OpenStack-API-Version': 'reservation 1.1'})
+        yield call
+
+
+@pytest.mark.parametrize('scope', SCOPES)
+def test_a_token_that_belongs_to_no_project_is_refused_with_the_reason(of_keystone, api, scope):
+    token = tokens.V3Token()
+    SCOPES[scope](token)
+    token.add_role(name='admin')
+    paths = [path for path, methods in api.get('/v1/openapi.json').json['paths'].items()
+             if 'get' in methods and path != '/calendars/{id}']
+    assert len(paths) > 20
+    for path in paths:
+        answer = of_keystone(f'/v1{path}'.replace('{id}', '1'), token)
+        assert (answer.status_int, answer.json['error_name']) == (403, 'wrong_scope'), path
+        assert scope in answer.json['error_message']
+        assert 'OS_PROJECT_NAME' in answer.json['error_message']
+    assert of_keystone('/v1/openapi.json', token).status_int == 200
+
+
+def test_the_token_of_an_administrator_of_a_project_is_accepted(of_keystone):
+    token = tokens.V3Token()
+    token.set_project_scope()
+    token.add_role(name='admin')
+    assert of_keystone('/v1/os-hosts', token).status_int == 200
+
+
+def test_every_rule_is_for_tokens_of_a_project():
+    assert {tuple(rule.scope_types) for rule in policies.list_rules() if rule.scope_types} == {
+        ('project',)}
