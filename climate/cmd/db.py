@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """climate-db: create, upgrade and purge the database, confirm its clock, encrypt its secrets."""
+import argparse
 import datetime
 import sys
 
@@ -31,7 +32,8 @@ def _version(conf, database):
 
 
 def _purge(conf, database):
-    before = _day(conf.command.before)
+    before = _day(conf.command.before) if conf.command.before else _days_ago(
+        database.now(), conf.command.days)
     # Usage of the days that managers have not closed yet must be counted first.
     days.close(database, database.now(), most=None)
     count = migrate.purge(database, before)
@@ -73,6 +75,20 @@ def _day(text):
         raise SystemExit(f'--before: "{text}" is not a date; write 2030-05-01.') from None
 
 
+def _days_ago(now, days):
+    try:
+        before = now - datetime.timedelta(days=days)
+    except OverflowError:
+        raise SystemExit(f'--days: {days} days ago there was no calendar; write 180.') from None
+    return before.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _natural(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number of days; write 180.')
+    return int(text)
+
+
 def _add_commands(subparsers):
     upgrade = subparsers.add_parser('upgrade', help='Create the tables, or upgrade them.')
     upgrade.add_argument('revision', nargs='?', default='head')
@@ -80,8 +96,11 @@ def _add_commands(subparsers):
     version = subparsers.add_parser('version', help='Show the revision of the tables.')
     version.set_defaults(run=_version)
     purge = subparsers.add_parser('purge', help='Remove old leases and refusals.')
-    purge.add_argument('--before', required=True, metavar='YYYY-MM-DD',
-                       help='Remove leases that ended or were deleted before this day (UTC).')
+    kept = purge.add_mutually_exclusive_group(required=True)
+    kept.add_argument('--before', metavar='YYYY-MM-DD',
+                      help='Remove leases that ended or were deleted before this day (UTC).')
+    kept.add_argument('--days', type=_natural, metavar='N',
+                      help='Remove leases that ended or were deleted more than N days ago (UTC).')
     purge.set_defaults(run=_purge)
     confirm = subparsers.add_parser('confirm-clock', help=(
         'Confirm that the clock of the database is right, after managers doubted it.'))

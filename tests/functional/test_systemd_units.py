@@ -17,6 +17,7 @@ from climate import conf as configuration
 ETC = pathlib.Path(__file__).parents[2] / 'etc/climate'
 BIN = pathlib.Path(sys.executable).parent
 PROGRAMS = pytest.mark.parametrize('program', ['climate-api', 'climate-manager'])
+UNITS = pytest.mark.parametrize('program', ['climate-api', 'climate-manager', 'climate-purge'])
 
 
 def commands(path):
@@ -39,7 +40,7 @@ def said(conf, group, name):
     return (conf[place] if place else conf)[name]
 
 
-@PROGRAMS
+@UNITS
 def test_a_credential_is_the_last_of_the_configuration_files(program):
     [plain] = commands(ETC / f'{program}.service')
     assert commands(ETC / f'{program}-credentials.conf') == [
@@ -63,7 +64,7 @@ def test_what_a_credential_says_counts(program, tmp_path):
             assert said(conf, group, name) == value
 
 
-@PROGRAMS
+@UNITS
 @pytest.mark.skipif(not shutil.which('systemd-analyze'), reason='systemd is not installed')
 def test_systemd_understands_the_units(program, tmp_path):
     (tmp_path / f'{program}.service.d').mkdir()

@@ -2,8 +2,11 @@
 """A purge deletes whatever refers to what it purges."""
 import pytest
 import sqlalchemy as sa
+from support import builders
 from support import db_rows
+from support import programs
 
+from climate.db import engine
 from climate.db import migrate
 from climate.db import resources
 from climate.db import tables
@@ -57,3 +60,22 @@ def test_a_purge_deletes_every_row_that_refers_to_what_is_purged(database, colum
     with database.reader() as connection:
         assert connection.execute(sa.select(tables.RESOURCES.c.id)).all() == []
         assert connection.execute(referring).scalar() == (column.table.name in _OUTLIVE)
+
+
+@pytest.mark.proof
+def test_a_purge_by_days_counts_whole_days_back_from_today(tmp_path):
+    file = builders.on_files(tmp_path, '')
+    database = engine.Database(f'sqlite:///{tmp_path}/climate.sqlite')
+    migrate.upgrade(database)
+    today = database.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    db_rows.saved(database, *(
+        db_rows.a_lease(f'{ago} ago', ended_at=today - hours(ago)) for ago in (23, 24, 25)))
+    db_rows.closed(database)
+    status, printed, _ = programs.run('climate-db', 'purge', '--days', '1', '--config-file', file)
+    assert (status, printed.split(' that ')[0]) == (0, 'Removed 1 leases')
+    for days, reason in (('0', '"0" is not'), ('-1', '-1'), ('1.5', '"1.5" is not'),
+                         ('9' * 9, 'no calendar')):
+        status, _, error = programs.run('climate-db', 'purge', '--days', days, '--config-file',
+                                        file)
+        assert status != 0 and reason in error and 'Traceback' not in error, (days, error)
+    database.dispose()
