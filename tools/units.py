@@ -3,6 +3,7 @@
 
 python -m tools.units ROOT enable --now NAME...   start what the units run
 python -m tools.units ROOT disable --now NAME...  stop it
+python -m tools.units ROOT start|stop NAME...     the same
 python -m tools.units ROOT daemon-reload          make sure that each unit can be read
 
 The units are in ROOT/etc/systemd/system, and the paths in them are below ROOT. Their processes are
@@ -42,11 +43,14 @@ def main(arguments):
         for unit in (root / UNITS).glob('*.service'):
             command(root, unit.stem)
         return 0
-    if verb not in ('enable', 'disable') or names[:1] != ['--now']:
-        print(f'"{verb}" is not known here; enable and disable are, with --now.', file=sys.stderr)
+    if verb in ('enable', 'disable') and names[:1] == ['--now']:
+        verb, names = {'enable': 'start', 'disable': 'stop'}[verb], names[1:]
+    if verb not in ('start', 'stop'):
+        print(f'"{verb}" is not known here; start and stop are, and enable and disable with --now.',
+              file=sys.stderr)
         return 2
-    for name in names[1:]:
-        if verb == 'enable':
+    for name in names:
+        if verb == 'start':
             processes.start(cloud, name, command(root, name))
         else:
             processes.stop(cloud, name)

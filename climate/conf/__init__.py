@@ -34,8 +34,12 @@ LOG = log.getLogger(__name__)
 MODULES = (base, api, manager, acquire, health, idle, energy, billing, forecast, notifications,
            mail, webhook, console, cloud, keystone, nova, placement, glance, simulated)
 
-# Browsers may send and read the headers of the REST interface. Set at the import, so that the
-# sample configuration has these defaults, too.
+# Defaults of libraries are set at the import, so that the sample configuration has them, too.
+# A manager needs a connection for each worker, and oslo.db would keep only five open.
+cfg.set_defaults(database.database_opts, max_pool_size=20)
+log.set_defaults(default_log_levels=[*log.get_default_log_levels(), 'alembic=WARNING',
+                                     'waitress=ERROR'])
+# Browsers may send and read the headers of the REST interface.
 cors.set_defaults(
     allow_headers=['X-Auth-Token', 'OpenStack-API-Version', 'X-Openstack-Request-Id',
                    'Idempotency-Key', 'If-Match'],
@@ -48,8 +52,7 @@ def register(conf):
     """Register the options of every group in `conf`; return `conf`."""
     for module in MODULES:
         module.register(conf)
-    # A manager needs a connection for each worker, and oslo.db would keep only five open.
-    database.set_defaults(conf, max_pool_size=20)
+    conf.register_opts(database.database_opts, group='database')
     return conf
 
 
@@ -64,8 +67,6 @@ def load(argv, program, files=None, defaults=()):
     """
     conf = register(cfg.CONF)
     log.register_options(conf)
-    log.set_defaults(default_log_levels=[*log.get_default_log_levels(), 'alembic=WARNING',
-                                         'waitress=ERROR'])
     for group, option, value in defaults:
         conf.set_default(option, value, group=group)
     try:

@@ -19,7 +19,7 @@ def options_first(conf, argv):
             rest += [word, *words]
         elif word in with_value and (value := next(words, None)) is not None:
             first += [word, value]
-        elif word in flags or word.partition('=')[0] in with_value:
+        elif word in flags or ('=' in word and word.partition('=')[0] in with_value):
             first.append(word)
         else:
             rest.append(word)

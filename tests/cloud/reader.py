@@ -14,6 +14,8 @@ DATABASE = 'climate_pages'
 NOT_RUN = {
     "/opt/climate/bin/pip install 'openstack-climate[service,mysql]'":
         'PyPI has no release; the page\'s other way, from a checkout, is run.',
+    "/opt/climate/bin/pip install --upgrade 'openstack-climate[service,mysql]'":
+        'The same.',
     'useradd --system --home-dir /var/lib/climate --shell /usr/sbin/nologin climate':
         'The users of this machine stay as they are; the daemons run as who runs the tests.',
     'chown root:climate /etc/climate/climate.conf':
@@ -31,7 +33,8 @@ def _changes(cloud, root, host):
     ports = settings.PORTS
     conf = root / 'etc' / 'climate' / 'climate.conf'
     folders = ('/opt/climate', '/opt/climate/etc', '/usr/bin', '/etc/climate', '/etc/nova',
-               '/etc/systemd/system')
+               '/etc/systemd/system', '/etc/cron.d', '/var/log/climate', '/var/lib/climate')
+    login = ' '.join(sql_command()[1:])
     return {folder: f'{root}{folder}' for folder in folders} | {
         'admin-openrc': f'{cloud.folder}/openrc',
         'controller': '127.0.0.1', 'PASSWORD': settings.PASSWORD,
@@ -45,6 +48,11 @@ def _changes(cloud, root, host):
         'https://releases.openstack.org/constraints/upper/2026.2 openstack-climate':
             f'{install.PINS} .',
         'climate-db': f'climate-db --config-file {conf}',
+        'climate-manager audit': f'climate-manager --config-file {conf} audit',
+        'mariadb-dump': f'mariadb-dump {login.partition(" --batch")[0]}',
+        'climate.leases': f'{DATABASE}.leases',
+        'climate.sql climate': f'climate.sql {DATABASE}',
+        'mariadb climate': f'mariadb {login} {DATABASE}',
         'climate-status': f'climate-status --config-file {conf}',
         'climate-status upgrade check': f'climate-status --config-file {conf} upgrade check '
                                         f'--nova-config-file {cloud.conf}/nova/nova.conf',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The installation pages, run as they stand, make a Climate that leases a host, and remove it."""
+"""The pages for operators, run as they stand: install, back up, restore, upgrade, remove."""
 import configparser
 import dataclasses
 import shutil
@@ -14,12 +14,14 @@ from tools.cloud import processes
 from tools.cloud import settings
 
 ADMIN_PAGES = settings.CHECKOUT / 'doc' / 'source' / 'admin'
-INSTALL = ADMIN_PAGES / 'install.rst'
+INSTALL, BACKUP, UPGRADE, REMOVE = (
+    ADMIN_PAGES / f'{name}.rst' for name in ('install', 'backup', 'upgrade', 'remove'))
 # Pages that the page of the installation sends its reader to, in the middle of the way.
 CONFIGURATION = (ADMIN_PAGES / 'configuration.rst', 'Minimal configuration')
 NOVA = (ADMIN_PAGES / 'nova.rst', 'Install', 'nova.conf', 'api-paste.ini')
 OF_NOVA = ('nova-scheduler', 'nova-api')
 ASIDE = 'climate-set-aside'
+READY = 'curl --fail --retry 15 --retry-connrefused http://controller:1234/healthcheck'
 
 
 def _sql(statement):
@@ -28,8 +30,8 @@ def _sql(statement):
     return done.stdout
 
 
-def _users_of_bus(root):
-    return subprocess.run([root / 'shims' / 'rabbitmqctl', 'list_users'], check=True, text=True,
+def _of_bus(root, what):
+    return subprocess.run([root / 'shims' / 'rabbitmqctl', what], check=True, text=True,
                           capture_output=True).stdout
 
 
@@ -124,6 +126,8 @@ def _install(cloud, root, reader):
     _follow(reader, INSTALL, 'Before you begin', 'Packages', 'Keystone', 'Database and bus')
     _follow(reader, *CONFIGURATION)
     _follow(reader, INSTALL, 'Configuration')
+    with (root / 'etc' / 'climate' / 'climate.conf').open('a') as file:
+        file.write('[manager]\naudit_grace_seconds = 1\n')
     _follow(reader, *NOVA)
     for nova, page in _edit_paste(cloud, root).values():
         assert page == nova | {'keystone': nova['keystone'].replace(
@@ -132,7 +136,53 @@ def _install(cloud, root, reader):
     return _follow(reader, INSTALL, 'Start')['Start']
 
 
-def test_what_the_pages_install_leases_a_host_and_what_they_remove_is_gone(
+def _lease_after_the_backup(reader, scene, cloud, open_host):
+    """Prolong the first lease, and create another on a host that is enrolled for it; its id."""
+    other = next(name for name in cloud.climate_hosts if name != open_host)
+    _type(reader, 'climate lease extend first --by 30m', f'climate host create {other}',
+          'climate lease create second --hosts 1 --duration 1h --wait')
+    [lease] = [each for each in scene.climate('admin').leases.list() if each['name'] == 'second']
+    assert other not in scene.hosts_in('freepool')
+    return lease['reservations'][0]['id'], other
+
+
+def _type(reader, *commands):
+    """Run commands that no page has, in the shell of the reader."""
+    return reader.follow(pages.Block('none', '', 'bash', None, '\n'.join(commands) + '\n'))
+
+
+def _restore(reader, scene, cloud, open_host):
+    """Back up, go on, and restore, as the page says."""
+    _follow(reader, BACKUP, 'Back up')
+    before = scene.climate('admin').leases.find('first')
+    reservation, other = _lease_after_the_backup(reader, scene, cloud, open_host)
+    stop, drop, load, ending, audit, repair, start = pages.blocks(BACKUP, 'Restore')
+    for block in (stop, drop, load):
+        reader.follow(block)
+    assert reader.follow(ending).split()[:2] == [before['id'], 'first']
+    found = reader.follow(audit)
+    assert f'left behind   aggregate {reservation[:8]}' in found, found
+    assert before['reservations'][0]['id'][:8] not in found
+    assert 'repaired' in reader.follow(repair)
+    assert scene.aggregate(reservation) is None and other in scene.hosts_in('freepool')
+    assert ' up ' in reader.follow(start)
+    _type(reader, READY)
+    after = scene.climate('admin').leases.find('first')
+    assert (after['status'], after['end']) == ('active', before['end'])
+    assert 'The cloud and the database agree.' in reader.follow(audit)
+
+
+def _remove(cloud, scene, root, reader, open_host):
+    withdrawn, audit, restarted, *rest = pages.blocks(REMOVE, 'Remove')
+    reader.follow(withdrawn)
+    assert open_host not in scene.hosts_in('freepool')
+    assert 'The cloud and the database agree.' in reader.follow(audit)
+    _forget_nova_files(cloud, root)
+    for block in (restarted, *rest):
+        reader.follow(block)
+
+
+def test_what_the_pages_install_restore_and_upgrade_leases_hosts_and_what_they_remove_is_gone(
         cloud, scene, admin, root, reader, open_host):
     started = _install(cloud, root, reader)
     assert started.count('Result: Success') == started.count('Check: ') > 0, started
@@ -149,27 +199,31 @@ def test_what_the_pages_install_leases_a_host_and_what_they_remove_is_gone(
     reader.follow(booted)
     server = admin.compute.find_server('server-1')
     assert admin.compute.get_server(server.id).compute_host == open_host
+    _restore(reader, scene, cloud, open_host)
+    assert 'Result: Success' in _follow(reader, UPGRADE, 'Order')['Order']
+    _type(reader, READY)
+    assert admin.compute.get_server(server.id).status == 'ACTIVE'
     reader.follow(ended)
     assert not scene.exists(server.id)
 
-    withdrawn, restarted, *rest = pages.blocks(INSTALL, 'Remove')
-    reader.follow(withdrawn)
-    assert open_host not in scene.hosts_in('freepool')
-    _forget_nova_files(cloud, root)
-    for block in (restarted, *rest):
-        reader.follow(block)
+    _remove(cloud, scene, root, reader, open_host)
     assert admin.identity.find_service('climate') is None
     assert admin.identity.find_user('climate') is None
     assert readers.DATABASE not in _sql('SHOW DATABASES')
-    assert 'climate' not in _users_of_bus(root)
+    assert 'climate' not in _of_bus(root, 'list_users')
+    assert 'climate.manager' not in _of_bus(root, 'list_queues')
     assert not list((root / 'run').glob('*.pid'))
     assert not [path for path in root.rglob('*climate*') if path.is_relative_to(root / 'usr')]
+    assert not list((root / 'etc' / 'systemd' / 'system').iterdir())
     assert reader.unused() == []
 
 
-def test_every_command_of_the_page_is_followed():
+def test_every_command_of_the_pages_is_followed():
     titles = {block.section for block in pages.blocks(INSTALL)}
     assert titles == {'Before you begin', 'Packages', 'Keystone', 'Database and bus',
-                      'Configuration', 'Nova', 'Start', 'The first lease', 'Remove'}
-    lines = [line.strip() for block in pages.blocks(INSTALL) for line in block.text.splitlines()]
+                      'Configuration', 'Nova', 'Start', 'The first lease'}
+    assert {block.section for page in (BACKUP, UPGRADE, REMOVE)
+            for block in pages.blocks(page)} == {'Back up', 'Restore', 'Order', 'Remove'}
+    lines = [line.strip() for page in (INSTALL, UPGRADE, REMOVE) for block in pages.blocks(page)
+             for line in block.text.splitlines()]
     assert set(readers.NOT_RUN) <= set(lines)
