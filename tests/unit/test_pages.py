@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of a page are found, run in one shell, and changed only where a caller says so."""
 import os
+import pathlib
 
 import pytest
 
@@ -100,6 +101,13 @@ def test_a_command_that_fails_is_named_with_its_page_and_what_it_printed(reader)
 def test_sql_goes_to_its_own_command(reader):
     block = pages.Block('page.rst', 'First', 'sql', None, 'SELECT 1;\n')
     assert reader.follow(block) == 'SELECT 1;\n'
+
+
+@pytest.mark.parametrize('name', ['install', 'backup', 'upgrade', 'remove'])
+def test_a_page_that_the_cloud_test_follows_has_commands_and_files_only(name):
+    page = pathlib.Path(__file__).parents[2] / f'doc/source/admin/{name}.rst'
+    found = {block.language for block in pages.blocks(page) if not block.caption}
+    assert found and found <= {'bash', 'sql'}
 
 
 def test_a_language_that_is_not_known_is_refused(reader):
