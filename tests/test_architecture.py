@@ -330,6 +330,15 @@ def test_the_sample_configuration_has_every_option():
         (group, name.replace('_', '-')) for group, name in listed}
 
 
+def test_every_program_that_a_text_of_the_code_names_exists():
+    from importlib import metadata
+    programs = {point.name for point in metadata.entry_points(group='console_scripts')}
+    named = {(path.name, word) for path in CODE.rglob('*.py')
+             for word in re.findall(r'"(climate-[a-z]+)[ "]', path.read_text())}
+    assert len(named) > 5
+    assert [each for each in named if each[1] not in programs] == []
+
+
 def test_every_command_of_the_client_is_a_command_of_openstack():
     from importlib import metadata
 

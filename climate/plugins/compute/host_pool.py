@@ -163,8 +163,8 @@ class HostPool(base.Pool, clearing.ClearableHosts, sleeping.SleepingHosts):
                        and aggregates.reserves(self.conf, each)), None)
         if leased is not None:
             raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
-                f'it is in the aggregate {leased.name} of a reservation. "climate-audit" tells '
-                'whether the reservation is over; take the host out of the aggregate then.'))
+                f'it is in the aggregate {leased.name} of a reservation. "climate-manager audit" '
+                'says whether the reservation is over; take the host out of the aggregate then.'))
         zoned = aggregates.foreign_zones(self.conf, known).get(service_host)
         if zoned is not None:
             raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(

@@ -197,5 +197,5 @@ def drifts(manager):
 
 
 def fix(manager):
-    """Repair what an audit reports, as "climate-audit --fix" does."""
+    """Repair what an audit reports, as "climate-manager audit --fix" does."""
     repairs.Repairs(manager.core).make(drifts(manager))
