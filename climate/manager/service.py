@@ -126,7 +126,8 @@ class Manager:
             connected = transport.connect(self._conf)
             transport.limit_prefetch(self._conf)
             self._server = messaging.get_rpc_server(
-                connected, transport.target(self._conf, server=self.owner),
+                # The same at each start: RabbitMQ keeps the queue of a server for ever.
+                connected, transport.target(self._conf, server=socket.gethostname()),
                 [self.endpoint], executor=self._conf.manager.backend,
                 serializer=transport.Serializer(),
                 access_policy=messaging.DefaultRPCAccessPolicy)

@@ -2,6 +2,7 @@
 """The message bus: RPC calls over it, and whether it accepts our login."""
 from typing import Any
 
+import amqp
 from kombu import exceptions as kombu_exceptions
 from kombu.transport import pyamqp
 from oslo_config import cfg
@@ -17,8 +18,9 @@ LOG = log.getLogger(__name__)
 # By default oslo.messaging retries for ever while the broker is gone. Requests would hang in the
 # API, and be carried out long after their callers gave up.
 _RETRIES = 2
-# oslo.messaging passes these errors of the driver on, and does not try again.
-_REFUSED = pyamqp.Transport.channel_errors
+# oslo.messaging passes these errors of the driver on, and does not try again. NotAllowed: there is
+# no such virtual host, or the user may not use it.
+_REFUSED = (*pyamqp.Transport.channel_errors, amqp.NotAllowed)
 
 
 class Unreachable(Exception):
@@ -48,7 +50,9 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES) -> None:
         finally:
             connected.cleanup()
     except _REFUSED as error:
-        raise LoginRefused(f'[DEFAULT] transport_url: the login is refused: {error}') from error
+        raise LoginRefused(
+            f'[DEFAULT] transport_url: the login is refused: {error}. Correct its user, password '
+            'or virtual host, or create them in RabbitMQ.') from error
     except (messaging.MessagingException, kombu_exceptions.OperationalError) as error:
         raise Unreachable(f'[DEFAULT] transport_url: it cannot be reached: {error}') from error
 

@@ -151,11 +151,17 @@ def test_a_nova_conf_that_is_not_there_is_named(conf, tmp_path):
         scheduler_filter.problems(conf, [str(tmp_path / 'none.conf')])
 
 
-def test_a_manager_that_the_bus_refuses_ends_with_a_message(run):
-    with refusing_broker.listening() as port:
+@pytest.mark.parametrize('refusal', [
+    refusing_broker.PASSWORD,
+    *(pytest.param(each, marks=pytest.mark.proof) for each in refusing_broker.VIRTUAL_HOSTS)])
+def test_a_manager_that_the_bus_refuses_ends_with_a_message(run, refusal):
+    with refusing_broker.listening(refusal) as port:
         code, _out, err = run('climate-manager', '--config-file', 'FILE', seconds=30, more=(
-            f'[DEFAULT]\ntransport_url = rabbit://climate:wrong-secret@127.0.0.1:{port}/\n'))
+            f'[DEFAULT]\ntransport_url = rabbit://climate:wrong-secret@127.0.0.1:{port}/unknown\n'))
     assert code == 1
     assert 'climate-manager: [DEFAULT] transport_url: the login is refused: ' in err
+    assert refusal[1].decode() in err
+    assert err.splitlines()[-1].endswith('Correct its user, password or virtual host, or create '
+                                         'them in RabbitMQ.')
     assert 'Traceback' not in err
     assert 'wrong-secret' not in err

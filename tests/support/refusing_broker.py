@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A broker that refuses each login, as RabbitMQ does with a wrong password."""
+"""A broker that refuses each login, as RabbitMQ does with a wrong password or virtual host."""
+import functools
 import socketserver
 import struct
 
 from support import loopback
 
-_REFUSED = (b'ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details '
-            b'see the broker logfile.')
+#: (reply code, text) of a wrong password.
+PASSWORD = (403, b'ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For '
+                 b'details see the broker logfile.')
+#: (reply code, text) of virtual hosts that do not exist, and that the user may not use.
+VIRTUAL_HOSTS = ((530, b'NOT_ALLOWED - vhost unknown not found'),
+                 (530, b"NOT_ALLOWED - access to vhost 'unknown' refused for user 'climate'"))
 
 
 def _frame(method, payload):
@@ -18,19 +23,23 @@ def _long(text):
     return struct.pack('>L', len(text)) + text
 
 
-# Connection.Start with no properties, and Connection.Close with code 403 (AMQP 0-9-1).
+# Connection.Start with no properties (AMQP 0-9-1).
 _START = _frame((10, 10), b'\x00\x09' + _long(b'') + _long(b'PLAIN AMQPLAIN') + _long(b'en_US'))
-_CLOSE = _frame((10, 50), struct.pack('>HB', 403, len(_REFUSED)) + _REFUSED
-                + struct.pack('>HH', 0, 0))
+def _close(code, text):
+    return _frame((10, 50), struct.pack('>HB', code, len(text)) + text + struct.pack('>HH', 0, 0))
 
 
 class _Refuse(socketserver.BaseRequestHandler):
+    def __init__(self, refusal, *args):
+        self._refusal = refusal
+        super().__init__(*args)
+
     def handle(self):
         if self.request.recv(8)[:4] != b'AMQP':
             return
         self.request.sendall(_START)
         if self.request.recv(65536):
-            self.request.sendall(_CLOSE)
+            self.request.sendall(_close(*self._refusal))
             # Until the client has read it and says so.
             self.request.recv(65536)
 
@@ -40,6 +49,6 @@ class _Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
 
 
-def listening():
+def listening(refusal=PASSWORD):
     """Refuse logins in a block, which gets the port on loopback."""
-    return loopback.serving(_Server(('127.0.0.1', 0), _Refuse))
+    return loopback.serving(_Server(('127.0.0.1', 0), functools.partial(_Refuse, refusal)))
