@@ -44,7 +44,10 @@
       TooManyRequests                429   too many requests of one project: try again later
       TestedTooOften                 429   a test of a subscription just after another one
       Overloaded                     503   too many requests: try again later
-        DatabaseUnreachable PlansBusy
+        PlansBusy
+        DatabaseUnreachable                the database does not answer
+          DatabaseRefuses                  it refuses the login, is full, or is read-only
+      ManagerNotReady                503   a manager that just started checks its access
       ManagerSilent                  504   no response in time; the work may go on
       CloudError                     502   another service of the cloud failed
         TrustDead StillBusy ResourcesRefused
@@ -528,6 +531,20 @@ class PlansBusy(Overloaded):
 class DatabaseUnreachable(Overloaded):
     code = 'database_unreachable'
     template = 'The database does not answer: try again in {retry_after} seconds.'
+
+
+class DatabaseRefuses(DatabaseUnreachable):
+    """The database answers, but does not work until somebody acts. ``details``: ``reason``."""
+
+    code = 'database_refuses'
+    template = ('The database does not work: {reason} Your operator must act; try again in '
+                '{retry_after} seconds.')
+
+
+class ManagerNotReady(ClimateError):
+    status = 503
+    code = 'manager_not_ready'
+    template = 'The manager is not ready yet: it checks whether it may use the cloud.'
 
 
 class ManagerSilent(ClimateError):

@@ -72,7 +72,7 @@ ALSO = {('cloud', 'nova'), ('conf', 'errors'), ('conf', 'version'), ('extras', '
 FENCED = {
     'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},
     'novaclient': {'cloud'}, 'openstack': {'cloud', 'client', 'power'}, 'keystoneauth1': {
-        'cloud', 'client', 'conf', 'console', 'nova', 'power'},
+        'api', 'cloud', 'client', 'conf', 'console', 'nova', 'power'},
     'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {
         'cloud', 'forecasts', 'notifiers', 'plugins', 'power', 'strategies'},
     'sushy': {'power'}, 'yaml': {'yaml_text', 'client'}, 'jsonschema': {'schema_validation'},

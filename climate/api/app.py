@@ -48,10 +48,12 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
     app = pecan.make_app(root.RootController(parts), use_context_locals=False, debug=False,
                          force_canonical=False, guess_content_type_from_ext=False,
                          request_cls=_Request, hooks=[hooks.RequestHook(), hooks.ErrorHook(rules)])
-    health = healthcheck.Healthcheck(None, {
-        'oslo_config_config': conf, 'backends': 'climate_manager', 'climate_manager': manager})
     limited = request_limiter.ProjectLimiter(app, conf.api.max_requests_per_project)
-    protected = request_limiter.RequestLimiter(auth.protect(limited, conf), conf.api.max_requests)
+    authenticated = auth.protect(limited, conf)
+    protected = request_limiter.RequestLimiter(authenticated, conf.api.max_requests)
+    health = healthcheck.Healthcheck(None, {
+        'oslo_config_config': conf, 'backends': 'climate_manager', 'climate_manager': manager,
+        'climate_login_problem': authenticated.login_problem})
     # As many as of other requests, but counted apart: nobody needs a token for them.
     calendars = calendar_paths.HiddenSecrets(request_limiter.RequestLimiter(
         app, conf.api.max_requests))

@@ -1,10 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Authentication of callers: keystone, http_basic or noauth."""
+import threading
+import time
+
+from keystoneauth1 import exceptions as keystone_errors
 from keystonemiddleware import auth_token
+from oslo_log import log
 from oslo_middleware import basic_auth
 import webob.dec
 
+from climate import errors
+from climate.api import hooks
 from climate.conf import checking
+
+LOG = log.getLogger(__name__)
+
+_RETRY_SECONDS = 5
+# Between two logins that fail: anybody may call /healthcheck, and Keystone may lock a user out.
+_LOGIN_SECONDS = 10
+_NO_ANSWER = (keystone_errors.ConnectFailure, keystone_errors.DiscoveryFailure,
+              keystone_errors.HttpServerError)
 
 # All headers by which a caller could pretend to be somebody else.
 _IDENTITY = ('HTTP_X_USER_ID', 'HTTP_X_PROJECT_ID', 'HTTP_X_ROLES', 'HTTP_X_USER',
@@ -13,14 +28,63 @@ _IDENTITY = ('HTTP_X_USER_ID', 'HTTP_X_PROJECT_ID', 'HTTP_X_ROLES', 'HTTP_X_USER
 
 
 def protect(app, conf):
-    """Wrap `app` in the authentication middleware that [api] auth_strategy names."""
+    """Wrap `app` in the authentication middleware that [api] auth_strategy names.
+
+    Its method `login_problem` returns why no token can be checked, in words for everybody, or None.
+    """
     strategy = conf.api.auth_strategy
     if strategy == 'keystone':
-        return auth_token.AuthProtocol(app, {'oslo_config_config': conf})
+        return _Keystone(app, {'oslo_config_config': conf})
     if strategy == 'http_basic':
         checking.file(conf, 'api', 'http_basic_file')
         return _Basic(app, conf.api.http_basic_file)
     return _NoAuth(app)
+
+
+class _Keystone(auth_token.AuthProtocol):
+    """The middleware of Keystone; if it cannot check a token, its answer is an error of Climate."""
+
+    def __init__(self, app, conf):
+        super().__init__(app, conf)
+        self._lock = threading.Lock()
+        self._problem = None
+        self._failed_at = float('-inf')
+
+    def process_request(self, request):
+        try:
+            return super().process_request(request)
+        except webob.exc.HTTPServiceUnavailable:
+            # The middleware has logged why.
+            pass
+        except keystone_errors.ClientException as error:
+            LOG.error('[keystone_authtoken]: no token can be checked: %s', error)
+        return hooks.refused(request.environ, errors.CloudUnreachable(
+            service='Keystone', reason='it does not let Climate check tokens.',
+            retry_after=_RETRY_SECONDS))
+
+    def login_problem(self):
+        """Return why the login in [keystone_authtoken] gets no token, or None; log a change."""
+        with self._lock:
+            if time.monotonic() - self._failed_at < _LOGIN_SECONDS:
+                return self._problem
+            found, reason = self._logged_in()
+            if found != self._problem and found is not None:
+                LOG.error('[keystone_authtoken]: %s: %s', found, reason)
+            self._problem = found
+            if found is not None:
+                self._failed_at = time.monotonic()
+            return found
+
+    def _logged_in(self):
+        """Return (why there is no token or None, the words of Keystone or None)."""
+        try:
+            # The session keeps a token until it expires.
+            self._session.get_token(self._auth)
+        except _NO_ANSWER as error:
+            return 'Keystone does not answer the API', error
+        except keystone_errors.ClientException as error:
+            return 'Keystone refuses the login of the API', error
+        return None, None
 
 
 class _Authentication:
@@ -44,6 +108,10 @@ class _Authentication:
             'HTTP_X_USER_ID': user_id, 'HTTP_X_PROJECT_ID': project_id,
             'HTTP_X_ROLES': ','.join(roles), 'HTTP_X_IDENTITY_STATUS': 'Confirmed'})
         return request.get_response(self._app)
+
+    @staticmethod
+    def login_problem():
+        return None
 
     def identity(self, request):
         """Return (user id, project id, roles), or None if the request has no valid credentials."""

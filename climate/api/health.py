@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/healthcheck: whether a manager answers, reaches its database and may use the cloud."""
+"""/healthcheck: whether tokens can be checked, and a manager answers and has what it needs."""
 from oslo_middleware.healthcheck import pluginbase
 
 from climate import context
@@ -9,19 +9,26 @@ _SECONDS = 5
 
 
 class ManagerHealth(pluginbase.HealthcheckBaseExtension):
-    """Pings a manager over the bus, which queries the database; a 503 names what fails."""
+    """Logs in to Keystone and pings a manager, which queries the database; a 503 tells why."""
 
     def healthcheck(self, server_port):
+        problem = self.conf['climate_login_problem']()
+        if problem is not None:
+            return _result(False, problem)
         manager = self.conf['climate_manager']
         try:
             manager.ping(context.RequestContext.internal(), timeout=_SECONDS)
         except errors.ManagerSilent:
             return _result(False, 'no manager answers')
+        except errors.DatabaseRefuses as error:
+            return _result(False, f'the database of the manager does not work: '
+                                  f'{error.kwargs["reason"]}')
         except errors.DatabaseUnreachable:
             return _result(False, 'the manager does not reach the database')
-        except errors.CloudError:
-            # Who asks needs no token, so the address and the words of Keystone are not told.
-            return _result(False, 'Keystone refuses the login of the manager')
+        except errors.CloudError as error:
+            # Who asks needs no token, so the addresses and the words of the services are not told.
+            return _result(False, f'the manager may not use {error.kwargs["service"]}; its log '
+                                  'says why')
         except errors.ClimateError as error:
             return _result(False, error.owner_message)
         return _result(True, 'OK')

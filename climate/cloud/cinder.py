@@ -4,11 +4,11 @@ import contextlib
 import functools
 import json
 
-from openstack import connection
 from openstack import exceptions
 
 from climate import errors
 from climate.cloud import base
+from climate.cloud import sdk
 from climate.cloud import servers
 from climate.cloud import volume_models as models
 
@@ -28,9 +28,7 @@ class Connected:
 
         This asks Cinder for its versions, so it is a part of the first call.
         """
-        return connection.Connection(
-            session=self._link.session, oslo_conf=self._link.conf, service_types={_SERVICE_TYPE},
-            region_name=self._link.region_name).block_storage
+        return sdk.connected(self._link, _SERVICE_TYPE).block_storage
 
 
 class Volumes(base.Volumes):

@@ -2,12 +2,12 @@
 """Neutron: networks, addresses in use, quotas and floating IPs."""
 import functools
 
-from openstack import connection
 from openstack import exceptions
 
 from climate import errors
 from climate.cloud import base
 from climate.cloud import models
+from climate.cloud import sdk
 
 _TAKEN = ('IpAddressAlreadyAllocated', 'FloatingIPPortAlreadyAssociated')
 _FULL = 'OverQuota'
@@ -18,8 +18,7 @@ def connected(link):
 
     This asks Neutron for its versions, so it is a part of the first call.
     """
-    return connection.Connection(session=link.session, oslo_conf=link.conf,
-                                 region_name=link.region_name, service_types={'network'}).network
+    return sdk.connected(link, 'network').network
 
 
 class Networks(base.Networks):

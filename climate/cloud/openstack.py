@@ -9,6 +9,7 @@ from climate.cloud import base
 from climate.cloud import faults
 from climate.cloud import guard
 from climate.cloud import link
+from climate.cloud import probes
 from climate.cloud import session
 
 _USERS = 256
@@ -43,6 +44,10 @@ class OpenStackCloud(base.Cloud):
         for name, connected in self._connected.items():
             with faults.mapped('Keystone', login_group=self._sessions.login_group(name)):
                 connected.get_token()
+
+    def check(self):
+        self.log_in()
+        probes.check(self)
 
     def as_service(self):
         return self._service

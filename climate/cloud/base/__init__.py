@@ -68,6 +68,14 @@ class Cloud(abc.ABC):
         """
 
     @abc.abstractmethod
+    def check(self) -> None:
+        """Log in, and check that each connected service answers Climate itself.
+
+        :raises CloudUnreachable: some services do not answer; none refuses.
+        :raises CloudError: some services refuse; the message names their option groups.
+        """
+
+    @abc.abstractmethod
     def as_service(self) -> Services:
         """Return the Services that act as Climate itself."""
 

@@ -76,6 +76,9 @@ class SimulatedCloud(base.Cloud):
         # No call of the cloud: the fault points of a manager would have other numbers.
         self.faults.refuse('keystone.log_in')
 
+    def check(self):
+        self.log_in()
+
     def as_service(self):
         return self._service
 

@@ -4,9 +4,12 @@ import base64
 
 import bcrypt
 from keystoneauth1 import fixture as tokens
+from keystoneauth1 import loading
 from keystonemiddleware import fixture as middleware
 import pytest
 from support import builders
+from support import keystone_standin
+from support import loopback
 import webtest
 
 from climate import errors
@@ -110,3 +113,52 @@ def test_the_token_of_an_administrator_of_a_project_is_accepted(of_keystone):
 def test_every_rule_is_for_tokens_of_a_project():
     assert {tuple(rule.scope_types) for rule in policies.list_rules() if rule.scope_types} == {
         ('project',)}
+
+
+@pytest.fixture
+def keystone_app(conf, manager):
+    """callable(port, **options of [keystone_authtoken]): the REST service that asks Keystone."""
+    def build(port, **more):
+        loading.register_auth_conf_options(conf, 'keystone_authtoken')
+        conf.register_opts(loading.get_auth_plugin_conf_options('password'), 'keystone_authtoken')
+        conf.set_override('auth_strategy', 'keystone', group='api')
+        for name, value in {'auth_type': 'password', 'auth_url': f'http://127.0.0.1:{port}/v3',
+                            'username': 'climate', 'password': keystone_standin.PASSWORD,
+                            'user_domain_name': 'Default', 'project_name': 'service',
+                            'project_domain_name': 'Default', **more}.items():
+            conf.set_override(name, value, group='keystone_authtoken')
+        return webtest.TestApp(app.build(conf, manager.client, builders.manager_plugins(conf)))
+    return build
+
+
+def test_a_login_that_keystone_refuses_is_an_error_of_the_api_and_of_its_health(keystone_app,
+                                                                                caplog):
+    keystone = keystone_standin.Keystone(None)
+    with loopback.serving(keystone) as port:
+        service = keystone_app(port, password='wrong-secret')
+        for version, name in (('1.0', 503), ('1.1', 'cloud_unreachable')):
+            answer = service.get('/v1/leases', status=503, headers={
+                'X-Auth-Token': 't', 'OpenStack-API-Version': f'reservation {version}'})
+            assert answer.content_type == 'application/json'
+            assert answer.headers['Retry-After'] == '5'
+            assert answer.json['error_name'] == name
+            assert answer.json['error_message'].startswith('Keystone is not available now.')
+        for _ in range(3):
+            answer = service.get('/healthcheck', status=503)
+            assert answer.text == 'Keystone refuses the login of the API'
+        assert caplog.text.count('[keystone_authtoken]: Keystone refuses the login of the API') == 1
+    assert 'wrong-secret' not in caplog.text
+
+
+def test_a_keystone_that_is_down_is_told_by_the_health_of_the_api(keystone_app):
+    service = keystone_app(builders.a_free_port())
+    assert service.get('/healthcheck', status=503).text == 'Keystone does not answer the API'
+
+
+def test_an_accepted_login_is_healthy(keystone_app):
+    with loopback.serving(keystone_standin.Keystone(None)) as port:
+        service = keystone_app(port)
+        assert service.get('/healthcheck').text == 'OK'
+        # Without an endpoint of Keystone in the catalog, no token can be checked.
+        assert service.get('/v1/leases', status=503, headers={
+            'X-Auth-Token': 't'}).content_type == 'application/json'

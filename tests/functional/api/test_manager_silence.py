@@ -133,7 +133,8 @@ def test_a_service_in_health_says_so_without_a_token(service, manager):
     (errors.ManagerSilent(seconds=5, where='it'), 'no manager answers'),
     (errors.DatabaseUnreachable(retry_after=5), 'the manager does not reach the database'),
     (errors.CloudError(service='Keystone', reason='http://inner/v3: 401'),
-     'Keystone refuses the login of the manager'),
+     'the manager may not use Keystone; its log says why'),
+    (errors.ManagerNotReady(), 'not ready yet'),
     (errors.Overloaded(retry_after=5), 'busy')])
 def test_a_service_that_is_ill_says_what_is_missing(service, error, told):
     answer = service(BrokenBus(error)).get('/healthcheck', status=503)

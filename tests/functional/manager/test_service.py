@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A whole manager with its threads and the real clock, on the backend that the tests run with."""
+import dataclasses
 import datetime
 import logging
 import threading
@@ -57,7 +58,8 @@ def test_a_host_that_changes_in_the_cloud_is_noticed(running):
         builders.an_admin(), 'host', host.id).capacity['vcpus'] == 7)
 
 
-def test_a_manager_answers_over_the_bus(conf, database):
+def test_a_manager_answers_over_the_bus(conf, database, caplog):
+    caplog.set_level(logging.INFO)
     url = database.engine.url.render_as_string(hide_password=False)
     conf.set_override('connection', url, group='database')
     with conffixture.ConfFixture(conf, transport_url='fake:/'):
@@ -65,6 +67,7 @@ def test_a_manager_answers_over_the_bus(conf, database):
         manager.start()
         try:
             calls = client.ManagerClient(bus.Bus(conf))
+            waiting.until(lambda: ': ready' in caplog.text)
             assert calls.ping(builders.an_admin(), timeout=waiting.SECONDS) == {'database': 'ok'}
             with pytest.raises(errors.LeaseNotFound):
                 calls.get_lease(builders.a_member(), 'nope')
@@ -170,12 +173,15 @@ def test_a_keystone_that_does_not_answer_at_the_start_keeps_no_manager_from_its_
     caplog.set_level(logging.INFO)
     looked = login.Login(manager.core, 'm:1')
     assert not looked.may_act
+    with pytest.raises(errors.ManagerNotReady):
+        looked.check()
     manager.cloud.fail('keystone.log_in', 1, errors.CloudUnreachable(
         service='Keystone', reason='Connection refused'))
     looked.look()
     assert looked.may_act
     looked.check()
-    assert 'm:1: not ready; it logs in when Keystone answers: Keystone is not' in caplog.text
+    assert ('m:1: not ready; it works as in every outage until all services answer: Keystone is '
+            'not available: Connection refused') in caplog.text
     assert ': ready' not in caplog.text
     looked.look()
     assert 'Manager m:1: ready' in caplog.text
@@ -193,3 +199,45 @@ def test_a_login_that_is_refused_later_stops_the_events_until_it_is_accepted(man
         looked.check()
     looked.look()
     assert looked.may_act
+
+
+class _Services:
+    """A cloud whose services answer as a test says.
+
+    :ivar errors: the results of the next checks, in order.
+    """
+
+    def __init__(self, *found):
+        self.errors = list(found)
+        self.logins = 0
+
+    def check(self):
+        if self.errors:
+            raise self.errors.pop(0)
+
+    def log_in(self):
+        self.logins += 1
+
+
+def test_a_manager_is_ready_when_all_services_accept_it(manager, caplog):
+    caplog.set_level(logging.INFO)
+    cloud = _Services(
+        errors.CloudError('[nova] Nova: no endpoint 1', service='Nova', reason='x'),
+        errors.CloudError('[nova] Nova: no endpoint 2', service='Nova', reason='x'),
+        errors.CloudError('[glance] Glance: 403', service='Glance', reason='x'),
+        errors.CloudUnreachable('[glance] Glance is down', service='Glance', reason='x'))
+    looked = login.Login(dataclasses.replace(manager.core, cloud=cloud), 'm:1')
+    may_act = []
+    for _ in range(4):
+        looked.look()
+        may_act.append(looked.may_act)
+    assert may_act == [False, False, False, True]
+    assert ': ready' not in caplog.text
+    looked.look()
+    looked.look()
+    assert [each.getMessage() for each in caplog.records] == [
+        'Manager m:1: not ready, and carries out no event: [nova] Nova: no endpoint 1',
+        'Manager m:1: not ready, and carries out no event: [glance] Glance: 403',
+        'Manager m:1: not ready; it works as in every outage until all services answer: [glance] '
+        'Glance is down', 'Manager m:1: ready']
+    assert cloud.logins == 1

@@ -3,6 +3,8 @@
 import pytest
 import requests
 
+from climate import errors
+from climate.cloud import guard
 from climate.cloud import probes
 
 ALL = ['cinder', 'glance', 'heat', 'keystone', 'magnum', 'neutron', 'nova', 'placement']
@@ -59,6 +61,7 @@ def test_a_wrong_password_of_one_service_names_its_group(answering):
     found = problems(cloud)
     assert list(found) == ['nova']
     assert 'the login in [nova] is refused' in found['nova']
+    assert found['nova'].endswith('Correct the user, the password and the project there.')
 
 
 def test_a_service_without_an_endpoint_is_not_in_the_catalog(answering):
@@ -66,6 +69,9 @@ def test_a_service_without_an_endpoint_is_not_in_the_catalog(answering):
     assert list(found) == ['glance']
     assert 'not in the service catalog' in found['glance']
     assert 'in Elsewhere region' in found['glance']
+    assert found['glance'].endswith(
+        'Correct [glance] region_name, [DEFAULT] region_name or [glance] valid_interfaces, or '
+        'create the endpoint.')
 
 
 @pytest.mark.parametrize('silence, words', [
@@ -95,7 +101,9 @@ def test_a_service_that_forbids_the_call_is_told_with_its_reason(answering):
     answering.http.get(f'{answering.NOVA}/os-services', status_code=403, json={
         'forbidden': {'code': 403, 'message': 'Policy does not allow it.'}})
     [found] = [each for each in probes.ask(answering.cloud()) if each.problem is not None]
-    assert found.problem == 'Nova: Policy does not allow it. (HTTP 403)'
+    assert found.problem == (
+        'Nova: Policy does not allow it. (HTTP 403) Give the user of [nova], or else of '
+        '[keystone], the role that the policy of this service asks for, by default admin.')
     assert not found.may_pass
 
 
@@ -105,3 +113,43 @@ def test_an_endpoint_of_something_else_is_recognized(answering):
     found = problems(answering.cloud())
     assert 'Is the endpoint in [glance]' in found['glance']
     assert 'its answer is not JSON' in found['placement']
+
+
+def test_a_check_succeeds_where_all_services_answer(answering):
+    answering.cloud().check()
+
+
+def test_a_check_names_each_service_that_refuses_before_those_that_are_down(answering):
+    answering.http.get(f'{answering.GLANCE}/images', status_code=403)
+    answering.http.get(f'{answering.KEYSTONE}/OS-TRUST/trusts', status_code=403)
+    answering.http.get(f'{answering.PLACEMENT}/resource_classes', status_code=503)
+    with pytest.raises(errors.CloudError) as found:
+        answering.cloud().check()
+    assert not isinstance(found.value, errors.CloudUnreachable)
+    assert found.value.kwargs['service'] == 'Glance, Keystone'
+    assert '[glance] Glance: ' in found.value.message
+    assert '[keystone] Keystone: ' in found.value.message
+
+
+def test_a_check_says_that_services_are_down(answering):
+    answering.http.get(f'{answering.PLACEMENT}/resource_classes', status_code=503)
+    with pytest.raises(errors.CloudUnreachable, match=r'\[placement\] Placement is not available'):
+        answering.cloud().check()
+
+
+def test_a_check_refuses_a_wrong_region(answering):
+    with pytest.raises(errors.CloudError, match='in Elsewhere region not found') as found:
+        answering.cloud('[DEFAULT]\nregion_name = Elsewhere').check()
+    assert found.value.kwargs['service'] == ', '.join(name.capitalize() for name in ALL)
+
+
+def test_a_check_takes_no_longer_than_its_caller_waits(answering):
+    left = []
+
+    def answer(_request, _context):
+        left.append(guard.seconds_left())
+        return {'resource_classes': []}
+    answering.http.get(f'{answering.PLACEMENT}/resource_classes', json=answer)
+    with guard.answered_within(20):
+        answering.cloud().check()
+    assert left and all(seconds <= 20 for seconds in left)
