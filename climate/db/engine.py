@@ -2,6 +2,7 @@
 """The connection to the database: transactions for reading and for writing."""
 import contextlib
 import datetime
+import logging
 import threading
 import time
 import weakref
@@ -14,6 +15,7 @@ from sqlalchemy import event
 from sqlalchemy import pool
 
 from climate import errors
+from climate.db import outages
 
 LOG = log.getLogger(__name__)
 
@@ -29,6 +31,9 @@ _RACE_LOST = ('WSREP detected deadlock', 'Lock deadlock; Retry transaction', 'wh
 _CLOCK_SECONDS = 1
 # not_null_violation and check_violation of PostgreSQL: their detail is the whole row.
 _WITH_ROW = ('23502', '23514')
+# When requests that failed may be tried again: in an outage, and when somebody must act.
+_RETRY_SECONDS = 5
+_REFUSED_SECONDS = 30
 _EXAMPLE = 'mysql+pymysql://climate:PASSWORD@db.example.org/climate'
 
 
@@ -53,12 +58,14 @@ class Database:
                    'max_retries': max_retries, 'retry_interval': retry_interval,
                    # Empty: that of the server.
                    'mysql_sql_mode': mysql_sql_mode or None}
+        self._outages = outages.Log()
         in_file = url.get_backend_name() == 'sqlite'
         if in_file:
             self._engine, self._reading = _open_sqlite(url)
         else:
-            self._engine = _open(url, 'READ COMMITTED', options)
-            self._reading = _refusing_to_write(_open(url, 'AUTOCOMMIT', options))
+            with _translated(self._outages):
+                self._engine = _open(url, 'READ COMMITTED', options)
+                self._reading = _refusing_to_write(_open(url, 'AUTOCOMMIT', options))
         # The parameters of statements may have secrets, and SQLAlchemy's errors and log show them.
         self._engine.hide_parameters = self._reading.hide_parameters = True
         self.dialect = self._engine.dialect.name
@@ -77,7 +84,7 @@ class Database:
 
         :raises DatabaseUnreachable: the database does not answer.
         """
-        with _translated(), self._reading.connect() as connection:
+        with _translated(self._outages), self._reading.connect() as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -88,7 +95,7 @@ class Database:
         :raises Duplicate: a unique key is taken; nothing was written.
         :raises DatabaseUnreachable: the database does not answer.
         """
-        with _translated(), self._turn, self._engine.begin() as connection:
+        with _translated(self._outages), self._turn, self._engine.begin() as connection:
             yield connection
 
     def now(self):
@@ -130,26 +137,34 @@ class Unusable(errors.Unusable):
 
 
 @contextlib.contextmanager
-def _translated():
-    """Map errors of databases and of oslo.db to Climate's own errors."""
+def _translated(known):
+    """Map errors of databases and of oslo.db to Climate's own errors.
+
+    :param known: the outages.Log of the database.
+    """
     try:
         yield
+        known.succeeded()
     except db_exc.DBDuplicateEntry as error:
         raise Duplicate(str(error)) from error
     except db_exc.DBDeadlock as error:
         raise errors.LostRace() from error
     except (db_exc.DBConnectionError, sa.exc.TimeoutError) as error:
-        LOG.warning('The database does not answer: %s', error)
-        raise errors.DatabaseUnreachable(retry_after=5) from error
+        known.failed(logging.WARNING, 'The database does not answer', reason(error))
+        raise errors.DatabaseUnreachable(retry_after=_RETRY_SECONDS) from error
     except (db_exc.DBError, sa.exc.DBAPIError) as error:
         text = str(error)
         if any(each in text for each in _RACE_LOST):
             raise errors.LostRace() from error
+        refusal = outages.refusal(error)
+        if refusal is not None:
+            known.failed(logging.ERROR, f'The database does not work: {refusal}', reason(error))
+            raise errors.DatabaseRefuses(reason=refusal, retry_after=_REFUSED_SECONDS) from error
         # Another error without a statement came while connecting; oslo.db misses some of
         # PostgreSQL's.
         if isinstance(error, sa.exc.OperationalError) and error.statement is None:
-            LOG.error('The database cannot be opened: %s', error.orig)
-            raise errors.DatabaseUnreachable(retry_after=5) from error
+            known.failed(logging.ERROR, 'The database cannot be opened', reason(error))
+            raise errors.DatabaseUnreachable(retry_after=_RETRY_SECONDS) from error
         if 'UNIQUE constraint' in text:
             raise Duplicate(text) from error
         raise
@@ -191,6 +206,10 @@ def connect(conf):
     except ImportError as error:
         raise Unusable(f'[database] connection needs the Python module {error.name}, which is not '
                        f'installed. Install it, or write a URL such as {_EXAMPLE}.') from error
+    except errors.DatabaseRefuses as error:
+        shown = sa.make_url(options.connection).render_as_string(hide_password=True)
+        raise Unusable(f'[database] connection = {shown} is refused: {reason(error)} Correct its '
+                       'user, password and database, or create them.') from error
     except errors.DatabaseUnreachable as error:
         raise unusable(error) from error
 
@@ -216,9 +235,7 @@ def unusable(error):
 
 def reason(error):
     """Return what the database or its driver said, on one line, for operators."""
-    cause = error.__cause__ or error
-    cause = getattr(cause, 'inner_exception', None) or cause
-    text = str(getattr(cause, 'orig', None) or cause)
+    text = str(outages.driver_error(error.__cause__ or error))
     return text.strip().splitlines()[0].rstrip('.') + '.'
 
 
@@ -227,8 +244,7 @@ def _open(url, isolation_level, options):
     if url.get_backend_name() == 'mariadb':
         # SQLAlchemy's dialect "mariadb" is unknown to oslo.db and to our column types.
         url = url.set(drivername=url.drivername.replace('mariadb', 'mysql', 1))
-    with _translated():
-        engine = engines.create_engine(url, thread_checkin=False, **options)
+    engine = engines.create_engine(url, thread_checkin=False, **options)
 
     # Set once for each connection, because an execution option costs MariaDB four more statements
     # in each transaction.
