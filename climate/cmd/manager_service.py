@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The body of climate-manager, imported after the concurrency backend was chosen."""
+import threading
+
 from oslo_config import cfg
+from oslo_log import log
 from oslo_service import service as oslo_service
 
 from climate import conf as configuration
+from climate import errors
 from climate.cmd import audit
 from climate.cmd import memory
 from climate.cmd import start
 from climate.manager import service
+
+LOG = log.getLogger(__name__)
+
+# The pause after a start that failed.
+_PAUSE_SECONDS = 10
 
 # A positional argument, because oslo.config would make a subcommand mandatory.
 _COMMAND_LINE = (
@@ -23,19 +32,38 @@ _COMMAND_LINE = (
 
 
 class ManagerService(oslo_service.Service):
-    """The manager as a service of oslo.service; it starts nothing before the fork."""
+    """The manager as a service of oslo.service; it starts nothing before the fork.
 
-    def __init__(self, conf):
+    :param pause_seconds: the pause after a start that failed.
+    """
+
+    def __init__(self, conf, pause_seconds=_PAUSE_SECONDS):
         super().__init__()
         self._conf = conf
+        self._pause_seconds = pause_seconds
         self._manager = None
+        self._stopping = threading.Event()
 
     def start(self):
+        """Start the manager; try again until it succeeds or the service is stopped.
+
+        A process that ended instead would be forked again at once, for ever.
+        """
         memory.return_large_blocks()
-        self._manager = service.Manager(self._conf)
-        self._manager.start()
+        logged = None
+        while not self._stopping.is_set():
+            try:
+                self._manager = self._manager or service.Manager(self._conf)
+                self._manager.start()
+                return
+            except (errors.ClimateError, errors.Unusable) as error:
+                if str(error) != logged:
+                    LOG.error('The manager cannot start, it is tried again: %s', error)
+                logged = str(error)
+                self._stopping.wait(self._pause_seconds)
 
     def stop(self, graceful=True):
+        self._stopping.set()
         if self._manager is not None:
             # oslo.service kills the process after this time; 0: never.
             self._manager.stop(self._conf.graceful_shutdown_timeout or float('inf'))

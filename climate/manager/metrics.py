@@ -2,6 +2,7 @@
 """The metrics of a manager for Prometheus, and the server of /metrics."""
 import collections
 import datetime
+import socket
 import ssl
 
 import prometheus_client
@@ -169,17 +170,49 @@ def check(conf):
                        f'cannot be used: {error}.') from error
 
 
+def check_address(conf):
+    """Raise Unusable unless this manager can listen on [manager] metrics_host and metrics_port.
+
+    :raises Unusable: another program listens there, or the address is not one of this machine.
+    """
+    if not conf.manager.metrics_port:
+        return
+    try:
+        [(family, *_, address), *_] = socket.getaddrinfo(
+            conf.manager.metrics_host, conf.manager.metrics_port, type=socket.SOCK_STREAM,
+            flags=socket.AI_PASSIVE)
+        with socket.socket(family) as listener:
+            # As the server of /metrics does: connections that were just closed do not count.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+    except OSError as error:
+        raise _cannot_listen(conf.manager, error) from error
+
+
+def _cannot_listen(conf, error):
+    return Unusable(
+        '[manager] metrics_host and metrics_port: the manager cannot listen on '
+        f'{conf.metrics_host}:{conf.metrics_port}: {error.strerror}. Is another manager running '
+        'there? Give each manager of a machine another [manager] metrics_port.')
+
+
 def serve(core, event_loop, audit_schedule, clock_watch, deliverers=()):
-    """Serve /metrics on [manager] metrics_port; return the server, or None if the port is 0."""
+    """Serve /metrics on [manager] metrics_port; return the server, or None if the port is 0.
+
+    :raises Unusable: it cannot listen there.
+    """
     conf = core.conf.manager
     if not conf.metrics_port:
         return None
     registry = prometheus_client.CollectorRegistry()
     registry.register(Collector(core, event_loop, audit_schedule, clock_watch, deliverers))
     certificate, key, authority = _files(conf)
-    server, _ = prometheus_client.start_http_server(
-        conf.metrics_port, addr=conf.metrics_host, registry=registry, certfile=certificate,
-        keyfile=key, client_cafile=authority, client_auth_required=authority is not None)
+    try:
+        server, _ = prometheus_client.start_http_server(
+            conf.metrics_port, addr=conf.metrics_host, registry=registry, certfile=certificate,
+            keyfile=key, client_cafile=authority, client_auth_required=authority is not None)
+    except OSError as error:
+        raise _cannot_listen(conf, error) from error
     return server
 
 

@@ -60,6 +60,7 @@ def check(conf):
     strategies.check(conf)
     forecasts.check(conf)
     metrics.check(conf)
+    metrics.check_address(conf)
     idle_rules.check(conf)
     sealing.Sealer(conf)
     for notifier in notifiers.load(conf).values():
@@ -109,17 +110,23 @@ class Manager:
         self.event_loop = loop.EventLoop(self.core, self.owner, self._pool.submit)
 
     def start(self):
-        """Start to answer calls, carry out events and run the periodic tasks."""
+        """Start to answer calls, carry out events and run the periodic tasks.
+
+        If it fails, nothing was started, and it may be called again.
+
+        :raises ClimateError: the database does not answer.
+        :raises metrics.Unusable: /metrics cannot be served.
+        """
         self._since = self.core.clock()
-        self._seen()
+        metrics.serve(self.core, self.event_loop, self.periodic.audit_schedule, self.clock_watch,
+                      self.periodic.deliverers)
+        # After that, so that a manager that cannot start is in no list.
+        self._guarded(self._seen, 'report as running')
         self._listener = target_watch.listen(
             self._conf, self.periodic.watch, self.core.clock,
             [checks.Listener(self.periodic.checks, self.core.clock)])
-        metrics.serve(self.core, self.event_loop, self.periodic.audit_schedule, self.clock_watch,
-                      self.periodic.deliverers)
         for work in (self._run_events, self._keep_claims):
             self._run(work)
-        self._events = self._threads[0]
         for name, (task, pause) in self.periodic.tasks().items():
             self._run(self._repeat, name, task, pause)
         if self._serve_rpc:
@@ -147,7 +154,9 @@ class Manager:
         self._notified.set()
         for server in filter(None, (self._server, self._listener)):
             server.stop()
-        self._events.join()
+        # The first thread is that of the event loop; a manager that did not start has none.
+        for thread in self._threads[:1]:
+            thread.join()
         if not self.event_loop.rest(within_seconds * _FINISHING):
             self.event_loop.give_up()
             if not self.event_loop.rest(within_seconds * _HANDING_BACK):
@@ -159,8 +168,7 @@ class Manager:
         self._idle.set()
         for thread in self._threads:
             thread.join()
-        with self.core.database.writer() as connection:
-            managers.gone(connection, self.owner)
+        self._guarded(self._gone, 'report as stopped')
         self.core.database.dispose()
         LOG.info('Manager %s: stopped', self.owner)
 
@@ -180,6 +188,9 @@ class Manager:
                 now = self.core.clock()
                 if self.clock_watch.look(now):
                     pause = self._until_next(now, self.event_loop.tick(now))
+            except errors.DatabaseUnreachable:
+                # The database has logged its outage once; it would be logged each second here.
+                LOG.debug('Events cannot be carried out now, they are tried again')
             except errors.ClimateError as error:
                 LOG.warning('Events cannot be carried out now, they are tried again: %s',
                             error.message)
@@ -228,10 +239,16 @@ class Manager:
             managers.seen(connection, self.owner, socket.gethostname(), self._since, now,
                           self.event_loop.running)
 
+    def _gone(self):
+        with self.core.database.writer() as connection:
+            managers.gone(connection, self.owner)
+
     @staticmethod
     def _guarded(task, name):
         try:
             task()
+        except errors.DatabaseUnreachable:
+            LOG.debug('The periodic task "%s" failed; it is tried again', name)
         except errors.ClimateError as error:
             LOG.warning('The periodic task "%s" failed; it is tried again: %s', name,
                         error.message)

@@ -97,3 +97,24 @@ def test_metrics_are_not_served_in_the_clear_by_mistake(conf, options):
         conf.set_override(name, value, group='manager')
     with pytest.raises(metrics.Unusable, match='metrics_cert_file'):
         metrics.check(conf)
+
+
+@pytest.mark.parametrize('host', ['127.0.0.1', '192.0.2.1', 'nowhere.invalid'])
+def test_an_address_on_which_the_manager_cannot_listen_is_refused(conf, manager, host):
+    conf.set_override('metrics_host', host, group='manager')
+    metrics.check_address(conf)  # The default port 0 means no metrics.
+    with socket.create_server(('127.0.0.1', 0)) as other:
+        conf.set_override('metrics_port', other.getsockname()[1], group='manager')
+        for refused in (lambda: metrics.check_address(conf),
+                        lambda: metrics.serve(manager.core, None, None, None)):
+            with pytest.raises(metrics.Unusable, match=rf'metrics_port: .* listen on {host}:'):
+                refused()
+
+
+def test_a_free_address_is_accepted(conf):
+    for host in ('127.0.0.1', '::1', 'localhost'):
+        with socket.create_server(('127.0.0.1', 0)) as other:
+            port = other.getsockname()[1]
+        conf.set_override('metrics_host', host, group='manager')
+        conf.set_override('metrics_port', port, group='manager')
+        metrics.check_address(conf)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A wrong option ends each program with one line that names it and the way out."""
 import re
+import socket
 
 import pytest
 
@@ -53,6 +54,8 @@ CASES = [
     ('climate-manager', '[manager]\nmetrics_port = 80000', '[manager] metrics_port'),
     ('climate-manager', '[manager]\nmetrics_port = 9\nmetrics_cert_file = /nowhere',
      '[manager] metrics_cert_file'),
+    ('climate-manager', '[manager]\nmetrics_port = 9\nmetrics_host = 192.0.2.1',
+     'cannot listen on 192.0.2.1:9: Cannot assign requested address.'),
     ('climate-manager', '[manager]\nbackend = nonsense', 'backend'),
     ('climate-manager audit', '[database]\nconnection = nonsense', '[database] connection'),
     ('climate-manager audit', '[DEFAULT]\nplugins = nonsense', '[DEFAULT] plugins'),
@@ -102,3 +105,17 @@ def test_a_wrong_option_ends_the_program_with_one_line(run_program, tmp_path, co
     # Daemons may log before that, each message on one line.
     assert all(re.match(r'\d{4}-\d\d-\d\d ', line) for line in lines[:-1]), output
     assert 'Traceback' not in output and 'secret@' not in output
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(('program', 'options'), [
+    ('climate-manager', '[manager]\nmetrics_port = {}'), ('climate-api', '[api]\nport = {}'),
+    ('climate-console', '[console]\nport = {}')])
+def test_a_port_that_another_program_uses_ends_the_program_with_one_line(run_program, program,
+                                                                         options):
+    with socket.create_server(('127.0.0.1', 0)) as other:
+        port = other.getsockname()[1]
+        status, output = run_program(program, seconds=60, options=options.format(port) + '\n')
+    assert status == 1
+    assert f'listen on 127.0.0.1:{port}: Address already in use.' in output.splitlines()[-1]
+    assert 'Traceback' not in output
