@@ -7,7 +7,6 @@ import socket
 import threading
 
 from oslo_log import log
-import oslo_messaging as messaging
 
 from climate import cloud as clouds
 from climate import errors
@@ -31,7 +30,7 @@ from climate.plugins import registry
 from climate.plugins.health import registry as health_sources
 from climate.power import registry as power_drivers
 from climate.rpc import bus
-from climate.rpc import transport
+from climate.rpc import servers
 from climate.strategies import registry as strategies
 
 LOG = log.getLogger(__name__)
@@ -130,20 +129,15 @@ class Manager:
         for name, (task, pause) in self.periodic.tasks().items():
             self._run(self._repeat, name, task, pause)
         if self._serve_rpc:
-            connected = transport.connect(self._conf)
-            transport.limit_prefetch(self._conf)
-            self._server = messaging.get_rpc_server(
-                # The same at each start: RabbitMQ keeps the queue of a server for ever.
-                connected, transport.target(self._conf, server=socket.gethostname()),
-                [self.endpoint], executor=self._conf.manager.backend,
-                serializer=transport.Serializer(),
-                access_policy=messaging.DefaultRPCAccessPolicy)
-            self._server.start(override_pool_size=self._conf.manager.rpc_workers)
+            # The same name at each start: RabbitMQ keeps the queue of a server for ever.
+            self._server = servers.serve(self._conf, socket.gethostname(), self.endpoint)
         # Last, because it says when the manager is ready.
         self._run(self._keep_logged_in)
 
     def stop(self, within_seconds=_STOP_SECONDS):
         """Stop taking new work, finish or hand back running events, and close everything.
+
+        Calls that were taken before are answered.
 
         An event that is still in a cloud call after `within_seconds` is left unfinished; its claim
         expires.
@@ -152,8 +146,12 @@ class Manager:
             return
         self._stopping.set()
         self._notified.set()
-        for server in filter(None, (self._server, self._listener)):
-            server.stop()
+        # First, so that new calls and notifications go to the other managers at once.
+        if self._server is not None:
+            servers.stop(self._server)
+        if self._listener is not None:
+            self._listener.stop()
+            self._listener.wait()
         # The first thread is that of the event loop; a manager that did not start has none.
         for thread in self._threads[:1]:
             thread.join()
@@ -162,8 +160,8 @@ class Manager:
             if not self.event_loop.rest(within_seconds * _HANDING_BACK):
                 LOG.warning('Manager %s: %s events are left unfinished', self.owner,
                             self.event_loop.running)
-        for server in filter(None, (self._server, self._listener)):
-            server.wait()
+        if self._server is not None:
+            self._server.wait()
         self._pool.shutdown(wait=False)
         self._idle.set()
         for thread in self._threads:
