@@ -2,12 +2,11 @@
 """climate-api: the REST service in a small WSGI server."""
 import sys
 
-import waitress
-
 from climate import conf as configuration
 from climate import errors
 from climate.api import app
 from climate.cmd import start
+from climate.cmd import web
 
 # Additional threads that refuse requests and answer /healthcheck while all others are busy.
 _REFUSING = 8
@@ -16,12 +15,12 @@ _CONNECTIONS = 8
 
 
 def main():
-    """Run the REST service until SIGTERM or Ctrl-C."""
+    """Run the REST service until SIGTERM or Ctrl-C; SIGHUP reads the configuration again."""
     conf = configuration.load(sys.argv[1:], 'climate-api')
     with start.refusing('climate-api'):
         configuration.set_up_logging(conf)
         server = listen(app.build(conf), conf)
-    server.run()
+    web.serve(server, conf, 'climate-api')
 
 
 def listen(application, conf):
@@ -32,9 +31,9 @@ def listen(application, conf):
     # A thread for each request, each question of Nova, and each DELETE that waits.
     threads = 2 * conf.api.max_requests + conf.api.delete_waits + _REFUSING
     try:
-        return waitress.create_server(
+        return web.Server(
             application, host=conf.api.host, port=conf.api.port, ident='climate',
-            threads=threads, asyncore_use_poll=True, connection_limit=_CONNECTIONS * threads,
+            threads=threads, connection_limit=_CONNECTIONS * threads,
             # [oslo_middleware] decides whether these headers are trusted.
             clear_untrusted_proxy_headers=False,
             max_request_body_size=max(16 * 1024 * 1024, 2 * conf.api.max_body_bytes))

@@ -3,22 +3,22 @@
 import sys
 
 from oslo_middleware import http_proxy_to_wsgi
-import waitress
 
 from climate import conf as configuration
 from climate import errors
 from climate.cmd import start
+from climate.cmd import web
 from climate.console import app
 
 
 def main():
-    """Run the console until SIGTERM or Ctrl-C."""
+    """Run the console until SIGTERM or Ctrl-C; SIGHUP reads the configuration again."""
     conf = configuration.load(sys.argv[1:], 'climate-console', defaults=[
         ('cache', 'enabled', True), ('cache', 'backend', 'dogpile.cache.memory')])
     with start.refusing('climate-console'):
         configuration.set_up_logging(conf)
         server = listen(app.build(conf), conf)
-    server.run()
+    web.serve(server, conf, 'climate-console')
 
 
 def listen(application, conf):
@@ -27,10 +27,10 @@ def listen(application, conf):
     :raises errors.Unusable: the address cannot be used.
     """
     try:
-        return waitress.create_server(
+        return web.Server(
             http_proxy_to_wsgi.HTTPProxyToWSGI(application, conf), host=conf.console.host,
             port=conf.console.port, ident='climate', threads=conf.console.threads,
-            asyncore_use_poll=True, clear_untrusted_proxy_headers=False,
+            clear_untrusted_proxy_headers=False,
             max_request_body_size=2 * conf.console.max_body_bytes)
     except OSError as error:
         raise errors.Unusable(

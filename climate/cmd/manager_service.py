@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The body of climate-manager, imported after the concurrency backend was chosen."""
+import os
+import signal
 import threading
 
 from oslo_config import cfg
@@ -11,6 +13,7 @@ from climate import errors
 from climate.cmd import audit
 from climate.cmd import memory
 from climate.cmd import start
+from climate.conf import reloading
 from climate.manager import service
 
 LOG = log.getLogger(__name__)
@@ -29,6 +32,26 @@ _COMMAND_LINE = (
                 help='With audit --fix: repair also what the database has no record of. Only if no '
                      'other Climate uses this cloud.'),
 )
+
+
+_PROGRAM = 'climate-manager'
+
+
+class _CheckedConf:
+    """The configuration for oslo.service, which reads it again on SIGHUP and forks a new worker.
+
+    Files that cannot be used are not read: their worker could not start and would be forked for
+    ever.
+    """
+
+    def __init__(self, conf):
+        self._conf = conf
+
+    def __getattr__(self, name):
+        return getattr(self._conf, name)
+
+    def reload_config_files(self):
+        return reloading.reload(self._conf, _PROGRAM, service.check)
 
 
 class ManagerService(oslo_service.Service):
@@ -71,7 +94,7 @@ class ManagerService(oslo_service.Service):
 
 
 def run(argv):
-    """Run a manager until it is stopped, or the command of `argv`.
+    """Run a manager until SIGTERM or SIGINT, or the command of `argv`.
 
     :returns: the exit status: 0, or 2 if an audit found drift.
     """
@@ -79,21 +102,39 @@ def run(argv):
     if conf.command is not None:
         # By default oslo.log writes to stdout, where the command prints.
         conf.set_default('use_stderr', True)
-    with start.refusing('climate-manager'):
+    with start.refusing(_PROGRAM):
         configuration.set_up_logging(conf)
         if conf.command == 'audit':
             return audit.run(conf)
         # Checked before the fork, because a child that cannot start is forked again for ever.
         service.check(conf)
-    launcher = oslo_service.launch(conf, ManagerService(conf), workers=1)
-    launcher.wait()
+    seen = conf
+    if conf.manager.backend == 'threading':
+        seen = _CheckedConf(conf)
+        _stop_on_sigint()
+    oslo_service.launch(seen, ManagerService(conf), workers=1).wait()
     return 0
+
+
+def _stop_on_sigint():
+    """Treat SIGINT as SIGTERM in this process, and ignore it in its workers.
+
+    By default cotyledon ends all of them at once.
+    """
+    # No thread and no worker receives it; this one fetches it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+    def wait():
+        signal.sigwait({signal.SIGINT})
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, name='sigint', daemon=True).start()
 
 
 def _configured(argv):
     cfg.CONF.register_cli_opts(_COMMAND_LINE)
     try:
-        conf = configuration.load(argv, 'climate-manager')
+        conf = configuration.load(argv, _PROGRAM)
     except SystemExit as error:
         # argparse exits with 2 for a wrong command line, but here 2 means drift.
         raise SystemExit(1 if error.code == 2 else error.code) from error

@@ -83,8 +83,8 @@ def main():
     for each in (server, pages):
         threading.Thread(target=each.run, daemon=True).start()
     stopped.wait()
-    server.close()
-    pages.close()
+    for each in (server, pages):
+        each.order(each.stop, 0)
     note.unlink(missing_ok=True)
     manager.stop()
 
@@ -185,12 +185,14 @@ def _bin():
 
 
 def _stop_event():
-    """Return an Event that SIGTERM and Ctrl-C set."""
+    """Return an Event that SIGTERM, Ctrl-C and the end of the terminal set."""
     stopped = threading.Event()
 
     def stop(_number, _frame):
         stopped.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # nohup ignores SIGHUP.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stop)
     return stopped

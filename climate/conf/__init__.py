@@ -4,6 +4,7 @@ from oslo_config import cfg
 from oslo_db import options as database
 from oslo_log import log
 from oslo_middleware import cors
+from oslo_service import opts as service
 
 from climate import errors
 from climate import version
@@ -53,6 +54,8 @@ def register(conf):
     for module in MODULES:
         module.register(conf)
     conf.register_opts(database.database_opts, group='database')
+    # graceful_shutdown_timeout
+    service.register_service_opts(conf)
     return conf
 
 

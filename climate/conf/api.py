@@ -27,9 +27,9 @@ OPTS = [
                     'admin of the project that has the user\'s name.'),
     cfg.IntOpt('max_body_bytes', default=1024 * 1024, min=1024,
                help='Largest body of a request, in bytes. A larger one is answered with 413.'),
-    cfg.IntOpt('max_limit', default=1000, min=1,
+    cfg.IntOpt('max_limit', default=1000, min=1, mutable=True,
                help='Largest number of items in one page of a list, from REST 1.1 on.'),
-    cfg.IntOpt('max_page_bytes', default=4 * 1024 * 1024, min=1024,
+    cfg.IntOpt('max_page_bytes', default=4 * 1024 * 1024, min=1024, mutable=True,
                help='Largest number of bytes that the manager reads for one page of a list, from '
                     'REST 1.1 on. The page ends before the item that exceeds it, and has a link to '
                     'the next one. A page has at least one item.'),

@@ -17,10 +17,11 @@ def climate_api(conf, manager):
     conf.set_override('delete_waits', 2, group='api')
     server = api.listen(app.build(
         conf, manager.client, builders.manager_plugins(conf), clock=manager.clock), conf)
-    threading.Thread(target=server.run, daemon=True).start()
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
     try:
         yield conf.api.port
     finally:
-        server.close()
         # Its threads would stay for as long as the tests run, and there are many tests.
-        server.task_dispatcher.shutdown()
+        server.order(server.stop, 0)
+        thread.join()

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The web server of climate-api and climate-console, which stops without losing a request."""
+import collections
+import signal
+import time
+
+from oslo_log import log
+import waitress
+from waitress import channel
+from waitress import task
+from waitress import wasyncore
+
+from climate.conf import reloading
+
+LOG = log.getLogger(__name__)
+
+# The longest pause between two checks whether a stop has waited long enough.
+_POLL_SECONDS = 0.5
+# How long a connection without a request stays open during a stop. A balancer may be sending the
+# next request over it, and would lose that one.
+_IDLE_SECONDS = 2
+# How long the threads without a request have to end.
+_THREADS_SECONDS = 1
+
+
+class _Task(task.WSGITask):
+    """A request whose answer closes the connection if the server is stopping."""
+
+    def build_response_header(self):
+        if not self.channel.server.accepting:
+            self.request.headers['CONNECTION'] = 'close'
+        return super().build_response_header()
+
+
+class _Channel(channel.HTTPChannel):
+    task_class = _Task
+
+    @property
+    def is_idle(self):
+        return not (self.requests or self.request or self.total_outbufs_len)
+
+
+class Server:
+    """The server waitress on one or more sockets; it answers while it is run.
+
+    :param adjustments: the arguments of ``waitress.create_server``.
+    :raises OSError: the address cannot be used.
+    """
+
+    def __init__(self, application, **adjustments):
+        self._sockets = {}
+        self._orders = collections.deque()
+        self._give_up = None
+        made = waitress.create_server(
+            application, map=self._sockets, asyncore_use_poll=True, **adjustments)
+        self._dispatcher = made.task_dispatcher
+        self._listeners = [each for each in self._sockets.values()
+                           if isinstance(each, waitress.server.BaseWSGIServer)]
+        for listener in self._listeners:
+            listener.channel_class = _Channel
+
+    @property
+    def connections(self):
+        """The open connections."""
+        return [each for each in self._sockets.values() if isinstance(each, _Channel)]
+
+    @property
+    def is_stopping(self):
+        return self._give_up is not None
+
+    def run(self):
+        """Answer requests until `stop` or `close` is called."""
+        while self._sockets and not self.is_stopping:
+            self._poll()
+        if self._sockets:
+            self._finish()
+            self.close()
+
+    def order(self, action, *arguments):
+        """Let the thread of `run` call a function soon; signal handlers may use it."""
+        self._orders.append((action, arguments))
+        if self._sockets:
+            self._listeners[0].pull_trigger()
+
+    def stop(self, within_seconds):
+        """Close the listening sockets, finish the requests in progress, and let `run` return.
+
+        :param within_seconds: how long requests may take to finish.
+        """
+        self._give_up = time.monotonic() + within_seconds
+
+    def close(self):
+        """Close all sockets at once, and end the threads that have no request."""
+        self._dispatcher.shutdown(timeout=_THREADS_SECONDS)
+        wasyncore.close_all(self._sockets)
+
+    def _poll(self):
+        wasyncore.loop(timeout=_POLL_SECONDS, use_poll=True, map=self._sockets, count=1)
+        for _ in range(len(self._orders)):
+            action, arguments = self._orders.popleft()
+            action(*arguments)
+
+    def _finish(self):
+        for listener in self._listeners:
+            self._accept_all(listener)
+            # Not its own `close`, because its connections still need its trigger.
+            wasyncore.dispatcher.close(listener)
+        idle_until = time.monotonic() + _IDLE_SECONDS
+        while self.connections and time.monotonic() < self._give_up:
+            self._poll()
+            if time.monotonic() >= idle_until:
+                for connection in self.connections:
+                    connection.will_close = connection.will_close or connection.is_idle
+        busy = sum(not connection.is_idle for connection in self.connections)
+        if busy:
+            LOG.warning('%s requests were not finished in time', busy)
+
+    def _accept_all(self, listener):
+        """Accept the connections that the kernel has made; it would reset them."""
+        before = None
+        while before != len(self._sockets):
+            before = len(self._sockets)
+            listener.handle_accept()
+
+
+def serve(server, conf, program):
+    """Answer requests until SIGTERM or SIGINT; SIGHUP reads the configuration again.
+
+    A second SIGTERM or SIGINT ends the program without finishing requests.
+    """
+    def stop(number):
+        name = signal.Signals(number).name
+        if server.is_stopping:
+            LOG.warning('%s: %s again; it ends at once', program, name)
+            server.stop(0)
+            return
+        LOG.info('%s: %s; it finishes the requests of %s connections and ends', program, name,
+                 len(server.connections))
+        # 0: never.
+        server.stop(conf.graceful_shutdown_timeout or float('inf'))
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _frame: server.order(stop, number))
+    signal.signal(signal.SIGHUP, lambda _number, _frame: server.order(
+        reloading.mutate, conf, program))
+    server.run()
+    LOG.info('%s: stopped', program)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read the configuration files again, on SIGHUP."""
+import multiprocessing
+import signal
+import sys
+
+from oslo_config import cfg
+from oslo_log import log
+
+from climate import conf as configuration
+from climate import errors
+from climate.conf import checking
+
+LOG = log.getLogger(__name__)
+
+_STAYS = '%s: SIGHUP: the configuration stays as it was: %s'
+# How long a check of a new configuration may take.
+_CHECK_SECONDS = 60
+
+
+def mutate(conf, program):
+    """Change the options that can change in a running program, and log the others that differ.
+
+    If the files cannot be used, nothing changes, and the log says why.
+    """
+    try:
+        for problem in checking.names(conf):
+            LOG.warning('The configuration has a name that nothing reads: %s', problem)
+        fresh = conf.mutate_config_files()
+    except (cfg.Error, errors.Unusable, log.LogConfigError) as error:
+        LOG.error(_STAYS, program, error)
+        return
+    LOG.info('%s: SIGHUP: %s options have changed; "immutable option" marks those that change with '
+             'a restart only', program, len(fresh))
+
+
+def reload(conf, program, check):
+    """Change all options, for workers that are forked from now on; return whether they changed.
+
+    If the files cannot be used, nothing changes, and the log says why.
+
+    :param check: `check(conf)` raises an error if the program cannot start with this configuration.
+    """
+    # In a process of its own, because what was read cannot be undone here.
+    process = multiprocessing.get_context('fork').Process(target=_try, args=(conf, program, check))
+    process.start()
+    process.join(_CHECK_SECONDS)
+    if process.exitcode is None:
+        process.kill()
+        LOG.error(_STAYS, program, f'its check took longer than {_CHECK_SECONDS} s')
+    if process.exitcode != 0:
+        return False
+    backend = conf.manager.backend
+    conf.reload_config_files()
+    configuration.set_up_logging(conf)
+    LOG.info('%s: SIGHUP: the configuration was read again; a new worker starts with it', program)
+    if conf.manager.backend != backend:
+        LOG.warning('%s: [manager] backend changes with a restart only', program)
+    return True
+
+
+def _try(conf, program, check):
+    """Exit with 0 if the configuration files can be used."""
+    # Otherwise a signal to this process would reach the other one, too.
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        # It names what oslo.config only refuses.
+        checking.names(conf)
+        if not conf.reload_config_files():
+            sys.exit(1)
+        checking.values(conf, configuration.list_opts())
+        configuration.set_up_logging(conf)
+        check(conf)
+    except (cfg.Error, errors.ClimateError, errors.Unusable) as error:
+        LOG.error(_STAYS, program, error)
+        sys.exit(1)
