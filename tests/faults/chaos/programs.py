@@ -65,6 +65,15 @@ class Program:
             processes.stop(self._place, self.name)
             _signal(pids, signal.SIGKILL)
 
+    def signal(self, number):
+        """Send a signal to the process itself, not to those that it has forked."""
+        pid = self._pid()
+        _signal({pid: pidfile.began(pid)}, number)
+
+    def has_ended(self):
+        """Return whether the process has ended by itself."""
+        return self._pid() is None
+
     def freeze(self):
         """SIGSTOP to all of it."""
         _signal(self._all(), signal.SIGSTOP)
