@@ -186,8 +186,11 @@ FAULTS = CLIMATE_CHAOS_SEED=$(SEED) CLIMATE_MODEL_SEED=$(SEED) CLIMATE_SEED=$(SE
 faults: AMOUNTS = CLIMATE_CHAOS_SECONDS=240 CLIMATE_CHAOS_CLIENTS=20 CLIMATE_MODEL_STEPS=6000
 faults-long: AMOUNTS = CLIMATE_CHAOS_SECONDS=600 CLIMATE_CHAOS_CLIENTS=20 \
 	CLIMATE_MODEL_STEPS=200000 CLIMATE_CASES=100000 CLIMATE_QUEUE_TRIALS=60
-# The soak wants the machine for itself.
-faults-long: ALONE = CLIMATE_SOAK_SECONDS=3600 $(BIN)/python -m pytest -m faults \
+# The soak and the rolling restart want the machine for themselves.
+RESTARTS = CLIMATE_RESTART_RATE=50 $(BIN)/python -m pytest -m faults \
+	tests/faults/test_rolling_restart.py
+faults: ALONE = $(RESTARTS)
+faults-long: ALONE = $(RESTARTS) && CLIMATE_SOAK_SECONDS=3600 $(BIN)/python -m pytest -m faults \
 	tests/faults/test_soak.py
 # Managers on different nodes of a Galera cluster, which is there for this only.
 faults-long: CLUSTER = $(PYTHON) -m tools.databases up galera && \

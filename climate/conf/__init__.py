@@ -54,8 +54,6 @@ def register(conf):
     for module in MODULES:
         module.register(conf)
     conf.register_opts(database.database_opts, group='database')
-    # graceful_shutdown_timeout
-    service.register_service_opts(conf)
     return conf
 
 
@@ -70,6 +68,8 @@ def load(argv, program, files=None, defaults=()):
     """
     conf = register(cfg.CONF)
     log.register_options(conf)
+    # graceful_shutdown_timeout
+    service.register_service_opts(conf)
     for group, option, value in defaults:
         conf.set_default(option, value, group=group)
     try:

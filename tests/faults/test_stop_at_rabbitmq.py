@@ -34,14 +34,14 @@ def test_calls_that_arrive_during_a_stop_are_answered_by_the_other_manager(bus_c
     stopped, other = (servers.serve(bus_conf, name, _Endpoint(name)) for name in ('one', 'two'))
     client = messaging.get_rpc_client(
         transport.connect(bus_conf), transport.target(bus_conf),
-        serializer=transport.Serializer()).prepare(timeout=20)
+        serializer=transport.Serializer()).prepare(timeout=60)
     asked = context.RequestContext.internal()
     before = {client.call(asked, 'ping') for _ in range(4)}
     with futures.ThreadPoolExecutor(40) as pool:
         calls = [pool.submit(client.call, asked, 'ping') for _ in range(20)]
         servers.stop(stopped)
         later = [pool.submit(client.call, asked, 'ping') for _ in range(20)]
-        futures.wait(calls + later, 5)
+        futures.wait(calls + later, 30)
         stopped.wait()
         done = [call.done() for call in calls + later]
         answers = {call.result() for call in calls}, {call.result() for call in later}
