@@ -16,11 +16,10 @@ LOG = log.getLogger(__name__)
 
 # The longest pause between two checks whether a stop has waited long enough.
 _POLL_SECONDS = 0.5
-# How long a connection without a request stays open during a stop. A balancer may be sending the
-# next request over it, and would lose that one.
+# A balancer may be sending the next request over a connection, and would lose it.
 _IDLE_SECONDS = 2
 # How long the threads without a request have to end.
-_THREADS_SECONDS = 1
+_THREADS_SECONDS = 0.2
 
 
 class _Task(task.WSGITask):
@@ -43,11 +42,13 @@ class _Channel(channel.HTTPChannel):
 class Server:
     """The server waitress on one or more sockets; it answers while it is run.
 
+    :param idle_seconds: how long a connection without a request stays open during a stop.
     :param adjustments: the arguments of ``waitress.create_server``.
     :raises OSError: the address cannot be used.
     """
 
-    def __init__(self, application, **adjustments):
+    def __init__(self, application, idle_seconds=_IDLE_SECONDS, **adjustments):
+        self._idle_seconds = idle_seconds
         self._sockets = {}
         self._orders = collections.deque()
         self._give_up = None
@@ -105,7 +106,7 @@ class Server:
             self._accept_all(listener)
             # Not its own `close`, because its connections still need its trigger.
             wasyncore.dispatcher.close(listener)
-        idle_until = time.monotonic() + _IDLE_SECONDS
+        idle_until = time.monotonic() + self._idle_seconds
         while self.connections and time.monotonic() < self._give_up:
             self._poll()
             if time.monotonic() >= idle_until:

@@ -10,11 +10,12 @@ from climate.cmd import web
 
 
 class Site:
-    """A server on a free port, whose application answers when it is allowed to."""
+    """A server on free ports, whose application answers when it is allowed to."""
 
-    def __init__(self, **adjustments):
+    def __init__(self, **more):
         self.begun, self.allowed = queue.Queue(), queue.Queue()
-        self.server = web.Server(self._answer, host='127.0.0.1', port=0, threads=4, **adjustments)
+        self.server = web.Server(self._answer, listen='127.0.0.1:0 127.0.0.1:0', threads=4,
+                                 **more)
         self.port = self.server._listeners[0].effective_port
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()
@@ -75,8 +76,7 @@ def test_an_open_connection_may_send_one_more_request(site):
         None, 200, 'close')
 
 
-def test_a_request_that_never_ends_is_given_up(site, caplog, monkeypatch):
-    monkeypatch.setattr(web, '_THREADS_SECONDS', 0)
+def test_a_request_that_never_ends_is_given_up(site, caplog):
     busy = site.connect()
     busy.request('GET', '/busy')
     site.begun.get(timeout=60)
@@ -86,8 +86,8 @@ def test_a_request_that_never_ends_is_given_up(site, caplog, monkeypatch):
     assert '1 requests were not finished in time' in caplog.text
 
 
-def test_idle_connections_do_not_delay_the_end_for_long(site, monkeypatch):
-    monkeypatch.setattr(web, '_IDLE_SECONDS', 0)
+def test_idle_connections_do_not_delay_the_end_for_long():
+    site = Site(idle_seconds=0)
     connection = site.connect()
     connection.connect()
     site.stop().wait(60)
