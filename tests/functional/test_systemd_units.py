@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 from oslo_config import cfg
+from oslo_service import opts as service
 import pytest
 
 from climate import conf as configuration
@@ -62,6 +63,17 @@ def test_what_a_credential_says_counts(program, tmp_path):
     for group in wanted.sections():
         for name, value in wanted[group].items():
             assert said(conf, group, name) == value
+
+
+@pytest.mark.parametrize('program', ['climate-api', 'climate-console', 'climate-manager'])
+def test_a_unit_reloads_and_lets_a_program_stop_gracefully(program):
+    text = (ETC / f'{program}.service').read_text()
+    conf = cfg.ConfigOpts()
+    service.register_service_opts(conf)
+    conf([], project='climate', default_config_files=[], default_config_dirs=[])
+    [seconds] = re.findall('^TimeoutStopSec=(.*)$', text, re.MULTILINE)
+    assert int(seconds) > conf.graceful_shutdown_timeout
+    assert 'ExecReload=/bin/kill -HUP $MAINPID\n' in text
 
 
 @UNITS
