@@ -35,7 +35,7 @@ LEVELS = {
 # The rooms of the manager, from the door inwards. A room imports from rooms below it only. The
 # modules of the last row know no room; all rooms may use them.
 ROOMS = (
-    ('service', 'endpoint', 'periodic', 'services', 'metrics', 'login'),
+    ('service', 'endpoint', 'periodic', 'services', 'metrics', 'backlog', 'login'),
     ('events',),
     ('audit',),
     ('maintenance',),
@@ -52,7 +52,7 @@ ROOMS = (
     ('energy',),
     ('queue',),
     ('notifications',),
-    ('core', 'ownership', 'results', 'lease_cloud', 'preparations', 'request_limit',
+    ('core', 'counters', 'ownership', 'results', 'lease_cloud', 'preparations', 'request_limit',
      'request_secrets'),
 )
 # The module of the manager that may name a package of plugins, because Nova's scheduler asks it.

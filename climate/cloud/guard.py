@@ -14,6 +14,7 @@ import itertools
 import threading
 import time
 
+import prometheus_client
 import tenacity
 
 from climate import errors
@@ -28,6 +29,15 @@ class Rank(enum.IntEnum):
     LAST = 2
 
 
+#: The calls of the cloud by this process, by service and result. A read that was repeated at once
+#: counts as one. "refused" is an answer that the same call would get again.
+CALLS = prometheus_client.Counter(
+    'climate_cloud_calls', 'Calls of the cloud by this process, by service and result',
+    ['service', 'result'], registry=None)
+ANSWERED, REFUSED, UNREACHABLE, TRUST_DEAD = 'answered', 'refused', 'unreachable', 'trust_dead'
+# Other errors are part of normal work, such as a server that is not ready yet.
+_FAILURES = {errors.CloudError: REFUSED, errors.CloudUnreachable: UNREACHABLE,
+             errors.TrustDead: TRUST_DEAD}
 # A read that failed after more seconds than this is not repeated at once: the service is down, and
 # may need a minute for each answer, as Heat does without its engine.
 _REPEAT_SECONDS = 5
@@ -167,6 +177,7 @@ def guarded(kind, foreign, translate, attempts=1, repeat_seconds=_REPEAT_SECONDS
     """
     stop = tenacity.stop_any(tenacity.stop_after_attempt(attempts),
                              tenacity.stop_after_delay(repeat_seconds), _is_too_late)
+    _add_series(kind.service)
     promised = {name for each in kind.__mro__ for name in getattr(each, '__abstractmethods__', ())}
     methods = {name: _guarded(getattr(kind, name), foreign, translate,
                               stop if only_reads(kind, name) else None)
@@ -183,11 +194,35 @@ def _guarded(method, foreign, translate, stop):
             raise translate(self, error) from error
 
     if stop is None:
-        return wrapper
-    return tenacity.retry(
+        return _counted(wrapper)
+    return _counted(tenacity.retry(
         retry=tenacity.retry_if_exception_type(errors.CloudUnreachable),
         stop=stop, wait=tenacity.wait_random_exponential(multiplier=0.1, max=1),
-        reraise=True)(wrapper)
+        reraise=True)(wrapper))
+
+
+def _counted(method):
+    """Return the method of a Face, which then counts its calls in CALLS."""
+    @functools.wraps(method)
+    def wrapper(self, *args, **kwargs):
+        service, result = self.service, ANSWERED
+        try:
+            return method(self, *args, **kwargs)
+        except errors.CloudError as error:
+            result = _FAILURES.get(type(error), ANSWERED)
+            # The login may have failed, and not the service that needed it.
+            service = error.kwargs.get('service', service) if result != ANSWERED else service
+            raise
+        finally:
+            CALLS.labels(service, result).inc()
+
+    return wrapper
+
+
+def _add_series(service):
+    """Let the series of a service exist, so that an alert sees the first failure increase."""
+    for result in (ANSWERED, *_FAILURES.values()):
+        CALLS.labels(service, result)
 
 
 def _is_too_late(_state):

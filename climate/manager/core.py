@@ -12,6 +12,7 @@ import tenacity
 from climate import cloud as clouds
 from climate import errors
 from climate.db import engine
+from climate.manager import counters
 from climate.manager import ownership
 from climate.plugins import registry
 
@@ -36,6 +37,7 @@ class Core:
     :ivar notify: called after a change that may have made an event due.
     :ivar monotonic: returns seconds that rise also while this process is stopped; use them only to
         measure how long something took in this process.
+    :ivar counts: the Counters of what this manager does, for the metrics.
     """
 
     conf: object
@@ -45,6 +47,7 @@ class Core:
     clock: collections.abc.Callable[[], datetime.datetime]
     notify: collections.abc.Callable[[], None] = lambda: None
     monotonic: collections.abc.Callable[[], float] = time.monotonic
+    counts: counters.Counters = dataclasses.field(default_factory=counters.Counters)
 
 
 @contextlib.contextmanager

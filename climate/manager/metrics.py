@@ -9,6 +9,8 @@ import prometheus_client
 from prometheus_client import core as prometheus
 
 from climate import errors
+from climate import version
+from climate.cloud import guard
 from climate.db import deliveries
 from climate.db import failed_bills
 from climate.db import health as stored
@@ -19,8 +21,10 @@ from climate.db import resources
 from climate.db import subscriptions
 from climate.domain import audit
 from climate.domain import health
+from climate.domain import lifecycle
 from climate.domain import sleep
 from climate.domain import subscriptions as domain
+from climate.manager import backlog
 from climate.manager.energy import machines
 from climate.manager.energy import report
 from climate.manager.notifications import delivery
@@ -34,7 +38,7 @@ class Unusable(errors.Unusable):
 
 
 class Collector:
-    """A collector that reads the database at each request and keeps no counters of its own.
+    """A collector that reads the database at each request.
 
     :param deliverers: those of this manager, which count what they do.
     """
@@ -47,40 +51,36 @@ class Collector:
         self._clock_watch = clock_watch
 
     def collect(self):
-        """Yield the metrics, as prometheus_client expects them."""
-        by_state = prometheus.GaugeMetricFamily(
-            'climate_leases', 'Leases that are not deleted, by state', labels=['state'])
-        sick = prometheus.GaugeMetricFamily(
-            'climate_resources_sick', 'Enrolled resources that are not well, by pool and by what '
-            'is known of them: sick, quarantined or out_of_order', labels=['pool', 'state'])
-        with self._core.database.reader() as connection:
-            for state, count in leases.counts(connection).items():
-                by_state.add_metric([state], count)
-            idle = idle_leases.count(connection)
-            counted = stored.counts(connection)
-            unbilled = failed_bills.count(connection)
-        for pool in sorted(self._core.registry.pools):
-            for state in health.STATES[1:]:
-                sick.add_metric([pool, state], counted.get((pool, state), 0))
-        yield by_state
-        yield sick
-        yield from self._notifications()
+        """Yield the metrics, as prometheus_client expects them.
+
+        Without an answer of the database, only those are left that need none.
+        """
+        yield from self._own()
+        reachable, stored_families = 1, []
+        try:
+            stored_families = list(self._stored())
+        except errors.DatabaseUnreachable:
+            reachable = 0
+        yield from stored_families
         yield prometheus.GaugeMetricFamily(
-            'climate_idle_leases', 'Running leases that are idle', value=idle)
-        yield prometheus.GaugeMetricFamily(
-            'climate_billing_failed_leases', 'Leases that could not be billed the last time',
-            value=unbilled)
+            'climate_database_up', '1 if the database answered for these metrics, else 0',
+            value=reachable)
+
+    def _own(self):
+        """Yield the metrics of what this process itself knows."""
+        yield from self._core.counts.collect()
+        yield from guard.CALLS.collect()
+        yield self._attempts()
         yield prometheus.GaugeMetricFamily(
             'climate_events_running', 'Events that this manager is carrying out',
             value=self._event_loop.running)
         yield prometheus.GaugeMetricFamily(
+            'climate_event_loop_silent_seconds', 'How long ago this manager last checked which '
+            'events are due', value=self._event_loop.silent_seconds)
+        yield prometheus.GaugeMetricFamily(
             'climate_clock_ahead_seconds', 'How far the clock of the database is ahead of what '
             'this manager expects, while it doubts it; else 0',
             value=self._clock_watch.ahead_seconds)
-        yield from gauges.families(self._core.database, self._core.clock())
-        if self._core.conf.energy.driver:
-            yield from _power(self._core.database, self._core.clock())
-            yield self._saved()
         counts = self._audit_schedule.counts
         if counts is not None:
             drift = prometheus.GaugeMetricFamily(
@@ -89,6 +89,39 @@ class Collector:
             for kind in audit.KINDS:
                 drift.add_metric([kind], counts[kind])
             yield drift
+
+    def _stored(self):
+        """Yield the metrics of what the database has; every manager reports the same."""
+        now = self._core.clock()
+        by_state = prometheus.GaugeMetricFamily(
+            'climate_leases', 'Leases that are not deleted, by state', labels=['state'])
+        sick = prometheus.GaugeMetricFamily(
+            'climate_resources_sick', 'Enrolled resources that are not well, by pool and by what '
+            'is known of them: sick, quarantined or out_of_order', labels=['pool', 'state'])
+        with self._core.database.reader() as connection:
+            by_name = leases.counts(connection)
+            for state in lifecycle.STATES:
+                by_state.add_metric([state], by_name.get(state, 0))
+            idle = idle_leases.count(connection)
+            counted = stored.counts(connection)
+            unbilled = failed_bills.count(connection)
+            late = list(backlog.families(self._core, connection, now))
+        for pool in sorted(self._core.registry.pools):
+            for state in health.STATES[1:]:
+                sick.add_metric([pool, state], counted.get((pool, state), 0))
+        yield by_state
+        yield sick
+        yield from late
+        yield from self._notifications()
+        yield prometheus.GaugeMetricFamily(
+            'climate_idle_leases', 'Running leases that are idle', value=idle)
+        yield prometheus.GaugeMetricFamily(
+            'climate_billing_failed_leases', 'Leases that could not be billed the last time',
+            value=unbilled)
+        yield from gauges.families(self._core.database, now)
+        if self._core.conf.energy.driver:
+            yield from _power(self._core.database, now)
+            yield self._saved()
 
     def _saved(self):
         """Return the metric of the power that is saved now; its integral is the energy."""
@@ -114,9 +147,6 @@ class Collector:
         oldest = prometheus.GaugeMetricFamily(
             'climate_notifications_oldest_seconds', 'How long ago the oldest notification happened '
             'that waits to be delivered; 0 if none waits', labels=['transport'])
-        attempts = prometheus.CounterMetricFamily(
-            'climate_notifications_attempts', 'Attempts of this manager to deliver notifications, '
-            'by transport and result', labels=['transport', 'result'])
         known = prometheus.GaugeMetricFamily(
             'climate_subscriptions', 'Subscriptions, by transport and whether they are on',
             labels=['transport', 'enabled'])
@@ -126,12 +156,22 @@ class Collector:
                 count, moment = found.get(transport, (0, now))
                 waiting.add_metric([transport], count)
                 oldest.add_metric([transport], (now - moment).total_seconds())
-            for (transport, enabled), count in subscriptions.counts(connection).items():
-                known.add_metric([transport, str(enabled).lower()], count)
-        for each in self._deliverers:
+            counts = subscriptions.counts(connection)
+        for transport in sorted({domain.CALENDAR, *domain.SENT, *(name for name, _ in counts)}):
+            for enabled in (True, False):
+                known.add_metric([transport, str(enabled).lower()],
+                                 counts.get((transport, enabled), 0))
+        yield from (waiting, oldest, known)
+
+    def _attempts(self):
+        """Return the attempts of this manager to deliver notifications."""
+        family = prometheus.CounterMetricFamily(
+            'climate_notifications_attempts', 'Attempts of this manager to deliver notifications, '
+            'by transport and result', labels=['transport', 'result'])
+        for deliverer in self._deliverers:
             for result in delivery.RESULTS:
-                attempts.add_metric([each.name, result], each.counts[result])
-        yield from (waiting, oldest, attempts, known)
+                family.add_metric([deliverer.name, result], deliverer.counts[result])
+        return family
 
 
 def _power(database, now):
@@ -206,6 +246,9 @@ def serve(core, event_loop, audit_schedule, clock_watch, deliverers=()):
         return None
     registry = prometheus_client.CollectorRegistry()
     registry.register(Collector(core, event_loop, audit_schedule, clock_watch, deliverers))
+    prometheus_client.ProcessCollector(registry=registry)
+    prometheus_client.Info('climate_build', 'The version of this manager', registry=registry).info(
+        {'version': version.text()})
     certificate, key, authority = _files(conf)
     try:
         server, _ = prometheus_client.start_http_server(

@@ -211,11 +211,14 @@ class Manager:
         return min(longest, max(shortest, (moment - now).total_seconds()))
 
     def _keep_logged_in(self):
+        self.core.counts.add_task('login')
         while not self._stopping.is_set():
             self._guarded(self._login.look, 'login')
             self._stopping.wait(self._login_seconds)
 
     def _keep_claims(self):
+        for name in ('prolong claims', 'report as running'):
+            self.core.counts.add_task(name)
         pause = heartbeat.pause_seconds(self._conf.manager.claim_seconds)
         # Prolong until the last action ends: while a stop waits for an event to finish, no other
         # manager may take that event over.
@@ -224,6 +227,7 @@ class Manager:
             self._guarded(self._seen, 'report as running')
 
     def _repeat(self, name, task, pause):
+        self.core.counts.add_task(name)
         # Each task has its own thread, so one that waits for the cloud does not delay the others.
         wait = 1
         while not self._stopping.wait(wait):
@@ -241,10 +245,11 @@ class Manager:
         with self.core.database.writer() as connection:
             managers.gone(connection, self.owner)
 
-    @staticmethod
-    def _guarded(task, name):
+    def _guarded(self, task, name):
+        failed = True
         try:
             task()
+            failed = False
         except errors.DatabaseUnreachable:
             LOG.debug('The periodic task "%s" failed; it is tried again', name)
         except errors.ClimateError as error:
@@ -252,3 +257,4 @@ class Manager:
                         error.message)
         except Exception:  # Outer loop: the next run of the task may succeed.
             LOG.exception('The periodic task "%s" failed unexpectedly; it is tried again', name)
+        self.core.counts.task(name, failed)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metrics that Prometheus reads from a manager."""
+import contextlib
 import socket
 import ssl
 import subprocess
@@ -7,29 +8,119 @@ import urllib.error
 import urllib.request
 
 import prometheus_client
+from prometheus_client import parser
 import pytest
 from support import builders
 
+from climate import errors
+from climate import version
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+from climate.manager import counters
 from climate.manager import metrics
 from climate.manager.audit import schedule
 from climate.manager.events import clock_watch
 
 
-def test_metrics_count_leases_by_state_and_running_events(manager):
-    manager.enrol(2)
-    manager.create(builders.a_lease())
-    manager.create(builders.a_lease(start=builders.NOON + builders.hours(2),
-                                    end=builders.NOON + builders.hours(3)))
-    manager.run()
+def read_samples(manager):
+    """{(name, value of each label by the label's name): value} of a manager's metrics."""
     registry = prometheus_client.CollectorRegistry()
     registry.register(metrics.Collector(
         manager.core, manager.event_loop, schedule.AuditSchedule(manager.core, 'this manager'),
         clock_watch.ClockWatch(manager.core, 'this manager')))
     text = prometheus_client.generate_latest(registry).decode()
-    assert 'climate_leases{state="ACTIVE"} 1.0' in text
-    assert 'climate_leases{state="PENDING"} 1.0' in text
-    assert 'climate_events_running 0.0' in text
-    assert 'climate_clock_ahead_seconds 0.0' in text
+    return {(sample.name.removeprefix('climate_'),
+             *(value for _, value in sorted(sample.labels.items()))): sample.value
+            for family in parser.text_string_to_metric_families(text) for sample in family.samples}
+
+
+def test_each_series_with_known_labels_exists_at_zero_before_anything_happens(manager):
+    found = read_samples(manager)
+    for kind in event_kinds.KINDS:
+        for result in counters.RESULTS:
+            assert found['events_total', kind, result] == 0
+    for service in ('Nova', 'Placement', 'Neutron', 'Cinder', 'Heat', 'Magnum', 'Glance',
+                    'Keystone'):
+        for result in ('answered', 'refused', 'unreachable', 'trust_dead'):
+            assert ('cloud_calls_total', result, service) in found
+    for state in lifecycle.STATES:
+        assert found['leases', state] == 0
+    for pool in manager.core.registry.pools:
+        for state in ('sick', 'quarantined', 'out_of_order'):
+            assert found['resources_sick', pool, state] == 0
+    for kind in ('start_lease', 'end_lease', 'delete_lease'):
+        assert found['event_overdue_seconds', kind] == 0
+    for kind in ('start_lease', 'end_lease'):
+        assert found['event_lateness_seconds_count', kind] == 0
+    for transport in ('mail', 'webhook', 'calendar'):
+        assert found['subscriptions', 'true', transport] == 0
+    for name in ('error_leases_holding', 'outbox_waiting', 'outbox_oldest_seconds',
+                 'events_running', 'clock_ahead_seconds'):
+        assert found[name,] == 0
+    assert found['database_up',] == 1
+
+
+def test_metrics_count_what_became_of_events_and_how_late(manager):
+    manager.enrol(2)
+    manager.create(builders.a_lease())
+    manager.create(builders.a_lease(start=builders.NOON + builders.hours(2),
+                                    end=builders.NOON + builders.hours(3)))
+    before = read_samples(manager)
+    manager.run()
+    manager.clock.now = builders.NOON + builders.hours(2) + builders.minutes(4)
+    found = read_samples(manager)
+    assert found['event_overdue_seconds', 'start_lease'] == 240
+    assert found['event_overdue_seconds', 'end_lease'] == 64 * 60
+    # Nova does not answer to the end, which goes first, and refuses the start.
+    manager.cloud.fail('nova.add_host', 1, errors.CloudUnreachable(service='Nova', reason='busy'))
+    manager.run()
+    manager.cloud.fail('nova.add_host', 1, errors.CloudError(service='Nova', reason='no'))
+    manager.run_until(manager.clock.now + builders.minutes(2))
+    found = read_samples(manager)
+    assert found['leases', 'ACTIVE'] == 1
+    assert found['events_total', 'end_lease', 'done'] == 1
+    assert found['events_total', 'start_lease', 'done'] == 2
+    assert found['events_total', 'end_lease', 'retried'] == 1
+    assert found['events_total', 'start_lease', 'retried'] == 1
+    assert found['events_total', 'start_lease', 'given_up'] == 0
+    assert found['event_overdue_seconds', 'start_lease'] == 0
+    # The clock stands while events are carried out. Each was tried twice, two seconds apart.
+    assert found['event_lateness_seconds_bucket', 'start_lease', '0.5'] == 1
+    assert found['event_lateness_seconds_bucket', 'start_lease', '300.0'] == 2
+    assert found['event_lateness_seconds_sum', 'end_lease'] == 64 * 60 + 2
+
+    def more(result):
+        key = 'cloud_calls_total', result, 'Nova'
+        return found[key] - before[key]
+    assert (more('unreachable'), more('refused'), more('trust_dead')) == (1, 1, 0)
+    assert more('answered') > 5
+
+
+def test_a_lease_in_error_that_keeps_its_host_is_counted_until_it_is_healed(manager):
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(end=builders.NOON + builders.hours(1)))
+    manager.run()
+    manager.cloud.fail('nova.remove_host', 6, errors.CloudError(service='Nova', reason='no'))
+    manager.run_until(builders.NOON + builders.hours(1) + builders.minutes(2))
+    found = read_samples(manager)
+    assert manager.lease(lease).state == lifecycle.ERROR
+    assert found['error_leases_holding',] == found['leases', 'ERROR'] == 1
+    assert found['events_total', 'end_lease', 'given_up'] == 1
+    manager.run_until(manager.clock.now + builders.hours(1))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert read_samples(manager)['error_leases_holding',] == 0
+
+
+def test_metrics_that_need_no_database_are_served_without_it(manager, monkeypatch):
+    @contextlib.contextmanager
+    def down():
+        raise errors.DatabaseUnreachable(retry_after=5)
+        yield
+    monkeypatch.setattr(manager.core.database, 'reader', down)
+    found = read_samples(manager)
+    assert found['database_up',] == 0
+    assert found['events_total', 'start_lease', 'done'] == 0
+    assert ('leases', 'ACTIVE') not in found
 
 
 @pytest.fixture
@@ -75,7 +166,10 @@ def read(address, trusted, shown=None):
 
 def test_metrics_are_served_over_tls(served, certificate):
     address = served(metrics_cert_file=certificate[0], metrics_key_file=certificate[1])
-    assert 'climate_events_running 0.0' in read(address, certificate[0])
+    text = read(address, certificate[0])
+    assert 'climate_events_running 0.0' in text
+    assert f'climate_build_info{{version="{version.text()}"}} 1.0' in text
+    assert 'process_start_time_seconds' in text
     with pytest.raises(urllib.error.URLError, match='CERTIFICATE_VERIFY_FAILED'):
         read(address, None)
 

@@ -55,6 +55,12 @@ class EventLoop:
         self._outcomes = outcomes.Outcomes(parts)
         self._looks = looks.Looks(parts)
         self._budget = budget.Budget(parts.conf.acquire.processor_share, parts.monotonic)
+        self._ticked = parts.monotonic()
+
+    @property
+    def silent_seconds(self):
+        """The seconds since the last tick that succeeded, or since this loop was made."""
+        return self._core.monotonic() - self._ticked
 
     @property
     def running(self):
@@ -71,6 +77,11 @@ class EventLoop:
 
         They are submitted in the order of the lanes.
         """
+        count = self._tick(now)
+        self._ticked = self._core.monotonic()
+        return count
+
+    def _tick(self, now):
         kinds, slots = self._idle_for()
         if not kinds:
             return 0

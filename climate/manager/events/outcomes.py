@@ -24,6 +24,7 @@ from climate.manager import ownership
 from climate.manager import results
 from climate.manager.acquisition import closing
 from climate.manager.clearing import returns
+from climate.manager.events import counting
 from climate.manager.events import retries
 from climate.manager.events import transitions
 from climate.manager.idle import taken
@@ -49,6 +50,7 @@ class Outcomes:
         self._core = parts
         conf = parts.conf.manager
         self._retries = retries.Retries(conf)
+        self._counting = counting.Counting(parts.counts, self._retries)
         self._claim_length = datetime.timedelta(seconds=conf.claim_seconds)
 
     def record(self, claim, outcome, goes_on=False):
@@ -100,6 +102,7 @@ class Outcomes:
             if outcome.free or outcome.released:
                 # Last, because it locks events of others.
                 events.hasten_starts(connection, outcome.free.union(outcome.released), now)
+        self._counting.count(claim, outcome, now, tried_again=pause is not None)
         return following
 
     @staticmethod

@@ -169,6 +169,8 @@ class Reader(abc.ABC):
 
 
 class Failing(Reader):
+    service = 'Heat'
+
     def read(self):
         self.calls.append('read')
         raise OSError('The service is down.')
@@ -186,7 +188,10 @@ def test_a_read_is_repeated_at_once_only_if_it_failed_soon(seconds, times):
     found = guard.guarded(
         Failing, (OSError,), lambda _face, error: errors.CloudUnreachable(
             service='Heat', reason=str(error)), 3, seconds)()
+    unreachable = guard.CALLS.labels('Heat', guard.UNREACHABLE)._value
+    before = unreachable.get()
     for call in (found.read, found.change):
         with pytest.raises(errors.CloudUnreachable, match='The service is down'):
             call()
     assert found.calls == ['read'] * times + ['change']
+    assert unreachable.get() == before + 2
