@@ -52,8 +52,8 @@ ROOMS = (
     ('energy',),
     ('queue',),
     ('notifications',),
-    ('core', 'counters', 'ownership', 'results', 'lease_cloud', 'preparations', 'request_limit',
-     'request_secrets'),
+    ('core', 'counters', 'ownership', 'results', 'lease_cloud', 'names', 'preparations',
+     'request_limit', 'request_secrets'),
 )
 # The module of the manager that may name a package of plugins, because Nova's scheduler asks it.
 KNOW_A_SERVICE = {'leases/scheduler.py'}

@@ -15,8 +15,13 @@ backend.prefer_threads()
 
 import os
 
+from oslo_log import log
+
 from climate import conf as configuration
+from climate import version
 from climate.api import app
+
+LOG = log.getLogger(__name__)
 
 
 def _build():
@@ -24,7 +29,9 @@ def _build():
     conf = configuration.load([], 'climate-api',
                               files=files.split(os.pathsep) if files else None)
     configuration.set_up_logging(conf)
-    return app.build(conf)
+    built = app.build(conf)
+    LOG.info('climate-api %s is ready in a WSGI server', version.text())
+    return built
 
 
 application = _build()

@@ -2,11 +2,16 @@
 """climate-api: the REST service in a small WSGI server."""
 import sys
 
+from oslo_log import log
+
 from climate import conf as configuration
 from climate import errors
+from climate import version
 from climate.api import app
 from climate.cmd import start
 from climate.cmd import web
+
+LOG = log.getLogger(__name__)
 
 # Additional threads that refuse requests and answer /healthcheck while all others are busy.
 _REFUSING = 8
@@ -31,7 +36,7 @@ def listen(application, conf):
     # A thread for each request, each question of Nova, and each DELETE that waits.
     threads = 2 * conf.api.max_requests + conf.api.delete_waits + _REFUSING
     try:
-        return web.Server(
+        server = web.Server(
             application, host=conf.api.host, port=conf.api.port, ident='climate',
             threads=threads, connection_limit=_CONNECTIONS * threads,
             # [oslo_middleware] decides whether these headers are trusted.
@@ -42,3 +47,5 @@ def listen(application, conf):
             f'[api] host and port: Climate cannot listen on {conf.api.host}:{conf.api.port}: '
             f'{error.strerror}. Is another Climate running there? Choose another port: '
             'OS_API__PORT=1235 in the environment, or [api] port in a --config-file.') from error
+    LOG.info('climate-api %s listens on %s:%s', version.text(), conf.api.host, conf.api.port)
+    return server

@@ -2,13 +2,17 @@
 """climate-console: the pages for browsers, in a small WSGI server."""
 import sys
 
+from oslo_log import log
 from oslo_middleware import http_proxy_to_wsgi
 
 from climate import conf as configuration
 from climate import errors
+from climate import version
 from climate.cmd import start
 from climate.cmd import web
 from climate.console import app
+
+LOG = log.getLogger(__name__)
 
 
 def main():
@@ -27,7 +31,7 @@ def listen(application, conf):
     :raises errors.Unusable: the address cannot be used.
     """
     try:
-        return web.Server(
+        server = web.Server(
             http_proxy_to_wsgi.HTTPProxyToWSGI(application, conf), host=conf.console.host,
             port=conf.console.port, ident='climate', threads=conf.console.threads,
             clear_untrusted_proxy_headers=False,
@@ -38,3 +42,6 @@ def listen(application, conf):
             f'{conf.console.host}:{conf.console.port}: {error.strerror}. Choose another port: '
             'OS_CONSOLE__PORT=1237 in the environment, or [console] port in a --config-file.'
         ) from error
+    LOG.info('climate-console %s listens on %s:%s', version.text(), conf.console.host,
+             conf.console.port)
+    return server

@@ -163,7 +163,7 @@ def _translated(known):
         # Another error without a statement came while connecting; oslo.db misses some of
         # PostgreSQL's.
         if isinstance(error, sa.exc.OperationalError) and error.statement is None:
-            known.failed(logging.ERROR, 'The database cannot be opened', reason(error))
+            known.failed(logging.WARNING, 'The database cannot be opened', reason(error))
             raise errors.DatabaseUnreachable(retry_after=_RETRY_SECONDS) from error
         if 'UNIQUE constraint' in text:
             raise Duplicate(text) from error

@@ -13,6 +13,7 @@ from climate import cloud as clouds
 from climate import errors
 from climate.db import engine
 from climate.manager import counters
+from climate.manager import names
 from climate.manager import ownership
 from climate.plugins import registry
 
@@ -38,6 +39,7 @@ class Core:
     :ivar monotonic: returns seconds that rise also while this process is stopped; use them only to
         measure how long something took in this process.
     :ivar counts: the Counters of what this manager does, for the metrics.
+    :ivar resource_names: the Names of resources, for the log.
     """
 
     conf: object
@@ -48,6 +50,7 @@ class Core:
     notify: collections.abc.Callable[[], None] = lambda: None
     monotonic: collections.abc.Callable[[], float] = time.monotonic
     counts: counters.Counters = dataclasses.field(default_factory=counters.Counters)
+    resource_names: names.Names = dataclasses.field(default_factory=names.Names)
 
 
 @contextlib.contextmanager

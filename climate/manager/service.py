@@ -10,6 +10,7 @@ from oslo_log import log
 
 from climate import cloud as clouds
 from climate import errors
+from climate import version
 from climate.db import engine
 from climate.db import managers
 from climate.db import migrate
@@ -116,6 +117,7 @@ class Manager:
         :raises ClimateError: the database does not answer.
         :raises metrics.Unusable: /metrics cannot be served.
         """
+        LOG.info('Manager %s: version %s begins', self.owner, version.text())
         self._since = self.core.clock()
         metrics.serve(self.core, self.event_loop, self.periodic.audit_schedule, self.clock_watch,
                       self.periodic.deliverers)

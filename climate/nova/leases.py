@@ -136,7 +136,7 @@ class Leases:
                 path, method, headers=headers, authenticated=False, raise_exc=False,
                 connect_retries=1, connect_retry_delay=0.1, **more)
         except exceptions.ClientException as error:
-            LOG.error('Climate cannot be reached: %s: %s', type(error).__name__, error)
+            LOG.warning('Climate cannot be reached: %s: %s', type(error).__name__, error)
             raise errors.Unreachable(_RETRY_SECONDS) from error
         if response.status_code >= 400:
             raise _refusal(response)
@@ -169,8 +169,9 @@ def _refusal(response):
     status = response.status_code
     message = _message(response)
     if message is None:
-        LOG.error('%s gave an answer that is not from Climate, with status %d', response.url,
-                  status)
+        # A proxy answers so while Climate is down; any other answer comes from a wrong URL.
+        log_it = LOG.warning if status >= 500 else LOG.error
+        log_it('%s gave an answer that is not from Climate, with status %d', response.url, status)
         return errors.Unreachable(_RETRY_SECONDS)
     if status not in _STATUSES:
         LOG.warning('Climate refuses a lease with status %d: %s', status, message)

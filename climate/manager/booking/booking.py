@@ -311,6 +311,7 @@ class Booking:
             return
         locked = {resource.id: resource
                   for resource in resources.lock(connection, {*ids, *also})}
+        self._core.resource_names.learn(locked.values())
         if not locked.keys() >= set(ids):
             raise errors.LostRace()
         self._prove_matching(connection, wishes, chosen, locked)

@@ -62,7 +62,8 @@ class Offers:
                                   request_sizes.of_requests(offer.request), now)
         made = self._hold(offer, wishes, planned, most)
         LOG.info('Offer %s of project %s: held until %s, resources %s', made.id, made.project_id,
-                 made.held_until.isoformat(), [each.resource_id for each in made.allocations])
+                 made.held_until.isoformat(),
+                 self._core.resource_names.of(each.resource_id for each in made.allocations))
         return made
 
     def _hold(self, offer, wishes, planned, most):

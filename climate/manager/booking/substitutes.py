@@ -142,6 +142,7 @@ class Substitutes:
         """
         known = {each.id: each for each in resources.with_ids(
             connection, {given.resource_id for given in allocated})}
+        self._core.resource_names.learn(known.values())
         whole = [given.resource_id for given in allocated if given.whole]
         late = self._in_the_way(connection, reservation, allocated, known, now)
         free = [key for key in whole if key not in late]
@@ -205,9 +206,7 @@ class Substitutes:
             new = sorted({given.resource_id for given in chosen})
             reservations.change(connection, [reservation.id], now, resources_changed=True)
             journal.note(connection, lease.id, now, 'climate', 'substitute',
-                         texts.same(
-                             f'resources {sorted(lost.ids)} replaced by {new}' if new else
-                             f'resources {sorted(lost.ids)} left out, as there are no others'))
+                         self._explained(lost.ids, new))
             return new
         try:
             planned = self._booking.plan(wishes, span, now, avoid=avoid)
@@ -218,7 +217,17 @@ class Substitutes:
             planned = self._booking.plan(wishes, span, now, avoid=avoid)
         new = self._booking.book(wishes, span, now, write, planned=planned, avoid=avoid)
         LOG.warning('Lease %s, reservation %s: %s not available, replaced by resources %s',
-                    lease.id, reservation.id, ', '.join(lost.held + lost.broken), new or 'none')
+                    lease.id, reservation.id, ', '.join(lost.held + lost.broken),
+                    self._core.resource_names.of(new))
+
+    def _explained(self, lost, new):
+        """Return what became of the resources `lost`; only operators read names."""
+        named = self._core.resource_names.of
+        if not new:
+            why = 'left out, as there are no others'
+            return texts.Text(f'resources {sorted(lost)} {why}', f'resources {named(lost)} {why}')
+        return texts.Text(f'resources {sorted(lost)} replaced by {new}',
+                          f'resources {named(lost)} replaced by {named(new)}')
 
     def _in_use(self, reservation, resource, whole):
         """Return True if servers of the reservation may be on a resource allocated to it."""

@@ -95,8 +95,10 @@ class Sleepers:
                        if (each.state in (sleep.ASLEEP, sleep.FALLING)
                            or (each.state == sleep.FAILED and key == mended))
                        and power.change(connection, each, sleep.WAKING, now)}
+            if changed:
+                self._core.resource_names.learn(resources.with_ids(connection, sorted(changed)))
         for key, before in changed.items():
-            LOG.info('Resource %s: %s, now waking up', key, before)
+            LOG.info('Resource %s: %s, now waking up', self._core.resource_names.of([key]), before)
         return bool(changed)
 
     @cores.again_after_a_race
@@ -121,7 +123,8 @@ class Sleepers:
                 return False
             for each in states.values():
                 power.change(connection, each, sleep.FALLING, now)
-        LOG.info('Resources %s: awake, now falling asleep', ', '.join(map(str, ids)))
+            self._core.resource_names.learn(locked)
+        LOG.info('Resources %s: awake, now falling asleep', self._core.resource_names.of(ids))
         return True
 
     def _insist(self, resource_ids, now):

@@ -84,7 +84,7 @@ class ClockWatch:
         self._publish('clock.doubted', judgement, now)
 
     def _believe(self, judgement, now):
-        LOG.warning('The clock of the database says %s and is believed again', now.isoformat())
+        LOG.info('The clock of the database says %s and is believed again', now.isoformat())
         self._publish('clock.believed', judgement, now)
 
     def _publish(self, what, judgement, now):

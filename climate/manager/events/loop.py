@@ -176,7 +176,10 @@ class EventLoop:
                 return self._record(claim, outcome)
         except (ownership.ClaimLost, errors.LostRace):
             self._let_go(claim)
-        except Exception:  # A door: the claim ends, and the event is carried out anew.
+        except errors.ClimateError as error:
+            LOG.warning('Lease %s: the result of %s could not be stored; it is carried out again: '
+                        '%s', lease.id, event.kind, error.message)
+        except Exception:  # Outer loop: the claim ends, and the event is carried out again.
             LOG.exception('Lease %s: the result of %s could not be stored; it is carried out again',
                           lease.id, event.kind)
         finally:

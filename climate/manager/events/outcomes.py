@@ -227,12 +227,18 @@ class Outcomes:
             leases.change(connection, leases.get(connection, lease.id), now,
                           reason=outcome.reason if claim.kind.given_up_reason is None
                           else texts.same(claim.kind.given_up_reason))
-        if self._retries.was_given_up(event):
-            LOG.warning('Lease %s: %s failed again: %s', lease.id, event.kind, _words(outcome))
-            return
-        LOG.error('Lease %s: %s failed for good, look at it: %s', lease.id, event.kind,
-                  _words(outcome))
-        outbox.publish(connection, lease, now, 'error')
+        self._log_given_up(claim, outcome, event, now)
+        if not self._retries.was_given_up(event):
+            outbox.publish(connection, lease, now, 'error')
+
+    def _log_given_up(self, claim, outcome, event, now):
+        """Log that an Event failed: as an ERROR only if it does not pass without a person."""
+        log_it, then = LOG.warning, 'it is tried again'
+        if not self._retries.goes_on(claim) or self._starts_whole(claim):
+            log_it, then = LOG.error, 'it is not tried again'
+        elif self._retries.is_refused_for_long(event, outcome, now):
+            log_it, then = LOG.error, 'it is tried again, but has failed for long'
+        log_it('Lease %s: %s failed, %s: %s', claim.lease.id, event.kind, then, _words(outcome))
 
     def _starts_whole(self, claim):
         """Return whether a lease is taken back because a part of it could not be started."""
@@ -259,6 +265,8 @@ class Outcomes:
             events.move(connection, event, now,
                         min(each for each in moments if each is not None))
             _tell(connection, claim, now, f'{event.kind} failed', outcome.reason)
+            if self._retries.is_refused_for_long(given_up, outcome, now):
+                self._log_given_up(claim, outcome, given_up, now)
             return
         acquisitions.leave(connection, lease.id, now)
         if outcome.result == results.DONE:

@@ -91,6 +91,20 @@ class Retries:
         """Return whether an event that goes on was given up before."""
         return event.attempts > self._pause.attempts
 
+    def goes_on(self, claim):
+        """Return whether what an event was for is tried again after the event was given up."""
+        if claim.kind.given_up is event_kinds.GivenUp.GOES_ON:
+            return True
+        return bool(self._heal) and (claim.kind.retry is event_kinds.Retry.HEALING
+                                     or claim.kind.given_up is event_kinds.GivenUp.HEALED)
+
+    def is_refused_for_long(self, event, outcome, now):
+        """Return whether services refuse an Event for longer than an outage may take.
+
+        A service that is down refuses nothing. It has a metric and an alert of its own.
+        """
+        return not outcome.unreachable and _since_first_try(event, now) >= self._outage
+
     def pause_after_given_up(self, claim):
         """Return the pause before an event that goes on is tried again; it grows."""
         return (self.healing_pause(claim.event, claim.at)

@@ -92,8 +92,9 @@ def write(connection, conf, resource, after, now):
         resources.change(connection, resource.id, now, available_since=now)
         wakeups.wake(connection, now)
     if verdict.state != was:
-        LOG.warning('Resource %s (%s %s): %s, now %s%s', resource.id, resource.pool, resource.name,
-                    was, verdict.state, f': {verdict.reason}' if verdict.reason else '')
+        log_it = LOG.info if verdict.state == health.WELL else LOG.warning
+        log_it('Resource %s (%s %s): %s, now %s%s', resource.id, resource.pool, resource.name, was,
+               verdict.state, f': {verdict.reason}' if verdict.reason else '')
 
 
 def quarantined(known, conf, reason, now):

@@ -127,7 +127,8 @@ class Create:
             raise
         LOG.info('Lease %s of project %s: created, %s, %s to %s, resources %s', made.id,
                  made.project_id, made.state, made.start.isoformat(), made.end.isoformat(),
-                 [reservation.resource_ids for reservation in made.reservations])
+                 self._core.resource_names.of(
+                     key for reservation in made.reservations for key in reservation.resource_ids))
         self._core.notify()
         return made
 

@@ -113,8 +113,10 @@ class Moves:
                                 resources_changed=True)
             leases.change(connection, current, now)
             new = sorted({given.resource_id for given in chosen})
-            why = texts.joined(occasion.because, texts.same(
-                f'Its resources {left} are replaced by {new}.'))
+            named = self._core.resource_names.of
+            why = texts.joined(occasion.because, texts.Text(
+                f'Its resources {left} are replaced by {new}.',
+                f'Its resources {named(left)} are replaced by {named(new)}.'))
             journal.note(connection, lease.id, now, 'climate', 'moved', why)
             outbox.publish(connection, leases.get(connection, lease.id).explained(why), now,
                            'moved')
@@ -128,8 +130,8 @@ class Moves:
             planned = self._booking.plan(wishes, lease.interval, now, occasion.avoid)
         new = self._booking.book(wishes, lease.interval, now, write, planned=planned,
                                  avoid=occasion.avoid)
-        LOG.info('Lease %s: moved to the resources %s: %s', lease.id, new,
-                 occasion.because.operator)
+        LOG.info('Lease %s: moved to the resources %s: %s', lease.id,
+                 self._core.resource_names.of(new), occasion.because.operator)
 
     @cores.again_after_a_race
     def tell(self, lease_id, occasion, why, now):

@@ -145,7 +145,7 @@ def test_zero_believes_every_time(watched, lease, conf):
 
 
 def test_somebody_is_told_once_of_the_doubt_and_once_of_its_end(watched, lease, caplog):
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.INFO):
         watched.clock.advance(hours(3))
         for _ in range(9):
             watched.goes_on(5)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases of each type while a service of the cloud is down: late, never lost, never stuck."""
+import dataclasses
 import itertools
+import logging
 
 import acts
 import pytest
@@ -11,6 +13,7 @@ from climate.cloud import guard
 from climate.cloud.simulated import neutron
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager.events import loop
 
 NOON, hours, minutes, seconds = builders.NOON, builders.hours, builders.minutes, builders.seconds
 TEMPLATE = {'heat_template_version': '2021-04-16',
@@ -38,17 +41,17 @@ class Outage:
     """
 
     def __init__(self, manager, *services):
-        self._down, self.seen = services, False
+        self._down, self.seen, self._error = services, False, errors.CloudUnreachable
         manager.cloud.faults.on_point = self._meet
 
-    def of(self, *services):
-        self._down, self.seen = services, False
+    def of(self, *services, error=errors.CloudUnreachable):
+        self._down, self.seen, self._error = services, False, error
 
     def _meet(self, name, when):
         service = name.partition('.')[0]
         if when == 'before' and service in self._down:
             self.seen = True
-            raise errors.CloudUnreachable(service=service.capitalize(), reason='HTTP 500')
+            raise self._error(service=service.capitalize(), reason='HTTP 500')
 
 
 def resourceful(conf, database, clock):
@@ -125,6 +128,87 @@ def test_a_lease_of_each_type_outlives_outages_of_each_service(manager, kind):
         assert held(manager) == []
         assert manager.cloud.leftovers() == before, service
     assert met, 'No service is used.'
+
+
+def _errors_of(caplog):
+    return [each.getMessage() for each in caplog.records if each.levelno >= logging.ERROR]
+
+
+@pytest.mark.parametrize('error', [errors.CloudUnreachable, errors.CloudError])
+def test_an_outage_that_ends_by_itself_logs_no_error(manager, caplog, error):
+    outage, start = Outage(manager), NOON + hours(1)
+    for number in range(2):
+        # One ends and the other one starts while all services are down.
+        manager.create(builders.a_lease(
+            *(asked(kind) for kind in ('physical:host', 'virtual:instance', 'virtual:volume')),
+            start=NOON + number * hours(1), end=start + number * hours(1)))
+    _pass(manager, minutes(59))
+    outage.of(*SERVICES, error=error)
+    # A service that refuses everything for a minute, as one behind a wrong proxy, is an outage too.
+    _pass(manager, minutes(2) + seconds(20))
+    assert outage.seen
+    outage.of()
+    _pass(manager, minutes(5))
+    states = {each.state for each in manager.client.list_leases(
+        builders.a_member(), records.LeaseQuery())}
+    assert states == {lifecycle.TERMINATED, lifecycle.ACTIVE}
+    assert _errors_of(caplog) == []
+    assert 'failed' in caplog.text
+
+
+class Interrupted:
+    """A database to which nothing can be written while it is down."""
+
+    def __init__(self, database):
+        self._database, self.down = database, False
+
+    def __getattr__(self, name):
+        return getattr(self._database, name)
+
+    def writer(self):
+        if self.down:
+            raise errors.DatabaseUnreachable(retry_after=5)
+        return self._database.writer()
+
+
+def test_a_result_that_an_outage_of_the_database_loses_is_no_error(manager, caplog):
+    database = Interrupted(manager.database)
+    manager.event_loop = loop.EventLoop(dataclasses.replace(manager.core, database=database),
+                                        'this manager', lambda work, claim: work(claim))
+    lease = manager.create(builders.a_lease(end=NOON + hours(9)))
+
+    def break_off(name, when):
+        database.down = database.down or (name, when) == ('nova.add_host', 'after')
+    manager.cloud.faults.on_point = break_off
+    manager.run()
+    database.down, manager.cloud.faults.on_point = False, None
+    assert f'Lease {lease.id}: the result of start_lease could not be stored' in caplog.text
+    _pass(manager, minutes(2))
+    assert manager.lease(lease).state == lifecycle.ACTIVE
+    assert _errors_of(caplog) == []
+
+
+def test_a_refusal_that_lasts_longer_than_an_outage_logs_an_error(manager, caplog):
+    outage = Outage(manager)
+    lease = manager.create(builders.a_lease(end=NOON + hours(9)))
+    outage.of('nova', error=errors.CloudError)
+    _pass(manager, minutes(9))
+    assert _errors_of(caplog) == []
+    _pass(manager, minutes(5))
+    message = _errors_of(caplog)[0]
+    assert message.startswith(f'Lease {lease.id}: start_lease failed, it is tried again, but')
+    assert message.endswith('Nova: HTTP 500')
+
+
+def test_a_start_that_is_not_tried_again_logs_an_error(conf, database, clock, caplog):
+    conf.set_override('heal_seconds', 0, group='manager')
+    manager = resourceful(conf, database, clock)
+    outage = Outage(manager)
+    lease = manager.create(builders.a_lease(end=NOON + hours(9)))
+    outage.of('nova', error=errors.CloudError)
+    _pass(manager, minutes(2))
+    [message] = _errors_of(caplog)
+    assert message.startswith(f'Lease {lease.id}: start_lease failed, it is not tried again: ')
 
 
 @pytest.mark.parametrize('service', ['nova', 'heat', 'neutron', 'cinder'])
