@@ -25,6 +25,8 @@ def _long(text):
 
 # Connection.Start with no properties (AMQP 0-9-1).
 _START = _frame((10, 10), b'\x00\x09' + _long(b'') + _long(b'PLAIN AMQPLAIN') + _long(b'en_US'))
+
+
 def _close(code, text):
     return _frame((10, 50), struct.pack('>HB', code, len(text)) + text + struct.pack('>HH', 0, 0))
 
