@@ -194,29 +194,37 @@ def _guarded(method, foreign, translate, stop):
             raise translate(self, error) from error
 
     if stop is None:
-        return _counted(wrapper)
-    return _counted(tenacity.retry(
+        return _counting(wrapper)
+    return _counting(tenacity.retry(
         retry=tenacity.retry_if_exception_type(errors.CloudUnreachable),
         stop=stop, wait=tenacity.wait_random_exponential(multiplier=0.1, max=1),
         reraise=True)(wrapper))
 
 
-def _counted(method):
+def _counting(method):
     """Return the method of a Face, which then counts its calls in CALLS."""
     @functools.wraps(method)
     def wrapper(self, *args, **kwargs):
-        service, result = self.service, ANSWERED
-        try:
+        with counted(self.service):
             return method(self, *args, **kwargs)
-        except errors.CloudError as error:
-            result = _FAILURES.get(type(error), ANSWERED)
-            # The login may have failed, and not the service that needed it.
-            service = error.kwargs.get('service', service) if result != ANSWERED else service
-            raise
-        finally:
-            CALLS.labels(service, result).inc()
 
     return wrapper
+
+
+@contextlib.contextmanager
+def counted(service):
+    """Count the block as one call of a service in CALLS."""
+    result = ANSWERED
+    try:
+        yield
+    except errors.CloudError as error:
+        result = _FAILURES.get(type(error), ANSWERED)
+        if result != ANSWERED:
+            # The login may have failed, and not the service that needed it.
+            service = error.kwargs.get('service', service)
+        raise
+    finally:
+        CALLS.labels(service, result).inc()
 
 
 def _add_series(service):

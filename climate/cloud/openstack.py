@@ -42,7 +42,8 @@ class OpenStackCloud(base.Cloud):
 
     def log_in(self):
         for name, connected in self._connected.items():
-            with faults.mapped('Keystone', login_group=self._sessions.login_group(name)):
+            with guard.counted('Keystone'), faults.mapped(
+                    'Keystone', login_group=self._sessions.login_group(name)):
                 connected.get_token()
 
     def check(self):
@@ -57,7 +58,7 @@ class OpenStackCloud(base.Cloud):
             raise errors.TrustDead(service='Keystone', reason='there is no trust.')
         login_session, services = self._user(trust_id)
         # Log in now, so that a caller can act without the user if the trust is dead.
-        with faults.mapped('Keystone', trust_id):
+        with guard.counted('Keystone'), faults.mapped('Keystone', trust_id):
             login_session.get_token()
         return services
 

@@ -244,19 +244,26 @@ def serve(core, event_loop, audit_schedule, clock_watch, deliverers=()):
     conf = core.conf.manager
     if not conf.metrics_port:
         return None
-    registry = prometheus_client.CollectorRegistry()
-    registry.register(Collector(core, event_loop, audit_schedule, clock_watch, deliverers))
-    prometheus_client.ProcessCollector(registry=registry)
-    prometheus_client.Info('climate_build', 'The version of this manager', registry=registry).info(
-        {'version': version.text()})
+    collector = Collector(core, event_loop, audit_schedule, clock_watch, deliverers)
     certificate, key, authority = _files(conf)
     try:
         server, _ = prometheus_client.start_http_server(
-            conf.metrics_port, addr=conf.metrics_host, registry=registry, certfile=certificate,
-            keyfile=key, client_cafile=authority, client_auth_required=authority is not None)
+            conf.metrics_port, addr=conf.metrics_host, registry=registry_of(collector),
+            certfile=certificate, keyfile=key, client_cafile=authority,
+            client_auth_required=authority is not None)
     except OSError as error:
         raise _cannot_listen(conf, error) from error
     return server
+
+
+def registry_of(collector):
+    """Return a registry of a Collector, with the version and the process of this manager."""
+    registry = prometheus_client.CollectorRegistry()
+    registry.register(collector)
+    prometheus_client.ProcessCollector(registry=registry)
+    prometheus_client.Info('climate_build', 'The version of this manager', registry=registry).info(
+        {'version': version.text()})
+    return registry
 
 
 def _files(conf):

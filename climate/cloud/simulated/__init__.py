@@ -74,7 +74,8 @@ class SimulatedCloud(base.Cloud):
 
     def log_in(self):
         # No call of the cloud: the fault points of a manager would have other numbers.
-        self.faults.refuse('keystone.log_in')
+        with guard.counted('Keystone'):
+            self.faults.refuse('keystone.log_in')
 
     def check(self):
         self.log_in()
@@ -86,7 +87,8 @@ class SimulatedCloud(base.Cloud):
         if not trust_id:
             raise errors.TrustDead(service='Keystone', reason='there is no trust.')
         services = self._services(trust_id)
-        services.keystone.login()
+        with guard.counted('Keystone'):
+            services.keystone.login()
         return services
 
     def fail(self, call_name, times, error):

@@ -11,6 +11,7 @@ import requests
 from climate import cloud as clouds
 from climate import conf as options
 from climate import errors
+from climate.cloud import guard
 from climate.cloud import session
 
 
@@ -71,8 +72,11 @@ def test_a_user_is_logged_in_by_the_trust_alone_and_once(canned):
 @pytest.mark.parametrize('status', [401, 403, 404])
 def test_a_trust_that_gives_no_token_is_dead(canned, status):
     _refuse_login(canned, status)
+    dead = guard.CALLS.labels('Keystone', guard.TRUST_DEAD)._value
+    before = dead.get()
     with pytest.raises(errors.TrustDead):
         canned.cloud().as_user('t1')
+    assert dead.get() == before + 1
 
 
 def test_a_trust_that_dies_later_is_seen_at_the_next_call(canned):

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real Prometheus that reads managers, with short intervals."""
+import contextlib
+import json
+import shutil
+import subprocess
+import urllib.parse
+import urllib.request
+
+from support import builders
+from support import waiting
+
+#: The program, or None if it is not installed.
+PROGRAM = shutil.which('prometheus')
+
+
+class Prometheus:
+    """The API of a Prometheus on loopback."""
+
+    def __init__(self, port):
+        self._port = port
+
+    def ask(self, path, **parameters):
+        """Return the data of an answer of the API; `path` is the end of its URL."""
+        query = urllib.parse.urlencode(parameters, doseq=True)
+        with urllib.request.urlopen(f'http://127.0.0.1:{self._port}/api/v1/{path}?{query}',
+                                    timeout=30) as answer:
+            return json.load(answer)['data']
+
+    def query(self, text):
+        """Return the series that an expression gives now."""
+        return self.ask('query', query=text)['result']
+
+    def firing(self):
+        """Return the names of the alerts that fire."""
+        return {alert['labels']['alertname'] for alert in self.ask('alerts')['alerts']
+                if alert['state'] == 'firing'}
+
+
+@contextlib.contextmanager
+def running(folder, metrics_port, rules=None):
+    """Let a Prometheus read the manager at that port; yields the Prometheus when it has read it.
+
+    :param folder: the path of an empty folder for its files.
+    :param rules: the text of a file of rules, or None.
+    """
+    port = builders.a_free_port()
+    (folder / 'prometheus.yml').write_text(json.dumps({
+        'global': {'scrape_interval': '500ms', 'scrape_timeout': '500ms',
+                   'evaluation_interval': '500ms'},
+        'rule_files': [] if rules is None else ['rules.yml'],
+        'scrape_configs': [{'job_name': 'climate', 'static_configs': [
+            {'targets': [f'127.0.0.1:{metrics_port}']}]}]}))
+    if rules is not None:
+        (folder / 'rules.yml').write_text(rules)
+    with open(folder / 'log', 'wb') as log, subprocess.Popen(
+            [PROGRAM, f'--config.file={folder}/prometheus.yml',
+             f'--storage.tsdb.path={folder}/data', f'--web.listen-address=127.0.0.1:{port}'],
+            stdout=log, stderr=log) as process:
+        found = Prometheus(port)
+
+        def has_read():
+            assert process.poll() is None, (folder / 'log').read_text()
+            try:
+                return found.query('climate_build_info')
+            except OSError:
+                return False
+        try:
+            waiting.until(has_read)
+            yield found
+        finally:
+            process.terminate()
