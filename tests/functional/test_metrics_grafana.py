@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each query of the Grafana dashboard returns data of a real manager from a real Prometheus."""
+"""Each query of the Grafana dashboards returns data of a real manager from a real Prometheus."""
+import contextlib
 import itertools
 import json
 import pathlib
 import re
-import shutil
-import subprocess
 import time
-import urllib.parse
-import urllib.request
 import uuid
 
 from functional.manager import daemons
 import pytest
 from support import builders
+from support import prometheus_server
 from support import waiting
 
 from climate import errors
@@ -22,12 +20,10 @@ from climate.manager import endpoint
 from climate.manager.idle import sampler
 from climate.rpc import client
 
-PROMETHEUS = shutil.which('prometheus')
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / 'etc/climate/grafana'
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = ROOT / 'etc/climate/grafana'
 # What Grafana puts in, and a step at which a young Prometheus has samples.
 VARIABLES = {'$project': '.*', '$pool': '.*', '$__range:1m': '1m:1s'}
-
-pytestmark = pytest.mark.skipif(PROMETHEUS is None, reason='Prometheus is not installed.')
 
 
 def dashboards():
@@ -45,10 +41,11 @@ def queries():
                 yield panel['title'], text
 
 
-@pytest.fixture
-def manager(conf, database):
+@contextlib.contextmanager
+def a_manager(conf, database):
     """A whole manager with its port for Prometheus, and a lease, a refusal and a host at rest."""
     conf.set_override('sample_minutes', 0, group='idle')
+    conf.set_override('host', 'mail.invalid', group='mail')
     with daemons.running(conf, database, metrics_port=builders.a_free_port(),
                          metrics_host='127.0.0.1', audit_interval_seconds=1) as found:
         asked = client.ManagerClient(builders.Wire(endpoint.InProcess(found.endpoint)))
@@ -68,65 +65,47 @@ def manager(conf, database):
         yield found
 
 
-@pytest.fixture
-def ask(manager, tmp_path):
-    """callable(path, parameters): the data that a Prometheus answers which reads that manager."""
-    port = builders.a_free_port()
-    (tmp_path / 'prometheus.yml').write_text(json.dumps({
-        'global': {'scrape_interval': '1s', 'scrape_timeout': '1s'},
-        'scrape_configs': [{'job_name': 'climate', 'static_configs': [
-            {'targets': [f'127.0.0.1:{manager.core.conf.manager.metrics_port}']}]}]}))
-    with open(tmp_path / 'log', 'wb') as log, subprocess.Popen(
-            [PROMETHEUS, f'--config.file={tmp_path}/prometheus.yml',
-             f'--storage.tsdb.path={tmp_path}/data', f'--web.listen-address=127.0.0.1:{port}'],
-            stdout=log, stderr=log) as running:
-        def asked(path, **parameters):
-            query = urllib.parse.urlencode(parameters, doseq=True)
-            with urllib.request.urlopen(f'http://127.0.0.1:{port}/api/v1/{path}?{query}',
-                                        timeout=30) as answer:
-                return json.load(answer)['data']
-
-        def serves():
-            assert running.poll() is None, (tmp_path / 'log').read_text()
-            try:
-                return asked('query', query='climate_audit_drift')['result']
-            except OSError:
-                return False
-        try:
-            waiting.until(serves)
-            yield asked
-        finally:
-            running.terminate()
+@pytest.mark.proof
+@pytest.mark.skipif(prometheus_server.PROGRAM is None, reason='Prometheus is not installed.')
+def test_the_dashboards_show_what_a_manager_has(conf, database, tmp_path):
+    (tmp_path / 'prometheus').mkdir()
+    with a_manager(conf, database) as manager, prometheus_server.running(
+            tmp_path / 'prometheus', manager.core.conf.manager.metrics_port) as prometheus:
+        waiting.until(lambda: prometheus.query('climate_audit_drift'))
+        # The sums over time need some samples.
+        waiting.until(lambda: len(prometheus.query('climate_leases[1m]')[0]['values']) > 2)
+        _each_query_returns_data(prometheus)
+        _the_variables_have_values(prometheus)
+        _the_figures_are_those_of_the_lease(prometheus)
 
 
-def test_each_query_of_the_dashboard_returns_data(ask):
+def _each_query_returns_data(prometheus):
     asked = list(queries())
-    assert len(asked) > 15
+    assert len(asked) > 40
     assert [left for _, text in asked for left in re.findall(r'\$\w+', text)] == []
-    # The sums over time need some samples.
-    waiting.until(lambda: len(ask('query', query='climate_leases[1m]')['result'][0]['values']) > 2)
     for title, text in asked:
-        found = ask('query', query=text)['result']
+        found = prometheus.query(text)
         assert found, f'{title}: {text} returns nothing.'
         assert all(each['value'][1] != 'NaN' for each in found), (title, found)
-        ranged = ask('query_range', query=text, start=time.time() - 60, end=time.time(), step=5)
+        ranged = prometheus.ask('query_range', query=text, start=time.time() - 60,
+                                end=time.time(), step=5)
         assert ranged['result'], f'{title}: {text} returns nothing over time.'
 
 
-def test_the_variables_of_the_dashboard_have_values(ask):
+def _the_variables_have_values(prometheus):
     listed = itertools.chain(*(each['templating']['list'] for each in dashboards()))
     metrics = {each['name']: re.fullmatch(r'label_values\((\w+), (\w+)\)', each['query'])
                for each in listed if each['type'] == 'query'}
     assert {'pool', 'project'} == set(metrics)
-    values = {name: {each[found[2]] for each in ask('series', **{'match[]': found[1]})}
+    values = {name: {each[found[2]] for each in prometheus.ask('series', **{'match[]': found[1]})}
               for name, found in metrics.items()}
     assert 'host' in values['pool']
     assert values['project'] == {'demo'}
 
 
-def test_the_figures_are_those_of_the_lease(ask):
+def _the_figures_are_those_of_the_lease(prometheus):
     def value(text):
-        [found] = ask('query', query=text)['result']
+        [found] = prometheus.query(text)
         return float(found['value'][1])
     mine = '{project_id="demo", pool="host", resource_type="physical:host"}'
     assert value(f'climate_allocated_resources{mine}') == 1
@@ -135,3 +114,12 @@ def test_the_figures_are_those_of_the_lease(ask):
     assert value('climate_refused_resources{project_id="demo", reason="no_match"}') == 5
     assert value('climate_pool_capacity_resources{pool="host"}') == 2
     assert value('climate_pool_out_of_order_resources{pool="host"}') == 1
+
+
+def test_the_dashboards_show_each_metric_of_the_page():
+    page = (ROOT / 'doc/source/admin/monitoring.rst').read_text()
+    table = page[page.index('* - Metric'):page.index('Every manager reports the same usage')]
+    named = set(re.findall(r'climate_[a-z_]+[a-z]', table))
+    shown = ' '.join(text for _, text in queries())
+    assert len(named) > 25
+    assert [each for each in sorted(named) if each not in shown] == []
