@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each alert fires by its cause: with promtool, and with a real Prometheus and real managers."""
+import logging
 import os
 import pathlib
 import re
@@ -148,7 +149,7 @@ def scene(conf, database, tmp_path):
 
 @pytest.mark.proof
 @needs_prometheus
-def test_each_trouble_in_the_cloud_fires_its_alerts(scene):
+def test_each_trouble_in_the_cloud_fires_its_alerts(scene, caplog):
     # Nova does not answer; later it does.
     scene.cloud.fail('nova.add_host', 10 ** 6, errors.CloudUnreachable(service='Nova', reason='-'))
     lease = scene.lease()
@@ -157,6 +158,9 @@ def test_each_trouble_in_the_cloud_fires_its_alerts(scene):
     scene.await_state(lease, lifecycle.ACTIVE)
     scene.await_alerts('ClimateEventsLate')
     scene.await_silence('ClimateServiceUnreachable', 'ClimateEventsOverdue')
+    # An outage that ended by itself needs nobody.
+    assert [each for each in caplog.records
+            if each.levelno >= logging.ERROR and each.name.startswith('climate')] == []
     # Nova refuses an end.
     scene.cloud.fail('nova.delete_aggregate', 10 ** 6, errors.CloudError(
         service='Nova', reason='Forbidden'))
