@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The secret fields of requests: read for starts and changes, and masked in messages."""
 import json
+import re
 
 from climate import errors
 from climate.db import reservations as rows
@@ -9,6 +10,9 @@ from climate.domain import texts
 # Shorter values, such as "1" or "true", would mask ordinary words.
 _SHORTEST = 5
 _MASK = '***'
+# How many texts are searched for in a message. A request may have a hundred thousand.
+_MOST = 10_000
+_WORD = re.compile('[A-Za-z0-9]+')
 # The maximum length of a message. It is cut after the secrets are masked: the beginning of a secret
 # would not be found.
 _LONGEST = 2_000
@@ -39,12 +43,23 @@ def masked(plugin, secrets, error: errors.ClimateError) -> texts.Text:
 
     :param secrets: the secret fields of the request, {name: value}.
     """
-    known = {form for text in plugin.secret_texts(secrets) for form in _forms(text)
-             if len(form) >= _SHORTEST} if secrets else ()
-    # A secret may be a part of another one.
-    by_length = sorted(known, key=len, reverse=True)
     found = texts.of_error(error)
+    if not secrets:
+        return found
+    candidates = [text for text in plugin.secret_texts(secrets)
+                  if len(text) >= _SHORTEST and _may_be_in(text, found)]
+    if len(candidates) > _MOST:
+        return texts.same('The message may repeat parts of the request and is not shown.')
+    # A secret may be a part of another one.
+    by_length = sorted({form for text in candidates for form in _forms(text)},
+                       key=len, reverse=True)
     return texts.Text(_without(found.owner, by_length), _without(found.operator, by_length))
+
+
+def _may_be_in(text, found):
+    """Return whether a Text may have any form of a text: its longest word is the same in each."""
+    longest = max(_WORD.findall(text), key=len, default='')
+    return longest in found.owner or longest in found.operator
 
 
 def _forms(text):

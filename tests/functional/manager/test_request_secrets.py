@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A secret in each field that a plugin calls secret is found nowhere but where a start needs it."""
+import itertools
 import json
 import logging
+import time
 import traceback
 
 from oslo_db import exception as db_exc
@@ -197,6 +199,18 @@ def test_a_secret_is_masked_in_each_form_in_which_heat_repeats_it(manager, secre
         for message in (f'Value {each} is wrong.', 'x' * 1990 + each):
             text = request_secrets.masked(plugin, secrets, errors.CloudError.plain('Heat', message))
             assert 'cana' not in f'{text}'
+
+
+@pytest.mark.parametrize('letters', ['abcdefgh', '"é', 'a" é'])
+def test_a_request_of_a_hundred_thousand_secrets_is_masked_in_a_second(manager, letters):
+    items = map(''.join, itertools.product(letters, repeat={8: 5, 2: 15, 4: 8}[len(letters)]))
+    secrets = {'parameters': {'a': ','.join(items)}}
+    secret = secrets['parameters']['a'][-20:].split(',')[-1]
+    begun = time.process_time()
+    text = request_secrets.masked(manager.core.registry.plugins['virtual:stack'], secrets,
+                                  errors.CloudError.plain('Heat', f'{secret} is wrong.'))
+    assert time.process_time() - begun < 1
+    assert secret not in f'{text}'
 
 
 def test_a_secret_of_a_stack_that_was_never_created_is_masked_at_its_end(scene):
