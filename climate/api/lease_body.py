@@ -5,6 +5,7 @@ import hashlib
 import json
 
 from climate import errors
+from climate import moments
 from climate.api import body
 from climate.api import hooks
 from climate.api import rest_1_0
@@ -41,7 +42,7 @@ def request_of(request, parts):
     start, end = _dates(data, lenient)
     if end == times.NOW:
         now = parts.clock()
-        raise errors.BadPeriod(end=_shown(now), start=_shown(
+        raise errors.BadPeriod(end=moments.plainly(now), start=moments.plainly(
             start if start not in (None, times.NOW) else now))
     seconds = None
     if not lenient:
@@ -113,10 +114,6 @@ def _absolute(data, now):
 
 def _dry_run(request):
     return False if hooks.is_lenient(request) else body.flag(request, 'dry_run')
-
-
-def _shown(moment):
-    return f'{moment:%Y-%m-%d %H:%M:%S}'
 
 
 def _name(text):

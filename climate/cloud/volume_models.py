@@ -4,12 +4,6 @@ import dataclasses
 import math
 import typing
 
-#: The extra spec of a volume type that names the back end of its volumes.
-BACKEND_SPEC = 'volume_backend_name'
-#: The extra spec of a volume type with the availability zones of its volumes. Without it a new
-#: volume is only in the zone that is asked for, or in the default zone of Cinder.
-ZONES_SPEC = 'RESKEY:availability_zones'
-
 
 @dataclasses.dataclass(frozen=True)
 class Backend:

@@ -5,6 +5,7 @@ import uuid
 
 from climate.cloud import volume_models as models
 from climate.cloud.simulated import storage_services
+from climate.domain import volume_types
 
 SERVICE_PROJECT = 'service'
 TABLES = (
@@ -164,8 +165,8 @@ def _backend(connection, type_name, size_gb, present=None):
     """
     row = find_type(connection, type_name)
     specs = json.loads(row['extra_specs']) if row else {}
-    wanted = specs.get(models.BACKEND_SPEC)
-    zones = specs.get(models.ZONES_SPEC, zone_of(connection, present)).split(',')
+    wanted = specs.get(volume_types.BACKEND_SPEC)
+    zones = specs.get(volume_types.ZONES_SPEC, zone_of(connection, present)).split(',')
     free, taking = {}, storage_services.taking(connection)
     for each in connection.execute('SELECT * FROM backends ORDER BY name').fetchall():
         if wanted not in (None, each['backend_name']):

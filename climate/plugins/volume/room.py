@@ -27,11 +27,11 @@ def start(conf, cloud, lease, reservation, resources):
     types = work.make_types()
     work.bring_back()
     if reservation.request['give'] == parsing.TYPE:
-        _drop_other_types(cloud, reservation, types)
+        work.drop_other_types()
         return {**reservation.binding, 'volume_types': types}
     work.create()
     volumes = work.ready()
-    _drop_other_types(cloud, reservation, types)
+    work.drop_other_types()
     if reservation.request['attach']:
         known = reservation.binding.get('volume_ids', ())
         attaching.attach(conf, cloud, lease, reservation,
@@ -45,14 +45,6 @@ def make_types(cloud, lease, reservation, resources):
     _Start(cloud, lease, reservation, resources[backend_pool.NEED]).make_types()
 
 
-def _drop_other_types(cloud, reservation, types):
-    """Delete the types of back ends that the reservation has no room on any more."""
-    service = cloud.as_service().volumes
-    for name in names.types_of(service, reservation.id):
-        if name not in types:
-            service.delete_type(name)
-
-
 class _Start:
     """One try to bring the volumes of a reservation to the back ends that it has.
 
@@ -64,6 +56,8 @@ class _Start:
         self._lease = lease
         self._reservation = reservation
         self._service = cloud.as_service().volumes
+        # Only a start makes types of a reservation.
+        self._types = names.types_of(self._service, reservation.id)
         self._volumes = self._look()
         self._backends = {names.type_name(reservation.id, each.id): each for each in backends}
         copies = collections.Counter(reservation.allocated[backend_pool.NEED])
@@ -170,13 +164,20 @@ class _Start:
                 f'volumes are being made: {", ".join(waiting)}.'))
         return volumes
 
+    def drop_other_types(self):
+        """Delete the types of back ends that the reservation has no room on any more."""
+        for name in self._types:
+            if name not in self._backends:
+                self._service.delete_type(name)
+
     @property
     def _gives_type(self):
         return self._reservation.request['give'] == parsing.TYPE
 
     def _look(self):
         """Return the Volumes of the reservation as they are now, oldest first."""
-        return names.volumes_of(self._service, self._reservation.id, self._lease.project_id)
+        return names.volumes_of(self._service, self._reservation.id, self._lease.project_id,
+                                self._types)
 
     def _taken(self, type_name):
         return sum(each.type_name == type_name for each in self._volumes)
