@@ -99,6 +99,15 @@ def test_the_lines_are_the_same_however_often_and_whenever_they_are_written(subj
     assert sum(each.charge.atoms for each in posted) == sum(each.charge.atoms for each in again)
 
 
+@hypothesis.given(strategies.lists(strategies.integers(0, 3 * pricing.ATOMS // 100), max_size=50),
+                  strategies.sampled_from([0, 2, 3]))
+@hypothesis.settings(max_examples=60)
+def test_no_lease_saves_more_than_half_of_the_smallest_unit_by_rounding(prices_of_leases, decimals):
+    billed = sum(pricing.rounded(each, decimals) for each in prices_of_leases)
+    off = abs(billed * pricing.ATOMS - sum(prices_of_leases) * 10 ** decimals)
+    assert 2 * off <= len(prices_of_leases) * pricing.ATOMS
+
+
 def test_money_is_exact():
     book = price_books.PriceBook(1, 'EUR', BEGIN, rates=(
         price_books.Rate(decimal.Decimal('0.1')),))
