@@ -148,6 +148,10 @@ def from_response(response: requests.Response) -> errors.HttpError:
 
 def from_foreign(error: foreign.ClientException) -> errors.ClientError:
     """Convert an error of keystoneauth to an error of the client."""
+    if isinstance(error, foreign.SSLError):
+        return errors.Unreachable(
+            f'No answer: {_without_pools(str(error))}. If the certificate is of an authority of '
+            'your own, name its file in OS_CACERT (--os-cacert).')
     if isinstance(error, foreign.ConnectionError):
         return errors.Unreachable(f'No answer: {_without_pools(str(error))}.')
     if isinstance(error, foreign.AuthPluginException):
@@ -162,8 +166,8 @@ def from_foreign(error: foreign.ClientException) -> errors.ClientError:
 def _without_pools(text: str) -> str:
     # "Unable to establish connection to URL: HTTPConnectionPool(…: [Errno 111] Connection refused"
     begin, _pool, rest = text.partition(': HTTP')
-    cause = re.search(r'\[Errno [-\d]+\] ([^"\')]+)', rest)
-    return f'{begin}: {cause[1]}' if cause else begin.rstrip('.')
+    cause = re.search(r'\[(?:Errno [-\d]+|SSL[^\]]*)\] ([^"\'()]+)', rest)
+    return f'{begin}: {cause[1].strip()}' if cause else begin.rstrip('.')
 
 
 def _document(response: requests.Response, key: str) -> typing.Any:

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Variables and options beside a cloud of clouds.yaml mean what they mean to ``openstack``."""
+import http.server
 import inspect
+import json
 import logging
 import warnings
 
 import pytest
+from support import loopback
+from support import receivers
 from unit.client import canned
 
 # Another value for each part of the login in clouds.yaml, and for what that file does not have.
@@ -76,3 +80,50 @@ def test_the_same_requests_are_sent_as_by_openstack(
     outcome = run(*words, 'lease', 'list', environ=environ)
     ours = requests_of(keystone)
     assert (outcome.code == 0, ours) == (code == 0, theirs), outcome.err
+
+
+class _NoLeases(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = json.dumps({'leases': []}).encode()
+        self.send_response(200)
+        self.send_header('Content-Type', 'application/json')
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Print nothing."""
+
+
+@pytest.fixture
+def over_tls(tmp_path):
+    """(the environment of a cloud whose service has TLS, the file of its authority)."""
+    context, authority = receivers.certificate(tmp_path, 'localhost')
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), _NoLeases)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    with loopback.serving(server) as port:
+        file = tmp_path / 'clouds.yaml'
+        file.write_text('clouds: {lab: {auth_type: none, auth: '
+                        f'{{endpoint: "https://localhost:{port}/v1"}}, CACERT}}}}')
+        yield {'OS_CLIENT_CONFIG_FILE': str(file), 'OS_CLOUD': 'lab', 'NO_PROXY': '*'}, authority
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(('in_file', 'as_variable', 'words', 'trusted'), [
+    (None, None, (), False), (None, True, (), True), (True, None, (), True),
+    (False, None, (), False), (False, True, (), True), (True, False, (), False),
+    (None, None, ('--insecure',), True)])
+def test_os_cacert_is_obeyed_beside_os_cloud(
+        run, openstack, over_tls, tmp_path, in_file, as_variable, words, trusted):
+    environ, right = over_tls
+    _, wrong = receivers.certificate(tmp_path, 'other')
+    file = {True: right, False: wrong}
+    clouds = tmp_path / 'clouds.yaml'
+    clouds.write_text(clouds.read_text().replace(
+        'CACERT', f'cacert: {file[in_file]}' if in_file is not None else 'cacert: null'))
+    if as_variable is not None:
+        environ = {**environ, 'OS_CACERT': file[as_variable]}
+    outcome = run(*words, 'lease', 'list', environ=environ)
+    assert (outcome.code == 0) == trusted, outcome.err
+    assert trusted or ('certificate verify failed' in outcome.err and 'OS_CACERT' in outcome.err)
+    assert (openstack(*words, 'reservation', 'lease', 'list', environ=environ) == 0) == trusted
