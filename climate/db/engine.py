@@ -150,7 +150,7 @@ def _translated(known):
     except db_exc.DBDeadlock as error:
         raise errors.LostRace() from error
     except (db_exc.DBConnectionError, sa.exc.TimeoutError) as error:
-        known.failed(logging.WARNING, 'The database does not answer', reason(error))
+        known.failed(logging.WARNING, 'The database does not answer.', reason(error))
         raise errors.DatabaseUnreachable(retry_after=_RETRY_SECONDS) from error
     except (db_exc.DBError, sa.exc.DBAPIError) as error:
         text = str(error)
@@ -163,7 +163,7 @@ def _translated(known):
         # Another error without a statement came while connecting; oslo.db misses some of
         # PostgreSQL's.
         if isinstance(error, sa.exc.OperationalError) and error.statement is None:
-            known.failed(logging.WARNING, 'The database cannot be opened', reason(error))
+            known.failed(logging.WARNING, 'The database cannot be opened.', reason(error))
             raise errors.DatabaseUnreachable(retry_after=_RETRY_SECONDS) from error
         if 'UNIQUE constraint' in text:
             raise Duplicate(text) from error

@@ -16,7 +16,8 @@ _REASONS = {
     **dict.fromkeys((1044, 1045, 1049, 1698, '28000', '28P01', '3D000'), _LOGIN),
     **dict.fromkeys((1021, 1114, '53100', 'SQLITE_FULL'), _FULL),
     **dict.fromkeys((1290, 1792, 1836, '25006'), _READ_ONLY)}
-_READ_ONLY_SQLITE = 'SQLITE_READONLY'
+# By the beginnings of the names of SQLite. A disk that becomes full can be an error of any kind.
+_REASONS_OF_SQLITE = {'SQLITE_READONLY': _READ_ONLY, 'SQLITE_IOERR': 'its disk fails, or is full.'}
 # psycopg2 has no SQLSTATE for a connection that failed.
 _LOGIN_OF_POSTGRESQL = re.compile(
     r'FATAL: .*(authentication failed|role .* does not exist|database .* does not exist|'
@@ -36,10 +37,12 @@ def refusal(error):
     cause = driver_error(error)
     number = cause.args[0] if cause.args else None
     for code in (getattr(cause, 'pgcode', None), getattr(cause, 'sqlite_errorname', None), number):
-        if isinstance(code, str) and code.startswith(_READ_ONLY_SQLITE):
-            return _READ_ONLY
         if isinstance(code, (int, str)) and code in _REASONS:
             return _REASONS[code]
+    name = getattr(cause, 'sqlite_errorname', '')
+    for beginning, reason in _REASONS_OF_SQLITE.items():
+        if name.startswith(beginning):
+            return reason
     if isinstance(number, str) and _LOGIN_OF_POSTGRESQL.search(number):
         return _LOGIN
     return None
@@ -64,7 +67,7 @@ class Log:
             known = self._problem == problem and not self._is_over()
             self._problem, self._failed_at = problem, self._monotonic()
         if not known:
-            LOG.log(level, '%s; this is logged once, and what failed is tried again: %s', problem,
+            LOG.log(level, '%s This is logged once, and what failed is tried again: %s', problem,
                     detail)
 
     def succeeded(self):

@@ -97,6 +97,7 @@ class Actions:
         Climate's own errors become Outcomes. Any other error is a bug and is raised.
 
         :raises ClaimLost: the claim was lost; nothing more is done.
+        :raises DatabaseUnreachable: the event is carried out again, since no Outcome can be stored.
         """
         claim.ownership.check()
         with guard.before_each_call(claim.ownership.check, _rank(claim.kind)):
@@ -389,6 +390,8 @@ class Actions:
                 gone.add(reservation.id)
                 calls.is_gone(reservation)
                 continue
+            except errors.DatabaseUnreachable:
+                raise
             except errors.ClimateError as error:
                 reason = self._masked(
                     reservation, secrets or request_secrets.read(self._core, [reservation]), error)
@@ -426,9 +429,12 @@ def _outcome(action, claim, now):
     """Carry out an action; return its Outcome, also if it raises an error of Climate's own.
 
     :raises ClaimLost: the claim was lost.
+    :raises DatabaseUnreachable: the event is carried out again, since no Outcome can be stored.
     """
     try:
         return action(claim, now)
+    except errors.DatabaseUnreachable:
+        raise
     except errors.StillBusy as error:
         return results.Outcome(results.BUSY, texts.of_error(error),
                                patient=error.kwargs.get('has_own_limit', False),

@@ -200,10 +200,11 @@ class EventLoop:
         """Perform the action of a claimed event; returns its Outcome.
 
         :raises ClaimLost: the action was stopped before it came to its end.
+        :raises DatabaseUnreachable: the database did not do what the action needs.
         """
         try:
             return self._actions.perform(claim)
-        except ownership.ClaimLost:
+        except (ownership.ClaimLost, errors.DatabaseUnreachable):
             raise
         except Exception as error:  # A door: one event must not stop the others.
             LOG.exception('Lease %s: %s failed unexpectedly, event %s', claim.lease.id,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Databases that answer and refuse to work: the error of requests, and one line of the log."""
+import contextlib
 import logging
 import sqlite3
 
@@ -14,6 +15,7 @@ from support import db_rows
 from climate import errors
 from climate.db import engine
 from climate.db import outages
+from climate.domain import lifecycle
 
 LOGIN, FULL, READ_ONLY = (
     'it refuses the login of Climate.', 'it has no room left.', 'it is read-only.')
@@ -41,6 +43,16 @@ OTHERS = [pymysql.OperationalError(2003, "Can't connect to MySQL server on 'h'")
                                     'clients already'),
           psycopg2.OperationalError('FATAL:  the database system is starting up'),
           sqlite3.OperationalError('unable to open database file'), ValueError(), ValueError('x')]
+
+
+@pytest.mark.parametrize(('name', 'reason'), [
+    ('SQLITE_FULL', FULL), ('SQLITE_IOERR_WRITE', 'its disk fails, or is full.'),
+    ('SQLITE_IOERR', 'its disk fails, or is full.'), ('SQLITE_READONLY_DBMOVED', READ_ONLY),
+    ('SQLITE_CANTOPEN', None), ('SQLITE_BUSY', None)])
+def test_a_refusal_of_sqlite_is_known_by_its_name(name, reason):
+    error = sqlite3.OperationalError('x')
+    error.sqlite_errorname = name
+    assert outages.refusal(sa.exc.OperationalError('SELECT 1', {}, error)) == reason
 
 
 @pytest.mark.parametrize(('error', 'reason'), REFUSED + [(each, None) for each in OTHERS], ids=str)
@@ -103,6 +115,28 @@ def test_requests_to_a_full_disk_are_told_why_and_succeed_once_there_is_room(con
     assert api.post('/v1/leases', body, version='1.0').status_int == 201
 
 
+def test_an_event_that_meets_a_full_disk_fails_no_lease_and_happens_once_there_is_room(
+        conf, small, clock, caplog):
+    roomy = small(10 ** 6)
+    manager = builders.Manager(conf, roomy, clock)
+    manager.enrol(1)
+    lease = manager.create(builders.a_lease(start=clock() + builders.hours(1),
+                                            end=clock() + builders.hours(3)))
+    full = small(1)
+    with pytest.raises(errors.DatabaseRefuses):
+        _fill(full)
+    clock.advance(builders.hours(1))
+    for _ in range(3):
+        with contextlib.suppress(errors.DatabaseRefuses):
+            manager.run()
+    assert manager.client.get_lease(builders.a_member(), lease.id).state == lifecycle.PENDING
+    assert 'Traceback' not in caplog.text
+    small(10 ** 6)
+    clock.advance(builders.minutes(1))
+    manager.run()
+    assert manager.client.get_lease(builders.a_member(), lease.id).state == lifecycle.ACTIVE
+
+
 def test_a_file_that_may_not_be_written_is_refused(database, tmp_path):
     if database.dialect != 'sqlite':
         pytest.skip('SQLite only.')
@@ -117,16 +151,17 @@ def test_an_outage_is_logged_when_it_begins_and_when_it_is_over(caplog):
     clock = builders.Clock(0)
     log = outages.Log(clock)
     for clock.now in range(100):
-        log.failed(logging.ERROR, 'The disk is full', 'x')
+        log.failed(logging.ERROR, 'The disk is full.', 'x')
         log.succeeded()
     clock.now = 129
     log.succeeded()
     log.succeeded()
-    log.failed(logging.WARNING, 'No answer', 'y')
-    log.failed(logging.ERROR, 'The disk is full', 'x')
-    assert [(each.levelname, each.getMessage().partition(';')[0]) for each in caplog.records] == [
-        ('ERROR', 'The disk is full'), ('INFO', 'The database works again'),
-        ('WARNING', 'No answer'), ('ERROR', 'The disk is full')]
+    log.failed(logging.WARNING, 'No answer.', 'y')
+    log.failed(logging.ERROR, 'The disk is full.', 'x')
+    assert [(each.levelname, each.getMessage().partition(' This')[0])
+            for each in caplog.records] == [
+        ('ERROR', 'The disk is full.'), ('INFO', 'The database works again'),
+        ('WARNING', 'No answer.'), ('ERROR', 'The disk is full.')]
 
 
 @pytest.mark.parametrize('wrong', [
