@@ -14,6 +14,7 @@ from climate.cmd import audit
 from climate.cmd import memory
 from climate.cmd import start
 from climate.conf import reloading
+from climate.manager import metrics
 from climate.manager import service
 
 LOG = log.getLogger(__name__)
@@ -66,6 +67,8 @@ class ManagerService(oslo_service.Service):
         self._pause_seconds = pause_seconds
         self._manager = None
         self._stopping = threading.Event()
+        # Held while the manager starts: one that has started in part cannot be stopped.
+        self._starting = threading.Lock()
 
     def start(self):
         """Start the manager; try again until it succeeds or the service is stopped.
@@ -76,8 +79,8 @@ class ManagerService(oslo_service.Service):
         logged = None
         while not self._stopping.is_set():
             try:
-                self._manager = self._manager or service.Manager(self._conf)
-                self._manager.start()
+                with self._starting:
+                    self._try_to_start()
                 return
             except (errors.ClimateError, errors.Unusable) as error:
                 if str(error) != logged:
@@ -85,11 +88,17 @@ class ManagerService(oslo_service.Service):
                 logged = str(error)
                 self._stopping.wait(self._pause_seconds)
 
+    def _try_to_start(self):
+        if not self._stopping.is_set():
+            self._manager = self._manager or service.Manager(self._conf)
+            self._manager.start()
+
     def stop(self, graceful=True):
         self._stopping.set()
-        if self._manager is not None:
-            # oslo.service kills the process after this time; 0: never.
-            self._manager.stop(self._conf.graceful_shutdown_timeout or float('inf'))
+        with self._starting:
+            if self._manager is not None:
+                # oslo.service kills the process after this time; 0: never.
+                self._manager.stop(self._conf.graceful_shutdown_timeout or float('inf'))
         super().stop()
 
 
@@ -108,6 +117,8 @@ def run(argv):
             return audit.run(conf)
         # Checked before the fork, because a child that cannot start is forked again for ever.
         service.check(conf)
+        # Not at SIGHUP: then the worker listens there.
+        metrics.check_address(conf)
     seen = conf
     if conf.manager.backend == 'threading':
         seen = _CheckedConf(conf)

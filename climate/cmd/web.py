@@ -61,6 +61,11 @@ class Server:
             listener.channel_class = _Channel
 
     @property
+    def port(self):
+        """The port of the first listening socket."""
+        return self._listeners[0].effective_port
+
+    @property
     def connections(self):
         """The open connections."""
         return [each for each in self._sockets.values() if isinstance(each, _Channel)]

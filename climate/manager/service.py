@@ -60,7 +60,6 @@ def check(conf):
     strategies.check(conf)
     forecasts.check(conf)
     metrics.check(conf)
-    metrics.check_address(conf)
     idle_rules.check(conf)
     sealing.Sealer(conf)
     for notifier in notifiers.load(conf).values():

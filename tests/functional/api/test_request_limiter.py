@@ -133,7 +133,7 @@ def test_the_server_refuses_at_once_while_all_requests_wait(application, conf, b
     conf.set_override('port', 0, group='api')
     listening = program.listen(application, conf)
     threading.Thread(target=listening.run, daemon=True).start()
-    url = f'http://127.0.0.1:{listening.effective_port}/v1/leases'
+    url = f'http://127.0.0.1:{listening.port}/v1/leases'
     headers = {'X-Auth-Token': builders.DEMO}
     with futures.ThreadPoolExecutor(40) as pool:
         answers = [pool.submit(requests.get, url, headers=headers, timeout=2 * waiting.SECONDS)
@@ -144,4 +144,4 @@ def test_the_server_refuses_at_once_while_all_requests_wait(application, conf, b
         bus.go_on()
     counts = collections.Counter(each.result().status_code for each in answers)
     assert counts == {200: 3, 503: 37}
-    listening.close()
+    listening.order(listening.stop, 0)

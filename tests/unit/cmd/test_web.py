@@ -16,7 +16,7 @@ class Site:
         self.begun, self.allowed = queue.Queue(), queue.Queue()
         self.server = web.Server(self._answer, listen='127.0.0.1:0 127.0.0.1:0', threads=4,
                                  **more)
-        self.port = self.server._listeners[0].effective_port
+        self.port = self.server.port
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()
 
