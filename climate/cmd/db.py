@@ -109,7 +109,7 @@ def _add_commands(subparsers):
         'Print a new key for [notifications] encryption_keys.'))
     new_key.set_defaults(run=_new_key)
     encrypt = subparsers.add_parser('encrypt-secrets', help=(
-        'Encrypt all keys of webhooks anew, by the first of [notifications] encryption_keys.'))
+        'Encrypt all keys of webhooks again, by the first of [notifications] encryption_keys.'))
     encrypt.set_defaults(run=_encrypt_secrets)
 
 

@@ -191,8 +191,9 @@ def _stop_event():
     def stop(_number, _frame):
         stopped.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # nohup ignores SIGHUP.
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, stop)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    # nohup ignores it.
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, stop)
     return stopped

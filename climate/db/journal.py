@@ -54,7 +54,7 @@ _BEYOND = (sa.select(HISTORY.c.id).where(_OF_KIND).order_by(HISTORY.c.id.desc())
            .offset(sa.bindparam('most', type_=sa.Integer)).limit(1))
 _FORGET = sa.delete(HISTORY).where(_OF_KIND, HISTORY.c.id <= sa.bindparam('last'))
 
-# What a change of a lease lets managers add later.
+# Entries that managers add after a change of a lease.
 _FOLLOWING = {'update': (event_kinds.UPDATE, event_kinds.NOTIFY)}
 
 # How many characters of a list stand in one entry.

@@ -25,7 +25,7 @@ def read(connection, statement, size, most_bytes):
 
 
 def length(*columns):
-    """Return an expression for the number of characters in columns, of which some may be NULL."""
+    """Return an expression for the number of characters in columns. Some columns may be NULL."""
     return sum((sa.func.coalesce(sa.func.length(sa.cast(column, sa.Text)), 0)
                 for column in columns), start=sa.literal(0))
 

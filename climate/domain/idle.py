@@ -98,7 +98,7 @@ def unused_since(start: datetime.datetime, used: Mapping[datetime.datetime,
                  watched: datetime.datetime) -> datetime.datetime:
     """Return since when nothing has run on a lease on which nothing ran since `watched`.
 
-    What is not known is not idle: it goes back to the first hour without samples at most.
+    Hours without samples do not count as idle: the time goes back to the first of them at most.
 
     :param start: when the lease started.
     :param used: {hour that was sampled: until when something ran in it; None: nothing ran}.

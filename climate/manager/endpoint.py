@@ -355,6 +355,6 @@ class InProcess:
             return getattr(self._endpoint, method)(context, **arguments)
         except messaging.ExpectedException as expected:
             raise expected.exc_info[1] from None
-        except Exception as error:  # A door: an unexpected error is hidden from the caller.
+        except Exception as error:  # Like the bus: an unexpected error is hidden from the caller.
             LOG.exception('Call %s failed', method)
             raise errors.ClimateError() from error

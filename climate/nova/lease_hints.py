@@ -135,7 +135,7 @@ def _parsed(text):
 
 
 def _object(pairs):
-    """Return a JSON object as a dict; refuse a key that is given twice, of which one is lost."""
+    """Return a JSON object as a dict; refuse a key that is given twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError('a key is given twice')

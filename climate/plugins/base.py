@@ -295,7 +295,7 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
     @classmethod
     def asked(cls, request: Request) -> Request:
-        """Return the part of a resolved request that a client may send, to be checked anew."""
+        """Return the part of a resolved request that a client may send, to be checked again."""
         return request
 
     def resolve(self, cloud: clouds.Cloud, request: Request, occasion: Occasion) -> Request:

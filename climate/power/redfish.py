@@ -88,7 +88,7 @@ class Redfish(base.Driver):
                                      reason=f'its BMC: {said[:300]}') from None
 
     def _system(self, bmc):
-        """Return the system of a BMC, read anew; its login is kept."""
+        """Return the system of a BMC, read again; its login is kept."""
         key = _key(bmc)
         with self._lock:
             root = self._connected.get(key)

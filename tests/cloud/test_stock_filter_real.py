@@ -46,7 +46,7 @@ def refused(scene, person, reservation=None):
 
 
 @pytest.mark.parametrize('zone', ['where_none', 'always'])
-def test_it_lets_only_the_owner_boot_on_leased_hosts(scene, zone, request):
+def test_the_stock_filter_lets_only_the_owner_boot_on_leased_hosts(scene, zone, request):
     if zone == 'always':
         request.getfixturevalue('always')
     lease = scene.lease(hosts=(2, 2))
@@ -64,7 +64,7 @@ def test_it_lets_only_the_owner_boot_on_leased_hosts(scene, zone, request):
     refused(scene, 'demo', reservation['id'])
 
 
-def test_it_places_servers_of_leased_capacity(scene):
+def test_the_stock_filter_places_servers_of_leased_instances(scene):
     lease = scene.climate().leases.create(scene.name(), duration='10m', reservations=[{
         'resource_type': 'virtual:instance', 'vcpus': 1, 'memory_mb': 128, 'disk_gb': 1,
         'amount': 1, 'affinity': None}])

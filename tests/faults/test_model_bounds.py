@@ -57,7 +57,7 @@ def test_a_quarantine_by_the_word_of_one_member_is_seen(manager, lease, by_admin
         bounds.no_member_quarantines(_read(manager), set())
 
 
-def test_what_a_member_takes_from_others_differs(manager, lease):
+def test_a_member_who_takes_from_others_is_seen(manager, lease):
     before = bounds.free_for_others(_read(manager), set(), manager.clock())
     mine = manager.create(builders.a_lease())
     assert bounds.free_for_others(_read(manager), {mine.id}, manager.clock()) == before
@@ -99,7 +99,7 @@ def test_a_refusal_that_moves_a_forecast_by_more_than_the_pool_is_seen(manager, 
         judge(Gives(), ADMIN, ['host'])
 
 
-def test_what_a_purge_leaves_of_members_is_seen(manager, lease):
+def test_rows_of_members_that_a_purge_leaves_are_seen(manager, lease):
     _refused(manager)
     manager.run_until(builders.NOON + builders.hours(99))
     days.close(manager.database, manager.clock(), most=None)

@@ -232,7 +232,7 @@ def _json(name: str, text: str) -> typing.Any:
 
 
 def _object(pairs: Sequence[tuple[str, typing.Any]]) -> dict[str, typing.Any]:
-    """Return a JSON object as a dict; refuse a key that is given twice, of which one is lost."""
+    """Return a JSON object as a dict; refuse a key that is given twice."""
     names = [name for name, _ in pairs]
     for twice in names:
         if names.count(twice) > 1:

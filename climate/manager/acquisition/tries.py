@@ -242,7 +242,7 @@ class Tries:
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
 
     def _reread(self, claim):
-        """Return the claim with its acquisition read anew, to see what was released until now."""
+        """Return the claim with its acquisition read again, to see what was released until now."""
         with self._core.database.reader() as connection:
             found = acquisitions.of_leases(connection, [claim.lease.id])
         return dataclasses.replace(claim, lease=dataclasses.replace(

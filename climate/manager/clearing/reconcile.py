@@ -76,7 +76,7 @@ class Reconciler:
         return results.Outcome(results.BUSY, plans.achieved(after), patient=True)
 
     def _planned(self, lease, plan, wishes, lacking, troubled, now):
-        """Make the Plan anew; returns it, or the old one if no plan is possible now.
+        """Make the Plan again; return it, or the old one if no plan is possible now.
 
         A plan may become possible before the lease times out, because other leases may end.
         """

@@ -206,7 +206,7 @@ class EventLoop:
             return self._actions.perform(claim)
         except (ownership.ClaimLost, errors.DatabaseUnreachable):
             raise
-        except Exception as error:  # A door: one event must not stop the others.
+        except Exception as error:  # Outer loop: one event must not stop the others.
             LOG.exception('Lease %s: %s failed unexpectedly, event %s', claim.lease.id,
                           claim.event.kind, claim.event.id)
             return results.Outcome(results.FAILED, texts.unexpected(error, claim.event.id))

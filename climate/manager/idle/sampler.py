@@ -52,7 +52,7 @@ class Sampler:
             plugin = self._core.registry.plugins.get(resource_type)
             if plugin is None or not plugin.measures_use:
                 continue
-            # What is not known is not idle: there is no sample of it.
+            # A server whose use is not known has no sample, so it does not count as idle.
             for used in cores.asked(functools.partial(plugin.use, cloud), parts,
                                     f'The use of {resource_type}'):
                 found |= used

@@ -171,7 +171,7 @@ class Update:
         if lease.state == lifecycle.ACQUIRING or agenda.given_up(lease):
             raise errors.BadTransition(
                 f'Lease {lease.id} has not got its resources: only its name can be changed now, '
-                'or delete it and ask anew.', lease_id=lease.id)
+                'or delete it and ask again.', lease_id=lease.id)
         if lease.end <= now or lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT):
             raise errors.LeaseEnded(lease_id=lease.id)
         if lease.task is not None:

@@ -46,7 +46,7 @@ class Sealer:
                                'decrypts the key that signs this webhook.', counts=False)
 
     def seal_all(self, database):
-        """Store all keys anew, encrypted by the first key of the configuration.
+        """Encrypt all keys again, by the first key of the configuration.
 
         Each is stored in a transaction of its own, so after a crash this is called again.
 

@@ -12,7 +12,7 @@ def close(conf, cloud, reservation):
     """Take the owner from the aggregate of a reservation, so that the filter lets no server in.
 
     Climate's own answer to the filter refuses the reservation, too, while its lease is being taken
-    back; the filter asks anew where a remembered answer contradicts the aggregate.
+    back; the filter asks again where a remembered answer contradicts the aggregate.
     """
     nova = cloud.as_service().nova
     aggregate = nova.aggregate(reservation.id)

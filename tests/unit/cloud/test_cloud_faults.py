@@ -101,7 +101,7 @@ def _recorded():
     return found
 
 
-def test_each_answer_that_a_real_service_gave_while_a_part_was_down_is_an_outage(canned):
+def test_the_answers_of_real_services_with_a_stopped_part_count_as_outages(canned):
     cloud = canned.cloud()
     cloud.log_in()
     met = set()

@@ -120,7 +120,7 @@ def test_a_name_that_something_reads_is_not_reported(tmp_path, text):
     assert checking.names(conf) == []
 
 
-def test_each_namespace_of_the_sample_is_known():
+def test_the_checks_know_each_namespace_of_the_sample():
     generated = (ROOT / 'etc/climate/climate-config-generator.conf').read_text()
     listed = {line.partition('= ')[2] for line in generated.splitlines()
               if line.startswith('namespace')}
