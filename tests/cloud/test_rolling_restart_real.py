@@ -122,7 +122,7 @@ def _clients(programs, demo, name, scene):
                     {'resource_type': 'virtual:instance', 'amount': 1, 'vcpus': 1,
                      'memory_mb': 64, 'disk_gb': 1}]})
             if answer.ok:
-                scene.remember(answer.json()['id'])
+                scene.remember(answer.json()['lease']['id'])
             return answer
         return send
     return client
