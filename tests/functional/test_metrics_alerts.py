@@ -76,7 +76,6 @@ def test_each_alert_reads_metrics_of_a_manager_and_has_a_section_on_the_page(man
         assert rule['annotations']['runbook_url'].endswith(f'monitoring.html#{name.lower()}')
 
 
-@pytest.mark.proof
 @pytest.mark.skipif(PROMTOOL is None, reason='promtool is not installed.')
 def test_the_tests_of_the_rules_pass():
     done = subprocess.run([PROMTOOL, 'test', 'rules', 'climate-alerts-test.yaml'],
