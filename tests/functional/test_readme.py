@@ -37,7 +37,11 @@ def standalone(folder, note=None):
         yield env, printed
     finally:
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        try:
+            _, err = process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
     assert process.returncode == 0, err
 
 
