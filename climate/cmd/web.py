@@ -2,6 +2,7 @@
 """The web server of climate-api and climate-console, which stops without losing a request."""
 import collections
 import signal
+import threading
 import time
 
 from oslo_log import log
@@ -52,6 +53,9 @@ class Server:
         self._sockets = {}
         self._orders = collections.deque()
         self._give_up = None
+        # A signal handler may interrupt the thread that holds it.
+        self._lock = threading.RLock()
+        self._is_closed = False
         made = waitress.create_server(
             application, map=self._sockets, asyncore_use_poll=True, **adjustments)
         self._dispatcher = made.task_dispatcher
@@ -85,8 +89,9 @@ class Server:
     def order(self, action, *arguments):
         """Let the thread of `run` call a function soon; signal handlers may use it."""
         self._orders.append((action, arguments))
-        if self._sockets:
-            self._listeners[0].pull_trigger()
+        with self._lock:
+            if not self._is_closed:
+                self._listeners[0].pull_trigger()
 
     def stop(self, within_seconds):
         """Close the listening sockets, finish the requests in progress, and let `run` return.
@@ -97,6 +102,9 @@ class Server:
 
     def close(self):
         """Close all sockets at once, and end the threads that have no request."""
+        with self._lock:
+            # Afterwards the descriptor of the trigger may be that of another file.
+            self._is_closed = True
         self._dispatcher.shutdown(timeout=_THREADS_SECONDS)
         wasyncore.close_all(self._sockets)
 

@@ -94,3 +94,11 @@ def test_idle_connections_do_not_delay_the_end_for_long():
     site.thread.join(60)
     assert not site.thread.is_alive()
     assert connection.sock.recv(1) == b''
+
+
+def test_an_order_to_a_closed_server_is_without_effect(site):
+    site.stop(0)
+    site.thread.join(60)
+    # As by a second SIGTERM. The trigger of waitress has no descriptor any more.
+    site.server.order(site.server.stop, 0)
+    site.server.order(pytest.fail, 'carried out')
