@@ -26,7 +26,7 @@ class ManagerHealth(pluginbase.HealthcheckBaseExtension):
         except errors.DatabaseUnreachable:
             return _result(False, 'the manager does not reach the database')
         except errors.CloudError as error:
-            # Who asks needs no token, so the addresses and the words of the services are not told.
+            # Anybody may ask, so the answer has no addresses and no messages of the services.
             return _result(False, f'the manager may not use {error.kwargs["service"]}; its log '
                                   'says why')
         except errors.ClimateError as error:

@@ -57,7 +57,7 @@ class Log:
     def __init__(self, monotonic=time.monotonic):
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        # What is wrong; None: the database works.
+        # The problem of the present outage; None: the database works.
         self._problem = None
         self._failed_at = None
 

@@ -94,8 +94,8 @@ def parts(later: Sequence[LaterAsk], whole: Part, reservation_id: str,
 def _longer(later: Sequence[LaterAsk]) -> list[tuple[LaterAsk, datetime.timedelta]]:
     """Return (LaterAsk, its notice) for more time, by time.
 
-    What is asked for at one moment has the notice of what begins first. Otherwise a small lease
-    that is enlarged and prolonged at once would pay less than a new lease.
+    All that one change adds has the notice of its earliest part. Otherwise a small lease that is
+    enlarged and prolonged at once would pay less than a new lease.
     """
     notice: dict[datetime.datetime, datetime.timedelta] = {}
     for each in later:

@@ -44,10 +44,8 @@ def masked(plugin, secrets, error: errors.ClimateError) -> texts.Text:
     :param secrets: the secret fields of the request, {name: value}.
     """
     found = texts.of_error(error)
-    if not secrets:
-        return found
-    candidates = [text for text in plugin.secret_texts(secrets)
-                  if len(text) >= _SHORTEST and _may_be_in(text, found)]
+    known = plugin.secret_texts(secrets) if secrets else ()
+    candidates = [text for text in known if len(text) >= _SHORTEST and _may_be_in(text, found)]
     if len(candidates) > _MOST:
         return texts.same('The message may repeat parts of the request and is not shown.')
     # A secret may be a part of another one.

@@ -175,7 +175,7 @@ def _remove(cloud, scene, root, reader, open_host):
         reader.follow(block)
 
 
-def test_what_the_pages_install_restore_and_upgrade_leases_hosts_and_what_they_remove_is_gone(
+def test_the_pages_install_restore_upgrade_and_remove_climate(
         cloud, scene, admin, root, reader, open_host):
     started = _install(cloud, root, reader)
     assert started.count('Result: Success') == started.count('Check: ') > 0, started

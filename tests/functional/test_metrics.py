@@ -34,7 +34,7 @@ def read_samples(manager):
             for family in parser.text_string_to_metric_families(text) for sample in family.samples}
 
 
-def test_each_series_with_known_labels_exists_at_zero_before_anything_happens(manager):
+def test_series_with_known_labels_exist_at_zero_from_the_start(manager):
     found = read_samples(manager)
     for kind in event_kinds.KINDS:
         for result in counters.RESULTS:

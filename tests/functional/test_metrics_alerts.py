@@ -56,7 +56,7 @@ def hastened():
     return text
 
 
-def test_each_alert_reads_metrics_of_a_manager_and_has_a_section_on_the_page(manager):
+def test_alerts_read_existing_metrics_and_have_sections_on_the_page(manager):
     registry = metrics.registry_of(metrics.Collector(
         manager.core, manager.event_loop, schedule.AuditSchedule(manager.core, 'this manager'),
         clock_watch.ClockWatch(manager.core, 'this manager')))
@@ -148,7 +148,7 @@ def scene(conf, database, tmp_path):
 
 @pytest.mark.proof
 @needs_prometheus
-def test_each_trouble_in_the_cloud_fires_its_alerts(scene, caplog):
+def test_faults_of_the_cloud_fire_their_alerts(scene, caplog):
     # Nova does not answer; later it does.
     scene.cloud.fail('nova.add_host', 10 ** 6, errors.CloudUnreachable(service='Nova', reason='-'))
     lease = scene.lease()
@@ -200,7 +200,7 @@ def test_a_lost_trust_and_a_bill_that_is_too_large_fire_their_alerts(scene, data
 
 @pytest.mark.proof
 @needs_prometheus
-def test_each_trouble_of_a_manager_itself_fires_its_alerts(conf, database, opened, tmp_path):
+def test_faults_of_a_manager_fire_their_alerts(conf, database, opened, tmp_path):
     if database.dialect != 'sqlite':
         pytest.skip('The file of the database is taken away.')
     for group, name, value in (('mail', 'host', '127.0.0.1'), ('mail', 'tls', 'none'),

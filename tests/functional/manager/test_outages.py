@@ -296,7 +296,7 @@ def test_a_start_that_is_refused_for_a_day_leaves_nothing_held(manager, kind):
 
 
 @pytest.mark.proof
-def test_what_can_be_started_of_a_lease_stays_when_the_rest_is_given_back(
+def test_started_reservations_stay_when_the_others_are_given_back(
         conf, database, clock):
     conf.set_override('heal_most_seconds', 300, group='manager')
     manager = resourceful(conf, database, clock)

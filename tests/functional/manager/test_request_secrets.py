@@ -213,6 +213,12 @@ def test_a_request_of_a_hundred_thousand_secrets_is_masked_in_a_second(manager, 
     assert secret not in f'{text}'
 
 
+def test_a_long_message_is_cut_also_without_secrets(manager):
+    plugin = manager.core.registry.plugins['virtual:stack']
+    found = request_secrets.masked(plugin, {}, errors.CloudError.plain('Heat', 'x' * 9999))
+    assert len(found.owner) < 2100 and len(found.operator) < 2100
+
+
 def test_a_secret_of_a_stack_that_was_never_created_is_masked_at_its_end(scene):
     scene.call('POST', '/v1/leases', {'name': 'a', 'duration': '1h', 'reservations': [
         {'resource_type': 'virtual:stack', **_STACK}]})
