@@ -70,7 +70,7 @@ ASK_OPERATOR = ' Your operator can see why, by the id of the lease or of the req
 _OWNERS = {'owner_message': None, 'owner_reason': 'reason', 'owner_nearest': 'nearest'}
 
 
-class Unusable(Exception):
+class ConfigurationError(Exception):
     """The configuration cannot be used. The text names the option, what is wrong, and what to do.
 
     Programs print it on one line and end with the exit status 1.

@@ -22,7 +22,7 @@ class Policy:
     :param monotonic: returns the seconds of a monotonic clock.
     :param pools: the names of the enabled pools.
     :param views: the paths of those that have a path of their own.
-    :raises errors.Unusable: there is no such rule file, or it cannot be read.
+    :raises errors.ConfigurationError: there is no such rule file, or it cannot be read.
     """
 
     def __init__(self, conf, monotonic=time.monotonic, pools=(), views=()):
@@ -34,14 +34,15 @@ class Policy:
         name = conf.oslo_policy.policy_file
         found = conf.find_file(name)
         if found is None and name != _USUAL_FILE:
-            raise errors.Unusable(f'[oslo_policy] policy_file = "{name}" was not found. Name a '
-                                  'file that exists, or remove the line.')
+            raise errors.ConfigurationError(
+                f'[oslo_policy] policy_file = "{name}" was not found. Name a file that exists, or '
+                'remove the line.')
         try:
             self._reload()
         except (ValueError, OSError) as error:
             reason = ' '.join(str(error).split())
-            raise errors.Unusable(f'[oslo_policy] policy_file = "{found or name}" cannot be read: '
-                                  f'{reason}') from error
+            raise errors.ConfigurationError(
+                f'[oslo_policy] policy_file = "{found or name}" cannot be read: {reason}') from error
 
     def allows(self, context, rule, target=None):
         """Whether `rule` allows the caller to act on `target`.

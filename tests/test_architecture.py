@@ -28,7 +28,7 @@ LEVELS = {
     'api': 3, 'manager': 3, 'console': 3,
     'rpc': 2, 'db': 2, 'cloud': 2, 'plugins': 2, 'strategies': 2, 'forecasts': 2,
     'notifiers': 2, 'policy': 2, 'power': 2,
-    'domain': 1, 'context': 1, 'policies': 1,
+    'domain': 1, 'context': 1, 'loading': 1, 'policies': 1,
     'errors': 0, 'conf': 0, 'version': 0, 'backend': 0, 'extras': 0, 'moments': 0,
     'schema_validation': 0, 'yaml_text': 0,
 }
@@ -74,7 +74,7 @@ FENCED = {
     'novaclient': {'cloud'}, 'openstack': {'cloud', 'client', 'power'}, 'keystoneauth1': {
         'api', 'cloud', 'client', 'conf', 'console', 'nova', 'power'},
     'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {
-        'cloud', 'forecasts', 'notifiers', 'plugins', 'power', 'strategies'},
+        'loading', 'forecasts', 'notifiers', 'plugins', 'power', 'strategies'},
     'sushy': {'power'}, 'yaml': {'yaml_text', 'client'}, 'jsonschema': {'schema_validation'},
     'numpy': {'db', 'forecasts', 'manager'}, 'statsmodels': {'forecasts'}, 'nova': {'nova'},
     'cliff': {'client'}, 'osc_lib': {'client'}, 'flask': {'console'}, 'werkzeug': {'console'},

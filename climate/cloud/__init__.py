@@ -7,7 +7,6 @@ from climate.cloud import registry
 
 Cloud = base.Cloud
 Services = base.Services
-Unusable = registry.Unusable
 
 # Names, so that the simulated cloud works without loading the SDKs.
 _DRIVERS = {
@@ -22,7 +21,7 @@ def build(conf, wanted=None):
     :param wanted: {name of an adapter: the plugins that use it}; None: all installed adapters.
         Adapters that Climate itself uses are always connected.
     :raises CloudError: the configuration has no login.
-    :raises Unusable: an adapter is missing or does not load.
+    :raises ConfigurationError: an adapter is missing or does not load.
     """
     module, name = _DRIVERS[conf.cloud.driver]
     adapters = registry.load(conf, conf.cloud.driver, wanted)

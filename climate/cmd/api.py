@@ -31,7 +31,7 @@ def main():
 def listen(application, conf):
     """Return a server that listens on [api] host and port; it answers when it is run.
 
-    :raises errors.Unusable: the address cannot be used.
+    :raises errors.ConfigurationError: the address cannot be used.
     """
     # A thread for each request, each question of Nova, and each DELETE that waits.
     threads = 2 * conf.api.max_requests + conf.api.delete_waits + _REFUSING
@@ -43,7 +43,7 @@ def listen(application, conf):
             clear_untrusted_proxy_headers=False,
             max_request_body_size=max(16 * 1024 * 1024, 2 * conf.api.max_body_bytes))
     except OSError as error:
-        raise errors.Unusable(
+        raise errors.ConfigurationError(
             f'[api] host and port: Climate cannot listen on {conf.api.host}:{conf.api.port}: '
             f'{error.strerror}. Is another Climate running there? Choose another port: '
             'OS_API__PORT=1235 in the environment, or [api] port in a --config-file.') from error

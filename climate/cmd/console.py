@@ -28,7 +28,7 @@ def main():
 def listen(application, conf):
     """Return a server that listens on [console] host and port; it answers when it is run.
 
-    :raises errors.Unusable: the address cannot be used.
+    :raises errors.ConfigurationError: the address cannot be used.
     """
     try:
         server = web.Server(
@@ -37,7 +37,7 @@ def listen(application, conf):
             clear_untrusted_proxy_headers=False,
             max_request_body_size=2 * conf.console.max_body_bytes)
     except OSError as error:
-        raise errors.Unusable(
+        raise errors.ConfigurationError(
             '[console] host and port: the console cannot listen on '
             f'{conf.console.host}:{conf.console.port}: {error.strerror}. Choose another port: '
             'OS_CONSOLE__PORT=1237 in the environment, or [console] port in a --config-file.'

@@ -82,7 +82,7 @@ class ManagerService(oslo_service.Service):
                 with self._starting:
                     self._try_to_start()
                 return
-            except (errors.ClimateError, errors.Unusable) as error:
+            except (errors.ClimateError, errors.ConfigurationError) as error:
                 if str(error) != logged:
                     LOG.error('The manager cannot start, it is tried again: %s', error)
                 logged = str(error)

@@ -15,5 +15,5 @@ def refusing(program):
     """
     try:
         yield
-    except (cfg.Error, errors.ClimateError, errors.Unusable) as error:
+    except (cfg.Error, errors.ClimateError, errors.ConfigurationError) as error:
         raise SystemExit(f'{program}: {error}') from error

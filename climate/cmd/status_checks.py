@@ -10,12 +10,10 @@ from climate import policy
 from climate.cloud import probes
 from climate.cmd import nova_filter
 from climate.conf import checking
-from climate.db import engine
 from climate.db import migrate
 from climate.forecasts import registry as forecasts
 from climate.manager import metrics
 from climate.manager.notifications import sealing
-from climate.notifiers import base as notifiers_base
 from climate.notifiers import registry as notifiers
 from climate.plugins import registry
 from climate.plugins.compute import scheduler_filter
@@ -42,7 +40,7 @@ class Checks(upgradecheck.UpgradeCommands):
         return max(found.code for _name, found in results)
 
     def _database(self):
-        return _loaded(lambda: migrate.check(self._conf), engine.Unusable)
+        return _loaded(lambda: migrate.check(self._conf))
 
     def _configuration(self):
         found = [*checking.names(self._conf), *policy.Policy(self._conf).problems()]
@@ -52,32 +50,32 @@ class Checks(upgradecheck.UpgradeCommands):
     def _bus(self):
         try:
             bus.reach(self._conf)
-        except (bus.Unreachable, errors.Unusable) as error:
+        except (bus.Unreachable, errors.ConfigurationError) as error:
             return _failure(str(error))
         return _success()
 
     def _plugins(self):
-        return _loaded(lambda: registry.Registry(self._conf), registry.Unusable)
+        return _loaded(lambda: registry.Registry(self._conf))
 
     def _strategies(self):
-        return _loaded(lambda: strategies.check(self._conf), strategies.Unusable)
+        return _loaded(lambda: strategies.check(self._conf))
 
     def _forecasts(self):
-        return _loaded(lambda: forecasts.check(self._conf), forecasts.Unusable)
+        return _loaded(lambda: forecasts.check(self._conf))
 
     def _metrics(self):
-        return _loaded(lambda: metrics.check(self._conf), metrics.Unusable)
+        return _loaded(lambda: metrics.check(self._conf))
 
     def _notifiers(self):
         problems = []
         try:
             sealing.Sealer(self._conf)
-        except notifiers_base.Unusable as error:
+        except errors.ConfigurationError as error:
             return _failure(str(error))
         for notifier in notifiers.load(self._conf).values():
             try:
                 notifier.check()
-            except notifiers_base.Unusable as error:
+            except errors.ConfigurationError as error:
                 return _failure(str(error))
             problems += notifier.template_problems()
         if problems:
@@ -89,7 +87,7 @@ class Checks(upgradecheck.UpgradeCommands):
     def _cloud(self):
         try:
             found = [each for each in answers(self._conf) if each.problem is not None]
-        except (registry.Unusable, clouds.Unusable) as error:
+        except errors.ConfigurationError as error:
             return _failure(str(error))
         except errors.ClimateError as error:
             return _failure(error.message)
@@ -134,10 +132,10 @@ def _failure(details):
     return upgradecheck.Result(upgradecheck.Code.FAILURE, details)
 
 
-def _loaded(load, unusable):
-    """Return the Result of a call of `load`; `unusable` is the error class of a failure."""
+def _loaded(load):
+    """Return the Result of a call of `load`."""
     try:
         load()
-    except unusable as error:
+    except errors.ConfigurationError as error:
         return _failure(str(error))
     return _success()

@@ -76,7 +76,7 @@ def load(argv, program, files=None, defaults=()):
         conf(command_line.options_first(conf, argv), project='climate', prog=program,
              version=version.text(), default_config_files=files)
         checking.values(conf, list_opts())
-    except (cfg.Error, errors.Unusable) as error:
+    except (cfg.Error, errors.ConfigurationError) as error:
         raise SystemExit(f'{program}: {error}') from error
     return conf
 
@@ -84,15 +84,16 @@ def load(argv, program, files=None, defaults=()):
 def set_up_logging(conf):
     """Set up the log of a daemon, and warn of what its configuration files misspell.
 
-    :raises errors.Unusable: the log cannot be written, or an option of a library is wrong.
+    :raises ConfigurationError: the log cannot be written, or an option of a library is wrong.
     """
     try:
         log.setup(conf, 'climate')
     except log.LogConfigError as error:
-        raise errors.Unusable(f'[DEFAULT] log_config_append: {error}') from error
+        raise errors.ConfigurationError(f'[DEFAULT] log_config_append: {error}') from error
     except OSError as error:
-        raise errors.Unusable('[DEFAULT] log_dir and log_file: the log cannot be written: '
-                              f'{error}. Name a directory that this user can write.') from error
+        raise errors.ConfigurationError(
+            f'[DEFAULT] log_dir and log_file: the log cannot be written: {error}. Name a directory '
+            'that this user can write.') from error
     for problem in checking.names(conf):
         LOG.warning('The configuration has a name that nothing reads: %s', problem)
 

@@ -23,11 +23,11 @@ NAMESPACES = ('climate', 'climate.cloud', 'climate.plugins', 'oslo.log', 'oslo.m
               'oslo.service.service', 'keystonemiddleware.auth_token')
 
 
-class WrongValue(errors.Unusable):
+class WrongValue(errors.ConfigurationError):
     """An option has a wrong value; the text names the option, the value and the way out."""
 
 
-class UnreadableFile(errors.Unusable):
+class UnreadableFile(errors.ConfigurationError):
     """A configuration file cannot be read; the text says why."""
 
 

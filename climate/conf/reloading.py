@@ -27,7 +27,7 @@ def mutate(conf, program):
         for problem in checking.names(conf):
             LOG.warning('The configuration has a name that nothing reads: %s', problem)
         fresh = conf.mutate_config_files()
-    except (cfg.Error, errors.Unusable, log.LogConfigError) as error:
+    except (cfg.Error, errors.ConfigurationError, log.LogConfigError) as error:
         LOG.error(_STAYS, program, error)
         return
     LOG.info('%s: SIGHUP: %s options have changed; "immutable option" marks those that change with '
@@ -72,6 +72,6 @@ def _try(conf, program, check):
         checking.values(conf, configuration.list_opts())
         configuration.set_up_logging(conf)
         check(conf)
-    except (cfg.Error, errors.ClimateError, errors.Unusable) as error:
+    except (cfg.Error, errors.ClimateError, errors.ConfigurationError) as error:
         LOG.error(_STAYS, program, error)
         sys.exit(1)

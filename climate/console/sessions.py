@@ -24,13 +24,13 @@ _ID_BYTES = 32
 def region(conf):
     """Return the dogpile region that [cache] describes.
 
-    :raises errors.Unusable: its backend needs a Python module that is not installed.
+    :raises errors.ConfigurationError: its backend needs a Python module that is not installed.
     """
     made = cache.create_region()
     try:
         cache.configure_cache_region(conf, made)
     except ImportError as error:
-        raise errors.Unusable(
+        raise errors.ConfigurationError(
             f'[cache] backend = "{conf.cache.backend}" needs the Python module {error.name}, which '
             'is not installed. The extra "memcached" of Climate installs that of '
             'dogpile.cache.memcached.') from error

@@ -132,10 +132,6 @@ class Duplicate(Exception):
     """A row with that unique key already exists."""
 
 
-class Unusable(errors.Unusable):
-    """[database] connection cannot be used; the text says why, and what to do."""
-
-
 @contextlib.contextmanager
 def _translated(known):
     """Map errors of databases and of oslo.db to Climate's own errors.
@@ -184,13 +180,14 @@ def skips_locked(connection):
 def connect(conf):
     """Return the Database that [database] connection names.
 
-    :raises Unusable: there is no such option, it is no URL, its driver is not installed, or the
-        database does not accept the connection.
+    :raises ConfigurationError: the option is missing or not a URL, its driver is not installed,
+        or the database refuses the connection.
     """
     options = conf.database
     if not options.connection:
-        raise Unusable('[database] connection is not set. Write the URL of the database there, '
-                       f'such as {_EXAMPLE}.')
+        raise errors.ConfigurationError(
+            '[database] connection is not set. Write the URL of the database there, such as '
+            f'{_EXAMPLE}.')
     try:
         return Database(options.connection, max_pool_size=options.max_pool_size,
                         max_overflow=options.max_overflow, max_retries=options.max_retries,
@@ -198,39 +195,45 @@ def connect(conf):
                         mysql_sql_mode=options.mysql_sql_mode)
     except sa.exc.NoSuchModuleError as error:
         kind = options.connection.partition(':')[0]
-        raise Unusable(f'[database] connection: "{kind}" is not a supported kind of database. '
-                       f'Write a URL such as {_EXAMPLE}.') from error
+        raise errors.ConfigurationError(
+            f'[database] connection: "{kind}" is not a supported kind of database. Write a URL '
+            f'such as {_EXAMPLE}.') from error
     except (sa.exc.ArgumentError, ValueError) as error:
-        raise Unusable('[database] connection is not the URL of a database. Write one such as '
-                       f'{_EXAMPLE}.') from error
+        raise errors.ConfigurationError(
+            '[database] connection is not the URL of a database. Write one such as '
+            f'{_EXAMPLE}.') from error
     except ImportError as error:
-        raise Unusable(f'[database] connection needs the Python module {error.name}, which is not '
-                       f'installed. Install it, or write a URL such as {_EXAMPLE}.') from error
+        raise errors.ConfigurationError(
+            f'[database] connection needs the Python module {error.name}, which is not '
+            f'installed. Install it, or write a URL such as {_EXAMPLE}.') from error
     except errors.DatabaseRefuses as error:
         shown = sa.make_url(options.connection).render_as_string(hide_password=True)
-        raise Unusable(f'[database] connection = {shown} is refused: {reason(error)} Correct its '
-                       'user, password and database, or create them.') from error
+        raise errors.ConfigurationError(
+            f'[database] connection = {shown} is refused: {reason(error)} Correct its user, '
+            'password and database, or create them.') from error
     except errors.DatabaseUnreachable as error:
         raise unusable(error) from error
 
 
 @contextlib.contextmanager
 def refusals():
-    """Turn what the database refuses to a program into an Unusable."""
+    """Raise errors of the database as ConfigurationError."""
     try:
         yield
     except errors.DatabaseUnreachable as error:
         raise unusable(error) from error
     except (db_exc.DBError, sa.exc.DBAPIError) as error:
         LOG.debug('The database refused a statement', exc_info=True)
-        raise Unusable(f'the database refuses: {reason(error)} Give the user of [database] '
-                       'connection the right to do this.') from error
+        raise errors.ConfigurationError(
+            f'the database refuses: {reason(error)} Give the user of [database] connection the '
+            'right to do this.') from error
 
 
 def unusable(error):
-    """Return the Unusable for a DatabaseUnreachable at the start of a program."""
-    return Unusable(f'[database] connection: {reason(error)} Correct the URL and its password, or '
-                    'start the database.')
+    """Return the ConfigurationError for a DatabaseUnreachable at the start of a program."""
+    return errors.ConfigurationError(
+        f'[database] connection: {reason(error)} Correct the URL and its password, or start the '
+        'database.')
 
 
 def reason(error):

@@ -57,7 +57,7 @@ def check(conf):
 
     Newer tables belong to the next release, which an upgrade installs one service at a time.
 
-    :raises engine.Unusable: it does not answer, or they are older.
+    :raises errors.ConfigurationError: it does not answer, or they are older.
     """
     database = engine.connect(conf)
     try:
@@ -69,7 +69,7 @@ def check(conf):
     scripts = script.ScriptDirectory.from_config(_settings())
     known = {each.revision for each in scripts.walk_revisions()}
     if found is None or (found in known and found != newest()):
-        raise engine.Unusable(
+        raise errors.ConfigurationError(
             f'The tables are at the revision {found or "none"}, and this release needs {newest()}: '
             'run "climate-db upgrade".')
 

@@ -16,7 +16,7 @@ AUTO = 'auto'
 PREFERRED = ('holt-winters', 'seasonal-naive')
 
 
-class Unusable(errors.Unusable):
+class Unusable(errors.ConfigurationError):
     """A method cannot be used; the text says which one and why."""
 
 

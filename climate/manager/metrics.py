@@ -33,7 +33,7 @@ from climate.manager.usage import gauges
 _DAY = datetime.timedelta(days=1)
 
 
-class Unusable(errors.Unusable):
+class Unusable(errors.ConfigurationError):
     """The configuration of /metrics cannot be used; the message says why."""
 
 

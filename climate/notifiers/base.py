@@ -98,5 +98,5 @@ class Notifier(abc.ABC):
         raise NotImplementedError
 
 
-class Unusable(errors.Unusable):
+class Unusable(errors.ConfigurationError):
     """The configuration of a notifier cannot be used; the text says which option and why."""

@@ -20,7 +20,7 @@ NAMESPACE = 'climate.plugins'
 _OF_ALL_TYPES = ('label', 'depends_on')
 
 
-class Unusable(errors.Unusable):
+class Unusable(errors.ConfigurationError):
     """A plugin in [DEFAULT] plugins cannot be used; the message says which and why."""
 
 

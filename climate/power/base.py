@@ -11,7 +11,7 @@ from climate import errors
 ON, OFF = 'on', 'off'
 
 
-class Unusable(errors.Unusable):
+class Unusable(errors.ConfigurationError):
     """A power driver cannot be used; the text says which one and why."""
 
 

@@ -27,7 +27,7 @@ class Unreachable(Exception):
     """The bus cannot be reached; the text says why."""
 
 
-class LoginRefused(Unreachable, errors.Unusable):
+class LoginRefused(Unreachable, errors.ConfigurationError):
     """The bus refuses the login of transport_url."""
 
 
@@ -37,7 +37,7 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES) -> None:
     :param retries: how often a connection is tried again.
     :raises LoginRefused: the user, the password or the virtual host is wrong.
     :raises Unreachable: nobody answers there.
-    :raises errors.Unusable: the URL is wrong.
+    :raises errors.ConfigurationError: the URL is wrong.
     """
     internal = context.RequestContext.internal()
     try:

@@ -31,21 +31,18 @@ class Serializer(messaging.NoOpSerializer):  # type: ignore[misc]
         return context.RequestContext.from_dict(ctxt)
 
 
-class Unusable(errors.Unusable):
-    """[DEFAULT] transport_url cannot be used."""
-
-
 def connect(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
     """Return the RPC transport that transport_url names; it is not called yet.
 
-    :raises Unusable: it is not the URL of a message bus.
+    :raises ConfigurationError: it is not the URL of a message bus.
     """
     try:
         return messaging.get_rpc_transport(conf, allowed_remote_exmods=ALLOWED_ERRORS)
     except (messaging.InvalidTransportURL, messaging.DriverLoadFailure, ValueError) as error:
         # The text of the error may have the password of the URL.
-        raise Unusable('[DEFAULT] transport_url is not the URL of a message bus. Write one such as '
-                       'rabbit://climate:PASSWORD@rabbit.example.org:5672/.') from error
+        raise errors.ConfigurationError(
+            '[DEFAULT] transport_url is not the URL of a message bus. Write one such as '
+            'rabbit://climate:PASSWORD@rabbit.example.org:5672/.') from error
 
 
 def limit_prefetch(conf: cfg.ConfigOpts) -> None:

@@ -12,7 +12,7 @@ LOG = log.getLogger(__name__)
 NAMESPACE = 'climate.acquire.strategies'
 
 
-class Unusable(errors.Unusable):
+class Unusable(errors.ConfigurationError):
     """A strategy cannot be used; the text says which one and why."""
 
 

@@ -184,8 +184,9 @@ class Store:
                     self._path or ':memory:', timeout=_BUSY_SECONDS, isolation_level=None,
                     check_same_thread=False)
             except sqlite3.OperationalError as error:
-                raise errors.Unusable(f'[simulated] state = "{self._path}" cannot be opened: '
-                                      f'{error}. Name a file that this user can write.') from error
+                raise errors.ConfigurationError(
+                    f'[simulated] state = "{self._path}" cannot be opened: {error}. Name a file '
+                    'that this user can write.') from error
             self._connection.row_factory = sqlite3.Row
             # Writes survive a killed process; only a crash of the machine can lose them.
             self._connection.execute('PRAGMA synchronous = OFF')

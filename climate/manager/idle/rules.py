@@ -7,7 +7,7 @@ from climate.conf import idle as options
 from climate.domain import idle
 
 
-class Unusable(errors.Unusable):
+class Unusable(errors.ConfigurationError):
     """The options of [idle] contradict each other; the message names them."""
 
 

@@ -8,7 +8,7 @@ from climate.conf import checking
 NAMESPACE = 'climate.health'
 
 
-class Unusable(errors.Unusable):
+class Unusable(errors.ConfigurationError):
     """A source cannot be used; the text says which one and why."""
 
 

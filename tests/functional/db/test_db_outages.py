@@ -172,7 +172,7 @@ def test_a_login_that_the_server_refuses_is_told_without_the_password(conf, data
         pytest.skip('SQLite has no login.')
     url = database.engine.url.set(**wrong)
     conf.set_override('connection', url.render_as_string(hide_password=False), group='database')
-    with pytest.raises(engine.Unusable) as found:
+    with pytest.raises(errors.ConfigurationError) as found:
         engine.connect(conf)
     text = str(found.value)
     assert text.startswith(

@@ -112,7 +112,7 @@ def test_its_options_come_from_its_class_and_its_calls_from_the_session_of_clima
 
 
 def test_a_bad_value_of_its_options_is_told_at_the_start(real):
-    with pytest.raises(errors.Unusable, match=r'^\[boxes\] most = "none at all" in '):
+    with pytest.raises(errors.ConfigurationError, match=r'^\[boxes\] most = "none at all" in '):
         real('most = none at all')
 
 
@@ -174,18 +174,19 @@ def test_two_adapters_may_not_have_the_same_face(configured):
     class Other(box_store.SimulatedStore):
         options = client.Client('crates', 'Crates', 'crates')
     found = {'boxes': box_store.SimulatedStore, 'crates': Other}
-    with pytest.raises(registry.Unusable, match='both "boxes" and "crates" have the face "boxes"'):
+    with pytest.raises(errors.ConfigurationError,
+                       match='both "boxes" and "crates" have the face "boxes"'):
         registry.checked('simulated', found, dict.fromkeys(found, 'virtual:box'))
 
 
 def test_what_is_no_adapter_of_its_name_is_refused():
-    with pytest.raises(registry.Unusable, match=r'"crates".*is not an Adapter'):
+    with pytest.raises(errors.ConfigurationError, match=r'"crates".*is not an Adapter'):
         registry.checked('simulated', {'crates': box_store.SimulatedStore},
                          {'crates': 'virtual:box'})
 
 
 def test_one_that_is_not_installed_is_told_with_who_wants_it(configured):
-    with pytest.raises(registry.Unusable, match=(
+    with pytest.raises(errors.ConfigurationError, match=(
             r'climate\.cloud\.simulated: "boxes", which virtual:box uses, is not installed; '
             'installed are: cinder, glance, heat, keystone, magnum, neutron, nova, placement')):
         registry.load(configured(), 'simulated', {'boxes': ('virtual:box',)})
