@@ -18,7 +18,7 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 _RULES = tomllib.loads((ROOT / 'tools' / 'words.toml').read_text())
 #: Files that are read as text, line by line; of Python files the prose is read only.
-_TEXTS = ('.rst', '.yaml', '.yml', '.j2', '.html', '.txt', '.sh', 'Makefile', '.conf', '.sample')
+_TEXTS = ('.rst', '.yaml', '.yml', '.j2', '.html', '.sh', 'Makefile', '.conf')
 #: Words and code that are no prose: ``literals``, `names`, URLs, options, placeholders.
 _CODE = re.compile(r'``.*?``|`[^`\s]+`|https?://\S+|--[\w-]+|%\(\w+\)s|\{[^{}]*\}|:\w+:`[^`]*`')
 

@@ -9,7 +9,7 @@ from oslo_log import log
 LOG = log.getLogger(__name__)
 
 _LOGIN = 'it refuses the login of Climate.'
-_FULL = 'it has no room left.'
+_FULL = 'it has no space left.'
 _READ_ONLY = 'it is read-only.'
 # By the number of MySQL and MariaDB, the SQLSTATE of PostgreSQL, and the name of SQLite.
 _REASONS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the documentation is built: sphinx-build -W doc/source doc/build/html."""
+"""The configuration of Sphinx: sphinx-build -W doc/source doc/build/html."""
 import pathlib
 import shutil
 

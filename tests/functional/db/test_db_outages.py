@@ -18,7 +18,7 @@ from climate.db import outages
 from climate.domain import lifecycle
 
 LOGIN, FULL, READ_ONLY = (
-    'it refuses the login of Climate.', 'it has no room left.', 'it is read-only.')
+    'it refuses the login of Climate.', 'it has no space left.', 'it is read-only.')
 # Each as its driver raised it.
 REFUSED = [
     (pymysql.OperationalError(1045, "Access denied for user 'c'@'h' (using password: YES)"), LOGIN),
@@ -94,7 +94,7 @@ def test_a_full_disk_refuses_changes_and_no_reads_until_there_is_room(small, cap
         with pytest.raises(errors.DatabaseRefuses, match='has no room left') as found:
             _fill(full)
     assert found.value.status == 503
-    assert caplog.text.count('The database does not work: it has no room left.') == 1
+    assert caplog.text.count('The database does not work: it has no space left.') == 1
     with full.reader() as connection:
         assert connection.exec_driver_sql('SELECT COUNT(*) FROM leases').scalar_one() > 0
     _fill(small(10 ** 6), 1)
@@ -109,7 +109,7 @@ def test_requests_to_a_full_disk_are_told_why_and_succeed_once_there_is_room(con
                                     for _ in range(50)) if each.status_int != 201)
     assert answer.status_int == 503, answer.text
     assert answer.headers['Retry-After'] == '30'
-    assert 'it has no room left' in answer.json['error_message']
+    assert 'it has no space left' in answer.json['error_message']
     assert api.get('/v1/leases').status_int == 200
     small(10 ** 6)
     assert api.post('/v1/leases', body, version='1.0').status_int == 201

@@ -9,11 +9,11 @@ from climate.conf import client
 
 
 class BoxError(Exception):
-    """What the library of the box store raises."""
+    """The error of the library of the box store."""
 
 
 class Boxes(base.Face):
-    """What Climate does with boxes."""
+    """The calls for boxes."""
 
     service = 'Box store'
 
@@ -28,7 +28,7 @@ class Boxes(base.Face):
 
 
 class BoxStore(base.Adapter):
-    """What the real and the simulated adapter have in common."""
+    """The base class of the real and the simulated adapter."""
 
     options = client.Client('boxes', 'The box store', 'box-store',
                             (cfg.IntOpt('most', default=10, min=1, help='Most boxes.'),))

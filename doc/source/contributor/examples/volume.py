@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""example:volume, a volume of a size, on a storage backend that has the room."""
+"""example:volume, a volume of a size, on a storage backend with enough capacity."""
 from keystoneauth1 import loading
 from openstack import connection
 from openstack import exceptions
