@@ -1,17 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The policy of the managers' audits."""
-from oslo_policy import policy
-
 from climate.policies import base
 
 GET = 'climate:audit:get'
 
-_RULES = [
-    policy.DocumentedRuleDefault(
-        GET, base.ADMIN, 'See what the newest audit of the managers found.',
-        [{'path': '/v1/audit', 'method': 'GET'}], scope_types=['project']),
+RULES = [
+    base.rule(
+        GET, base.ADMIN, 'See the result of the newest audit of the managers.',
+        ('GET', '/v1/audit')),
 ]
-
-
-def list_rules():
-    return _RULES

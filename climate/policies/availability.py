@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The policy of availability: who may ask when resources are free, and have them held."""
-from oslo_policy import policy
-
+"""The policy of availability: asking when resources are free, and holding them."""
 from climate.policies import base
 
 GET = 'climate:availability:get'
@@ -9,21 +7,16 @@ POST = 'climate:availability:post'
 GET_NAMES = 'climate:availability:get_names'
 
 _PATH = '/v1/availability'
-_RULES = [
-    policy.DocumentedRuleDefault(
+RULES = [
+    base.rule(
         GET, base.READER_OR_ADMIN, 'Ask when the resources of reservations are free.',
-        [{'path': _PATH, 'method': 'GET'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        ('GET', _PATH)),
+    base.rule(
         POST, base.MEMBER_OR_ADMIN,
         'Ask when the resources of reservations are free, and hold offers for the own project.',
-        [{'path': _PATH, 'method': 'POST'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        ('POST', _PATH)),
+    base.rule(
         GET_NAMES, base.ADMIN,
         'See the names of the offered resources; other callers see only their properties.',
-        [{'path': _PATH, 'method': 'GET'}, {'path': _PATH, 'method': 'POST'}],
-        scope_types=['project']),
+        ('GET', _PATH), ('POST', _PATH)),
 ]
-
-
-def list_rules():
-    return _RULES

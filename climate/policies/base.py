@@ -8,7 +8,7 @@ MEMBER_OR_ADMIN = 'rule:project_member_or_admin'
 READER_OR_ADMIN = 'rule:project_reader_or_admin'
 SERVICE_OR_ADMIN = 'rule:service_or_admin'
 
-_RULES = [
+RULES = [
     policy.RuleDefault(ADMIN_RULE, 'is_admin:True or role:admin',
                        'An administrator, who may do everything in all projects.'),
     policy.RuleDefault('project_member_api', 'role:member and project_id:%(project_id)s',
@@ -25,5 +25,11 @@ _RULES = [
 ]
 
 
-def list_rules():
-    return _RULES
+def rule(name, check, description, *operations):
+    """Return a documented rule with a scope of projects.
+
+    :param operations: pairs (HTTP method, path).
+    """
+    return policy.DocumentedRuleDefault(
+        name, check, description,
+        [{'path': path, 'method': method} for method, path in operations], scope_types=['project'])

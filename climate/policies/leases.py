@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The policy of leases; the target of a rule is the stored lease."""
-from oslo_policy import policy
-
 from climate.policies import base
 
 GET = 'climate:leases:get'
@@ -23,79 +21,55 @@ WAIT_WITHOUT_LIMIT = 'climate:leases:wait_without_limit'
 
 _MANY = '/v1/leases'
 _ONE = '/v1/leases/{lease_id}'
-_RULES = [
-    policy.DocumentedRuleDefault(
+RULES = [
+    base.rule(
         GET, base.READER_OR_ADMIN, 'List leases, show a lease, and show its history.',
-        [{'path': _MANY, 'method': 'GET'}, {'path': _ONE, 'method': 'GET'},
-         {'path': f'{_ONE}/history', 'method': 'GET'}],
-        scope_types=['project']),
-    policy.DocumentedRuleDefault(
-        ALL_PROJECTS, base.ADMIN,
-        'List the leases of all projects, and deleted leases.',
-        [{'path': _MANY, 'method': 'GET'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
-        POST, base.MEMBER_OR_ADMIN, 'Create a lease.',
-        [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
-        PUT, base.MEMBER_OR_ADMIN, 'Change a lease.',
-        [{'path': _ONE, 'method': 'PUT'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
-        DELETE, base.MEMBER_OR_ADMIN, 'Delete a lease.',
-        [{'path': _ONE, 'method': 'DELETE'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        ('GET', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/history')),
+    base.rule(
+        ALL_PROJECTS, base.ADMIN, 'List the leases of all projects, and deleted leases.',
+        ('GET', _MANY)),
+    base.rule(POST, base.MEMBER_OR_ADMIN, 'Create a lease.', ('POST', _MANY)),
+    base.rule(PUT, base.MEMBER_OR_ADMIN, 'Change a lease.', ('PUT', _ONE)),
+    base.rule(DELETE, base.MEMBER_OR_ADMIN, 'Delete a lease.', ('DELETE', _ONE)),
+    base.rule(
         SWAP, base.MEMBER_OR_ADMIN, 'Swap a broken resource of a running lease for another one.',
-        [{'path': f'{_ONE}/swap', 'method': 'POST'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        ('POST', f'{_ONE}/swap')),
+    base.rule(
         BEST_EFFORT, base.MEMBER_OR_ADMIN,
         'Create a lease for which instances of other projects are migrated (best-effort).',
-        [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        ('POST', _MANY)),
+    base.rule(
         CHOOSE_STRATEGY, base.MEMBER_OR_ADMIN,
         'Choose the strategy by which hosts are cleared for a lease (best-effort).',
-        [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        ('POST', _MANY)),
+    base.rule(
         EXEMPT_FROM_IDLE, base.ADMIN,
-        'Exempt a lease from being called idle and taken back (idle_exempt), or end that.',
-        [{'path': _MANY, 'method': 'POST'}, {'path': _ONE, 'method': 'PUT'}],
-        scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        'Exempt a lease from idle detection and reclaiming (idle_exempt), or end that.',
+        ('POST', _MANY), ('PUT', _ONE)),
+    base.rule(
         GET_MOVES, base.ADMIN,
         'See which servers of other projects are migrated for a lease (best-effort), between which '
         'hosts, and why a host cannot be cleared; other callers see only numbers.',
-        [{'path': _MANY, 'method': 'POST'}, {'path': _ONE, 'method': 'GET'},
-         {'path': f'{_ONE}/history', 'method': 'GET'}],
-        scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        ('POST', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/history')),
+    base.rule(
         HIDDEN_CRITERIA, base.ADMIN,
         'Use criteria that name hosts ($hypervisor_hostname, $service_name) or private properties, '
         'from REST 1.1 on. To others, private properties do not exist.',
-        [{'path': _MANY, 'method': 'POST'}, {'path': _ONE, 'method': 'PUT'},
-         {'path': '/v1/availability', 'method': 'GET'},
-         {'path': '/v1/availability', 'method': 'POST'}],
-        scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        ('POST', _MANY), ('PUT', _ONE), ('GET', '/v1/availability'),
+        ('POST', '/v1/availability')),
+    base.rule(
         HIDDEN_CRITERIA_1_0, base.MEMBER_OR_ADMIN,
         'Use such criteria at REST 1.0, which existing clients may do.',
-        [{'path': _MANY, 'method': 'POST'}, {'path': _ONE, 'method': 'PUT'}],
-        scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        ('POST', _MANY), ('PUT', _ONE)),
+    base.rule(
         OPERATOR_TEXTS, base.ADMIN,
         'Read the operators\' version of status_reason, history and errors: with names of hosts, '
         'ids of other projects\' reservations, and the words of Nova and other services. Others '
-        'read a version without them.',
-        [{'path': _MANY, 'method': 'GET'}, {'path': _ONE, 'method': 'GET'},
-         {'path': f'{_ONE}/history', 'method': 'GET'}],
-        scope_types=['project']),
-    policy.DocumentedRuleDefault(
-        PRIORITIZE, base.ADMIN,
-        'Create a lease that waits with another priority than 0.',
-        [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
-        WAIT_WITHOUT_LIMIT, base.ADMIN,
-        'Create a lease that waits without a limit (not_after).',
-        [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
+        'read a version without them.', ('GET', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/history')),
+    base.rule(
+        PRIORITIZE, base.ADMIN, 'Create a lease that waits with another priority than 0.',
+        ('POST', _MANY)),
+    base.rule(
+        WAIT_WITHOUT_LIMIT, base.ADMIN, 'Create a lease that waits without a limit (not_after).',
+        ('POST', _MANY)),
 ]
-
-
-def list_rules():
-    return _RULES

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The policy of the price book."""
-from oslo_policy import policy
-
 from climate.policies import base
 
 GET = 'climate:price_books:get'
@@ -9,19 +7,12 @@ GET_VALID = 'climate:price_books:get_valid'
 POST = 'climate:price_books:post'
 
 _MANY = '/v1/price-books'
-_RULES = [
-    policy.DocumentedRuleDefault(
+RULES = [
+    base.rule(
         GET, base.ADMIN, 'List the versions of the price book, and show one.',
-        [{'path': _MANY, 'method': 'GET'}, {'path': '/v1/price-books/{version}', 'method': 'GET'}],
-        scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        ('GET', _MANY), ('GET', '/v1/price-books/{version}')),
+    base.rule(
         GET_VALID, base.READER_OR_ADMIN, 'Show the version of the price book that is valid now.',
-        [{'path': '/v1/price-books/valid', 'method': 'GET'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
-        POST, base.ADMIN, 'Add a version of the price book.',
-        [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
+        ('GET', '/v1/price-books/valid')),
+    base.rule(POST, base.ADMIN, 'Add a version of the price book.', ('POST', _MANY)),
 ]
-
-
-def list_rules():
-    return _RULES

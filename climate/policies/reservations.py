@@ -1,26 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The policy of reservations: who may bind one to its target, and ask whether it is usable."""
-from oslo_policy import policy
-
+"""The policy of reservations: binding to a target, and asking whether one is usable."""
 from climate.policies import base
 
 PUT = 'climate:reservations:put'
 GET_HOSTS = 'climate:reservations:get_hosts'
 
-_RULES = [
-    policy.DocumentedRuleDefault(
+RULES = [
+    base.rule(
         PUT, base.MEMBER_OR_ADMIN,
-        'Bind a reservation to its server, which was booted after the reservation was made. '
+        'Bind a reservation to its server, which was booted after the reservation was created. '
         'Callers who may not see the lease are answered with 404.',
-        [{'path': '/v1/reservations/{reservation_id}', 'method': 'PUT'}],
-        scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        ('PUT', '/v1/reservations/{reservation_id}')),
+    base.rule(
         GET_HOSTS, base.SERVICE_OR_ADMIN,
         'Ask whether a project may use a reservation now, and on which hosts.',
-        [{'path': '/v1/reservations/{reservation_id}/hosts', 'method': 'GET'}],
-        scope_types=['project']),
+        ('GET', '/v1/reservations/{reservation_id}/hosts')),
 ]
-
-
-def list_rules():
-    return _RULES

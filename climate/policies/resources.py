@@ -2,13 +2,11 @@
 """The policy of resources; each pool has its own rules."""
 import dataclasses
 
-from oslo_policy import policy
-
 from climate.policies import base
 
 
 @dataclasses.dataclass(frozen=True)
-class Rules:
+class PoolRules:
     """The names of the rules of one pool."""
 
     get: str
@@ -23,13 +21,13 @@ class Rules:
 
 
 def of_pool(name):
-    """Return the Rules of a pool."""
-    return Rules(**{field.name: f'climate:resources:{name}:{field.name}'
-                    for field in dataclasses.fields(Rules)})
+    """Return the PoolRules of a pool."""
+    return PoolRules(**{field.name: f'climate:resources:{name}:{field.name}'
+                    for field in dataclasses.fields(PoolRules)})
 
 
 def of_view(path):
-    """Return the Rules of a path of its own; what it does not serve is as in `of_pool`."""
+    """Return the PoolRules of a path of its own; actions that it lacks are named as in `of_pool`."""
     names = {'get': 'get', 'create': 'post', 'delete': 'delete'}
     return dataclasses.replace(of_pool(path), **{
         name: f'climate:{path}:{word}' for name, word in names.items()})
@@ -49,16 +47,10 @@ def _rules_of_view(path):
     rules = of_view(path)
     many, one = f'/v1/{path}', f'/v1/{path}/{{id}}'
     return [
-        policy.DocumentedRuleDefault(
-            rules.get, base.READER_OR_ADMIN, f'List {path}, and show one.',
-            [{'path': many, 'method': 'GET'}, {'path': one, 'method': 'GET'}],
-            scope_types=['project']),
-        policy.DocumentedRuleDefault(
-            rules.create, base.ADMIN, f'Enrol one of {path}.',
-            [{'path': many, 'method': 'POST'}], scope_types=['project']),
-        policy.DocumentedRuleDefault(
-            rules.delete, base.ADMIN, f'Withdraw one of {path}.',
-            [{'path': one, 'method': 'DELETE'}], scope_types=['project']),
+        base.rule(rules.get, base.READER_OR_ADMIN, f'List {path}, and show one.',
+                  ('GET', many), ('GET', one)),
+        base.rule(rules.create, base.ADMIN, f'Enrol one of {path}.', ('POST', many)),
+        base.rule(rules.delete, base.ADMIN, f'Withdraw one of {path}.', ('DELETE', one)),
     ]
 
 
@@ -83,8 +75,6 @@ def _rules(name):
         (rules.set_power, f'Wake a resource of the pool "{name}", or put it to sleep.',
          (('POST', f'{one}/power'),)),
     )
-    # All may know which properties criteria can use; private ones are left out of the list.
-    return [policy.DocumentedRuleDefault(
-        rule, base.READER_OR_ADMIN if rule == rules.get_properties else base.ADMIN, what,
-        [{'path': path, 'method': method} for method, path in operations],
-        scope_types=['project']) for rule, what, operations in table]
+    # Everybody may know which properties criteria can use; the list leaves out private ones.
+    return [base.rule(rule, base.READER_OR_ADMIN if rule == rules.get_properties else base.ADMIN,
+                      description, *operations) for rule, description, operations in table]

@@ -1,17 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The policy of services: who may see which managers are alive."""
-from oslo_policy import policy
-
+"""The policy of services: the list of managers."""
 from climate.policies import base
 
 GET = 'climate:services:get'
 
-_RULES = [
-    policy.DocumentedRuleDefault(
-        GET, base.ADMIN, 'List the managers and whether they are alive.',
-        [{'path': '/v1/services', 'method': 'GET'}], scope_types=['project']),
+RULES = [
+    base.rule(
+        GET, base.ADMIN, 'List the managers and whether they are alive.', ('GET', '/v1/services')),
 ]
-
-
-def list_rules():
-    return _RULES

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The policy of subscriptions; the target of a rule is the stored subscription."""
-from oslo_policy import policy
-
 from climate.policies import base
 
 GET = 'climate:subscriptions:get'
@@ -18,29 +16,15 @@ _MINE = ('rule:admin or (rule:{role} and '
          "(user_id:%(user_id)s or 'project':%(scope)s))")
 _READER, _MEMBER = (_MINE.format(role=role)
                     for role in ('project_reader_api', 'project_member_api'))
-_RULES = [
-    policy.DocumentedRuleDefault(
+RULES = [
+    base.rule(
         GET, _READER, 'List and show the own subscriptions and those for the own project, and '
-        'read their logs.',
-        [{'path': _MANY, 'method': 'GET'}, {'path': _ONE, 'method': 'GET'},
-         {'path': f'{_ONE}/log', 'method': 'GET'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
+        'read their logs.', ('GET', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/log')),
+    base.rule(
         ALL_PROJECTS, base.ADMIN, 'List the subscriptions of all users and projects.',
-        [{'path': _MANY, 'method': 'GET'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
-        POST, base.MEMBER_OR_ADMIN, 'Create a subscription.',
-        [{'path': _MANY, 'method': 'POST'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
-        PUT, _MEMBER, 'Change a subscription, or renew its secret.',
-        [{'path': _ONE, 'method': 'PUT'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
-        DELETE, _MEMBER, 'Delete a subscription.',
-        [{'path': _ONE, 'method': 'DELETE'}], scope_types=['project']),
-    policy.DocumentedRuleDefault(
-        TEST, _MEMBER, 'Send a test to a subscription.',
-        [{'path': f'{_ONE}/test', 'method': 'POST'}], scope_types=['project']),
+        ('GET', _MANY)),
+    base.rule(POST, base.MEMBER_OR_ADMIN, 'Create a subscription.', ('POST', _MANY)),
+    base.rule(PUT, _MEMBER, 'Change a subscription, or renew its secret.', ('PUT', _ONE)),
+    base.rule(DELETE, _MEMBER, 'Delete a subscription.', ('DELETE', _ONE)),
+    base.rule(TEST, _MEMBER, 'Send a test to a subscription.', ('POST', f'{_ONE}/test')),
 ]
-
-
-def list_rules():
-    return _RULES
