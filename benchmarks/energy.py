@@ -145,7 +145,7 @@ def _ready_in(host, now):
     return host.since + _WAKE - now if host.state == sleep.WAKING else 0
 
 
-_DEFAULTS = {each.name: each.default for each in energy.OPTS}
+_DEFAULTS = {option.name: option.default for option in energy.GROUP.options}
 #: The defaults of Climate.
 RULES = sleep.Rules(
     lead=_minutes(_DEFAULTS['lead_minutes']), min_awake=_minutes(_DEFAULTS['min_awake_minutes']),

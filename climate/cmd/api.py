@@ -2,16 +2,10 @@
 """climate-api: the REST service in a small WSGI server."""
 import sys
 
-from oslo_log import log
-
 from climate import conf as configuration
-from climate import errors
-from climate import version
 from climate.api import app
 from climate.cmd import start
 from climate.cmd import web
-
-LOG = log.getLogger(__name__)
 
 # Additional threads that refuse requests and answer /healthcheck while all others are busy.
 _REFUSING = 8
@@ -29,23 +23,12 @@ def main():
 
 
 def listen(application, conf):
-    """Return a server that listens on [api] host and port; it answers when it is run.
+    """Return a ``web.Server`` for the REST service.
 
-    :raises errors.ConfigurationError: the address cannot be used.
+    :raises ConfigurationError: the address cannot be used.
     """
     # A thread for each request, each question of Nova, and each DELETE that waits.
     threads = 2 * conf.api.max_requests + conf.api.delete_waits + _REFUSING
-    try:
-        server = web.Server(
-            application, host=conf.api.host, port=conf.api.port, ident='climate',
-            threads=threads, connection_limit=_CONNECTIONS * threads,
-            # [oslo_middleware] decides whether these headers are trusted.
-            clear_untrusted_proxy_headers=False,
-            max_request_body_size=max(16 * 1024 * 1024, 2 * conf.api.max_body_bytes))
-    except OSError as error:
-        raise errors.ConfigurationError(
-            f'[api] host and port: Climate cannot listen on {conf.api.host}:{conf.api.port}: '
-            f'{error.strerror}. Is another Climate running there? Choose another port: '
-            'OS_API__PORT=1235 in the environment, or [api] port in a --config-file.') from error
-    LOG.info('climate-api %s listens on %s:%s', version.text(), conf.api.host, conf.api.port)
-    return server
+    return web.listen(application, conf, 'api', threads=threads,
+                      connection_limit=_CONNECTIONS * threads,
+                      max_request_body_size=max(16 * 1024 * 1024, 2 * conf.api.max_body_bytes))

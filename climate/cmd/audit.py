@@ -35,17 +35,17 @@ def examine(parts, fix, wait=time.sleep, unknown=False):
     """Print the differences, or with `fix` the results of their repairs; return the exit status.
 
     :param wait: called with the seconds between the two comparisons.
-    :param unknown: whether to repair what the database has no record of, too.
+    :param unknown: whether to repair objects without a record in the database, too.
     """
     auditor = audits.Auditor(parts)
-    found = _look_twice(auditor, parts.conf.manager.audit_grace_seconds, wait)
-    if not fix or not found:
-        print(table([(each, each.remedy) for each in found], '--fix'))
-        return DRIFT if found else 0
-    outcomes = repairs.Repairs(parts, unknown).make(found)
-    left = {each.key for each in audit.in_both(found, auditor.look())}
-    print(table([(each, f'left: {outcomes[each] or "it is there again"}' if each.key in left
-                  else 'repaired') for each in found], 'NOW'))
+    drifts = _compare_twice(auditor, parts.conf.manager.audit_grace_seconds, wait)
+    if not fix or not drifts:
+        print(table([(drift, drift.remedy) for drift in drifts], '--fix'))
+        return DRIFT if drifts else 0
+    outcomes = repairs.Repairs(parts, unknown).make(drifts)
+    left = {drift.key for drift in audit.in_both(drifts, auditor.look())}
+    print(table([(drift, f'left: {outcomes[drift] or "it is there again"}' if drift.key in left
+                  else 'repaired') for drift in drifts], 'NOW'))
     return DRIFT if left else 0
 
 
@@ -57,20 +57,20 @@ def table(rows, last):
     """
     if not rows:
         return 'The cloud and the database agree.'
-    lines = [(*_HEAD, last), *((each.kind, each.what, each.problem, text)
-                               for each, text in rows)]
+    lines = [(*_HEAD, last), *((drift.kind, drift.what, drift.problem, text)
+                               for drift, text in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     shown = [_GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
              for line in lines]
     return '\n'.join([*shown, '', f'{len(rows)} found.'])
 
 
-def _look_twice(auditor, grace_seconds, wait):
-    """Return the Drifts that two comparisons find, to leave out changes in progress."""
-    found = auditor.look()
-    if not found or not grace_seconds:
-        return found
-    print(f'{len(found)} found; they are checked again in {grace_seconds} seconds.',
+def _compare_twice(auditor, grace_seconds, wait):
+    """Return the Drifts that two comparisons find, without changes in progress."""
+    drifts = auditor.look()
+    if not drifts or not grace_seconds:
+        return drifts
+    print(f'{len(drifts)} found; they are checked again in {grace_seconds} seconds.',
           file=sys.stderr, flush=True)
     wait(grace_seconds)
-    return audit.in_both(found, auditor.look())
+    return audit.in_both(drifts, auditor.look())

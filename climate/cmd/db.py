@@ -15,7 +15,7 @@ from climate.db import migrate
 from climate.manager.notifications import sealing
 from climate.manager.usage import days
 
-# How many subscriptions an error names.
+# The most subscriptions that an error names.
 _SHOWN = 20
 
 
@@ -45,7 +45,7 @@ def _confirm_clock(conf, database):
     with database.writer() as connection:
         clock_confirmations.add(connection, now)
     print(f'Confirmed: the clock of the database says {now:%Y-%m-%d %H:%M:%S} UTC. Managers that '
-          'doubted it go on within some seconds.')
+          'doubted it continue within some seconds.')
 
 
 def _new_key(_conf, _database):

@@ -11,7 +11,6 @@ from oslo_service import service as oslo_service
 from climate import conf as configuration
 from climate import errors
 from climate.cmd import audit
-from climate.cmd import memory
 from climate.cmd import start
 from climate.conf import reloading
 from climate.manager import metrics
@@ -30,8 +29,8 @@ _COMMAND_LINE = (
     cfg.BoolOpt('fix', default=False, help='With audit: repair what can be repaired without '
                                            'touching a server.'),
     cfg.BoolOpt('unknown', default=False,
-                help='With audit --fix: repair also what the database has no record of. Only if no '
-                     'other Climate uses this cloud.'),
+                help='With audit --fix: repair also objects without a record in the database. Only '
+                     'if no other Climate uses this cloud.'),
 )
 
 
@@ -41,8 +40,7 @@ _PROGRAM = 'climate-manager'
 class _CheckedConf:
     """The configuration for oslo.service, which reads it again on SIGHUP and forks a new worker.
 
-    Files that cannot be used are not read: their worker could not start and would be forked for
-    ever.
+    Unusable files are not read: a worker with them could not start and would be forked for ever.
     """
 
     def __init__(self, conf):
@@ -75,7 +73,7 @@ class ManagerService(oslo_service.Service):
 
         A process that ended instead would be forked again at once, for ever.
         """
-        memory.return_large_blocks()
+        start.return_large_blocks()
         logged = None
         while not self._stopping.is_set():
             try:
@@ -84,7 +82,7 @@ class ManagerService(oslo_service.Service):
                 return
             except (errors.ClimateError, errors.ConfigurationError) as error:
                 if str(error) != logged:
-                    LOG.error('The manager cannot start, it is tried again: %s', error)
+                    LOG.error('The manager cannot start and tries again: %s', error)
                 logged = str(error)
                 self._stopping.wait(self._pause_seconds)
 

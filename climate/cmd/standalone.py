@@ -16,7 +16,6 @@ from climate.api import app
 from climate.client import standalone
 from climate.cmd import api
 from climate.cmd import console as console_program
-from climate.cmd import memory
 from climate.cmd import start
 from climate.console import app as console
 from climate.console import login as console_login
@@ -51,7 +50,7 @@ Ctrl-C stops it. Its files are in {state}.
 def main():
     """Run API and manager until SIGTERM or Ctrl-C."""
     _stay_on_one_processor()
-    memory.return_large_blocks()
+    start.return_large_blocks()
     state = pathlib.Path(os.environ.get('CLIMATE_STATE', '.run')).resolve()
     state.mkdir(parents=True, exist_ok=True)
     conf = _configuration(state)
@@ -73,18 +72,18 @@ def main():
     login = console_login.Key(_identity(url))
     with start.refusing('climate-standalone'):
         pages = console_program.listen(console.build(conf, method=login), conf)
-    # From here on a signal must remove the note.
+    # From now on a signal must remove the note.
     stopped = _stop_event()
     note = _leave_note(url, state)
     opened = (f'http://{netutils.escape_ipv6(conf.console.host)}:{conf.console.port}'
               f'/login?key={login.key}')
     print(_WELCOME.format(url=url, count=count, state=state, bin=_bin(), console=opened),
           flush=True)
-    for each in (server, pages):
-        threading.Thread(target=each.run, daemon=True).start()
+    for listener in (server, pages):
+        threading.Thread(target=listener.run, daemon=True).start()
     stopped.wait()
-    for each in (server, pages):
-        each.order(each.stop, 0)
+    for listener in (server, pages):
+        listener.order(listener.stop, 0)
     note.unlink(missing_ok=True)
     manager.stop()
 
@@ -101,9 +100,9 @@ def _stay_on_one_processor():
 
 
 class _LateApplication:
-    """A WSGI application that is built after the port was taken.
+    """A WSGI application that is built after the server listens.
 
-    The port is taken first, so that a second standalone does not touch the data of a running one.
+    The server listens first, so that a second standalone does not touch the data of a running one.
     """
 
     built = None
@@ -121,7 +120,7 @@ def _configuration(state):
         ('cloud', 'driver', 'simulated'),
         ('simulated', 'state', f'{state}/cloud.sqlite'),
         ('api', 'auth_strategy', 'noauth'),
-        # Each has threads that wait for it; here is one user, of one project.
+        # Each has its own threads, and a standalone has one user.
         ('api', 'max_requests', 40),
         ('api', 'delete_waits', 8),
         ('manager', 'poll_seconds', 1),
@@ -141,7 +140,7 @@ def _identity(url):
 
 
 def _enrol_all(manager, calls):
-    """Enrol all simulated hosts if none is enrolled yet; return how many are enrolled."""
+    """Enrol all simulated hosts unless one is enrolled; return the number of enrolled hosts."""
     admin = context.RequestContext.internal()
     if not calls.list_resources(admin, 'host'):
         for hypervisor in manager.core.cloud.as_service().nova.hypervisors():
@@ -150,9 +149,9 @@ def _enrol_all(manager, calls):
 
 
 def _leave_note(url, state):
-    """Write a note that tells the `climate` command where to connect to; return its path.
+    """Write the address of this standalone for the `climate` command; return the file's path.
 
-    If another standalone has a note already, or the home cannot be written, ours is in `state`.
+    If another standalone has such a file, or the home cannot be written, it is in `state`.
     """
     path = standalone.path(os.environ)
     own = state / 'standalone.json'
@@ -174,7 +173,7 @@ def _leave_note(url, state):
 
 
 def _no_proxy_to(host):
-    """Let the console call the API of this process directly, also if there is a proxy."""
+    """Make the console call the API of this process directly, even if a proxy is configured."""
     for name in ('no_proxy', 'NO_PROXY'):
         os.environ[name] = ','.join(filter(None, (os.environ.get(name), host)))
 

@@ -7,7 +7,6 @@ from oslo_config import cfg
 from oslo_log import log
 
 from climate import conf as configuration
-from climate.cmd import nova_filter
 from climate.cmd import start
 from climate.cmd import status_checks
 from climate.db import engine
@@ -18,25 +17,25 @@ _MISUSED = 255
 
 
 def upgrade_check(conf):
-    """Check all that a manager of this release needs, and print the results.
+    """Check the prerequisites of a manager of this release, and print the results.
 
-    :returns: the exit status: 0 all is well, 1 something needs a look, 2 something is missing.
+    :returns: the exit status: 0 success, 1 a warning, 2 a failure.
     """
     checks = status_checks.Checks(conf)
     return checks.check_as_json() if conf.json else checks.check()
 
 
 def cloud_of(conf):
-    """Print for each service that the enabled plugins use whether it answers.
+    """Print which of the services that the enabled plugins use answer.
 
     :returns: the exit status: 0, or 1 if one does not answer.
     """
-    found = status_checks.answers(conf)
-    width = max(len(each.name) for each in found)
-    for each in found:
-        said = 'answers' if each.problem is None else f'fails: {each.problem}'
-        print(f'{each.name.ljust(width)}  {said}')
-    return 0 if all(each.problem is None for each in found) else 1
+    answers = status_checks.answers(conf)
+    width = max(len(answer.name) for answer in answers)
+    for answer in answers:
+        state = 'answers' if answer.problem is None else f'fails: {answer.problem}'
+        print(f'{answer.name.ljust(width)}  {state}')
+    return 0 if all(answer.problem is None for answer in answers) else 1
 
 
 def managers_of(conf):
@@ -45,14 +44,14 @@ def managers_of(conf):
         database = engine.connect(conf)
         now = database.now()
         with database.reader() as connection:
-            found = managers.every(connection)
-    for each in heartbeat.judged(found, now, conf.manager.claim_seconds):
-        # What a dead manager was carrying out has no owner any more: it does not hang.
-        events = (f'{each.running} running' if each.up
-                  else f'it does nothing; {each.running} of its events went to other managers')
-        print(f'{each.id}  {"up" if each.up else "down"}  host {each.host}  '
-              f'since {each.since:%Y-%m-%d %H:%M:%S}  '
-              f'last seen {each.last_seen:%Y-%m-%d %H:%M:%S} UTC  {events}')
+            rows = managers.every(connection)
+    for manager in heartbeat.judged(rows, now, conf.manager.claim_seconds):
+        # Other managers carry out the events of a dead one.
+        events = (f'{manager.running} running' if manager.up
+                  else f'it does nothing; {manager.running} of its events went to other managers')
+        print(f'{manager.id}  {"up" if manager.up else "down"}  host {manager.host}  '
+              f'since {manager.since:%Y-%m-%d %H:%M:%S}  '
+              f'last seen {manager.last_seen:%Y-%m-%d %H:%M:%S} UTC  {events}')
     return 0
 
 
@@ -67,7 +66,7 @@ _COMMAND_LINE = (
     cfg.MultiStrOpt('command', positional=True, required=False, default=[], help='What to do. '
                     + '; '.join(f'{name}: {text}' for name, (_, text) in COMMANDS.items()) + '.'),
     cfg.BoolOpt('json', default=False, help='With "upgrade check": print JSON.'),
-    *nova_filter.OPTIONS,
+    *status_checks.OPTIONS,
 )
 
 
@@ -77,15 +76,15 @@ def main():
     conf = configuration.load(sys.argv[1:], 'climate-status')
     words = ' '.join(conf.command or ())
     if words not in COMMANDS:
-        told = f'"{words}" is not a command' if words else 'a command is missing'
-        print(f'climate-status: {told}; there are: {", ".join(COMMANDS)} (see --help).',
+        problem = f'"{words}" is not a command' if words else 'a command is missing'
+        print(f'climate-status: {problem}; there are: {", ".join(COMMANDS)} (see --help).',
               file=sys.stderr)
         return _MISUSED
     if conf.debug:
         conf.set_default('use_stderr', True)
         log.setup(conf, 'climate')
     else:
-        # What goes wrong is printed, so it is not logged as well.
+        # Errors are printed, so they are not logged as well.
         logging.disable()
     with start.refusing('climate-status'):
         return COMMANDS[words][0](conf)

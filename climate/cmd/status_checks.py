@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checks of climate-status upgrade check: all that a manager needs."""
+"""The checks of climate-status upgrade check: the prerequisites of a manager."""
 import json
+import os
 
+from oslo_config import cfg
 from oslo_upgradecheck import upgradecheck
 
 from climate import cloud as clouds
 from climate import errors
 from climate import policy
 from climate.cloud import probes
-from climate.cmd import nova_filter
 from climate.conf import checking
 from climate.db import migrate
 from climate.forecasts import registry as forecasts
@@ -21,10 +22,18 @@ from climate.rpc import bus
 from climate.strategies import registry as strategies
 
 
+OPTIONS = (
+    cfg.MultiStrOpt('nova-config-file', default=[], metavar='PATH',
+                    help='With "upgrade check": the nova.conf of nova-scheduler, or a copy of it; '
+                         'give it once for each file. Default: those of [nova] '
+                         'scheduler_config_files that can be read.'),
+)
+
+
 class Checks(upgradecheck.UpgradeCommands):
     """The checks before the services of this release are started.
 
-    :param conf: the configuration of the services.
+    :param conf: the configuration of the services, with OPTIONS.
     """
 
     def __init__(self, conf):
@@ -35,17 +44,16 @@ class Checks(upgradecheck.UpgradeCommands):
         """Print the results as JSON; return the worst Code."""
         results = [(name, check(self)) for name, check in self._upgrade_checks]
         print(json.dumps({'name': str(self.display_title), 'checks': [
-            {'check': name, 'result': found.code, 'details': found.details}
-            for name, found in results]}))
-        return max(found.code for _name, found in results)
+            {'check': name, 'result': result.code, 'details': result.details}
+            for name, result in results]}))
+        return max(result.code for _name, result in results)
 
     def _database(self):
         return _loaded(lambda: migrate.check(self._conf))
 
     def _configuration(self):
-        found = [*checking.names(self._conf), *policy.Policy(self._conf).problems()]
-        return upgradecheck.Result(upgradecheck.Code.WARNING, ' '.join(found)) if found else (
-            _success())
+        problems = [*checking.names(self._conf), *policy.Policy(self._conf).problems()]
+        return _warning(' '.join(problems)) if problems else _success()
 
     def _bus(self):
         try:
@@ -80,38 +88,36 @@ class Checks(upgradecheck.UpgradeCommands):
             problems += notifier.template_problems()
         if problems:
             # The built-in templates are used instead.
-            return upgradecheck.Result(upgradecheck.Code.WARNING, (
-                f'[mail] template_directory: {" ".join(problems)}'))
+            return _warning(f'[mail] template_directory: {" ".join(problems)}')
         return _success()
 
     def _cloud(self):
         try:
-            found = [each for each in answers(self._conf) if each.problem is not None]
+            faulty = [answer for answer in answers(self._conf) if answer.problem is not None]
         except errors.ConfigurationError as error:
             return _failure(str(error))
         except errors.ClimateError as error:
             return _failure(error.message)
-        if not found:
+        if not faulty:
             return _success()
-        silent = all(each.may_pass for each in found)
-        return upgradecheck.Result(
-            upgradecheck.Code.WARNING if silent else upgradecheck.Code.FAILURE,
-            ' '.join(f'[{each.name}] {each.problem}' for each in found))
+        text = ' '.join(f'[{answer.name}] {answer.problem}' for answer in faulty)
+        return _warning(text) if all(answer.may_pass for answer in faulty) else _failure(text)
 
     def _filter(self):
         if self._conf.cloud.driver == 'simulated':
             return _success('The simulated cloud has the filter.')
-        paths = nova_filter.files(self._conf)
+        paths = self._conf.nova_config_file or [
+            path for path in self._conf.nova.scheduler_config_files if os.access(path, os.R_OK)]
         if not paths:
-            return upgradecheck.Result(upgradecheck.Code.WARNING, (
+            return _warning(
                 'Not checked: no file of [nova] scheduler_config_files is here. Without '
                 'ClimateFilter Nova places other servers on the enrolled hosts: copy the nova.conf '
-                'of nova-scheduler and name the copy there, or here: --nova-config-file FILE.'))
+                'of nova-scheduler and name the copy there, or here: --nova-config-file FILE.')
         try:
-            found = scheduler_filter.problems(self._conf, paths)
+            problems = scheduler_filter.problems(self._conf, paths)
         except scheduler_filter.Unreadable as error:
             return _failure(str(error))
-        return _failure(f'{", ".join(paths)}: {" ".join(found)}') if found else _success()
+        return _failure(f'{", ".join(paths)}: {" ".join(problems)}') if problems else _success()
 
     _upgrade_checks = (('Configuration', _configuration), ('Database', _database), ('Bus', _bus),
                        ('Plugins', _plugins), ('Strategies', _strategies),
@@ -126,6 +132,10 @@ def answers(conf):
 
 def _success(details=None):
     return upgradecheck.Result(upgradecheck.Code.SUCCESS, details)
+
+
+def _warning(details):
+    return upgradecheck.Result(upgradecheck.Code.WARNING, details)
 
 
 def _failure(details):

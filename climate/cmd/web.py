@@ -11,6 +11,8 @@ from waitress import channel
 from waitress import task
 from waitress import wasyncore
 
+from climate import errors
+from climate import version
 from climate.conf import reloading
 
 LOG = log.getLogger(__name__)
@@ -41,7 +43,7 @@ class _Channel(channel.HTTPChannel):
 
 
 class Server:
-    """The server waitress on one or more sockets; it answers while it is run.
+    """The server waitress on one or more sockets; it answers while `run` runs.
 
     :param idle_seconds: how long a connection without a request stays open during a stop.
     :param adjustments: the arguments of ``waitress.create_server``.
@@ -52,15 +54,15 @@ class Server:
         self._idle_seconds = idle_seconds
         self._sockets = {}
         self._orders = collections.deque()
-        self._give_up = None
+        self._deadline = None
         # A signal handler may interrupt the thread that holds it.
         self._lock = threading.RLock()
         self._is_closed = False
-        made = waitress.create_server(
+        server = waitress.create_server(
             application, map=self._sockets, asyncore_use_poll=True, **adjustments)
-        self._dispatcher = made.task_dispatcher
-        self._listeners = [each for each in self._sockets.values()
-                           if isinstance(each, waitress.server.BaseWSGIServer)]
+        self._dispatcher = server.task_dispatcher
+        self._listeners = [listener for listener in self._sockets.values()
+                           if isinstance(listener, waitress.server.BaseWSGIServer)]
         for listener in self._listeners:
             listener.channel_class = _Channel
 
@@ -72,11 +74,12 @@ class Server:
     @property
     def connections(self):
         """The open connections."""
-        return [each for each in self._sockets.values() if isinstance(each, _Channel)]
+        return [connection for connection in self._sockets.values()
+                if isinstance(connection, _Channel)]
 
     @property
     def is_stopping(self):
-        return self._give_up is not None
+        return self._deadline is not None
 
     def run(self):
         """Answer requests until `stop` or `close` is called."""
@@ -87,7 +90,7 @@ class Server:
             self.close()
 
     def order(self, action, *arguments):
-        """Let the thread of `run` call a function soon; signal handlers may use it."""
+        """Order the thread of `run` to call a function soon; signal handlers may use it."""
         self._orders.append((action, arguments))
         with self._lock:
             if not self._is_closed:
@@ -98,7 +101,7 @@ class Server:
 
         :param within_seconds: how long requests may take to finish.
         """
-        self._give_up = time.monotonic() + within_seconds
+        self._deadline = time.monotonic() + within_seconds
 
     def close(self):
         """Close all sockets at once, and end the threads that have no request."""
@@ -120,7 +123,7 @@ class Server:
             # Not its own `close`, because its connections still need its trigger.
             wasyncore.dispatcher.close(listener)
         idle_until = time.monotonic() + self._idle_seconds
-        while self.connections and time.monotonic() < self._give_up:
+        while self.connections and time.monotonic() < self._deadline:
             self._poll()
             if time.monotonic() >= idle_until:
                 for connection in self.connections:
@@ -135,6 +138,28 @@ class Server:
         while before != len(self._sockets):
             before = len(self._sockets)
             listener.handle_accept()
+
+
+def listen(application, conf, group, **adjustments):
+    """Return a Server that listens on `host` and `port` of an option group; run it to answer.
+
+    :param group: 'api' or 'console'.
+    :param adjustments: further arguments of ``waitress.create_server``.
+    :raises ConfigurationError: the address cannot be used.
+    """
+    host, port = conf[group].host, conf[group].port
+    try:
+        # [oslo_middleware] decides whether headers of proxies are trusted.
+        server = Server(application, host=host, port=port, ident='climate',
+                        clear_untrusted_proxy_headers=False, **adjustments)
+    except OSError as error:
+        raise errors.ConfigurationError(
+            f'[{group}] host and port: climate-{group} cannot listen on {host}:{port}: '
+            f'{error.strerror}. Is another Climate running there? Choose another port: '
+            f'OS_{group.upper()}__PORT={port + 1} in the environment, or [{group}] port in a '
+            '--config-file.') from error
+    LOG.info('climate-%s %s listens on %s:%s', group, version.text(), host, port)
+    return server
 
 
 def serve(server, conf, program):

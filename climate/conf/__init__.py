@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of Climate, one module for each group."""
+from oslo_cache import core as cache
 from oslo_config import cfg
 from oslo_db import options as database
 from oslo_log import log
@@ -10,7 +11,6 @@ from climate import errors
 from climate import version
 from climate.conf import acquire
 from climate.conf import api
-from climate.conf import base
 from climate.conf import billing
 from climate.conf import checking
 from climate.conf import cloud
@@ -18,22 +18,31 @@ from climate.conf import command_line
 from climate.conf import console
 from climate.conf import energy
 from climate.conf import forecast
-from climate.conf import glance
 from climate.conf import health
 from climate.conf import idle
-from climate.conf import keystone
 from climate.conf import mail
 from climate.conf import manager
 from climate.conf import notifications
-from climate.conf import nova
-from climate.conf import placement
-from climate.conf import simulated
+from climate.conf import services
 from climate.conf import webhook
 
 LOG = log.getLogger(__name__)
 
-MODULES = (base, api, manager, acquire, health, idle, energy, billing, forecast, notifications,
-           mail, webhook, console, cloud, keystone, nova, placement, glance, simulated)
+#: The options of [DEFAULT], which the API and the manager share.
+DEFAULT = [
+    cfg.StrOpt('region_name', default='RegionOne',
+               help='Region of the cloud that Climate reserves. Its endpoints are used, and the '
+                    'criterion $region is compared with it.'),
+    cfg.StrOpt('rpc_topic', default='climate.manager',
+               help='Topic of the RPC calls from the API to the managers.'),
+    cfg.ListOpt('plugins', default=['physical:host', 'virtual:instance', 'flavor:instance'],
+                help='Resource types that can be leased. If one is not installed or does not '
+                     'load, the daemon names it and stops.'),
+]
+GROUPS = (
+    api.GROUP, manager.GROUP, acquire.GROUP, health.GROUP, idle.GROUP, energy.GROUP, billing.GROUP,
+    forecast.GROUP, notifications.GROUP, mail.GROUP, webhook.GROUP, console.GROUP, cloud.GROUP,
+    services.KEYSTONE, services.NOVA, services.PLACEMENT, services.GLANCE, cloud.SIMULATED)
 
 # Defaults of libraries are set at the import, so that the sample configuration has them, too.
 # A manager needs a connection for each worker, and oslo.db would keep only five open.
@@ -51,9 +60,12 @@ cors.set_defaults(
 
 def register(conf):
     """Register the options of every group in `conf`; return `conf`."""
-    for module in MODULES:
-        module.register(conf)
+    conf.register_opts(DEFAULT)
+    for group in GROUPS:
+        group.register(conf)
     conf.register_opts(database.database_opts, group='database')
+    # [cache]: the sessions of the console.
+    cache.configure(conf)
     return conf
 
 
@@ -100,4 +112,4 @@ def set_up_logging(conf):
 
 def list_opts():
     """Return [(group, options)] of all groups, for the sample configuration."""
-    return [pair for module in MODULES for pair in module.list_opts()]
+    return [('DEFAULT', DEFAULT), *(pair for group in GROUPS for pair in group.list_opts())]

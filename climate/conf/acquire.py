@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """[acquire]: how leases get their resources when these are not free at once."""
-import copy
-
 from oslo_config import cfg
 
-GROUP = cfg.OptGroup('acquire', title='How leases get resources that are not free at once')
-OPTS = [
+from climate.conf import group
+
+GROUP = group.Group('acquire', 'How leases get resources that are not free at once', (
     cfg.IntOpt('workers', default=2, min=1,
-               help='Number of tries to acquire resources that one manager makes at the same time. '
-                    'They have workers of their own, beside [manager] workers, so however many '
-                    'requests wait, starts and ends do not wait for a worker. While a start or '
-                    'an end is being carried out, only one try is made at a time.'),
+               help='Number of attempts to acquire resources that one manager makes at the same '
+                    'time. These workers are separate from [manager] workers, so that starts and '
+                    'ends never wait for one. While a start or an end is being carried out, only '
+                    'one attempt is made at a time.'),
     cfg.FloatOpt('processor_share', default=0.5, min=0.01, max=64,
-                 help='Share of one processor that tries to acquire resources may use in each '
-                      'manager, on average. If many requests wait, they are tried less often '
-                      'rather than delay starts and ends.'),
+                 help='Share of one processor that attempts to acquire resources may use in each '
+                      'manager, on average. If many requests wait, they are tried less often, so '
+                      'that starts and ends are not delayed.'),
     cfg.IntOpt('waiting_per_project', default=100, min=0,
                help='Largest number of leases of one project that may be in the wait queue at the '
                     'same time. 0: without limit.'),
@@ -30,7 +29,7 @@ OPTS = [
                help='Longest pause between two retries, in seconds. A request may not ask for a '
                     'longer first pause.'),
     cfg.IntOpt('best_effort_timeout_seconds', default=1800, min=1,
-               help='Seconds after which host clearing for a best-effort lease is given up and '
+               help='Seconds after which host clearing for a best-effort lease is aborted and '
                     'undone, if the request does not set it.'),
     cfg.IntOpt('best_effort_ceiling_seconds', default=86400, min=1,
                help='Longest timeout of a best-effort lease that a request may ask for, in '
@@ -39,8 +38,8 @@ OPTS = [
                help='How far in the future the not_after of a waiting request may be, in seconds. '
                     '0: without limit.'),
     cfg.IntOpt('wait_look_seconds', default=60, min=1,
-               help='Seconds between two tries of a waiting request. It is also tried whenever '
-                    'resources are released.'),
+               help='Seconds between two attempts of a waiting request. It is also tried '
+                    'whenever resources are released.'),
     cfg.FloatOpt('hold_back_share', default=0.5, min=0, max=1,
                  help='Share of the resources that are free or held back, rounded up, that is held '
                       'back for the first request of the wait queue while it does not fit, so that '
@@ -65,14 +64,4 @@ OPTS = [
     cfg.FloatOpt('weight_running', default=1, min=0,
                  help='Additional cost of each running instance to migrate, for the strategy '
                       '"cheapest".'),
-]
-
-
-def register(conf):
-    # A copy, because oslo.config stores values in the group object.
-    conf.register_group(copy.deepcopy(GROUP))
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts():
-    return [(GROUP, OPTS)]
+))

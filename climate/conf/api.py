@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """[api]: the REST service."""
-import copy
-
 from oslo_config import cfg
 
-GROUP = cfg.OptGroup('api', title='The REST service')
-OPTS = [
+from climate.conf import group
+
+GROUP = group.Group('api', 'The REST service', (
     cfg.HostAddressOpt('host', default='127.0.0.1',
                        help='Address on which climate-api listens.'),
     cfg.PortOpt('port', default=1234, help='Port on which climate-api listens.'),
@@ -51,14 +50,4 @@ OPTS = [
                     'are not held.'),
     cfg.IntOpt('offers_per_project', default=10, min=0, max=1000,
                help='Number of offers that a project may hold at a time. 0: offers are not held.'),
-]
-
-
-def register(conf):
-    # A copy, because oslo.config stores values in the group object.
-    conf.register_group(copy.deepcopy(GROUP))
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts():
-    return [(GROUP, OPTS)]
+))

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """[console]: the pages for browsers."""
-import copy
-
-from oslo_cache import core as cache
 from oslo_config import cfg
 
-GROUP = cfg.OptGroup('console', title='The console: pages for browsers')
-OPTS = [
+from climate.conf import group
+
+GROUP = group.Group('console', 'The console: pages for browsers', (
     cfg.HostAddressOpt('host', default='127.0.0.1',
                        help='Address on which climate-console listens.'),
     cfg.PortOpt('port', default=1236, help='Port on which climate-console listens.'),
@@ -29,16 +27,4 @@ OPTS = [
                help='Seconds that the console waits for climate-api and Keystone.'),
     cfg.IntOpt('max_body_bytes', default=256 * 1024, min=1024,
                help='Largest body of a request, in bytes. A larger one is answered with 413.'),
-]
-
-
-def register(conf):
-    # A copy, because oslo.config stores values in the group object.
-    conf.register_group(copy.deepcopy(GROUP))
-    conf.register_opts(OPTS, group=GROUP)
-    # [cache]: where sessions are.
-    cache.configure(conf)
-
-
-def list_opts():
-    return [(GROUP, OPTS)]
+))

@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""[health]: when a resource is sick, what follows, and who says so."""
-import copy
-
+"""[health]: the health of resources, and the sources that report it."""
 from oslo_config import cfg
 
-GROUP = cfg.OptGroup('health', title='When a resource is sick, and what follows')
-OPTS = [
+from climate.conf import group
+
+GROUP = group.Group('health', 'When a resource is sick, and what follows', (
     cfg.FloatOpt('poll_seconds', default=30, min=0,
-                 help='Seconds between two looks at the health of all resources, and at what '
-                      'follows from it for leases and maintenance. 0: never; then sick hosts are '
+                 help='Seconds between two checks of the health of all resources, of the leases '
+                      'that this affects, and of maintenance. 0: never; then sick hosts are '
                       'replaced only when a lease starts, and maintenance is not carried out.'),
     cfg.IntOpt('sick_after_seconds', default=120, min=0,
-               help='Seconds for which each look must find a resource sick before it counts as '
+               help='Seconds for which each check must find a resource sick before it counts as '
                     'sick. Make it longer than the restart of a compute service. 0: the first '
-                    'look decides.'),
+                    'check decides.'),
     cfg.IntOpt('well_after_seconds', default=300, min=0,
-               help='Seconds for which each look must find a sick resource well before it counts '
-                    'as well. 0: the first look decides.'),
+               help='Seconds for which each check must find a sick resource well before it counts '
+                    'as well. 0: the first check decides.'),
     cfg.IntOpt('heal_hours', default=24, min=1, max=8760,
                help='Hours ahead for which a resource that is not well is kept free of leases: '
                     'leases that start within this time get another resource, and new leases do '
@@ -26,7 +25,7 @@ OPTS = [
                     'it, and running leases keep it. A swap by a member leads to a quarantine '
                     'only if the resource is sick or out of order, or if quarantine_projects is '
                     'reached. Reports of members count for the same time. 0: the quarantine '
-                    'lasts until an operator says that the resource is in order, and reports '
+                    'lasts until an operator says that the resource is healthy, and reports '
                     'count for 24 hours.'),
     cfg.IntOpt('quarantine_projects', default=2, min=0,
                help='Number of projects whose members must swap a resource that seems to work '
@@ -51,14 +50,4 @@ OPTS = [
     cfg.StrOpt('http_ca_file',
                help='Path of CA certificates for an http_url that begins with https. Empty: those '
                     'of the system.'),
-]
-
-
-def register(conf):
-    # A copy, because oslo.config stores values in the group object.
-    conf.register_group(copy.deepcopy(GROUP))
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts():
-    return [(GROUP, OPTS)]
+))

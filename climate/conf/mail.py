@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """[mail]: the mail server by which notifications are sent."""
-import copy
-
 from oslo_config import cfg
 
-GROUP = cfg.OptGroup('mail', title='The mail server by which notifications are sent')
-OPTS = [
+from climate.conf import group
+
+GROUP = group.Group('mail', 'The mail server by which notifications are sent', (
     cfg.StrOpt('host', default='',
                help='Name of the SMTP server. Empty: this Climate sends no mail, and '
                     'subscriptions by mail are refused.'),
@@ -31,14 +30,4 @@ OPTS = [
                     'body.txt, body.html, or KIND.subject.txt and so on for one kind of '
                     'notification. One with an error is logged, and the built-in one is used. '
                     'Empty: the built-in templates.'),
-]
-
-
-def register(conf):
-    # A copy, because oslo.config stores values in the group object.
-    conf.register_group(copy.deepcopy(GROUP))
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts():
-    return [(GROUP, OPTS)]
+))

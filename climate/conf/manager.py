@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """[manager]: the daemon that carries out the leases."""
-import copy
-
 from oslo_config import cfg
 
-GROUP = cfg.OptGroup('manager', title='The daemon that carries out the leases')
-OPTS = [
+from climate.conf import group
+
+GROUP = group.Group('manager', 'The daemon that carries out the leases', (
     cfg.FloatOpt('poll_seconds', default=5, min=0.05,
                  help='Longest pause between two polls for due events, in seconds. The daemon '
                       'polls earlier if it knows that an event is due.'),
@@ -22,7 +21,7 @@ OPTS = [
                     'manager expects by its own clocks. While the database is further ahead, the '
                     'manager starts and ends no lease. It goes on when the difference is gone, '
                     'when this many seconds later its machine shows the same time, or after '
-                    '"climate-db confirm-clock". 0: every time is believed.'),
+                    '"climate-db confirm-clock". 0: every time is accepted.'),
     cfg.IntOpt('event_max_retries', default=5, min=0, max=50,
                help='Number of retries of a failed action before its lease is in error. '
                     '0: no retry.'),
@@ -38,18 +37,18 @@ OPTS = [
                     'from the first try. Make it longer than a restart of a service takes. The '
                     'end of a lease has no limit.'),
     cfg.IntOpt('heal_seconds', default=60, min=0,
-               help='Seconds between two further attempts to start a lease whose start was given '
-                    'up, for heal_most_seconds; a thirtieth of the time since then if that is '
-                    'longer. It is also tried whenever resources are released. 0: never; then the '
+               help='Seconds between two further attempts to start a lease whose start was '
+                    'given up, for heal_most_seconds; a thirtieth of the time since then if that '
+                    'is longer. It is also tried whenever resources are released. 0: never; then the '
                     'lease keeps its resources until its end.'),
     cfg.IntOpt('heal_longest_seconds', default=3600, min=0,
                help='Longest pause between two further attempts to start a lease whose start was '
                     'given up, in seconds.'),
     cfg.IntOpt('heal_most_seconds', default=86400, min=0,
                help='Seconds after the first try to start a lease at which reservations that '
-                    'still cannot be started end, so that nothing is held that is not used and '
-                    'not billed. As long as a service of the cloud is down they do not end. 0: '
-                    'they are tried until the lease ends.'),
+                    'still cannot be started end, so that unused resources are not held '
+                    'unbilled. They do not end while a service of the cloud is down. 0: they '
+                    'are tried until the lease ends.'),
     cfg.BoolOpt('take_back_partial_starts', default=True,
                 help='Whether a lease whose reservations depend on each other ends at once when '
                      'the start of one of them was given up, so that all or nothing starts. '
@@ -70,10 +69,10 @@ OPTS = [
                help='A lease that starts within this many seconds does not get a resource that '
                     'another lease still holds in the cloud. 0: it may get one.'),
     cfg.IntOpt('stage_seconds', default=600, min=0,
-               help='Seconds before the start of a lease from which on the managers make in the '
-                    'cloud what nobody can use before the start, such as its flavor and its '
+               help='Seconds before the start of a lease at which the managers begin to create '
+                    'objects that nobody can use before the start, such as its flavor and its '
                     'aggregate, so that the start itself makes few calls. Leases that start '
-                    'together are spread over this time. 0: everything is made at the start.'),
+                    'together are spread over this time. 0: all are created at the start.'),
     cfg.IntOpt('cloud_answer_seconds', default=20, min=0,
                help='Seconds that the calls of the cloud for one request of the API may take '
                     'together. Then the request is answered with 503, which names the service. '
@@ -101,8 +100,8 @@ OPTS = [
     cfg.IntOpt('nearest_minutes', default=15, min=0, max=1440,
                help='A refused request is answered with the nearest time at which it fits. For '
                     'callers who may not read operators\' texts, that time is the first one that '
-                    'fits at a whole multiple of so many minutes (from 00:00 UTC), so that it does '
-                    'not show exactly when a host becomes free. 0: it is exact.'),
+                    'fits at a whole multiple of this number of minutes (from 00:00 UTC), so that '
+                    'it does not show exactly when a host becomes free. 0: it is exact.'),
     cfg.IntOpt('trust_reaper_seconds', default=600, min=0,
                help='Seconds between two searches for trusts of this database that no lease has, '
                     'and for server groups that an interrupted request left behind. Both are '
@@ -136,14 +135,4 @@ OPTS = [
     cfg.StrOpt('backend', default='threading', choices=['threading', 'eventlet'],
                help='Concurrency backend of oslo.service for the daemon. eventlet needs the extra '
                     'climate[eventlet].'),
-]
-
-
-def register(conf):
-    # A copy, because oslo.config stores values in the group object.
-    conf.register_group(copy.deepcopy(GROUP))
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts():
-    return [(GROUP, OPTS)]
+))

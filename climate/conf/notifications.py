@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""[notifications]: what users and projects are told, by subscriptions."""
-import copy
-
+"""[notifications]: the notifications of users and projects, by subscription."""
 from oslo_config import cfg
 
-GROUP = cfg.OptGroup('notifications', title='What users and projects are told, by subscriptions')
-OPTS = [
+from climate.conf import group
+
+GROUP = group.Group('notifications', 'Notifications of users and projects, by subscription', (
     cfg.StrOpt('publisher_id', default='climate.lease',
                help='The publisher of notifications on the bus. A cloud that moves from another '
                     'reservation service keeps the name that its consumers expect.'),
@@ -39,30 +38,20 @@ OPTS = [
                     'up.'),
     cfg.IntOpt('limit_near_percent', default=80, min=0, max=100,
                help='Percentage of a limit of Climate (leases that wait, subscriptions) at which '
-                    'a project is told that it has used so much. It is told again only after it '
-                    'has used at least 10 percent of the limit less. 0: it is told only when a '
-                    'request is refused.'),
+                    'a project is warned. It is warned again only after its use has dropped by '
+                    'at least 10 percent of the limit. 0: it is warned only when a request is '
+                    'refused.'),
     cfg.IntOpt('limit_again_hours', default=24, min=1,
-               help='Hours after which a project is told again that it has reached the same limit, '
-                    'if a request is refused then.'),
+               help='Hours after which a project is warned again that it has reached the same '
+                    'limit, if a request is refused then.'),
     cfg.IntOpt('role_check_seconds', default=900, min=0,
                help='Seconds for which a manager relies on the answer of Keystone that the user of '
                     'a subscription has a role in its project, and that both are enabled. '
                     'Otherwise the subscription is switched off. If Keystone does not answer, '
                     'notifications are sent. 0: Keystone is not asked.'),
     cfg.IntOpt('reminder_seconds', default=10, min=0,
-               help='Seconds between two looks for leases that end soon. 0: this manager does not '
-                    'look.'),
+               help='Seconds between two searches for leases that end soon. 0: this manager does '
+                    'not search.'),
     cfg.IntOpt('test_pause_seconds', default=60, min=0,
                help='Shortest time between two tests of one subscription, in seconds.'),
-]
-
-
-def register(conf):
-    # A copy, because oslo.config stores values in the group object.
-    conf.register_group(copy.deepcopy(GROUP))
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts():
-    return [(GROUP, OPTS)]
+))

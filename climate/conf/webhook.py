@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """[webhook]: notifications that are posted to addresses of users."""
-import copy
 import ipaddress
 
 from oslo_config import cfg
 from oslo_config import types
 
-GROUP = cfg.OptGroup('webhook', title='Notifications that are posted to addresses of users')
+from climate.conf import group
 
 
 class Network(types.ConfigType):
@@ -29,7 +28,7 @@ class Network(types.ConfigType):
         return str(value)
 
 
-OPTS = [
+GROUP = group.Group('webhook', 'Notifications that are posted to addresses of users', (
     cfg.BoolOpt('enabled', default=True, help='Whether users may subscribe by webhook.'),
     cfg.ListOpt('allowed_networks', default=[], item_type=Network(),
                 help='Networks of loopback, link-local, private or other special addresses to '
@@ -45,14 +44,4 @@ OPTS = [
                help='Seconds in all for one attempt: connection, request and answer.'),
     cfg.IntOpt('workers', default=8, min=1, max=64,
                help='Number of receivers that one manager calls at the same time.'),
-]
-
-
-def register(conf):
-    # A copy, because oslo.config stores values in the group object.
-    conf.register_group(copy.deepcopy(GROUP))
-    conf.register_opts(OPTS, group=GROUP)
-
-
-def list_opts():
-    return [(GROUP, OPTS)]
+))

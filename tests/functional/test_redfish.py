@@ -24,7 +24,7 @@ def conf():
     """The options of power drivers."""
     found = cfg.ConfigOpts()
     for module in (energy, cloud):
-        module.register(found)
+        module.GROUP.register(found)
     found([], project='climate', default_config_files=[], default_config_dirs=[])
     return found
 

@@ -110,7 +110,7 @@ def driver(bmc_file):
     def make(**more):
         found = cfg.ConfigOpts()
         for module in (energy, cloud):
-            module.register(found)
+            module.GROUP.register(found)
         found([], project='climate', default_config_files=[], default_config_dirs=[])
         return registry.load(_configured(found, bmc_file(**more)), None)
     return make

@@ -171,7 +171,7 @@ def driver(baremetal):
     """The power driver, as a manager has it."""
     conf = cfg.ConfigOpts()
     for module in (energy, cloud):
-        module.register(conf)
+        module.GROUP.register(conf)
     conf([], project='climate', default_config_files=[], default_config_dirs=[])
     conf.set_override('driver', 'ironic', group='energy')
     conf.set_override('ironic_cloud', 'metal', group='energy')

@@ -6,7 +6,7 @@ from climate.api import hooks
 from climate.api import plan_requests
 from climate.api import plan_views
 from climate.api.controllers import base
-from climate.policies import plan as rules
+from climate.policies import plans as rules
 
 
 class ForecastController(base.Controller):

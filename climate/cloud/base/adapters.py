@@ -3,20 +3,13 @@
 from typing import Any
 
 from climate.cloud.base import adapter
-from climate.conf import cinder
-from climate.conf import glance
-from climate.conf import heat
-from climate.conf import keystone
-from climate.conf import magnum
-from climate.conf import neutron
-from climate.conf import nova
-from climate.conf import placement
+from climate.conf import services
 
 
 class Keystone(adapter.Adapter):
     """The adapter of Keystone, which is always connected."""
 
-    options = keystone.CLIENT
+    options = services.KEYSTONE
 
     @staticmethod
     def probe(services: Any) -> object:
@@ -26,7 +19,7 @@ class Keystone(adapter.Adapter):
 class Nova(adapter.Adapter):
     """The adapter of Nova."""
 
-    options = nova.CLIENT
+    options = services.NOVA
 
     @staticmethod
     def probe(services: Any) -> object:
@@ -37,7 +30,7 @@ class Nova(adapter.Adapter):
 class Placement(adapter.Adapter):
     """The adapter of Placement."""
 
-    options = placement.CLIENT
+    options = services.PLACEMENT
 
     @staticmethod
     def probe(services: Any) -> object:
@@ -47,7 +40,7 @@ class Placement(adapter.Adapter):
 class Glance(adapter.Adapter):
     """The adapter of Glance."""
 
-    options = glance.CLIENT
+    options = services.GLANCE
 
     @staticmethod
     def probe(services: Any) -> object:
@@ -57,7 +50,7 @@ class Glance(adapter.Adapter):
 class Neutron(adapter.Adapter):
     """The adapter of Neutron."""
 
-    options = neutron.CLIENT
+    options = services.NEUTRON
 
     @staticmethod
     def probe(services: Any) -> object:
@@ -68,7 +61,7 @@ class Neutron(adapter.Adapter):
 class Cinder(adapter.Adapter):
     """The adapter of Cinder."""
 
-    options = cinder.CLIENT
+    options = services.CINDER
 
     @staticmethod
     def probe(services: Any) -> object:
@@ -79,7 +72,7 @@ class Cinder(adapter.Adapter):
 class Heat(adapter.Adapter):
     """The adapter of Heat."""
 
-    options = heat.CLIENT
+    options = services.HEAT
 
     @staticmethod
     def probe(services: Any) -> object:
@@ -89,7 +82,7 @@ class Heat(adapter.Adapter):
 class Magnum(adapter.Adapter):
     """The adapter of Magnum."""
 
-    options = magnum.CLIENT
+    options = services.MAGNUM
 
     @staticmethod
     def probe(services: Any) -> object:

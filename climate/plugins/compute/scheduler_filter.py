@@ -4,7 +4,7 @@ import os
 
 from oslo_config import cfg
 
-from climate.conf import nova
+from climate.conf import services
 
 _FILTER = 'ClimateFilter'
 _PATH = 'climate.nova.filter.ClimateFilter'
@@ -22,7 +22,7 @@ def look(conf):
     :returns: a list; None if there is no file, so that nothing is known.
     """
     paths = conf.nova.scheduler_config_files
-    if list(paths) == nova.SCHEDULER_FILES:
+    if list(paths) == services.SCHEDULER_FILES:
         if conf.cloud.driver == 'simulated':
             return []
         paths = [path for path in paths if os.access(path, os.R_OK)]
@@ -63,7 +63,7 @@ def _read(paths):
     theirs.register_opts([cfg.ListOpt('enabled_filters', default=[]),
                           cfg.MultiStrOpt('available_filters', default=[])],
                          group='filter_scheduler')
-    ours = [each for each in nova.OPTS if each.name in _NAMES]
+    ours = [option for option in services.NOVA.own if option.name in _NAMES]
     theirs.register_opts([*ours, cfg.StrOpt('auth_type'), cfg.StrOpt('auth_section')],
                          group='climate')
     try:

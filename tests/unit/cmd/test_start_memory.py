@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+"""The setting of malloc for large blocks."""
 import ctypes
 import subprocess
 import sys
@@ -7,16 +8,16 @@ import pytest
 
 _PROGRAM = """
 import ctypes, sys
-from climate.cmd import memory
+from climate.cmd import start
 
 class Info(ctypes.Structure):
     _fields_ = [(name, ctypes.c_size_t) for name in (
         'arena', 'ordblks', 'smblks', 'hblks', 'hblkhd', 'usmblks', 'fsmblks', 'uordblks',
         'fordblks', 'keepcost')]
 
-if sys.argv[1] == 'told':
-    assert memory.return_large_blocks()
-# What glibc takes for its new limit.
+if sys.argv[1] == 'set':
+    assert start.return_large_blocks()
+# glibc raises its threshold to the size of a freed block.
 freed = bytearray(16 * 1024 * 1024)
 del freed
 info = ctypes.CDLL(None).mallinfo2
@@ -27,9 +28,9 @@ print(info().hblks - before)
 """
 
 
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), 'mallinfo2'), reason='The C library is another.')
-@pytest.mark.parametrize(('how', 'apart'), [('as it is', '0'), ('told', '1')])
-def test_what_is_large_is_taken_from_the_system_and_not_kept_by_a_thread(how, apart):
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), 'mallinfo2'), reason='The C library is not glibc.')
+@pytest.mark.parametrize(('how', 'apart'), [('as it is', '0'), ('set', '1')])
+def test_large_blocks_are_mapped_apart_once_the_threshold_is_set(how, apart):
     done = subprocess.run([sys.executable, '-c', _PROGRAM, how], capture_output=True, text=True,
                           check=True)
     assert done.stdout.strip() == apart

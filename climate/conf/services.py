@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""[nova]: the connection to Nova, and the names that Climate uses in Nova."""
+"""The groups of the services of the cloud, such as [nova]: their connections and own options."""
 from oslo_config import cfg
 
 from climate.conf import client
@@ -7,7 +7,16 @@ from climate.conf import client
 #: The usual file of nova-scheduler, if it runs on the same machine.
 SCHEDULER_FILES = ['/etc/nova/nova.conf']
 
-OPTS = (
+#: The login of Climate itself is the default of the other services.
+KEYSTONE = client.Client('keystone', 'The login of Climate itself', 'identity', (
+    cfg.BoolOpt('trust_required', default=True,
+                help='Whether a lease is refused if its owner cannot give Climate a Keystone trust '
+                     '(a caller with an application credential cannot). False: such a lease is '
+                     'accepted unless it needs the identity of its owner, as an affinity of '
+                     'instance reservations and a server that is shelved until the start do. '
+                     'Climate acts for it as itself, and makes its project the owner of images.'),
+), timeout=60, help=None)
+NOVA = client.Client('nova', 'Nova', 'compute', (
     cfg.StrOpt('aggregate_freepool', default='freepool',
                help='Name of the aggregate that holds enrolled hosts which are not leased. The '
                     'scheduler filter needs the same name in nova.conf.'),
@@ -48,8 +57,15 @@ OPTS = (
     cfg.StrOpt('notification_transport_url', secret=True, default='',
                help='Transport URL of the notifications of Nova. Empty: that of Climate\'s own '
                     'notifications.'),
-)
-CLIENT = client.Client('nova', 'Nova', 'compute', OPTS)
-
-register = CLIENT.register
-list_opts = CLIENT.list_opts
+))
+PLACEMENT = client.Client('placement', 'Placement', 'placement', (
+    cfg.StrOpt('provider_prefix', default='climate_',
+               help='Prefix of the name of the resource provider that holds the reservations of '
+                    'an enrolled host; the name of the hypervisor follows. The provider is a '
+                    'child of that of the hypervisor.'),
+))
+GLANCE = client.Client('glance', 'Glance', 'image')
+CINDER = client.Client('cinder', 'Cinder', 'block-storage')
+NEUTRON = client.Client('neutron', 'Neutron', 'network')
+HEAT = client.Client('heat', 'Heat', 'orchestration')
+MAGNUM = client.Client('magnum', 'Magnum', 'container-infra')
