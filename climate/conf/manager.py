@@ -39,8 +39,8 @@ GROUP = group.Group('manager', 'The daemon that carries out the leases', (
     cfg.IntOpt('heal_seconds', default=60, min=0,
                help='Seconds between two further attempts to start a lease whose start was '
                     'given up, for heal_most_seconds; a thirtieth of the time since then if that '
-                    'is longer. It is also tried whenever resources are released. 0: never; then the '
-                    'lease keeps its resources until its end.'),
+                    'is longer. It is also tried whenever resources are released. 0: never; then '
+                    'the lease keeps its resources until its end.'),
     cfg.IntOpt('heal_longest_seconds', default=3600, min=0,
                help='Longest pause between two further attempts to start a lease whose start was '
                     'given up, in seconds.'),

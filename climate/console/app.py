@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The console as one WSGI application."""
+import dataclasses
+
 import flask
 import werkzeug.exceptions as http
 
@@ -9,17 +11,33 @@ from climate.conf import checking
 from climate.console import guards
 from climate.console import login
 from climate.console import login_pages
-from climate.console import navigation
 from climate.console import rest
-from climate.console import sessions
+from climate.console import session_cookie
 from climate.console import texts
 from climate.console.pages import capacity
-from climate.console.pages import criteria
 from climate.console.pages import leases
 from climate.console.pages import operator
 from climate.console.pages import timeline
+from climate.console.pages import translations
 
-_PAGES = (timeline, criteria, leases, capacity, operator)
+_PAGES = (timeline, translations, leases, capacity, operator)
+# The pages in the bar above each page: (endpoint, key of the text).
+_NAVIGATION = (('timeline.show', 'nav.timeline'), ('leases.several', 'nav.leases'),
+               ('capacity.show', 'nav.capacity'), ('operator.show', 'nav.operator'))
+_OF_ADMINS = ('operator.show',)
+
+
+@dataclasses.dataclass(frozen=True)
+class NavigationLink:
+    """A link to a page.
+
+    :ivar text: the key of its text.
+    :ivar current: whether the page, or one below it, is being shown.
+    """
+
+    path: str
+    text: str
+    current: bool
 
 
 def build(conf, region=None, method=None):
@@ -33,14 +51,14 @@ def build(conf, region=None, method=None):
     checking.file(conf, 'console', 'cafile')
     app = flask.Flask(__name__)
     app.config['MAX_CONTENT_LENGTH'] = conf.console.max_body_bytes
-    # Names of files have no version, but their addresses have.
+    # The addresses of static files contain the version of Climate.
     app.config['SEND_FILE_MAX_AGE_DEFAULT'] = 3600
-    app.session_interface = sessions.Interface(
-        region or sessions.region(conf), conf.console.session_minutes * 60)
+    app.session_interface = session_cookie.Interface(
+        region or session_cookie.region(conf), conf.console.session_minutes * 60)
     app.extensions['login'] = method or login.Keystone(conf)
     app.extensions['api'] = rest.Api(conf)
     app.jinja_env.globals.update(
-        t=texts.markup, moment=texts.moment, asset=_asset, navigation=navigation.items,
+        t=texts.markup, moment=texts.moment, asset=_asset, navigation=_navigation,
         default_domain=conf.console.default_domain)
     guards.install(app)
     for module in (login_pages, rest, *_PAGES):
@@ -51,8 +69,15 @@ def build(conf, region=None, method=None):
     return app
 
 
+def _navigation():
+    """Return the NavigationLinks of the user who is logged in."""
+    admin, here = rest.is_admin(), flask.request.blueprint
+    return [NavigationLink(flask.url_for(endpoint), text, endpoint.partition('.')[0] == here)
+            for endpoint, text in _NAVIGATION if admin or endpoint not in _OF_ADMINS]
+
+
 def _asset(name):
-    """Return the address of a static file, another one for each version of Climate."""
+    """Return the address of a static file, with the version of Climate."""
     return flask.url_for('static', filename=name, v=version.text())
 
 

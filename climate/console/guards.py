@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every request passes: its origin, its CSRF token, the login; and headers of every answer."""
+"""The checks of every request (origin, login, CSRF token), and the headers of every answer."""
 import secrets
 from urllib import parse
 
@@ -23,7 +23,7 @@ _HEADERS = {
 
 
 def install(app):
-    """Let every request of a Flask application pass the guards."""
+    """Check every request of a Flask application."""
     app.before_request(_refuse_foreign)
     app.before_request(_ask_for_login)
     app.before_request(_refuse_without_csrf_token)
@@ -66,7 +66,7 @@ def _refuse_without_csrf_token():
 
 def _add_headers(response):
     response.headers.update(_HEADERS)
-    # What is shown to a user stays in no cache; modules and styles may.
+    # Caches may keep modules and styles, but no page of a user.
     if flask.request.endpoint != 'static':
         response.headers['Cache-Control'] = 'no-store'
     return response

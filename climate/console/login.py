@@ -14,14 +14,14 @@ SECRETS = ('password', 'credential_secret')
 
 
 class Refused(Exception):
-    """The login failed; the message tells the user why."""
+    """The login failed; the message is the key of a text for the user."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Identity:
-    """Who is logged in.
+    """A user who is logged in.
 
-    :ivar token: what climate-api gets as X-Auth-Token.
+    :ivar token: the token for climate-api (X-Auth-Token).
     :ivar endpoint: the URL of climate-api, with its version.
     :ivar roles: the names of the user's roles in the project.
     """
@@ -73,7 +73,7 @@ class Keystone:
                         access.project_name, access.project_id, tuple(access.role_names))
 
     def log_out(self, identity):
-        """Revoke a token. What fails is left: a token ends by itself."""
+        """Revoke a token. Ignore failures, because tokens expire."""
         session = self._session(v3.Token(self._conf.console.auth_url, identity.token))
         try:
             session.delete(f'{self._conf.console.auth_url.rstrip("/")}/auth/tokens',
@@ -89,7 +89,7 @@ class Keystone:
 
 
 def _method(form, auth_url):
-    """Return the keystoneauth plugin for what a form has.
+    """Return the keystoneauth plugin for a filled form.
 
     :raises Refused: a field is empty.
     """

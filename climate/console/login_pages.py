@@ -40,7 +40,7 @@ def _log_in(method, form):
 
 
 def _form(method, given, problem):
-    # What was typed is shown again, but for what is secret.
+    # The form keeps its values except secrets.
     kept = {name: given.get(name, '') for name in (*login.FIELDS, *login.CREDENTIAL_FIELDS)
             if name not in login.SECRETS}
     return flask.render_template('login.html', asks=method.asks, given=kept, problem=problem,
@@ -48,6 +48,6 @@ def _form(method, given, problem):
 
 
 def _local(path):
-    """Return a path of this console; anything else, as of a forged link, becomes the first page."""
+    """Return a path of this console; replace any other, as in a forged link, by the first page."""
     harmless = path and path.startswith('/') and not path.startswith(('//', '/\\'))
     return path if harmless and path.isprintable() else '/'

@@ -16,9 +16,10 @@ from climate.client import service
 blueprint = flask.Blueprint('rest', __name__)
 
 _METHODS = ('GET', 'POST', 'PUT', 'PATCH', 'DELETE')
-# The headers that are handed on, from the browser and to it.
-_ASKED = ('Accept', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match')
-_ANSWERED = ('Content-Type', 'ETag', 'Retry-After', 'X-Openstack-Request-Id')
+# The headers that are forwarded, from the browser and to it.
+_FORWARDED = ('Accept', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match')
+_RETURNED = ('Content-Type', 'ETag', 'Retry-After', 'X-Openstack-Request-Id')
+_POOLS = '/resources/'
 _VERSION = {'OpenStack-API-Version': client_http.VERSION}
 
 
@@ -57,6 +58,12 @@ def allowed(read, otherwise):
         return otherwise
 
 
+def pool_names():
+    """Return the names of the enabled pools, from the OpenAPI document of climate-api."""
+    document = client().http.call('GET', '/openapi').json()
+    return sorted({path.split('/')[2] for path in document['paths'] if path.startswith(_POOLS)})
+
+
 def is_admin():
     """Return whether the user who is logged in is an administrator."""
     return 'admin' in flask.session['identity']['roles']
@@ -69,7 +76,7 @@ def forward(path):
     if not all(step.strip('.') for step in steps):
         raise http.NotFound('rest.nowhere')
     identity, sent = flask.session['identity'], flask.request.headers
-    headers = {name: sent[name] for name in _ASKED if name in sent}
+    headers = {name: sent[name] for name in _FORWARDED if name in sent}
     try:
         answer = flask.current_app.extensions['api'].session(identity).request(
             '/'.join([identity['endpoint'], *map(parse.quote, steps)]), flask.request.method,
@@ -80,5 +87,5 @@ def forward(path):
         raise http.BadGateway('rest.silent') from error
     if answer.status_code == 401:
         flask.session.end()
-    shown = {name: answer.headers[name] for name in _ANSWERED if name in answer.headers}
+    shown = {name: answer.headers[name] for name in _RETURNED if name in answer.headers}
     return flask.Response(answer.content, answer.status_code, shown)

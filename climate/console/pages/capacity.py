@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of capacity: utilisation, forecast, usage, energy, the wait queue and statements."""
+import csv
+import io
+import re
+
 import flask
 
 from climate.client import statuses
 from climate.console import rest
-from climate.console import tables
-from climate.console.pages import pools
 
 blueprint = flask.Blueprint('capacity', __name__, url_prefix='/capacity')
 
@@ -14,32 +16,35 @@ _MOST = 100
 _ENERGY = ('pool', 'name', 'power_state', 'power_since', 'hours_asleep', 'watts', 'kwh_saved')
 _WAITING = ('id', 'name', 'project_id', 'acquire_type', 'created_at', 'status_reason')
 _FORECAST = ('start', 'expected', 'low80', 'high80', 'low95', 'high95', 'allocated', 'missing')
+# A spreadsheet takes a cell that begins with one of these for a formula.
+_FORMULA = ('=', '+', '-', '@', '\t', '\r')
+_NUMBER = re.compile(r'-?\d+(\.\d+)?')
 
 
 @blueprint.get('')
 def show():
-    """Show what needs no scripts; scripts draw the rest."""
+    """Show the parts that need no scripts; scripts draw the charts."""
     client = rest.client()
     return flask.render_template(
-        'capacity.html', pools=pools.names(client), figures=_FIGURES,
+        'capacity.html', pools=rest.pool_names(), figures=_FIGURES,
         usage=client.usage.report(group_by=['type']), waiting=_waiting(client),
         energy=rest.allowed(client.energy.report, None), statements=client.statements.list())
 
 
 @blueprint.get('/energy.csv')
 def energy():
-    return tables.as_csv('energy', _ENERGY, rest.client().energy.report()['resources'])
+    return _as_csv('energy', _ENERGY, rest.client().energy.report()['resources'])
 
 
 @blueprint.get('/queue.csv')
 def queue():
-    return tables.as_csv('queue', _WAITING, _waiting(rest.client()))
+    return _as_csv('queue', _WAITING, _waiting(rest.client()))
 
 
 @blueprint.get('/forecast.csv')
 def forecast():
-    found = rest.client().plans.forecast(pool=flask.request.args.get('pool', 'host'))
-    return tables.as_csv('forecast', _FORECAST, found['hours'])
+    answer = rest.client().plans.forecast(pool=flask.request.args.get('pool', 'host'))
+    return _as_csv('forecast', _FORECAST, answer['hours'])
 
 
 def _waiting(client):
@@ -47,3 +52,26 @@ def _waiting(client):
     return [{**lease, 'acquire_type': (lease.get('acquire') or {}).get('type')}
             for lease in client.leases.list(status=statuses.ACQUIRING, limit=_MOST,
                                             all_projects=rest.is_admin() or None)]
+
+
+def _as_csv(name, columns, rows):
+    """Answer with a table (RFC 4180), which the browser saves.
+
+    :param name: the name of the file without ".csv".
+    :param columns: the names of the columns.
+    :param rows: mappings {column: value}; an absent value is an empty cell.
+    """
+    text = io.StringIO(newline='')
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_harmless(row.get(column)) for column in columns])
+    return flask.Response(text.getvalue(), mimetype='text/csv', headers={
+        'Content-Disposition': f'attachment; filename="{name}.csv"'})
+
+
+def _harmless(value):
+    """Return a cell that no spreadsheet runs as a formula."""
+    is_formula = (isinstance(value, str) and value.startswith(_FORMULA)
+                  and not _NUMBER.fullmatch(value))
+    return f"'{value}" if is_formula else value

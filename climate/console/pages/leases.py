@@ -14,12 +14,12 @@ blueprint = flask.Blueprint('leases', __name__, url_prefix='/leases')
 
 _MOST = 200
 _LIVING, _PAST = 'living', 'past'
-#: {a word of the query: the statuses of REST 1.1 that it stands for}
+#: {value of "which" in the query: the statuses of REST 1.1}
 _WHICH = {_LIVING: statuses.LIVING, _PAST: tuple(sorted(statuses.PAST - {statuses.DELETED}))}
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class ListedLease:
     """A lease in a list.
 
     :ivar start: ISO text; '' while the lease waits for its resources, as is `end`.
@@ -36,7 +36,7 @@ class Row:
 
 
 @dataclasses.dataclass(frozen=True)
-class Offer:
+class ListedOffer:
     """A held offer in a list.
 
     :ivar price: as REST shows it; None: there is no price book.
@@ -57,10 +57,10 @@ def several():
     which = which if which in _WHICH else _LIVING
     everybody = 'all_projects' in flask.request.args
     client = rest.client()
-    found = [_row(each) for each in client.leases.list(
+    leases = [_listed(lease) for lease in client.leases.list(
         limit=_MOST + 1, status=_WHICH[which], all_projects=everybody or None)]
     return flask.render_template(
-        'leases.html', leases=found[:_MOST], more=len(found) > _MOST, most=_MOST, which=which,
+        'leases.html', leases=leases[:_MOST], more=len(leases) > _MOST, most=_MOST, which=which,
         everybody=everybody, admin=rest.is_admin(),
         offers=_offers(client) if which == _LIVING else [])
 
@@ -77,34 +77,34 @@ def one(lease_id):
     lease = client.leases.get(lease_id)
     hosts = ((lease.get('acquire') or {}).get('plan') or {}).get('hosts', ())
     return flask.render_template(
-        'lease.html', lease=lease, row=_row(lease), etag=lease.etag,
-        boots=[found for found in server_create.of_lease(lease) if 'arguments' in found],
+        'lease.html', lease=lease, row=_listed(lease), etag=lease.etag,
+        boots=[boot for boot in server_create.of_lease(lease) if 'arguments' in boot],
         history=client.leases.history(lease_id), hosts=hosts,
         moves=[move for host in hosts for move in host.get('moves') or ()],
         changeable=lease['status'] not in statuses.OVER | statuses.PAST)
 
 
 def _offers(client):
-    """Return the Offers that the project holds."""
-    return [Offer(each['id'], each['start'], each['end'], each['held_until'],
-                  _what_all(each['reservations']), each.get('price'))
-            for each in rest.allowed(client.offers.list, [])]
+    """Return the ListedOffers that the project holds."""
+    return [ListedOffer(offer['id'], offer['start'], offer['end'], offer['held_until'],
+                        _describe_all(offer['reservations']), offer.get('price'))
+            for offer in rest.allowed(client.offers.list, [])]
 
 
-def _row(lease):
+def _listed(lease):
     waits = lease['status'] == statuses.ACQUIRING
-    return Row(lease['id'], lease['name'], lease['project_id'], lease['status'],
-               '' if waits else times.remaining(lease, times.utcnow()),
-               '' if waits else lease['start'], '' if waits else lease['end'],
-               _what_all(lease['reservations']))
+    return ListedLease(lease['id'], lease['name'], lease['project_id'], lease['status'],
+                       '' if waits else times.remaining(lease, times.utcnow()),
+                       '' if waits else lease['start'], '' if waits else lease['end'],
+                       _describe_all(lease['reservations']))
 
 
-def _what_all(reservations):
-    return '; '.join(map(_what, reservations))
+def _describe_all(reservations):
+    return '; '.join(map(_describe, reservations))
 
 
-def _what(reservation):
-    """Return what a reservation is of, such as "2 hosts"."""
+def _describe(reservation):
+    """Return the number and type of the resources of a reservation, such as "2 hosts"."""
     resource_type = reservation['resource_type']
     least, most = reservation.get('min'), reservation.get('max')
     count = reservation.get('amount') or (most if least == most else f'{least} to {most}')

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of the timeline; scripts ask for what is in sight."""
+"""The page of the timeline; its scripts ask for the visible part."""
 import flask
 
 from climate.console import rest
-from climate.console.pages import pools
 
 blueprint = flask.Blueprint('timeline', __name__)
 
 
 @blueprint.get('/')
 def show():
-    return flask.render_template('timeline.html', pools=pools.names(rest.client()))
+    return flask.render_template('timeline.html', pools=rest.pool_names())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Form fields from the schemas of resource types, as the OpenAPI document of climate-api has them.
 
-import {translate} from '../criteria.js';
+import {criteria as translate} from '../translations.js';
 import {make} from '../dom.js';
 import {t} from '../texts.js';
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a lease: what can be done with it, and its status as it changes.
+// The page of a lease: its actions, and its status as it changes.
 
 import {ask, tell} from '../dialog.js';
 import {element} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
 import {seconds} from '../times.js';
+import {duration} from '../translations.js';
 import {change, endNow, moveEnd, remove} from './changes.js';
 
 const LOOK_MS = 2500;
 
 await loadTexts();
 const {lease: id, etag: shownEtag} = element('lease').dataset;
-const unit = {m: 60, h: 3600, d: 86400, w: 604800};
 
 /** Do something, and load the page again; if it is refused, say why and change nothing. */
 async function doing(action, after = () => location.reload()) {
@@ -26,16 +26,10 @@ async function doing(action, after = () => location.reload()) {
   }
 }
 
-/** Return the seconds of "30m", "2h", "1d12h". */
-function length(text) {
-  const parts = [...text.matchAll(/(\d+)\s*([mhdw])/g)];
-  return parts.reduce((sum, [, count, name]) => sum + Number(count) * unit[name], 0);
-}
-
 const actions = {
-  extend: (form) => doing(() => {
-    const by = length(form.by.value);
-    if (!by) throw new Error(t('lease.bad_length', {text: form.by.value}));
+  extend: (form) => doing(async () => {
+    const {seconds: by, problem} = await duration(form.by.value);
+    if (problem) throw new Error(problem);
     return moveEnd(id, seconds(element('lease').dataset.end) + by, shownEtag);
   }),
   rename: (form) => doing(() => change(id, {name: form.name.value}, shownEtag)),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of the timeline: controls above the picture, and what happens on a click.
 
-import {translate} from '../criteria.js';
+import {criteria as translate} from '../translations.js';
 import {ask} from '../dialog.js';
 import {calm, element} from '../dom.js';
 import {moveEnd} from '../lease/changes.js';

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions of browsers, kept on the server.
+"""Sessions of browsers: a cookie with an id, and the session on the server.
 
 The browser has a random id in a cookie. The session itself, with the token, is in a cache that
 several consoles may share. It is stored under a hash of the id and encrypted with a key made from
-the id, so that nobody who reads the cache can use a token that is in it.
+the id, so that a reader of the cache cannot use the tokens in it.
 """
 import base64
 import hashlib
@@ -38,7 +38,7 @@ def region(conf):
 
 
 class Session(dict, sessions.SessionMixin):
-    """What the console knows of a browser: nothing, or who is logged in.
+    """The session of a browser: empty, or the Identity that is logged in.
 
     :ivar id: the id in the browser's cookie; None: the browser has no valid one.
     """
@@ -56,7 +56,7 @@ class Session(dict, sessions.SessionMixin):
         self.update(content, csrf_token=secrets.token_urlsafe(_ID_BYTES))
 
     def end(self):
-        """Forget everything; the id is worth nothing any more."""
+        """Clear the session; its id is no longer valid."""
         self.ended_id = self.ended_id or self.id
         self.id = None
         self.clear()
@@ -67,7 +67,7 @@ class Interface(sessions.SessionInterface):
     """Loads and stores the sessions of a Flask application.
 
     :param region: a dogpile region.
-    :param seconds: how long a session lives.
+    :param seconds: the lifetime of a session.
     """
 
     def __init__(self, region, seconds):
