@@ -42,7 +42,8 @@ class Policy:
         except (ValueError, OSError) as error:
             reason = ' '.join(str(error).split())
             raise errors.ConfigurationError(
-                f'[oslo_policy] policy_file = "{found or name}" cannot be read: {reason}') from error
+                f'[oslo_policy] policy_file = "{found or name}" cannot be read: {reason}'
+            ) from error
 
     def allows(self, context, rule, target=None):
         """Whether `rule` allows the caller to act on `target`.

@@ -21,7 +21,6 @@ from climate.plugins.compute import scheduler_filter
 from climate.rpc import bus
 from climate.strategies import registry as strategies
 
-
 OPTIONS = (
     cfg.MultiStrOpt('nova-config-file', default=[], metavar='PATH',
                     help='With "upgrade check": the nova.conf of nova-scheduler, or a copy of it; '

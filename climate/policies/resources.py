@@ -27,7 +27,7 @@ def of_pool(name):
 
 
 def of_view(path):
-    """Return the PoolRules of a path of its own; actions that it lacks are named as in `of_pool`."""
+    """Return the PoolRules of a path of its own; actions that it lacks are as in `of_pool`."""
     names = {'get': 'get', 'create': 'post', 'delete': 'delete'}
     return dataclasses.replace(of_pool(path), **{
         name: f'climate:{path}:{word}' for name, word in names.items()})

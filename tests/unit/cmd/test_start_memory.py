@@ -28,7 +28,7 @@ print(info().hblks - before)
 """
 
 
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), 'mallinfo2'), reason='The C library is not glibc.')
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), 'mallinfo2'), reason='It is not glibc.')
 @pytest.mark.parametrize(('how', 'apart'), [('as it is', '0'), ('set', '1')])
 def test_large_blocks_are_mapped_apart_once_the_threshold_is_set(how, apart):
     done = subprocess.run([sys.executable, '-c', _PROGRAM, how], capture_output=True, text=True,
