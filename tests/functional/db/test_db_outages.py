@@ -91,7 +91,7 @@ def _fill(database, count=500):
 def test_a_full_disk_refuses_changes_and_no_reads_until_there_is_room(small, caplog):
     full = small(1)
     for _ in range(2):
-        with pytest.raises(errors.DatabaseRefuses, match='has no room left') as found:
+        with pytest.raises(errors.DatabaseRefuses, match='has no space left') as found:
             _fill(full)
     assert found.value.status == 503
     assert caplog.text.count('The database does not work: it has no space left.') == 1
