@@ -46,8 +46,7 @@ from climate.manager.planning import what_if
 from climate.manager.pools import allocations
 from climate.manager.pools import resources
 from climate.manager.pools import timeline
-from climate.manager.usage import pool_steps
-from climate.manager.usage import report
+from climate.manager.usage import reports
 from climate.rpc import transport
 from climate.rpc import wire
 
@@ -103,9 +102,9 @@ class Endpoint:
         self._what_if = what_if.WhatIf(core, plans)
         self._books = books.Books(core)
         self._statements = statements.Statements(core)
-        self._usage = report.Usage(core)
+        self._usage = reports.UsageReports(core)
         self._energy = energy_report.Report(core)
-        self._utilisation = pool_steps.Utilisation(core)
+        self._utilisation = reports.UtilisationReports(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 
     @_answers

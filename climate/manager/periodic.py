@@ -14,7 +14,7 @@ from climate.manager.booking import offer_expiry
 from climate.manager.energy import keeper
 from climate.manager.events import clock_watch
 from climate.manager.health import checks
-from climate.manager.idle import watch as idle_watch
+from climate.manager.idle import detection
 from climate.manager.leases import early
 from climate.manager.leases import healing
 from climate.manager.leases import target_watch
@@ -99,7 +99,7 @@ class Periodic:
                 ('move leases off broken resources', healing.Healing(core).heal),
                 ('flag running leases', self._refresher.judge),
                 ('carry out maintenance', windows.Windows(core, self._owner).carry_on))},
-            'watch idle leases': (idle_watch.Watch(core, self._owner).step,
+            'watch idle leases': (detection.IdleDetection(core, self._owner).step,
                                   _SAMPLE_SECONDS if conf.idle.sample_minutes else 0),
             'close days of usage': (functools.partial(days.close, core.database),
                                     days.PAUSE_SECONDS),

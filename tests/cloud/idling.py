@@ -11,7 +11,7 @@ from climate.db import use_samples
 from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import use
-from climate.manager.idle import takings
+from climate.manager.idle import rules
 from tools.cloud import configure
 
 
@@ -31,7 +31,7 @@ def call(found, lease_id):
         for back in range(-2, 26):
             use_samples.add(
                 connection, use.hour_of(now) - datetime.timedelta(hours=back),
-                dict.fromkeys(takings.keys_of(lease), use.Sample(3600, 3600, 0)))
+                dict.fromkeys(rules.sample_keys(lease), use.Sample(3600, 3600, 0)))
         leases.change(connection, lease, now, idle_since=builders.NOON, reclaim_at=now)
         events.change(connection, lease_id, lease_events.reclaimed(lease, now), now)
 

@@ -38,7 +38,7 @@ def look(cloud, database):
     plugins = registry.Registry(conf, classes)
     core = cores.Core(conf=conf, database=database, registry=plugins, clock=database.now,
                       cloud=clouds.build(conf, plugins.services))
-    return lambda: sampler.Sampler(core, 'the test')._look(database.now())
+    return lambda: sampler.Sampler(core, 'the test')._measured(database.now())
 
 
 @pytest.fixture

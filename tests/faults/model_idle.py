@@ -20,7 +20,7 @@ from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import use
-from climate.manager.idle import takings
+from climate.manager.idle import rules
 
 _DONE = 'Nothing ran on%'
 _ENDED = '%so it ends now.'
@@ -93,7 +93,7 @@ class Idle(model_networks.Networks):
                 lease = leases.lock(connection, lease_id)
                 if (lease.state == lifecycle.ACTIVE and lease.task is None
                         and lease.start < self.now < lease.end and not lease.idle_exempt
-                        and takings.measures(manager.core, lease)):
+                        and rules.is_measured(manager.core, lease)):
                     self._mark(connection, lease, self.now + builders.minutes(later))
                     self.tally['called idle'] += 1
         self.act(side, call)
@@ -104,7 +104,7 @@ class Idle(model_networks.Networks):
         hour = use.hour_of(self.now)
         for ahead in range(-2, 3):
             use_samples.add(connection, hour + builders.hours(ahead), dict.fromkeys(
-                takings.keys_of(lease), use.Sample(3600, 3600, 0)))
+                rules.sample_keys(lease), use.Sample(3600, 3600, 0)))
         leases.change(connection, lease, self.now, idle_since=self.now, reclaim_at=at)
         events.change(connection, lease.id, lease_events.reclaimed(lease, at), self.now)
 

@@ -22,8 +22,8 @@ from climate.domain import unused
 from climate.domain import usage_figures
 from climate.domain import usage_groups
 from climate.manager.billing import books
-from climate.manager.usage import counts
-from climate.manager.usage import report
+from climate.manager.usage import days
+from climate.manager.usage import reports
 
 _HOUR = datetime.timedelta(hours=1)
 _LATE = datetime.timedelta(minutes=5)
@@ -94,11 +94,11 @@ def usage_is_right(core, start, end):
     :param start: the beginning of a day, as `end`.
     """
     with core.database.reader() as connection:
-        counted = counts.usage(connection, usage_figures.second(start),
+        counted = days.count_usage(connection, usage_figures.second(start),
                                usage_figures.second(end), core.clock())
     [whole] = usage_groups.grouped(counted.items(), ()) or [usage_groups.NOTHING]
     for words in _GROUPS:
-        found = report.Usage(core).report(usage_groups.Query(start, end, tuple(words)))
+        found = reports.UsageReports(core).report(usage_groups.Query(start, end, tuple(words)))
         assert found.total.seconds == whole.seconds, (found.total, whole)
         sums = collections.Counter()
         for each in found.groups:

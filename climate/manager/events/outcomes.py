@@ -27,7 +27,7 @@ from climate.manager.clearing import returns
 from climate.manager.events import counting
 from climate.manager.events import retries
 from climate.manager.events import transitions
-from climate.manager.idle import taken
+from climate.manager.idle import reclaim
 from climate.manager.leases import targets
 from climate.manager.leases import transitions as lease_transitions
 from climate.manager.notifications import outbox
@@ -37,7 +37,7 @@ LOG = log.getLogger(__name__)
 
 # How many warnings of an action the reason of a lease shows.
 _MOST_TOLD = 10
-_NOT_WANTED = texts.same('It may not be taken back any more.')
+_EXEMPTED = texts.same('It may not be reclaimed any more.')
 _TRIED_AGAIN = 'The start failed and is tried again: '
 _TAKEN_BACK = texts.same('Not all of its reservations could be started, and they depend on each '
                          'other. What has started is taken back.')
@@ -63,9 +63,9 @@ class Outcomes:
         """
         try:
             return self._record(claim, outcome, goes_on)
-        except taken.NotWanted:
-            # The next try opens again what this one has closed or taken.
-            return self._record(claim, results.Outcome(results.BUSY, _NOT_WANTED, patient=True),
+        except reclaim.NotReclaimable:
+            # The next try reopens what this one has closed or reclaimed.
+            return self._record(claim, results.Outcome(results.BUSY, _EXEMPTED, patient=True),
                                 goes_on)
 
     @core.again_after_a_race
@@ -86,7 +86,7 @@ class Outcomes:
                     claim.kind.releases is event_kinds.Releases.PART)):
                 wakeups.wake(connection, now)
             if outcome.taken is not None:
-                taken.write(connection, self._core, claim.lease.id, outcome.taken, now)
+                reclaim.write(connection, self._core, claim.lease.id, outcome.taken, now)
             pause = self._retries.pause_after(claim, outcome)
             self._record_reservations(connection, claim, outcome, now)
             if pause is not None:

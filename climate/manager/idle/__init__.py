@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of how much of leases is used, and the leases that are idle."""
+"""The use of running leases, sampled; idle leases, marked and reclaimed."""

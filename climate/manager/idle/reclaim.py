@@ -1,28 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The action that takes an idle lease back, or a part of it. Repeatable.
+"""Reclaim an idle lease, or its unused resources: in the cloud, and in the database. Repeatable.
 
-While it runs, the lease shows the task "reclaim", and Climate lets no new server onto it. The
-action also closes the lease in the cloud, and only then looks what is there. Nothing can come
-after this look, so nothing is taken on which there is something. If a change of the lease waits to
-be tried again, the lease shows that task instead, and nothing is taken.
+While the action runs, the lease shows the task "reclaim", and Climate lets no new server onto it.
+The action also closes the lease in the cloud. Only after that it checks what is there, so a
+resource in use is never reclaimed. If a change of the lease waits to be tried again, the lease
+shows that task instead, and nothing is reclaimed.
 """
+import dataclasses
+
 from oslo_log import log
 
 from climate import errors
+from climate.db import allocations
+from climate.db import events
+from climate.db import leases
+from climate.db import reservations
 from climate.db import use_samples
+from climate.domain import agenda
 from climate.domain import idle
+from climate.domain import interval
+from climate.domain import lease_events
+from climate.domain import lease_times
 from climate.domain import lifecycle
+from climate.domain import records
 from climate.domain import texts
 from climate.manager import results
 from climate.manager.booking import allocated
 from climate.manager.idle import rules
-from climate.manager.idle import takings
+from climate.manager.notifications import outbox
 
 LOG = log.getLogger(__name__)
 
-_NOT_IDLE = texts.same('It stays as it is: it is not idle any more, or may not be taken back.')
-_IN_USE = texts.same('It stays as it is: there is something on it.')
+_NOT_IDLE = texts.same('It stays as it is: it is not idle any more, or may not be reclaimed.')
+_IN_USE = texts.same('It stays as it is: it is in use.')
 _IN_CHANGE = texts.same('It stays as it is: it is being changed.')
+
+
+class NotReclaimable(Exception):
+    """The lease may not be reclaimed any more; nothing was written."""
 
 
 class Reclaim:
@@ -33,7 +48,7 @@ class Reclaim:
         self._allocated = allocated.Allocated(core)
 
     def carry_out(self, claim, cloud, now):
-        """Take back what is idle of the lease of a Claim; return the Outcome.
+        """Reclaim the idle part of the lease of a Claim; return the Outcome.
 
         :param cloud: the ``plugins.cloud.LeaseCloud``.
         """
@@ -44,7 +59,7 @@ class Reclaim:
             return self._carried_out(work, now)
         except errors.ClimateError as error:
             if work.closed:
-                # It must not stay closed: this is tried until the cloud answers, or the lease ends.
+                # It must not stay closed: try until the cloud answers, or the lease ends.
                 return results.Outcome(results.BUSY, texts.of_error(error), patient=True)
             return results.Outcome(results.MOOT, texts.of_error(error))
 
@@ -54,7 +69,7 @@ class Reclaim:
             taking, why = self._idle_part(work.lease, now), _NOT_IDLE
         if taking is not None:
             why = _IN_USE
-            # What is in use is not even closed, but what is closed already is looked at only then.
+            # Do not even close a lease in use; one that is closed already is checked only then.
             if work.closed or taking.without(work.occupied()) is not None:
                 work.close()
                 taking = taking.without(work.occupied())
@@ -65,18 +80,19 @@ class Reclaim:
         return results.Outcome(results.MOOT, why)
 
     def _idle_part(self, lease, now):
-        """Return the Taking of a lease by its samples until now; None: nothing may be taken."""
-        judged = rules.of(self._core.conf)
+        """Return the Taking of a lease by its samples until now; None: nothing to reclaim."""
+        judged_by = rules.of(self._core.conf)
         if (lease.reclaim_at is None or lease.state != lifecycle.ACTIVE or lease.end <= now
                 or rules.is_exempt(self._core.conf, lease)
-                or not takings.measures(self._core, lease)):
+                or not rules.is_measured(self._core, lease)):
             return None
         with self._core.database.reader() as connection:
-            known = use_samples.since(connection, judged.watched_since(now),
-                                      [each.id for each in lease.open_reservations])
+            known = use_samples.since(
+                connection, judged_by.watched_since(now),
+                [reservation.id for reservation in lease.open_reservations])
         verdict = idle.judge({key: known.get(key, use_samples.NONE)
-                              for key in takings.keys_of(lease)}, judged)
-        return takings.of(self._core, lease, verdict.unused) if verdict.is_idle else None
+                              for key in rules.sample_keys(lease)}, judged_by)
+        return rules.taking(self._core, lease, verdict.unused) if verdict.is_idle else None
 
 
 class _Work:
@@ -96,60 +112,103 @@ class _Work:
         self._resources = resources
 
     def close(self):
-        """Close all reservations, so that nothing new comes onto them."""
+        """Close all reservations, so that no new server gets onto them."""
         self.closed = True
-        for each, plugin, _ in self._each():
-            plugin.close(self._cloud, self.lease, each)
+        for reservation, plugin, _ in self._reclaimable():
+            plugin.close(self._cloud, self.lease, reservation)
 
     def reopen(self):
-        """Open all reservations again, with all that they have."""
-        for each, plugin, resources in self._each():
-            plugin.reopen(self._cloud, self.lease, each, resources)
+        """Open all reservations again, with all their resources."""
+        for reservation, plugin, resources in self._reclaimable():
+            plugin.reopen(self._cloud, self.lease, reservation, resources)
 
     def occupied(self):
-        """Return {reservation id: the ids of its resources on which there is anything}."""
-        return {each.id: plugin.occupied(self._cloud, self.lease, each, resources)
-                for each, plugin, resources in self._each()}
+        """Return {reservation id: the ids of its resources that are in use}."""
+        return {reservation.id: plugin.occupied(self._cloud, self.lease, reservation, resources)
+                for reservation, plugin, resources in self._reclaimable()}
 
     def take(self, taking):
-        """Return what a Taking has to the pools, and open the rest; a lease that ends stays closed.
+        """Return the resources of a Taking to the pools, and open the rest of the lease.
 
-        :returns: False if there was something on it after all.
+        A lease that ends stays closed.
+
+        :returns: False if a resource was in use after all.
         """
         if taking.ends:
             return True
-        for each, plugin, resources in self._each():
-            ids = taking.resource_ids.get(each.id, ())
-            given = [one for some in resources.values() for one in some if one.id in ids]
-            rest = {need: tuple(one for one in some if one.id not in ids)
-                    for need, some in resources.items()}
+        for reservation, plugin, resources in self._reclaimable():
+            ids = taking.resource_ids.get(reservation.id, ())
+            given = [resource for granted in resources.values() for resource in granted
+                     if resource.id in ids]
+            rest = {need: tuple(resource for resource in granted if resource.id not in ids)
+                    for need, granted in resources.items()}
             try:
                 if given:
-                    plugin.give_up(self._cloud, self.lease, each, given)
+                    plugin.give_up(self._cloud, self.lease, reservation, given)
             except errors.StillBusy as error:
-                LOG.info('Lease %s: nothing is taken back: %s', self.lease.id, error.message)
+                LOG.info('Lease %s: nothing is reclaimed: %s', self.lease.id, error.message)
                 return False
-            plugin.reopen(self._cloud, self.lease, each, rest)
+            plugin.reopen(self._cloud, self.lease, reservation, rest)
         return True
 
-    def _each(self):
-        """Yield (Reservation, its plugin, {need key: its Resources}) of those that can be taken."""
-        for each in self.lease.open_reservations:
-            plugin = self._registry.plugin(each.resource_type)
-            if plugin.reclaims_one(each):
+    def _reclaimable(self):
+        """Yield (Reservation, its plugin, {need key: its Resources}) of what can be reclaimed."""
+        for reservation in self.lease.open_reservations:
+            plugin = self._registry.plugin(reservation.resource_type)
+            if plugin.reclaims_one(reservation):
                 self._check()
-                yield each, plugin, self._resources[each.id]
+                yield reservation, plugin, self._resources[reservation.id]
 
 
 def _done(lease, taking):
-    """Return the Outcome of a Taking that the cloud has carried out."""
+    """Return the Outcome of a Taking that was carried out in the cloud."""
     since = f'{lease.idle_since:%Y-%m-%d %H:%M} UTC'
     if taking.ends:
         return results.Outcome(results.DONE, texts.same(
             f'Nothing ran on it since {since}, so it ends now.'), taken=taking)
     count = sum(len(ids) for ids in taking.resource_ids.values())
-    whole = sum(len(set(each.resource_ids)) for each in lease.open_reservations)
+    whole = sum(len(set(reservation.resource_ids)) for reservation in lease.open_reservations)
     return results.Outcome(
         results.DONE, texts.same(f'Nothing ran on {count} of its {whole} resources since {since}: '
-                                 f'{"it was" if count == 1 else "they were"} taken back.'),
+                                 f'{"it was" if count == 1 else "they were"} reclaimed.'),
         taken=taking, released=dict(taking.resource_ids))
+
+
+def write(connection, core, lease_id, taking, now):
+    """Write a Taking of a lease that the caller has locked under its claim.
+
+    :raises NotReclaimable: since it was read, the lease was exempted or ended, or its deletion
+        was ordered.
+    """
+    lease = leases.get(connection, lease_id)
+    if (rules.is_exempt(core.conf, lease) or lease.reclaim_at is None or lease.end <= now
+            or agenda.deletion_ordered(lease)):
+        raise NotReclaimable()
+    if taking.ends:
+        _end(connection, lease, now)
+    else:
+        _shrink(connection, core.registry, lease, taking, now)
+    outbox.publish(connection, leases.get(connection, lease_id), now, 'reclaim')
+
+
+def _end(connection, lease, now):
+    """End a lease now, as its owner can."""
+    before_end = lease_times.before_end_of_changes(
+        records.LeaseChanges(end_now=True), lease, interval.Interval(lease.start, now))
+    wanted = dataclasses.replace(lease, end=now, before_end=before_end)
+    events.change(connection, lease.id, lease_events.after_change(
+        lease, wanted, (), False, lease_events.Preparations(), now), now)
+    allocations.cut(connection, [reservation.id for reservation in lease.reservations], now)
+    leases.change(connection, lease, now, end=now, before_end=before_end, reclaim_at=None)
+
+
+def _shrink(connection, registry, lease, taking, now):
+    for reservation in lease.reservations:
+        ids = taking.resource_ids.get(reservation.id, ())
+        if not ids:
+            continue
+        left = len(set(reservation.resource_ids)) - len(ids)
+        allocations.cut(connection, [reservation.id], now, ids)
+        reservations.change(connection, [reservation.id], now, request=registry.plugin(
+            reservation.resource_type).lessened(reservation.request, left))
+    leases.change(connection, lease, now, reclaim_at=None)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of this cloud about idle leases, from its configuration."""
+"""The rules of this cloud about idle leases: which count, and what may be reclaimed of them."""
 import datetime
 
 from climate import errors
 from climate.conf import idle as options
 from climate.domain import idle
+from climate.domain import lifecycle
+from climate.domain import use
 
 
 class Unusable(errors.ConfigurationError):
@@ -12,7 +14,7 @@ class Unusable(errors.ConfigurationError):
 
 
 def check(conf):
-    """Raise Unusable if the samples are not kept for as long as leases are watched.
+    """Check that the samples are kept for as long as leases are watched.
 
     :raises Unusable: they are not.
     """
@@ -28,15 +30,50 @@ def of(conf):
 
 
 def is_exempt(conf, lease):
-    """Return whether a lease is never called idle."""
+    """Return whether a lease never counts as idle."""
     return lease.idle_exempt or lease.project_id in conf.idle.exempt_projects
-
-
-def takes_back(conf):
-    """Return whether idle leases are shrunk or ended."""
-    return conf.idle.action != options.NONE
 
 
 def ends(conf):
     """Return whether idle leases are ended, not shrunk."""
     return conf.idle.action == options.END
+
+
+def is_measured(core, lease):
+    """Return whether Climate measures the use of all reservations of a lease."""
+    plugins = [core.registry.plugins.get(reservation.resource_type)
+               for reservation in lease.open_reservations]
+    return bool(plugins) and all(plugin is not None and plugin.measures_use for plugin in plugins)
+
+
+def sample_keys(lease):
+    """Return the keys of the samples of all that a lease has now, as a set."""
+    return {(reservation.id, resource_id) for reservation in lease.open_reservations
+            for resource_id in reservation.resource_ids or (use.NO_RESOURCE,)}
+
+
+def taking(core, lease, unused):
+    """Return the Taking of a lease by the configured action; None: nothing can be reclaimed.
+
+    :param unused: the keys of the samples that show no use at all.
+    """
+    if core.conf.idle.action == options.NONE or any(
+            reservation.state != lifecycle.RESERVATION_ACTIVE
+            for reservation in lease.open_reservations):
+        return None
+    reclaimable = [(reservation, plugin) for reservation in lease.open_reservations
+                   if (plugin := core.registry.plugin(reservation.resource_type)).reclaims_one(
+                       reservation)]
+    if ends(core.conf):
+        if not sample_keys(lease) <= unused or len(reclaimable) < len(lease.open_reservations):
+            return None
+        return idle.Taking(True, {reservation.id: tuple(sorted(set(reservation.resource_ids)))
+                                  for reservation, _ in reclaimable})
+    surplus = {}
+    for reservation, plugin in reclaimable:
+        least = plugin.least(reservation.request)
+        if least is not None:
+            surplus[reservation.id] = idle.surplus(reservation.resource_ids, least, {
+                resource_id for key, resource_id in unused if key == reservation.id})
+    surplus = {key: ids for key, ids in surplus.items() if ids}
+    return idle.Taking(False, surplus) if surplus else None

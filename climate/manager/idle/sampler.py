@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look at regular moments how much of each running lease is used, and write it down."""
+"""Sample at regular times how much of each running lease is used."""
 import collections
 import datetime
 import functools
@@ -21,8 +21,8 @@ _WORK = 'use samples'
 class Sampler:
     """Takes one sample of the use of all running leases in each slot of time.
 
-    The slot is claimed in the transaction that writes the samples. So a crash may lose a slot, and
-    several managers never count one twice.
+    The transaction that writes the samples also claims the slot. A crash may therefore lose a slot,
+    but several managers never count one twice.
     """
 
     def __init__(self, core, owner):
@@ -30,7 +30,7 @@ class Sampler:
         self._owner = owner
 
     def step(self, now):
-        """Take the samples of the present slot; return how many there are, None if it is done."""
+        """Take the samples of the current slot; return their number, None if the slot is done."""
         slot = use.slot_of(now, self._core.conf.idle.sample_minutes)
         with self._core.database.reader() as connection:
             eldest = managers.is_eldest(connection, self._owner, now)
@@ -38,43 +38,42 @@ class Sampler:
         # Only the manager that has run longest asks the cloud. Two of them are harmless.
         if not eldest or (last is not None and last >= slot.begin):
             return None
-        found = self._look(now)
         try:
-            return self._write(slot, found)
+            return self._write(slot, self._measured(now))
         except engine.Duplicate:
             return None
 
-    def _look(self, now):
-        """Return {key: Use} of all that runs and is known of; each list is read only once."""
+    def _measured(self, now):
+        """Return {key: Use} of what runs and can be measured; each list is read only once."""
         cloud = readings.Readings(self._core.cloud)
-        found = {}
+        uses = {}
         for resource_type, parts in self._parts(now).items():
             plugin = self._core.registry.plugins.get(resource_type)
             if plugin is None or not plugin.measures_use:
                 continue
-            # A server whose use is not known has no sample, so it does not count as idle.
+            # A server whose use is unknown has no sample, so it does not count as idle.
             for used in cores.asked(functools.partial(plugin.use, cloud), parts,
                                     f'The use of {resource_type}'):
-                found |= used
-        return found
+                uses |= used
+        return uses
 
     def _parts(self, now):
         """Return {resource type: the Parts of its running reservations}."""
         with self._core.database.reader() as connection:
             rows = use_samples.running(connection, now)
-            known = {each.id: each for each in resources.enrolled(
+            known = {resource.id: resource for resource in resources.enrolled(
                 connection, {key for _, _, key, _ in rows if key is not None})}
-        found = collections.defaultdict(list)
+        parts = collections.defaultdict(list)
         for reservation, project_id, resource_id, copies in rows:
-            # What was withdrawn meanwhile has no name by which the cloud could be asked.
+            # A resource that was withdrawn meanwhile has no name to ask the cloud for.
             if resource_id is None or resource_id in known:
-                found[reservation.resource_type].append(measured.Part(
+                parts[reservation.resource_type].append(measured.Part(
                     reservation, project_id, known.get(resource_id), copies))
-        return found
+        return parts
 
     @cores.again_after_a_race
-    def _write(self, slot, found):
-        samples = {key: use.sampled(each, slot) for key, each in found.items()}
+    def _write(self, slot, uses):
+        samples = {key: use.sampled(measurement, slot) for key, measurement in uses.items()}
         oldest = slot.hour - datetime.timedelta(days=self._core.conf.idle.keep_days)
         with self._core.database.writer() as connection:
             if not work_slots.take(connection, _WORK, slot.begin):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tell the owners of idle leases once a week which of their leases are idle."""
+"""The weekly notification that tells owners which of their leases are idle."""
 from climate.db import engine
 from climate.db import idle_leases
 from climate.db import journal
@@ -7,16 +7,16 @@ from climate.db import work_slots
 from climate.domain import idle
 from climate.rpc import wire
 
-#: The type of the notification: one for each user with idle leases in a project.
-EVENT_TYPE = 'project.idle_summary'
+# The type of the notification: one for each user with idle leases in a project.
+_EVENT_TYPE = 'project.idle_summary'
 _WORK = 'idle summary'
 _FIELDS = ('id', 'name', 'idle_since', 'reclaim_at', 'end')
 
 
-def tell(core, now):
-    """Put the notifications of this week into the outbox, once; return how many there were.
+def publish(core, now):
+    """Put the notifications of this week into the outbox, once; return their number.
 
-    The week is claimed in the transaction that writes them.
+    The transaction that writes them also claims the week.
     """
     week = idle.week_of(now)
     with core.database.reader() as connection:
@@ -30,7 +30,7 @@ def tell(core, now):
             payloads = [_payload(owner, rows, week)
                         for owner, rows in idle_leases.by_owner(connection).items()]
             if payloads:
-                journal.publish(connection, now, EVENT_TYPE, payloads)
+                journal.publish(connection, now, _EVENT_TYPE, payloads)
     except engine.Duplicate:
         return 0
     return len(payloads)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Close the days that are over: write their usage down, so that no later question reads their rows.
+"""Count usage from the rows of leases, and store the sums of each day that is over.
 
-Days are closed in order, each in one transaction that claims it. So any number of managers may
-close days at once, and a manager that dies leaves a day whole or not closed.
+A day whose sums are stored is closed: no later question reads its rows. Days are closed in order,
+each in one transaction that claims it. So any number of managers may close days at once, and a
+manager that dies leaves a day whole or not closed.
 """
 import datetime
 
@@ -10,25 +11,26 @@ from oslo_log import log
 
 from climate.db import engine
 from climate.db import usage_days
+from climate.db import usage_refusals
 from climate.db import usage_rows
 from climate.domain import usage_figures
-from climate.manager.usage import counts
+from climate.domain import utilisation
 
 LOG = log.getLogger(__name__)
 
-#: The pause between two looks whether a day is over.
+#: The pause between two checks whether a day is over.
 PAUSE_SECONDS = 300
 # A transaction that began before midnight may end after it; so may a slot of samples.
 _MARGIN = datetime.timedelta(hours=1)
-# After a long outage, so many days are closed in one run.
+# The number of days that one run closes, after a long outage.
 _AT_ONCE = 31
 
 
 def close(database, now, most=_AT_ONCE):
-    """Close the days that are over at `now` and not closed yet, the first ones first.
+    """Close the days that are over at `now` and not closed yet, in order.
 
-    :param most: how many days at most; None: all.
-    :returns: how many days were closed by this call.
+    :param most: the greatest number of days; None: all.
+    :returns: the number of days that this call closed.
     """
     closed = 0
     while most is None or closed < most:
@@ -36,21 +38,55 @@ def close(database, now, most=_AT_ONCE):
             day = next_day(connection)
             if day is None or not _is_over(day, now):
                 break
-            tally, hours = counts.day(connection, day, now)
+            end = day + usage_figures.DAY_SECONDS
+            tally = count_usage(connection, day, end, now)
+            hours = count_hours(connection, day, end, now)
         try:
             with database.writer() as connection:
-                mine = usage_days.close(connection, day, tally, hours)
+                is_claimed = usage_days.close(connection, day, tally, hours)
         except engine.Duplicate:
             break
-        if mine:
+        if is_claimed:
             closed += 1
             LOG.info('Usage of %s: closed, %d sums', f'{usage_figures.moment(day):%Y-%m-%d}',
                      len(tally))
     return closed
 
 
+def closed_part_ends(connection, start, end):
+    """Return the second between `start` and `end` before which all days are closed.
+
+    Call it before rows are read: a day that is closed meanwhile is then counted from its rows.
+    """
+    return min(max(usage_days.closed_until(connection) or start, start), end)
+
+
+def count_usage(connection, start, end, now, project_id=None, by_day=True):
+    """Return {Key: Seconds} between two seconds, counted from rows.
+
+    :param now: occupied and idle are counted up to this moment.
+    :param project_id: only this project; None: all.
+    :param by_day: whether to count each day separately.
+    """
+    span = usage_figures.moment(start), usage_figures.moment(end)
+    return usage_figures.tally(
+        usage_rows.shares(connection, *span, now, project_id=project_id),
+        usage_refusals.between(connection, *span, project_id=project_id), start, end, by_day)
+
+
+def count_hours(connection, start, end, now, pool=None):
+    """Return the PoolSteps of the hours between two full hours, counted from rows.
+
+    :param now: occupied is counted up to this moment.
+    :param pool: only this pool; None: all.
+    """
+    span = usage_figures.moment(start), usage_figures.moment(end)
+    return utilisation.by_hour(usage_rows.enrolments(connection, *span, pool),
+                               usage_rows.shares(connection, *span, now, pool), start, end)
+
+
 def next_day(connection):
-    """Return the first second of the first day that is not closed; None: there is no usage."""
+    """Return the first second of the first day that is not closed; None means no usage."""
     until = usage_days.closed_until(connection)
     if until is not None:
         return until

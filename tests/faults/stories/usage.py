@@ -18,7 +18,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import use
 from climate.manager.billing import biller
-from climate.manager.idle import takings
+from climate.manager.idle import rules
 from climate.manager.usage import days
 from stories import base
 from stories import hosts
@@ -35,7 +35,7 @@ class EndOfIdle(base.Story):
         base.create(manager, builders.hosts(1, 2))
         base.wait_for_start(manager)
         hour = use.hour_of(manager.core.clock())
-        keys = takings.keys_of(base.lease(manager))
+        keys = rules.sample_keys(base.lease(manager))
         with manager.database.writer() as connection:
             for back in range(-2, 26):
                 use_samples.add(connection, hour - builders.hours(back), dict.fromkeys(

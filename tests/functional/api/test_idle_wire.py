@@ -3,7 +3,7 @@
 import pytest
 from support import builders
 
-from climate.manager.idle import watch
+from climate.manager.idle import detection
 
 NOON = builders.NOON
 BODY = {'name': 'a lease', 'duration': '9d', 'reservations': [
@@ -19,7 +19,7 @@ def idle(conf, manager):
     lease = manager.create(builders.a_lease(end=NOON + builders.hours(99)))
     for hour in range(4):
         manager.run_until(NOON + builders.hours(hour))
-        watch.Watch(manager.core, 'this manager').step(manager.clock())
+        detection.IdleDetection(manager.core, 'this manager').step(manager.clock())
     manager.create(builders.a_lease(end=NOON + builders.hours(99), name='new'))
     manager.run()
     return lease

@@ -13,7 +13,7 @@ from climate.domain import acquire
 from climate.domain import audit
 from climate.domain import records
 from climate.manager.energy import keeper
-from climate.manager.idle import watch
+from climate.manager.idle import detection
 from climate.power import registry
 
 NOON, hours = builders.NOON, builders.hours
@@ -72,7 +72,7 @@ def test_an_idle_lease_is_shown_with_when_it_is_taken_back(admin, conf, manager)
     lease = manager.create(builders.a_lease(end=NOON + hours(99), name='sleepy'))
     for hour in range(4):
         manager.run_until(NOON + hours(hour))
-        watch.Watch(manager.core, 'this manager').step(manager.clock())
+        detection.IdleDetection(manager.core, 'this manager').step(manager.clock())
     found = page(admin, '/operator')
     assert f'/leases/{lease.id}' in found and 'sleepy' in found
     assert '<time datetime="2030-05-04T14:00:00Z">' in found

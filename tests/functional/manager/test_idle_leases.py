@@ -11,9 +11,9 @@ from climate.db import tables
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.manager.idle import detection
 from climate.manager.idle import reclaim
 from climate.manager.idle import rules
-from climate.manager.idle import watch
 
 NOON, HOURS, MINUTES, SECONDS = (builders.NOON, builders.hours, builders.minutes, builders.seconds)
 SAMPLED = 30
@@ -35,7 +35,8 @@ def manager(manager):
 
 def pass_hours(manager, hours, owner='this manager'):
     """Let time pass; samples are taken, leases are judged, events are carried out."""
-    step, until = watch.Watch(manager.core, owner).step, manager.clock.now + HOURS(hours)
+    step = detection.IdleDetection(manager.core, owner).step
+    until = manager.clock.now + HOURS(hours)
     step(manager.clock.now)
     while manager.clock.now < until:
         manager.run_until(min(until, manager.clock.now + MINUTES(SAMPLED)))
@@ -400,12 +401,12 @@ def test_a_lease_of_which_too_little_is_known_is_not_idle(manager):
 
 def test_two_managers_tell_once_and_take_once(manager):
     lease = running(manager)
-    one, two = (watch.Watch(manager.core, name) for name in ('one', 'two'))
+    one, two = (detection.IdleDetection(manager.core, name) for name in ('one', 'two'))
     for half in range(13):
         manager.run_until(NOON + MINUTES(SAMPLED * half))
         for each in (one, two):
             each.step(manager.clock())
-            each._judge.look(manager.clock())
+            each.judge(manager.clock())
     manager.run()
     assert len(told(manager)) == 1
     assert len(told(manager, 'lease.reclaim')) == 1

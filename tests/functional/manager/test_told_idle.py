@@ -7,7 +7,7 @@ from support import receivers
 import vobject
 
 from climate.api import subscription_views
-from climate.manager.idle import watch
+from climate.manager.idle import detection
 
 NOON, hours = builders.NOON, builders.hours
 # A new week begins on Monday, 2030-05-06.
@@ -48,7 +48,7 @@ def idle(manager, box, hooks):
 def look(manager, *moments):
     for moment in moments:
         manager.run_until(moment)
-        watch.Watch(manager.core, 'this manager').step(manager.clock())
+        detection.IdleDetection(manager.core, 'this manager').step(manager.clock())
     delivery_rounds.deliver(manager)
 
 

@@ -21,7 +21,6 @@ from climate.domain import usage_figures
 from climate.domain import usage_groups
 from climate.domain import use
 from climate.domain import utilisation
-from climate.manager.usage import counts
 from climate.manager.usage import days
 
 hours, minutes = builders.hours, builders.minutes
@@ -245,8 +244,8 @@ def test_a_manager_that_dies_while_it_closes_a_day_leaves_the_day_open(lived, mo
 def test_the_parts_of_a_span_add_up_to_it(lived):
     first, last = (usage_figures.second(each) for each in (TODAY, TODAY + 5 * DAY))
     with lived.database.reader() as connection:
-        whole = counts.usage(connection, first, last, lived.clock())
-        parts = [counts.usage(connection, start, start + 86400, lived.clock())
+        whole = days.count_usage(connection, first, last, lived.clock())
+        parts = [days.count_usage(connection, start, start + 86400, lived.clock())
                  for start in range(first, last, 86400)]
     assert whole == {key: seconds for part in parts for key, seconds in part.items()}
 

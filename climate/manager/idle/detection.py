@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the leases that are idle, mark them, tell their owners, and order what is taken back."""
+"""Find idle leases, mark them, notify their owners, and schedule when they are reclaimed."""
 import dataclasses
 
 from oslo_log import log
@@ -15,7 +15,8 @@ from climate.domain import lifecycle
 from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager.idle import rules
-from climate.manager.idle import takings
+from climate.manager.idle import sampler
+from climate.manager.idle import summary
 from climate.manager.notifications import outbox
 
 LOG = log.getLogger(__name__)
@@ -23,32 +24,44 @@ LOG = log.getLogger(__name__)
 _OVER = texts.same('It is not idle any more.')
 
 
-class Judge:
-    """Judges all running leases by their samples. Repeatable: it writes only what changes."""
+class IdleDetection:
+    """The periodic task about idle leases of one manager. Repeatable: it writes only changes."""
 
-    def __init__(self, core):
+    def __init__(self, core, owner):
         self._core = core
+        self._sampler = sampler.Sampler(core, owner)
 
-    def look(self, now):
-        """Judge all leases at `now`; return the ids of those whose marks changed."""
-        judged = rules.of(self._core.conf)
+    def step(self, now):
+        """Sample and judge all running leases if a new slot has begun; return whether it has."""
+        if self._sampler.step(now) is None:
+            return False
+        with cores.isolated('Idle leases'):
+            self.judge(now)
+        if self._core.conf.idle.weekly_summary:
+            summary.publish(self._core, now)
+        return True
+
+    def judge(self, now):
+        """Judge all leases by their samples; return the ids of those whose marks changed."""
+        judged_by = rules.of(self._core.conf)
         with self._core.database.reader() as connection:
             rows = use_samples.running(connection, now)
-            samples = use_samples.since(connection, judged.watched_since(now))
+            samples = use_samples.since(connection, judged_by.watched_since(now))
             marked = idle_leases.marked(connection)
-            verdicts = _verdicts(rows, samples, judged)
-            found = leases.mentioned(connection, marked | {
+            verdicts = _verdicts(rows, samples, judged_by)
+            candidates = leases.mentioned(connection, marked | {
                 key for key, verdict in verdicts.items() if verdict.is_idle})
         changed = []
-        for lease in found:
+        for lease in candidates:
             with cores.isolated('Lease %s: its idleness', lease.id):
-                verdict = self._verdict(lease, verdicts.get(lease.id, idle.UNKNOWN), judged, now)
-                marks = idle.marked(idle.marks_of(lease), verdict, takings.of(
-                    self._core, lease, verdict.unused) is not None, judged, now)
+                verdict = self._verdict(lease, verdicts.get(lease.id, idle.UNKNOWN), judged_by,
+                                        now)
+                marks = idle.marked(idle.marks_of(lease), verdict, rules.taking(
+                    self._core, lease, verdict.unused) is not None, judged_by, now)
                 if lease.idle_since is None and marks.since and verdict.percent_used == 0:
                     marks = dataclasses.replace(marks, since=self._unused_since(
-                        lease, judged.watched_since(now)))
-                # What a task does to a lease now may end its idleness: the next look judges it.
+                        lease, judged_by.watched_since(now)))
+                # A running task may end the idleness of a lease: the next pass judges it.
                 if marks != idle.marks_of(lease) and lease.task is None:
                     changed += self._write(lease, verdict, marks, now)
         if changed:
@@ -57,23 +70,24 @@ class Judge:
 
     def _unused_since(self, lease, watched):
         with self._core.database.reader() as connection:
-            used = use_samples.used(connection, [each.id for each in lease.reservations], watched)
+            used = use_samples.used(
+                connection, [reservation.id for reservation in lease.reservations], watched)
         return idle.unused_since(lease.start, used, watched)
 
-    def _verdict(self, lease, verdict, judged, now):
-        """Return the Verdict of a lease as it counts: no lease is idle that may not be."""
+    def _verdict(self, lease, verdict, judged_by, now):
+        """Return the Verdict, or UNKNOWN for a lease that must not count as idle."""
         counts = (lease.state == lifecycle.ACTIVE and lease.deleted_at is None
-                  and now < lease.end and lease.start <= judged.watched_since(now)
+                  and now < lease.end and lease.start <= judged_by.watched_since(now)
                   and not rules.is_exempt(self._core.conf, lease)
-                  and takings.measures(self._core, lease))
+                  and rules.is_measured(self._core, lease))
         return verdict if counts else idle.UNKNOWN
 
     @cores.again_after_a_race
-    def _write(self, seen, verdict, marks, now):
+    def _write(self, read_lease, verdict, marks, now):
         with self._core.database.writer() as connection:
-            lease = leases.lock(connection, seen.id)
-            if (lease.generation, lease.claim_no) != (seen.generation, seen.claim_no):
-                # It was changed, or marked by another manager, since it was read.
+            lease = leases.lock(connection, read_lease.id)
+            if (lease.generation, lease.claim_no) != (read_lease.generation, read_lease.claim_no):
+                # A request changed it, or another manager marked it, since it was read.
                 return []
             leases.change(connection, lease, now, idle_since=marks.since,
                           reclaim_at=marks.reclaim_at)
@@ -81,12 +95,12 @@ class Judge:
             if marks.reclaim_at != before.reclaim_at:
                 events.change(connection, lease.id,
                               lease_events.reclaimed(lease, marks.reclaim_at), now)
-            self._tell(connection, lease, before, verdict, marks, now)
+            self._notify_owner(connection, lease, before, verdict, marks, now)
         LOG.info('Lease %s: %s', lease.id, 'idle' if marks.since else 'not idle any more')
         return [lease.id]
 
-    def _tell(self, connection, lease, before, verdict, marks, now):
-        """Tell the owner that the lease is idle, when it will be taken back, or that it is used."""
+    def _notify_owner(self, connection, lease, before, verdict, marks, now):
+        """Tell the owner that the lease is idle or in use again, and when it will be reclaimed."""
         after = dataclasses.replace(lease, idle_since=marks.since, reclaim_at=marks.reclaim_at)
         if marks.since is None:
             if lease.state == lifecycle.ACTIVE:
@@ -100,25 +114,25 @@ class Judge:
     def _words(self, verdict, marks):
         used = 'Nothing ran on it' if verdict.percent_used == 0 else (
             f'Only {verdict.percent_used:.1f} % of it was used')
-        told = f'{used} since {_minute(marks.since)}.'
+        words = f'{used} since {_minute(marks.since)}.'
         if marks.reclaim_at is None:
-            return told
-        what = 'It is ended' if rules.ends(self._core.conf) else (
-            'What nothing ran on is taken from it')
-        return (f'{told} {what} at {_minute(marks.reclaim_at)}, unless there is something on it '
-                'then.')
+            return words
+        consequence = 'It will be ended' if rules.ends(self._core.conf) else (
+            'Its unused resources will be reclaimed')
+        return f'{words} {consequence} at {_minute(marks.reclaim_at)}, unless it is in use then.'
 
 
-def _verdicts(rows, samples, judged):
+def _verdicts(rows, samples, judged_by):
     """Return {lease id: its Verdict by the samples}.
 
     :param rows: of ``use_samples.running``.
     """
-    held = {}
+    samples_of = {}
     for reservation, _, resource_id, _ in rows:
         key = reservation.id, resource_id or 0
-        held.setdefault(reservation.lease_id, {})[key] = samples.get(key, use_samples.NONE)
-    return {key: idle.judge(mine, judged) for key, mine in held.items()}
+        samples_of.setdefault(reservation.lease_id, {})[key] = samples.get(key, use_samples.NONE)
+    return {lease_id: idle.judge(own_samples, judged_by)
+            for lease_id, own_samples in samples_of.items()}
 
 
 def _minute(moment):

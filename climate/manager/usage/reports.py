@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reports of usage (by project, user, type, pool, property, day) and of utilisation."""
+from climate import errors
+from climate.db import usage_days
+from climate.domain import usage_figures
+from climate.domain import usage_groups
+from climate.domain import utilisation
+from climate.manager.usage import days
+
+# The greatest number of groups in a report.
+_MOST_GROUPS = 5_000
+# {word of a query: the part of a Key}
+_PARTS = {'project': 'project_id', 'user': 'user_id', 'type': 'resource_type', 'pool': 'pool',
+          'day': 'day'}
+
+
+class UsageReports:
+    """Reports usage: closed days from their stored sums, other days from the rows of leases."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def report(self, query):
+        """Return the Report that answers a ``usage_groups.Query``.
+
+        :raises BadField: a property does not exist or is hidden, or the groups are too many.
+        """
+        now = self._core.clock()
+        with self._core.database.reader() as connection:
+            properties = _properties(connection, query, self._core.registry.pools)
+            counted = _counted(connection, query, now)
+        groups = usage_groups.grouped(counted, query.group_by, properties)
+        if len(groups) > _MOST_GROUPS:
+            raise errors.BadField(field='group_by', reason=(
+                f'the report would have {len(groups)} groups, and the limit is {_MOST_GROUPS}: ask for '
+                'fewer words or a shorter span.'))
+        [total] = usage_groups.grouped(counted, ()) or [usage_groups.NOTHING]
+        return usage_groups.Report(query.start, query.end, now, query.group_by, tuple(groups),
+                                   total)
+
+
+class UtilisationReports:
+    """Reports how full each pool was and will be, by steps of time."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def report(self, query):
+        """Return the Answer to a ``utilisation.Query``.
+
+        :raises BadField: no pool has that name.
+        """
+        pools = self._core.registry.pools
+        if query.pool is not None and query.pool not in pools:
+            raise errors.BadField(field='pool', reason=(
+                f'"{query.pool[:40]}" is not an enabled pool; those are '
+                f'{", ".join(sorted(pools))}.'))
+        now = self._core.clock()
+        start, end = (usage_figures.second(moment) for moment in (query.start, query.end))
+        with self._core.database.reader() as connection:
+            closed = days.closed_part_ends(connection, start, end)
+            hours = []
+            if start < closed:
+                hours += usage_days.hours(connection, start, closed, query.pool)
+            if closed < end:
+                hours += days.count_hours(connection, closed, end, now, query.pool)
+        return utilisation.Answer(query.start, query.end, query.step_seconds, now, tuple(
+            utilisation.summed(hours, start, query.step_seconds)))
+
+
+def _counted(connection, query, now):
+    """Return [(Key, Seconds)] of all that the query asks for."""
+    start, end = (usage_figures.second(moment) for moment in (query.start, query.end))
+    closed = days.closed_part_ends(connection, start, end)
+    columns = {_PARTS.get(word, 'resource_id') for word in query.group_by}
+    counted = []
+    if start < closed:
+        counted += usage_days.sums(connection, start, closed, columns, query.project_id)
+    if closed < end:
+        counted += days.count_usage(connection, closed, end, now, query.project_id,
+                                    by_day='day' in query.group_by).items()
+    return counted
+
+
+def _properties(connection, query, pools):
+    """Return {resource id: {name: text}} of the properties by which a query groups.
+
+    :param pools: {name: Pool}. The names of their resources count as properties, too.
+    :raises BadField: one does not exist, or the caller may not see it.
+    """
+    names = {word.removeprefix(usage_groups.PROPERTY) for word in query.group_by
+             if word.startswith(usage_groups.PROPERTY)}
+    if not names:
+        return {}
+    known = usage_days.properties(connection, names, query.hidden)
+    for name in sorted(names - set(known)) if query.hidden else ():
+        named_pools = [pool_name for pool_name, pool in pools.items() if pool.name_fact == name]
+        if named_pools:
+            known[name] = usage_days.resource_names(connection, named_pools)
+    for name in sorted(names - set(known)):
+        raise errors.BadField(field='group_by', reason=(
+            f'no resource has the property "{name[:80]}"; "climate property list" has their '
+            'names.'))
+    by_resource = {}
+    for name, values in known.items():
+        for resource_id, text in values.items():
+            by_resource.setdefault(resource_id, {})[name] = text
+    return by_resource
