@@ -12,7 +12,7 @@ from climate.cmd import start
 from climate.db import clock_confirmations
 from climate.db import engine
 from climate.db import migrate
-from climate.manager.notifications import sealing
+from climate.manager.notifications import encryption
 from climate.manager.usage import days
 
 # The most subscriptions that an error names.
@@ -49,14 +49,14 @@ def _confirm_clock(conf, database):
 
 
 def _new_key(_conf, _database):
-    print(sealing.new_key())
+    print(encryption.new_key())
 
 
 def _encrypt_secrets(conf, database):
     if not conf.notifications.encryption_keys:
         raise SystemExit('climate-db: [notifications] encryption_keys is empty; "climate-db '
                          'new-key" prints a key for it.')
-    count, lost = sealing.Sealer(conf).seal_all(database)
+    count, lost = encryption.KeyEncryption(conf).encrypt_all(database)
     print(f'Encrypted {count} keys of webhooks by the first key of [notifications] '
           'encryption_keys.')
     if lost:

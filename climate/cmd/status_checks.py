@@ -14,7 +14,7 @@ from climate.conf import checking
 from climate.db import migrate
 from climate.forecasts import registry as forecasts
 from climate.manager import metrics
-from climate.manager.notifications import sealing
+from climate.manager.notifications import encryption
 from climate.notifiers import registry as notifiers
 from climate.plugins import registry
 from climate.plugins.compute import scheduler_filter
@@ -76,7 +76,7 @@ class Checks(upgradecheck.UpgradeCommands):
     def _notifiers(self):
         problems = []
         try:
-            sealing.Sealer(self._conf)
+            encryption.KeyEncryption(self._conf)
         except errors.ConfigurationError as error:
             return _failure(str(error))
         for notifier in notifiers.load(self._conf).values():

@@ -38,7 +38,7 @@ from climate.manager.leases import swap
 from climate.manager.leases import targets
 from climate.manager.leases import update
 from climate.manager.maintenance import maintenances
-from climate.manager.notifications import limits
+from climate.manager.notifications import limit_notices
 from climate.manager.notifications import subscriptions
 from climate.manager.planning import forecast
 from climate.manager.planning import plan_turns
@@ -66,7 +66,7 @@ def _answers(method):
             with guard.answered_within(seconds):
                 return method(self, context, *args, **kwargs)
         except errors.LimitReached as error:
-            limits.tell(self._core, context.project_id, error)
+            limit_notices.report_reached(self._core, context.project_id, error)
             raise
     wrapped = messaging.expected_exceptions(errors.ClimateError)(called)
     return functools.wraps(method)(wrapped)
@@ -95,7 +95,7 @@ class Endpoint:
         self._allocations = allocations.Allocations(core)
         self._timelines = timeline.Timelines(core)
         self._offers = offers.Offers(core)
-        self._subscriptions = subscriptions.Subscriptions(core)
+        self._subscriptions = subscriptions.SubscriptionRequests(core)
         self._calendar = pool_calendar.PoolCalendar(core)
         plans = plan_turns.Turns()
         self._forecasts = forecast.Forecasts(core, plans)

@@ -22,7 +22,7 @@ from climate.manager.leases import trusts
 from climate.manager.maintenance import windows
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
-from climate.manager.notifications import near_limits
+from climate.manager.notifications import limit_notices
 from climate.manager.notifications import outbox
 from climate.manager.notifications import reminders
 from climate.manager.planning import retention
@@ -89,8 +89,8 @@ class Periodic:
             'expire offers': (functools.partial(offer_expiry.expire, core), 1),
             'remind of ends': (functools.partial(reminders.remind, core),
                                conf.notifications.reminder_seconds),
-            'report limits that are near': (functools.partial(near_limits.look, core),
-                                            near_limits.PAUSE_SECONDS),
+            'report limits that are near': (functools.partial(limit_notices.report_near, core),
+                                            limit_notices.PAUSE_SECONDS),
             'delete unused trusts': (trusts.Reaper(core).reap, reaper_seconds),
             'delete early creations': (early.Reaper(core).reap, reaper_seconds),
             'bill': (biller.Biller(core).bill, conf.billing.interval_seconds),

@@ -25,7 +25,7 @@ from climate.manager.events import loop
 from climate.manager.health import checks
 from climate.manager.idle import rules as idle_rules
 from climate.manager.leases import target_watch
-from climate.manager.notifications import sealing
+from climate.manager.notifications import encryption
 from climate.notifiers import registry as notifiers
 from climate.plugins import registry
 from climate.plugins.health import registry as health_sources
@@ -61,7 +61,7 @@ def check(conf):
     forecasts.check(conf)
     metrics.check(conf)
     idle_rules.check(conf)
-    sealing.Sealer(conf)
+    encryption.KeyEncryption(conf)
     for notifier in notifiers.load(conf).values():
         notifier.check()
     health_sources.load(conf)

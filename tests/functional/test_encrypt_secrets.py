@@ -18,7 +18,7 @@ from climate.db import engine
 from climate.db import subscriptions
 from climate.db import tables
 from climate.domain import subscriptions as domain
-from climate.manager.notifications import sealing
+from climate.manager.notifications import encryption
 
 PROGRAMS = pathlib.Path(sys.executable).parent
 NOON = builders.NOON
@@ -113,7 +113,7 @@ def test_old_keys_are_encrypted_and_a_second_run_changes_no_key(operator):
 @pytest.mark.proof
 def test_a_key_is_replaced_by_a_new_one_before_the_old_one(operator):
     operator.subscribe(2)
-    old, new = sealing.new_key(), sealing.new_key()
+    old, new = encryption.new_key(), encryption.new_key()
     for keys in ((old,), (new, old)):
         operator.configure(*keys)
         assert operator.run('encrypt-secrets')[0] == 0
@@ -129,7 +129,7 @@ def test_without_a_key_nothing_is_changed(operator):
 
 def test_what_the_wrong_key_cannot_decrypt_is_named_and_stays_as_it_is(operator):
     operator.subscribe(2)
-    right, wrong = sealing.new_key(), sealing.new_key()
+    right, wrong = encryption.new_key(), encryption.new_key()
     operator.configure(right)
     assert operator.run('encrypt-secrets')[0] == 0
     lost = operator.stored()
@@ -158,7 +158,7 @@ def test_what_is_no_key_is_named(operator):
 def test_a_run_that_is_killed_loses_no_key_and_the_next_one_finishes_it(operator):
     count = 9
     operator.subscribe(count)
-    key = sealing.new_key()
+    key = encryption.new_key()
     operator.configure(key)
     process = operator.begin('encrypt-secrets', program=(sys.executable, '-c', DIES_AT_A_COMMIT))
     process.communicate(timeout=waiting.SECONDS)

@@ -21,7 +21,7 @@ from climate.db import engine
 from climate.domain import lifecycle
 from climate.manager import service
 from climate.manager.leases import target_watch
-from climate.manager.notifications import sealing
+from climate.manager.notifications import encryption
 from climate.notifiers import base as notifier_base
 from climate.notifiers import mail
 from climate.plugins.health import base as health_base
@@ -228,7 +228,7 @@ def _send_mail(conf):
 
 def _encrypt(conf):
     conf.set_override('encryption_keys', [SECRET], group='notifications')
-    sealing.Sealer(conf)
+    encryption.KeyEncryption(conf)
 
 
 def _listen_to_nova(conf):

@@ -115,7 +115,7 @@ class Claims:
         pairs = [(taken[event.lease_id], event) for event in claimed]
         moot = [pair for pair in pairs if agenda.is_moot(*pair)]
         told = [pair for pair in pairs if _is_only_told(pair[1]) and pair not in moot]
-        outbox.tell(connection, told, now)
+        outbox.write_notices(connection, told, now)
         finished = [event for _, event in moot + told]
         events.finish_all(connection, finished, now, lifecycle.EVENT_DONE)
         return [pair for pair in pairs if pair[1] not in finished], finished

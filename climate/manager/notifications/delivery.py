@@ -18,9 +18,9 @@ from climate.domain import pauses
 from climate.domain import status_words
 from climate.domain import subscriptions as domain
 from climate.manager import core as cores
+from climate.manager.notifications import encryption
 from climate.manager.notifications import membership
-from climate.manager.notifications import sealing
-from climate.manager.notifications import switching_off
+from climate.manager.notifications import subscriptions as subscription_requests
 from climate.notifiers import base
 
 LOG = log.getLogger(__name__)
@@ -58,7 +58,7 @@ class Deliverer:
         self._core = core
         self._owner = owner
         self._notifier = notifier
-        self._sealer = sealing.Sealer(core.conf)
+        self._encryption = encryption.KeyEncryption(core.conf)
         self._membership = membership.Membership(core)
         self._down = 0
         self._not_before = float('-inf')
@@ -155,7 +155,7 @@ class Deliverer:
             if self._membership.has_left(subscription):
                 return _Left('Its user has no role in the project any more, or one of them is '
                              'disabled.', permanent=True, counts=False)
-            secret = self._sealer.opened(*stored)
+            secret = self._encryption.decrypted(*stored)
             send(base.Message(delivery.notification_id, subscription.address, secret,
                               body_of(delivery, subscription, now)))
         except base.Undelivered as error:
@@ -186,7 +186,7 @@ class Deliverer:
 
     def _record_failure(self, connection, delivery, subscription, failure, now):
         if isinstance(failure, _Left):
-            switching_off.of_former_member(connection, subscription, now)
+            subscription_requests.disable_of_former_member(connection, subscription, now)
             return domain.GIVEN_UP
         conf, reason = self._core.conf.notifications, str(failure)
         LOG.warning('Notification %s of subscription %s was not delivered: %s',
@@ -206,7 +206,8 @@ class Deliverer:
             failures = subscription.failures + 1
             subscriptions.change(connection, subscription.id, now, failures=failures)
             if failures >= conf.failure_limit:
-                switching_off.after_failures(connection, subscription, failures, reason, now)
+                subscription_requests.disable_after_failures(
+                    connection, subscription, failures, reason, now)
         return domain.GIVEN_UP if gives_up else FAILED
 
     def _pause(self, down):

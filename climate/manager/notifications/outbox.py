@@ -8,10 +8,12 @@ from oslo_log import log
 import oslo_messaging as messaging
 from oslo_messaging import transport as messaging_transport
 
+from climate import moments
 from climate.db import journal
+from climate.domain import lease_1_0
 from climate.domain import records
+from climate.domain import status_words
 from climate.manager import core
-from climate.manager.notifications import bus_payload
 from climate.rpc import wire
 
 LOG = log.getLogger(__name__)
@@ -19,7 +21,7 @@ LOG = log.getLogger(__name__)
 #: The fields of a lease that a notification contains. `acquisition` is left out because it names
 #: hosts and other projects' servers. `reason` is the owner's version: consumers of the bus, such as
 #: billing, may show it to customers, and operators have REST and the log.
-TOLD = tuple(
+FIELDS = tuple(
     field.name for field in dataclasses.fields(records.Lease)
     if field.name not in ('task', 'task_until', 'claim_no', 'generation', 'acquisition',
                           'owner_reason', 'request_bytes'))
@@ -28,6 +30,10 @@ _CLAIM = datetime.timedelta(seconds=60)
 _LONGEST_PAUSE_SECONDS = 60
 # After this number of failures in a row, the bus may refuse one notification only.
 _PROBE_AFTER = 3
+# The moments of a lease that REST 1.0 does not show.
+_MOMENTS = ('before_end', 'ended_at', 'idle_since', 'reclaim_at')
+# The status that consumers of these event types expect, whatever the state of the lease is.
+_STATUS = {'lease.update': 'UPDATING', 'lease.delete': 'DELETING'}
 
 
 def publish(connection, lease, now, what):
@@ -45,20 +51,40 @@ def publish_all(connection, leases, now, what):
 
 def _payload(lease):
     packed = wire.pack(lease)
-    told = {name: packed[name] for name in TOLD}
+    fields = {name: packed[name] for name in FIELDS}
     if lease.reason_text is not None:
-        told['reason'] = lease.reason_text.owner
-    return {**told, 'lease_id': lease.id, 'start_date': told['start'], 'end_date': told['end'],
-            'status': lease.state}
+        fields['reason'] = lease.reason_text.owner
+    return {**fields, 'lease_id': lease.id, 'start_date': fields['start'],
+            'end_date': fields['end'], 'status': lease.state}
 
 
-def tell(connection, told, now):
+def bus_payload(plugins, event_type, stored):
+    """Return the payload that the bus gets: the lease object of REST 1.0, which consumers know.
+
+    :param plugins: {resource type: plugin}; a reservation of another type has the common fields.
+    :param stored: the payload in the outbox.
+    """
+    if 'lease_id' not in stored:
+        return stored
+    lease = wire.unpack(records.Lease, stored)
+    status = _STATUS.get(event_type) or status_words.word_1_0(lease.state, None)
+
+    def own_fields(reservation):
+        plugin = plugins.get(reservation.resource_type)
+        return {} if plugin is None else plugin.shown(reservation)
+
+    return {'lease_id': lease.id, **lease_1_0.lease(lease, status, own_fields),
+            'reason': lease.reason,
+            **{name: moments.exactly(getattr(lease, name)) for name in _MOMENTS}}
+
+
+def write_notices(connection, notices, now):
     """Carry out events that only write history and notifications.
 
-    :param told: pairs (Lease, Event).
+    :param notices: pairs (Lease, Event).
     """
     by_kind = collections.defaultdict(list)
-    for lease, event in told:
+    for lease, event in notices:
         by_kind[event.kind].append(lease)
     for kind, leases in by_kind.items():
         journal.note_all(connection, [lease.id for lease in leases], now, 'climate', kind)
@@ -85,7 +111,7 @@ class Sender:
         self._refused = set()
 
     def flush(self, now):
-        """Send the notifications that the subscriptions have; return how many were sent."""
+        """Send the notifications that the subscriptions have; return the number sent."""
         count = 0
         while self._core.monotonic() >= self._not_before:
             with self._core.database.reader() as connection:
@@ -123,7 +149,7 @@ class Sender:
         for number, event_type, payload in waiting:
             accepted, self._carrier.failed = False, 0
             with core.isolated('Notification %s of the outbox', number):
-                self._notifier.info({}, event_type, bus_payload.of(
+                self._notifier.info({}, event_type, bus_payload(
                     self._core.registry.plugins, event_type, payload))
                 accepted = not self._carrier.failed
             if not accepted:
@@ -137,7 +163,7 @@ class Sender:
     def _pause(self, left):
         """Set the moment of the next try if notifications are left; reset the pause if none is.
 
-        :param left: how many notifications were not sent.
+        :param left: the number of notifications that were not sent.
         """
         if not left:
             self._failures = 0
@@ -152,8 +178,8 @@ class Sender:
 class _Carrier(messaging_transport.NotificationTransport):
     """A transport for a Notifier that counts the notifications that were not sent.
 
-    The drivers of oslo.messaging only log an error when a notification is not sent; the caller of
-    the Notifier does not learn of it.
+    The drivers of oslo.messaging only log an error when a notification is not sent, and the
+    Notifier returns as usual.
     """
 
     def __init__(self, transport):

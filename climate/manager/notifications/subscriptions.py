@@ -15,35 +15,36 @@ from climate.db import subscriptions
 from climate.domain import notification_kinds
 from climate.domain import subscriptions as domain
 from climate.manager import core as cores
+from climate.manager.notifications import encryption
 from climate.manager.notifications import membership
-from climate.manager.notifications import sealing
-from climate.manager.notifications import switching_off
 from climate.notifiers import registry
 
 LOG = log.getLogger(__name__)
 
-# How often a free place is looked for while other requests of the project take places too.
+# The number of searches for a free place while other requests of the project take places, too.
 _ATTEMPTS = 10
-# A calendar shows leases that ended up to so long ago, and at most so many.
+_LEFT = ('was switched off: its user has no role in the project any more, or one of them is '
+         'disabled. A user who has a role again can switch it on.')
+# A calendar shows leases that ended within this time, up to this number.
 _PAST = datetime.timedelta(days=90)
 _MOST_LEASES = 1000
 
 
-class Subscriptions:
+class SubscriptionRequests:
     """The use cases of subscriptions; the API decides who may see which."""
 
     def __init__(self, core):
         self._core = core
         self._notifiers = registry.load(core.conf)
-        self._sealer = sealing.Sealer(core.conf)
+        self._encryption = encryption.KeyEncryption(core.conf)
         self._membership = membership.Membership(core)
 
     def create(self, context, request):
         """Create a subscription of the caller; return the Subscription.
 
         :raises BadField: the address cannot be used.
-        :raises TooManySubscriptions: the project has as many as it may have.
-        :raises TooManyOwnSubscriptions: the user has as many as a user may have.
+        :raises TooManySubscriptions: the project has reached its limit.
+        :raises TooManyOwnSubscriptions: the user has reached the limit of a user.
         """
         now = self._core.clock()
         address = self._checked(request.transport, request.address)
@@ -83,7 +84,7 @@ class Subscriptions:
             return {}
         if subscription.transport == domain.CALENDAR:
             return {'secret_hash': secret}
-        return self._sealer.columns(secret)
+        return self._encryption.columns(secret)
 
     def _checked(self, transport, address):
         if transport == domain.CALENDAR:
@@ -147,7 +148,7 @@ class Subscriptions:
     def test(self, subscription_id):
         """Order a test; return the Subscription. Its log will have the result.
 
-        What waits for a later attempt is tried now.
+        Deliveries that wait for a later attempt are tried now.
 
         :raises SubscriptionOff: nothing is sent to it.
         :raises TestedTooOften: it was tested just before.
@@ -198,7 +199,34 @@ class Subscriptions:
     def _switch_off(self, calendar, now):
         with self._core.database.writer() as connection:
             if subscriptions.lock(connection, calendar.id) is not None:
-                switching_off.of_former_member(connection, calendar, now)
+                disable_of_former_member(connection, calendar, now)
+
+
+def disable_after_failures(connection, subscription, failures, reason, now):
+    """Switch a subscription off, and notify its user by mail if they have one by mail."""
+    text = f'was switched off after {failures} failures. The last one: {reason}'
+    _disable(connection, subscription, text, now)
+    by_mail = [other for other in subscriptions.of_projects(
+        connection, [subscription.project_id]).get(subscription.project_id, ())
+        if other.transport == domain.MAIL and other.user_id == subscription.user_id
+        and other.id != subscription.id]
+    content = {'event_type': None, 'details': {
+        'subscription': subscription.id, 'transport': subscription.transport,
+        'name': subscription.name or '', 'message': f'It {text}'}}
+    source = f'off:{subscription.id}:{now:%Y%m%dT%H%M%S.%f}'
+    deliveries.add(connection, ((other, source, notification_kinds.SWITCHED_OFF, now, content, now)
+                                for other in by_mail[:1]))
+
+
+def disable_of_former_member(connection, subscription, now):
+    """Switch off the subscription of a user who has left the project, without a notification."""
+    _disable(connection, subscription, _LEFT, now)
+
+
+def _disable(connection, subscription, text, now):
+    subscriptions.change(connection, subscription.id, now, enabled=False, reason=text)
+    deliveries.give_up_all(connection, subscription.id, now, f'The subscription {text}')
+    LOG.warning('Subscription %s of project %s %s', subscription.id, subscription.project_id, text)
 
 
 def _refuse_untestable(subscription):

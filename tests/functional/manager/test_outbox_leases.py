@@ -41,8 +41,8 @@ class Proving(engine.Database):
                 # What is ordered in the same transaction is told with what comes of it.
                 found['events'] = [each for each in found['events']
                                    if each['kind'] != event_kinds.DROP_TRUST]
-                assert {name: payload[name] for name in outbox.TOLD} == {
-                    name: found[name] for name in outbox.TOLD}
+                assert {name: payload[name] for name in outbox.FIELDS} == {
+                    name: found[name] for name in outbox.FIELDS}
                 self.proved += 1
 
 

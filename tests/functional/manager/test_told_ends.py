@@ -96,7 +96,7 @@ def test_a_full_calendar_shows_current_and_future_leases_first(manager, monkeypa
     manager.run_until(NOON + hours(6))
     current = [manager.create(builders.a_lease(
         acts.dummy(), start=start, end=NOON + hours(9))) for start in (None, NOON + hours(8))]
-    shown = subscriptions.Subscriptions(manager.core).calendar('the-key')
+    shown = subscriptions.SubscriptionRequests(manager.core).calendar('the-key')
     assert [each.id for each in shown.leases] == [
         ended[3].id, ended[4].id, *sorted(each.id for each in current)]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encryption of the keys that sign webhooks, as they are in the database.
+"""Encryption of the keys that sign webhooks, as they are stored in the database.
 
 The first key of [notifications] encryption_keys encrypts; each of them decrypts. Without any, the
-keys of webhooks are in the database in the clear.
+keys of webhooks are stored in the clear.
 """
 from cryptography import fernet
 
@@ -10,15 +10,15 @@ from climate.db import subscriptions
 from climate.notifiers import base
 
 
-class Sealer:
+class KeyEncryption:
     """Encrypts and decrypts the keys that sign webhooks.
 
-    :raises Unusable: a key of the configuration is none.
+    :raises Unusable: a value of the option is not a key.
     """
 
     def __init__(self, conf):
         try:
-            keys = [fernet.Fernet(each) for each in conf.notifications.encryption_keys]
+            keys = [fernet.Fernet(key) for key in conf.notifications.encryption_keys]
         except ValueError as error:
             raise base.Unusable('[notifications] encryption_keys: a key is 32 bytes in URL-safe '
                                 'base64; "climate-db new-key" prints one.') from error
@@ -30,43 +30,43 @@ class Sealer:
             return {'secret': secret, 'sealed_secret': None}
         return {'secret': None, 'sealed_secret': self._fernet.encrypt(secret.encode()).decode()}
 
-    def opened(self, secret, sealed):
-        """Return the secret of two columns, or None if there is none.
+    def decrypted(self, secret, encrypted):
+        """Return the secret of the two columns, or None if there is none.
 
         :raises Undelivered: no key of the configuration decrypts it; the receiver is not at fault.
         """
-        if sealed is None:
+        if encrypted is None:
             return secret
         try:
             if self._fernet is not None:
-                return self._fernet.decrypt(sealed).decode()
+                return self._fernet.decrypt(encrypted).decode()
         except fernet.InvalidToken:
             pass
-        raise base.Undelivered('The operator must look: no key of [notifications] encryption_keys '
+        raise base.Undelivered('An operator must act: no key of [notifications] encryption_keys '
                                'decrypts the key that signs this webhook.', counts=False)
 
-    def seal_all(self, database):
+    def encrypt_all(self, database):
         """Encrypt all keys again, by the first key of the configuration.
 
-        Each is stored in a transaction of its own, so after a crash this is called again.
+        Each is stored in a transaction of its own. Call this again after a crash.
 
-        :returns: (how many were stored, the ids of the subscriptions whose key cannot be
-            decrypted: those are as they were).
+        :returns: (the number of stored keys, the ids of the subscriptions whose key cannot be
+            decrypted and stays as it was).
         """
         with database.reader() as connection:
             ids = subscriptions.ids_with_secrets(connection)
         lost = []
-        for each in ids:
+        for subscription_id in ids:
             with database.writer() as connection:
-                stored = subscriptions.lock_secret(connection, each)
+                stored = subscriptions.lock_secret(connection, subscription_id)
                 if stored is None:
                     continue
                 try:
-                    secret = self.opened(*stored)
+                    secret = self.decrypted(*stored)
                 except base.Undelivered:
-                    lost.append(each)
+                    lost.append(subscription_id)
                 else:
-                    subscriptions.store_secret(connection, each, **self.columns(secret))
+                    subscriptions.store_secret(connection, subscription_id, **self.columns(secret))
         return len(ids) - len(lost), lost
 
 

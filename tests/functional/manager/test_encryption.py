@@ -8,7 +8,7 @@ from support import delivery_rounds
 
 from climate.db import tables
 from climate.domain import subscriptions
-from climate.manager.notifications import sealing
+from climate.manager.notifications import encryption
 from climate.notifiers import base
 from climate.notifiers import webhook
 
@@ -47,7 +47,7 @@ def tell(manager, hooks):
 
 
 def test_a_key_is_encrypted_and_signs_as_before(with_keys, hooks):
-    manager = with_keys(sealing.new_key())
+    manager = with_keys(encryption.new_key())
     delivery_rounds.subscribe(manager, hooks.url, events=('start',))
     secret, sealed = stored(manager)
     assert secret is None
@@ -56,14 +56,14 @@ def test_a_key_is_encrypted_and_signs_as_before(with_keys, hooks):
 
 
 def test_keys_in_the_clear_are_encrypted_and_the_key_is_changed_without_a_gap(with_keys, hooks):
-    manager, (old, new) = with_keys(), (sealing.new_key(), sealing.new_key())
+    manager, (old, new) = with_keys(), (encryption.new_key(), encryption.new_key())
     delivery_rounds.subscribe(manager, hooks.url, events=('start',))
     assert stored(manager) == ('the-key', None)
     forms = set()
     for keys in ((old,), (new, old), (new,)):
         manager = with_keys(*keys)
         assert tell(manager, hooks)
-        assert sealing.Sealer(manager.core.conf).seal_all(manager.database) == (1, [])
+        assert encryption.KeyEncryption(manager.core.conf).encrypt_all(manager.database) == (1, [])
         assert stored(manager)[0] is None
         forms.add(stored(manager)[1])
         assert tell(manager, hooks)
@@ -71,19 +71,19 @@ def test_keys_in_the_clear_are_encrypted_and_the_key_is_changed_without_a_gap(wi
 
 
 def test_a_lost_key_is_told_in_the_log_and_blames_no_receiver(with_keys, hooks):
-    manager = with_keys(sealing.new_key())
+    manager = with_keys(encryption.new_key())
     found = delivery_rounds.subscribe(manager, hooks.url, events=('start',))
-    for keys in ((sealing.new_key(),), ()):
+    for keys in ((encryption.new_key(),), ()):
         manager = with_keys(*keys)
         assert not tell(manager, hooks)
         [entry, *_] = delivery_rounds.log(manager, found)
         assert 'encryption_keys' in delivery_rounds.log(manager, found)[-1].reason
         assert entry.state == subscriptions.WAITING
-        assert sealing.Sealer(manager.core.conf).seal_all(manager.database) == (0, [found.id])
+        assert encryption.KeyEncryption(manager.core.conf).encrypt_all(manager.database) == (0, [found.id])
     shown = manager.client.get_subscription(builders.a_member(), found.id)
     assert (shown.enabled, shown.failures) == (True, 0)
     # Its user renews the key.
-    manager = with_keys(sealing.new_key())
+    manager = with_keys(encryption.new_key())
     manager.client.update_subscription(builders.a_member(), found.id,
                                        subscriptions.Changes(secret='the-key'))
     manager.clock.advance(hours(1))
