@@ -23,8 +23,8 @@ from climate.domain import utilisation
 from climate.domain import what_if as what_ifs
 from climate.manager import services
 from climate.manager.audit import newest
+from climate.manager.billing import biller
 from climate.manager.billing import books
-from climate.manager.billing import statements
 from climate.manager.booking import availability_finder
 from climate.manager.booking import offers
 from climate.manager.booking import pool_calendar
@@ -101,7 +101,7 @@ class Endpoint:
         self._forecasts = forecast.Forecasts(core, plans)
         self._what_if = what_if.WhatIf(core, plans)
         self._books = books.Books(core)
-        self._statements = statements.Statements(core)
+        self._statements = biller.StatementReports(core)
         self._usage = reports.UsageReports(core)
         self._energy = energy_report.Report(core)
         self._utilisation = reports.UtilisationReports(core)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The periodic work that writes the lines of statements and closes months.
+"""The statements of projects: a periodic task writes their lines and closes months.
 
-A pass compares what each lease should have been charged with its lines, and adds the lines that are
-missing. It can be repeated at any time, by any number of managers: a line has a number in its
-lease, so two managers cannot write the same one. A lease that cannot be billed stops no other one:
-it is left out for a while, each time longer, and then tried again.
+A pass compares the charges that each lease should have with its lines, and adds the missing lines.
+It can be repeated at any time, by any number of managers: a line has a number in its lease, so two
+managers cannot write the same one. A lease that cannot be billed stops no other one: it is left out
+for a pause that doubles each time, and then tried again.
 """
 import datetime
 
@@ -26,20 +26,38 @@ from climate.manager.billing import books
 
 LOG = log.getLogger(__name__)
 
-# How many leases are looked for at a time.
+# The number of leases that one query returns.
 _BATCH = 500
 # The longest pause before a lease that could not be billed is tried again.
 _LONGEST_PAUSE_SECONDS = 6 * 3600
 
 
+class StatementReports:
+    """Reads statements; the API decides whose."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def find(self, query):
+        """Return the Statements that a StatementQuery selects, by month and project."""
+        with self._core.database.reader() as connection:
+            return statement_lines.find(connection, query)
+
+    def lines(self, query):
+        """Return the StatementLines that a StatementQuery selects, by month, lease and number."""
+        with self._core.database.reader() as connection:
+            versions = {book.version: book for book in books.read_all(connection)}
+            return statement_lines.lines(connection, query, versions)
+
+
 class Biller:
-    """Bills leases that have ended, and the past months of those that run on."""
+    """Bills leases that have ended, and the past months of running ones."""
 
     def __init__(self, core):
         self._core = core
 
     def bill(self, now):
-        """Write the lines that are due at `now` and close past months; return how many lines."""
+        """Write the lines that are due and close past months; return the number of lines."""
         with self._core.database.reader() as connection:
             known = books.read_all(connection)
             if not known or known[0].valid_from > now:
@@ -48,8 +66,8 @@ class Biller:
         written, seen = 0, set()
         while True:
             ids = self._unbilled(begin, now)
-            # A lease that comes again is billed by another manager at this moment.
-            new = [each for each in ids if each not in seen]
+            # Another manager is billing a lease that appears again.
+            new = [lease_id for lease_id in ids if lease_id not in seen]
             if not new:
                 break
             for lease_id in new:
@@ -78,16 +96,16 @@ class Biller:
             # No lease can be billed.
             raise
         except ledger.TooLarge as error:
-            LOG.error('Lease %s cannot be billed; an operator must look: %s', lease_id, error)
+            LOG.error('Lease %s cannot be billed; an operator must act: %s', lease_id, error)
             self._fail(lease_id, str(error), now)
-        except Exception as error:  # The door of one lease: the others must be billed.
-            LOG.exception('Lease %s cannot be billed; an operator must look', lease_id)
+        except Exception as error:  # Outer loop: one lease must not stop the others.
+            LOG.exception('Lease %s cannot be billed; an operator must act', lease_id)
             self._fail(lease_id, f'unexpected: {type(error).__name__}: {error}', now)
         return 0
 
     @cores.again_after_a_race
     def _fail(self, lease_id, reason, now):
-        """Write that a lease could not be billed, and when it is tried again."""
+        """Record that a lease could not be billed, and when it is tried again."""
         try:
             with self._core.database.writer() as connection:
                 number = failed_bills.attempts(connection, lease_id) + 1
@@ -104,65 +122,65 @@ class Biller:
 
     @cores.again_after_a_race
     def _write(self, lease_id, known, now):
-        """Write the lines of a lease that are missing, in one transaction; return how many."""
-        names = frozenset(name for each in known for name in each.property_names)
+        """Write the missing lines of a lease in one transaction; return their number."""
+        names = frozenset(name for book in known for name in book.property_names)
         with self._core.database.reader() as connection:
-            # First: if another manager writes lines after this, the numbers of these are taken.
+            # Read first: if another manager writes lines after this, their numbers are taken.
             posted = statement_lines.posted(connection, lease_id)
             before = bills.get(connection, lease_id)
             if before is not None and before.billed_until > now:
-                # Another manager has billed it later than at `now`, and knows more.
+                # Another manager has billed it for a later moment.
                 return 0
-            found = bills.read(connection, lease_id, names,
-                               before.properties if before is not None else {})
+            billed = bills.read(connection, lease_id, names,
+                                before.properties if before is not None else {})
             has_failed = failed_bills.attempts(connection, lease_id) > 0
-        if found is None:
+        if billed is None:
             if has_failed:
                 with self._core.database.writer() as connection:
                     failed_bills.delete(connection, lease_id)
             return 0
-        due = ledger.due(ledger.targets(found.subject, known, now), posted)
+        due = ledger.due(ledger.targets(billed.subject, known, now), posted)
         present = ledger.month_of(now)
-        months = {present, *(each.for_month for each in due)}
+        months = {present, *(line.for_month for line in due)}
         if due:
             statement_lines.open_months(self._core.database, months)
         currency = known[0].currency
         amounts = pricing.amounts(
-            [each.charge for each in due], currencies.DECIMALS[currency],
-            sum(each.charge.atoms for each in posted))
+            [line.charge for line in due], currencies.DECIMALS[currency],
+            sum(line.charge.atoms for line in posted))
         ledger.refuse_too_large(amounts, currency)
         with self._core.database.writer() as connection:
             if due:
                 is_open = statement_lines.lock_months(connection, months)
                 if present not in is_open:
-                    # Since `now` another manager has closed it; the next pass is in the next one.
+                    # Another manager has closed it since `now`; the next pass bills the next month.
                     raise errors.LostRace()
-                lines = [(each.for_month if each.for_month in is_open else present, each, minor)
-                         for each, minor in zip(due, amounts, strict=True)]
-                statement_lines.add(connection, lease_id, found.project_id, len(posted) + 1,
+                lines = [(line.for_month if line.for_month in is_open else present, line, minor)
+                         for line, minor in zip(due, amounts, strict=True)]
+                statement_lines.add(connection, lease_id, billed.project_id, len(posted) + 1,
                                     currency, lines, now)
-            bills.write(connection, bills.Bill(lease_id, now, found.generation, found.properties),
+            bills.write(connection, bills.Bill(lease_id, now, billed.generation, billed.properties),
                         is_new=before is None)
             if has_failed:
                 failed_bills.delete(connection, lease_id)
         if due:
             LOG.info('Lease %s of project %s: %s lines of statements, %s in all', lease_id,
-                     found.project_id, len(due), currencies.amount(sum(amounts), currency))
+                     billed.project_id, len(due), currencies.amount(sum(amounts), currency))
         return len(due)
 
     def _close(self, known, now):
-        """Close the months that have been over for long enough; all that is due is written."""
+        """Close the months that have been over for long enough, once all due lines are written."""
         latest = now - datetime.timedelta(days=self._core.conf.billing.close_days)
         month = ledger.month_of(latest)
-        # Each month gets its row, so that what is looked for begins with the last one.
+        # Each month gets its row, so that the search begins with the last one.
         previous = ledger.month_of(ledger.begin_of(month) - datetime.timedelta(days=1))
         if ledger.begin_of(month) > known[0].valid_from:
             statement_lines.open_months(self._core.database, {previous})
         with self._core.database.reader() as connection:
             over = statement_lines.open_before(connection, month)
-        for each in over:
-            with cores.isolated('Statements of %s', each):
+        for closing in over:
+            with cores.isolated('Statements of %s', closing):
                 with self._core.database.writer() as connection:
-                    done = statement_lines.close(connection, each, now)
-                if done:
-                    LOG.info('Statements of %s: closed', each)
+                    is_closed = statement_lines.close(connection, closing, now)
+                if is_closed:
+                    LOG.info('Statements of %s: closed', closing)

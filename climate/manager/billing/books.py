@@ -17,9 +17,9 @@ from climate.manager import core as cores
 
 LOG = log.getLogger(__name__)
 
-# How long the versions that were read are used for prices that bind nobody.
+# The time for which versions that were read serve prices that bind nobody.
 _KNOWN_SECONDS = 5
-# These are other zones on each machine.
+# These names mean a different zone on each machine.
 _OF_MACHINES = ('localtime', 'posixrules')
 
 
@@ -44,7 +44,7 @@ class Books:
         return made
 
     def _refuse_unknown(self, document):
-        """Refuse a rate for a type or pool that is not enabled, which no resource would ever have.
+        """Refuse a rate for a type or pool that is not enabled, because it would never count.
 
         :raises BadField: the error names those that are enabled.
         """
@@ -59,7 +59,7 @@ class Books:
     def _refuse_unmatchable(self, connection, document):
         """Refuse a rate that can never count, because of its pool or of a property.
 
-        :raises BadField: it names the field, and names that are similar.
+        :raises BadField: the error names the field, and similar names.
         """
         plugins = self._core.registry.plugins
         every = {name: frozenset().union(*resource_properties.names(connection, name))
@@ -78,19 +78,19 @@ class Books:
                 near = difflib.get_close_matches(name, sorted(known), n=5) or sorted(known)[:12]
                 raise errors.BadField(field=f'rates.{number}.properties', reason=(
                     f'no resource has the property "{name[:80]}", so that the rate would never '
-                    f'count; there are {", ".join(near) or "none"}. Set the property first.'))
+                    f'count; the properties are {", ".join(near) or "none"}. Set it first.'))
 
     @cores.again_after_a_race
     def _create(self, context, asked, document):
         try:
             with self._core.database.writer() as connection:
-                # What was used while this waited has its price.
+                # The price of use until this moment is fixed.
                 now = self._core.clock()
                 valid_from = now if asked is None else asked
                 if valid_from < now:
                     raise errors.BadField(field='valid_from', reason=(
-                        f'{valid_from:%Y-%m-%d %H:%M:%S} UTC is in the past, and what was used '
-                        'then has its price: write a later moment, or "now".'))
+                        f'{valid_from:%Y-%m-%d %H:%M:%S} UTC is in the past, whose prices are '
+                        'fixed: write a later moment, or "now".'))
                 known = stored.every(connection)
                 made = prices.StoredBook(
                     max((each.version for each in known), default=0) + 1, document['currency'],
@@ -126,7 +126,7 @@ class Books:
 
 
 class KnownBooks:
-    """The versions of the price book, which are read again when they are some seconds old."""
+    """The versions of the price book, read again once they are some seconds old."""
 
     def __init__(self, core):
         self._core = core
@@ -149,19 +149,19 @@ def read_all(connection):
             for each in stored.every(connection)]
 
 
-# More than there will be versions: they are read in order, so that a smaller cache would not help.
+# More than the number of versions: they are read in order, so a smaller cache would not help.
 @functools.lru_cache(maxsize=1024)
 def _read(version, currency, valid_from, document):
     """Return a version as a PriceBook; parsing five hundred rates takes a second.
 
-    :param document: the JSON text of the document, so that the key of the cache is all that counts.
+    :param document: the JSON text of the document, so that the whole content is the cache key.
     """
     return price_books.read(prices.StoredBook(
         version, currency, valid_from, json.loads(document), valid_from, ''), zone_of)
 
 
 def zone_of(name):
-    """Return the time zone of a name, such as "Europe/Berlin"; None: there is none."""
+    """Return the time zone of a name, such as "Europe/Berlin"; None if there is none."""
     if name in _OF_MACHINES:
         return None
     try:
@@ -183,5 +183,5 @@ def _refuse_bad(made, known):
                 version=each.version, valid_from=f'{made.valid_from:%Y-%m-%d %H:%M:%S} UTC')
         if each.currency != made.currency:
             raise errors.BadField(field='currency', reason=(
-                f'it stays {each.currency}, the currency of all versions, because a lease may run '
-                'on from one into the next.'))
+                f'it must stay {each.currency}, the currency of all versions, because a lease may '
+                'last through several of them.'))

@@ -11,7 +11,7 @@ from climate.domain import availability
 from climate.domain import interval
 from climate.domain import lease_times
 from climate.domain import records
-from climate.manager.billing import quotes
+from climate.manager.billing import lease_prices
 from climate.manager.booking import alternatives
 from climate.manager.booking import booking
 from climate.manager.booking import offers
@@ -40,7 +40,7 @@ class Finder:
         self._growing = growing
         self._draft = draft
         self._offers = offers.Offers(core)
-        self._quotes = quotes.Quotes(core)
+        self._prices = lease_prices.LeasePrices(core)
 
     def find(self, context, query):
         """Return the Answer to an ``availability.Query``.
@@ -125,7 +125,7 @@ class Finder:
         """
         reservations = lease.reservations
         allocated = [_allocations(reservations, *each) for each in zip(chosen, held, strict=True)]
-        prices = self._quotes.of_plans([
+        prices = self._prices.of_plans([
             (dataclasses.replace(lease, start=plan.span.start, end=plan.span.end), given)
             for plan, given in zip(chosen, allocated, strict=True)], now)
         with self._core.database.reader() as connection:

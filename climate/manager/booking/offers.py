@@ -19,7 +19,7 @@ from climate.domain import records
 from climate.domain import request_sizes
 from climate.manager import core as cores
 from climate.manager import request_limit
-from climate.manager.billing import quotes
+from climate.manager.billing import lease_prices
 from climate.manager.booking import booking
 from climate.manager.booking import offer_expiry
 from climate.manager.queue import wakeups
@@ -36,7 +36,7 @@ class Offers:
     def __init__(self, core):
         self._core = core
         self._booking = booking.Booking(core)
-        self._quotes = quotes.Quotes(core)
+        self._prices = lease_prices.LeasePrices(core)
 
     def hold(self, context, wishes, reservations, span, now, planned=None, *, seconds, most):
         """Hold resources for `wishes` during `span`; return the Offer.
@@ -91,12 +91,12 @@ class Offers:
         :raises OfferExpired: the offer has expired.
         """
         now = self._core.clock()
-        return self._quotes.of_offers([self._get(context, offer_id, now)], now)[0]
+        return self._prices.of_offers([self._get(context, offer_id, now)], now)[0]
 
     def find(self, context):
         """Return the Offers of the caller's project with prices, by expiry, without allocations."""
         now = self._core.clock()
-        return self._quotes.of_offers(self._held(context, now), now)
+        return self._prices.of_offers(self._held(context, now), now)
 
     def _held(self, context, now):
         with self._core.database.reader() as connection:

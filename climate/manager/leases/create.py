@@ -19,7 +19,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import request_limit
 from climate.manager.acquisition import first_try
-from climate.manager.billing import quotes
+from climate.manager.billing import lease_prices
 from climate.manager.booking import booking
 from climate.manager.booking import offers
 from climate.manager.booking import refused_demand
@@ -44,7 +44,7 @@ class Create:
         self._drafts = draft.Drafts(parts)
         self._first = first_try.FirstTry(parts)
         self._offers = offers.Offers(parts)
-        self._quotes = quotes.Quotes(parts)
+        self._prices = lease_prices.LeasePrices(parts)
         self._refused = refused_demand.RefusedDemand(parts)
 
     def create(self, context, lease_id, request):
@@ -93,7 +93,7 @@ class Create:
             lease, planned = self._plan(context, way, lease, wishes, span, now)
             return dataclasses.replace(
                 _with_resources(lease, planned or ()),
-                price=self._quotes.of_new(lease, planned, now) if planned else None)
+                price=self._prices.of_new(lease, planned, now) if planned else None)
         asked = refused_demand.Asked(lease, tuple(wishes), span, (
             'create', request.reservations, request.start, request.end, request.duration_seconds))
         with self._refused.recorded(asked, now):

@@ -30,7 +30,7 @@ from climate.manager import core
 from climate.manager import preparations
 from climate.manager import request_limit
 from climate.manager import request_secrets
-from climate.manager.billing import quotes
+from climate.manager.billing import lease_prices
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
 from climate.manager.booking import joining
@@ -67,7 +67,7 @@ class Update:
     def __init__(self, parts):
         self._core = parts
         self._booking = booking.Booking(parts)
-        self._quotes = quotes.Quotes(parts)
+        self._prices = lease_prices.LeasePrices(parts)
         self._refused = refused_demand.RefusedDemand(parts)
 
     def update(self, context, lease_id, changes):
@@ -104,7 +104,7 @@ class Update:
                 planned = self._booking.plan(wishes, span, now) if wishes else []
             return dataclasses.replace(
                 _as_planned(target.lease, planned),
-                price=self._quotes.of_change(lease, target.lease, planned, now,
+                price=self._prices.of_change(lease, target.lease, planned, now,
                                              by_owner=lease.is_of(context)))
         created = early.Change(self._core, lease, target.lease)
         try:
@@ -298,7 +298,7 @@ class Update:
                                     by_owner=lease.is_of(context))
             self._write_events(connection, current, target, changes, now)
             wanted = target.lease
-            again = {'asked_at': now} if quotes.asks_again(lease, wanted, chosen) else {}
+            again = {'asked_at': now} if lease_prices.asks_again(lease, wanted, chosen) else {}
             leases.change(connection, current, now, name=wanted.name, start=wanted.start,
                           end=wanted.end, before_end=wanted.before_end,
                           request_bytes=wanted.request_bytes, **again,

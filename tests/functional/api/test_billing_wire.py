@@ -124,7 +124,7 @@ def test_a_version_for_a_month_that_is_closed_is_refused(api, manager):
     answer = created(api, valid_from='2030-05-10T00:00:00Z')
     assert answer.status_int == 400
     assert answer.json['details']['field'] == 'valid_from'
-    assert 'is in the past, and what was used then has its price' in answer.json['error_message']
+    assert 'is in the past, whose prices are fixed' in answer.json['error_message']
     assert created(api, valid_from='2030-06-20T00:00:00Z').status_int == 201
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The prices of leases that are only planned: dry runs, changes, openings, offers."""
+"""The price of a lease before it is billed: of dry runs, changes, free slots and offers."""
 import collections
 import dataclasses
 
@@ -15,8 +15,8 @@ from climate.domain import unused
 from climate.manager.billing import books
 
 
-class Quotes:
-    """Says what leases would cost, by the versions of the price book that are known now."""
+class LeasePrices:
+    """Computes what leases would cost, by the current versions of the price book."""
 
     def __init__(self, core):
         self._core = core
@@ -30,18 +30,18 @@ class Quotes:
         return self.of_plans([(lease, allocations)], now)[0]
 
     def of_plans(self, plans, now):
-        """Return the Price of each of some leases that are asked for now, in order.
+        """Return the Prices of several leases that would be created now, in order.
 
-        :param plans: [(Lease, the Allocations that it would get)], which are read at once.
+        :param plans: [(Lease, the Allocations that it would get)]; one query reads them all.
         :returns: None in place of a Price if no version of the price book is valid before the end.
         """
-        return self._prices([(_asked(lease, now), lease.end, lease.reservations, given)
+        return self._prices([(_subject(lease, now), lease.end, lease.reservations, given)
                              for lease, given in plans])
 
     def of_offers(self, found, now):
         """Return the Offers with the Price that each has if it is taken now.
 
-        :param found: Offers, with or without their allocations; all of them are read at once.
+        :param found: Offers, with or without their allocations; one query reads them all.
         """
         if not any(self._valid_before(each.end) for each in found):
             return list(found)
@@ -52,7 +52,7 @@ class Quotes:
                 for each, price in zip(found, made, strict=True)]
 
     def _prices(self, plans):
-        """Return the Price of each of some plans, or None, with one look at all resources.
+        """Return the Price of each plan, or None; one query reads all resources.
 
         :param plans: [(Subject without Items, end, reservations, Allocations)].
         """
@@ -61,17 +61,17 @@ class Quotes:
             return [None] * len(plans)
         with self._core.database.reader() as connection:
             items = self._items(connection, max(known, key=len),
-                                [(asked, given) for _, _, asked, given in plans])
+                                [(reservations, given) for _, _, reservations, given in plans])
         return [_price(dataclasses.replace(plan[0], items=tuple(each)), books) if books else None
                 for plan, each, books in zip(plans, items, known, strict=True)]
 
     def of_change(self, before, after, allocations, now, by_owner=True):
-        """Return the Price of all of a lease, from its start to its end, if it were changed now.
+        """Return the Price of a whole lease, from its start to its end, if it were changed now.
 
         :param before: the Lease as it is.
         :param after: the Lease as it would be.
-        :param allocations: those that would be made; other reservations keep what they have.
-        :param by_owner: whether the owner asks, who pays for unused hours.
+        :param allocations: the new ones; reservations without any keep what they have.
+        :param by_owner: whether the owner asks for the change, and so pays for unused hours.
         :returns: None if no version of the price book is valid before its end.
         """
         known = self._valid_before(max(before.end, after.end))
@@ -90,16 +90,16 @@ class Quotes:
         asked_at = now if asks_again(before, after, allocations) else found.subject.asked_at
         later = short_notice.with_added(
             found.subject.later, short_notice.of_change(before, after, allocations, now))
-        return _price(dataclasses.replace(_asked(after, asked_at), items=tuple(items),
+        return _price(dataclasses.replace(_subject(after, asked_at), items=tuple(items),
                                           later=later), known)
 
     def _valid_before(self, end):
         return [each for each in self._books.every() if each.valid_from < end]
 
     def _items(self, connection, known, plans, read=()):
-        """Return the Items of each of some plans, pairs (reservations, Allocations).
+        """Return the Items of each plan, a pair (reservations, Allocations).
 
-        :param read: the properties that the lease is billed by already; see ``bills.described``.
+        :param read: the properties by which the lease is billed already; see ``bills.described``.
         """
         pools, properties = bills.described(
             connection, {each.resource_id for _, given in plans for each in given}, _names(known),
@@ -120,8 +120,7 @@ def asks_again(before, after, allocations):
 
     It does so before the start if it asks for another time or for further resources.
 
-    :param allocations: those that the changed reservations get; none if the lease only gets
-        shorter.
+    :param allocations: those of the changed reservations; none if the lease only gets shorter.
     """
     if before.state != lifecycle.PENDING or not allocations:
         return False
@@ -151,7 +150,7 @@ def _moved(after, had, new):
 
 
 def _changed(before, after, had, new, now, by_owner):
-    """Return the Items of a running lease: what it had until now, and has from now on."""
+    """Return the Items of a running lease: its past ones, and those from now on."""
     again = {each.reservation_id for each in new}
     running = {(each.reservation_id, each.resource_id, each.copies): each for each in had
                if each.end == before.end and each.end > now}
@@ -177,7 +176,7 @@ def _changed(before, after, had, new, now, by_owner):
 
 
 def _replacing(ended, begun, by_owner):
-    """Return the Items `begun` of a reservation with the promises of those that they replace."""
+    """Return the Items `begun` of a reservation with the promises of the Items they replace."""
     promises = [unused.Promise(each.resource_id, each.copies, until) for each in ended
                 if not each.whole and (until := _promised(each, each.start, by_owner))]
     found = unused.inherited(promises, [
@@ -191,7 +190,7 @@ def _kind(item):
 
 
 def _promised(item, end, by_owner):
-    """Return until when an Item was promised, if it ends at `end` instead of its own end."""
+    """Return until when an Item that ends at `end`, not at its own end, was promised."""
     found = [item.unused_until, item.end if by_owner and end < item.end else None]
     return max(filter(None, found), default=None)
 
@@ -200,16 +199,16 @@ def _names(known):
     return frozenset(name for each in known for name in each.property_names)
 
 
-def _asked(lease, asked_at):
+def _subject(lease, asked_at):
     """Return the Subject of a lease, still without Items."""
-    found = lease.acquisition
+    acquisition = lease.acquisition
     return pricing.Subject(
-        lease.start, asked_at, (), found.priority if found is not None else 0,
+        lease.start, asked_at, (), acquisition.priority if acquisition is not None else 0,
         lease.acquire_type == acquire.BEST_EFFORT)
 
 
 def _price(subject, known):
-    """Return the Price of a lease by some versions; None if none is valid while it lasts."""
+    """Return the Price of a lease by the known versions; None if none is valid then."""
     ends = [each.unused_until or each.end for each in subject.items]
     end = max(ends, default=subject.start)
     found = pricing.charges(subject, known, subject.start, end)
