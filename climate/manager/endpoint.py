@@ -103,7 +103,7 @@ class Endpoint:
         self._books = books.Books(core)
         self._statements = biller.StatementReports(core)
         self._usage = reports.UsageReports(core)
-        self._energy = energy_report.Report(core)
+        self._energy = energy_report.EnergyReports(core)
         self._utilisation = reports.UtilisationReports(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 

@@ -11,7 +11,7 @@ import oslo_messaging as messaging
 from climate.manager.audit import schedule
 from climate.manager.billing import biller
 from climate.manager.booking import offer_expiry
-from climate.manager.energy import keeper
+from climate.manager.energy import power_saving
 from climate.manager.events import clock_watch
 from climate.manager.health import checks
 from climate.manager.idle import detection
@@ -108,7 +108,7 @@ class Periodic:
             'audit': (self.audit_schedule.step, self.audit_schedule.pause_seconds),
         }
         if self._power is not None:
-            found['save energy'] = (keeper.Keeper(core, self._owner, self._power).step,
+            found['save energy'] = (power_saving.PowerSaving(core, self._owner, self._power).step,
                                     conf.energy.poll_seconds)
         return found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done for a lease before its start, as its plugins say."""
+"""The preparations of a lease before its start, by its plugins."""
 import datetime
 
 from climate.domain import lease_events
@@ -20,7 +20,7 @@ def of(core, reservations):
 def _wakes(core, plugins):
     """Return how long before the start the resources of a lease are woken; None: they never sleep.
 
-    The keeper moves the event as soon as it knows which of them sleep, and how long they take.
+    ``energy/wake_before_start.py`` corrects the event once the resources sleep.
     """
     if not any(isinstance(core.registry.pools.get(need.pool), sleepable.Sleepable)
                for plugin, request in plugins for need in plugin.needs(request)):

@@ -13,7 +13,7 @@ from support import builders
 
 from climate.domain import maintenance
 from climate.domain import sleep
-from climate.manager.energy import keeper
+from climate.manager.energy import power_saving
 from climate.manager.health import blocking
 from climate.manager.health import checks
 from climate.manager.leases import healing
@@ -84,7 +84,7 @@ class Hosts(model_idle.Idle):
         windows.Windows(manager.core, 'model').carry_on(self.now)
 
     def _energy(self, manager):
-        keeper.Keeper(manager.core, 'model', self.bmcs).step(self.now)
+        power_saving.PowerSaving(manager.core, 'model', self.bmcs).step(self.now)
 
     @base.rule(number=_POOLED, fault=st.sampled_from([*model_power.FAULTS, None, None]))
     def a_bmc_fails_or_is_mended(self, number, fault):

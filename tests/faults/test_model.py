@@ -23,7 +23,7 @@ import model_world
 import pytest
 from support import builders
 
-from climate.manager.energy import keeper
+from climate.manager.energy import power_saving
 from tools.databases import mariadb
 from tools.databases import postgresql
 
@@ -131,7 +131,7 @@ def test_whatever_happens_no_promise_is_lost_or_given_twice(
     model_world.configure(conf)
     # Nobody else is there who could be done meanwhile.
     monkeypatch.setattr(time, 'sleep', lambda seconds: None)
-    monkeypatch.setattr(keeper.futures, 'ThreadPoolExecutor', model_power.InTurn)
+    monkeypatch.setattr(power_saving.futures, 'ThreadPoolExecutor', model_power.InTurn)
 
     def begin():
         monkeypatch.setattr(uuid, 'uuid4', model_world.Ids())

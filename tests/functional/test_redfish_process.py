@@ -26,7 +26,7 @@ from climate.db import power
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import sleep
-from climate.manager.energy import keeper
+from climate.manager.energy import power_saving
 from climate.power import base
 from climate.power import registry
 from tools.cloud import bmc
@@ -180,7 +180,7 @@ class _Kept:
 
     def __init__(self, manager, driver):
         self.manager, self.driver = manager, driver
-        self.keeper = keeper.Keeper(manager.core, 'here', driver)
+        self.keeper = power_saving.PowerSaving(manager.core, 'here', driver)
 
     def states(self):
         with self.manager.database.reader() as connection:

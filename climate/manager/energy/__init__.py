@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resources that nobody has leased sleep, and wake up before they are needed."""
+"""Saving energy: free resources sleep, and wake up before a lease needs them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machines whose power is switched, and the resources on each."""
+"""The machines whose power drivers switch, and the resources on each."""
 import collections
 from collections.abc import Mapping
 import dataclasses
@@ -11,7 +11,7 @@ from climate.plugins import sleepable
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """A machine, as power drivers know it.
+    """A machine, the unit that a power driver switches.
 
     :ivar resources: all enrolled Resources on it, of any pool, by id.
     """
@@ -21,15 +21,16 @@ class Machine:
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """What operators say of its resources; what they say of the first one counts most."""
-        return dict(collections.ChainMap(*(dict(each.properties) for each in self.resources)))
+        """The properties of its resources; those of the first resource take precedence."""
+        return dict(collections.ChainMap(*(dict(resource.properties)
+                                           for resource in self.resources)))
 
     def by_pool(self):
         """Return [(name of a pool, its Resources on the machine)], by name."""
-        found = collections.defaultdict(list)
-        for each in self.resources:
-            found[each.pool].append(each)
-        return sorted(found.items())
+        pools_of = collections.defaultdict(list)
+        for resource in self.resources:
+            pools_of[resource.pool].append(resource)
+        return sorted(pools_of.items())
 
 
 def pools(core):
@@ -48,31 +49,32 @@ def together(core, connection, resource_ids):
 
     :returns: a tuple for each machine, in the order of the first ids.
     """
-    wanted = set(resource_ids)
-    return sorted(each for each in _all(core, connection) if not wanted.isdisjoint(each))
+    ids = set(resource_ids)
+    return sorted(group for group in _groups(core, connection) if not ids.isdisjoint(group))
 
 
 def shares(core, connection):
-    """Return {resource id: which share of its machine it is}, of all resources that can sleep."""
-    return {key: 1 / len(each) for each in _all(core, connection) for key in each}
+    """Return {resource id: its share of its machine}, of all resources that can sleep."""
+    return {key: 1 / len(group) for group in _groups(core, connection) for key in group}
 
 
-def _all(core, connection):
-    """Return the sorted ids of the resources on each machine."""
-    found = collections.defaultdict(list)
+def _groups(core, connection):
+    """Return the sorted ids of the resources on each machine, as tuples."""
+    ids_of = collections.defaultdict(list)
     for key, pool, name in resources.names(connection, pools(core)):
-        found[name_of(core, pool, name)].append(key)
-    return [tuple(sorted(each)) for each in found.values()]
+        ids_of[name_of(core, pool, name)].append(key)
+    return [tuple(sorted(ids)) for ids in ids_of.values()]
 
 
 def around(core, connection, resource_ids):
-    """Return the Machines of these resources, with all that is enrolled on each."""
+    """Return the Machines of these resources, each with all enrolled resources on it."""
     groups = together(core, connection, resource_ids)
-    known = {each.id: each for each in resources.enrolled(
+    known = {resource.id: resource for resource in resources.enrolled(
         connection, [key for group in groups for key in group])} if groups else {}
-    found = []
+    machines = []
     for group in groups:
-        there = tuple(known[key] for key in group if key in known)
-        if there:
-            found.append(Machine(name_of(core, there[0].pool, there[0].name), there))
-    return found
+        on_machine = tuple(known[key] for key in group if key in known)
+        if on_machine:
+            first = on_machine[0]
+            machines.append(Machine(name_of(core, first.pool, first.name), on_machine))
+    return machines

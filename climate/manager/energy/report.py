@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use case of energy: which resources sleep, how long they slept, and what that saved."""
+"""The energy report: which resources sleep, for how long they slept, and the saved energy."""
 from climate import errors
 from climate.db import absences
 from climate.db import power
@@ -9,7 +9,7 @@ from climate.domain import utilisation
 from climate.manager.energy import machines
 
 
-class Report:
+class EnergyReports:
     """Reports the sleep of enrolled resources."""
 
     def __init__(self, core):
@@ -27,14 +27,14 @@ class Report:
                 f'{", ".join(pools) or "none"}.'))
         end = max(query.start, min(query.end, self._core.clock()))
         with self._core.database.reader() as connection:
-            found = [each for name in pools if query.pool in (None, name)
-                     for each in resources.find(connection, name)]
-            states = power.of(connection, [each.id for each in found])
+            found = [resource for name in pools if query.pool in (None, name)
+                     for resource in resources.find(connection, name)]
+            states = power.of(connection, [resource.id for resource in found])
             slept = absences.touching(connection, query.start, end)
             shares = machines.shares(self._core, connection)
         return energy.Answer(query.start, end, tuple(
-            self._line(each, states[each.id], slept.get(each.id, ()), shares, query.start, end)
-            for each in found))
+            self._line(resource, states[resource.id], slept.get(resource.id, ()), shares,
+                       query.start, end) for resource in found))
 
     def _line(self, resource, state, absent, shares, start, end):
         spans = [(begin, until) for kind, begin, until in absent if kind == utilisation.ASLEEP]
@@ -44,9 +44,9 @@ class Report:
 
 
 def watts_of(conf, resource, shares):
-    """Return how much less a Resource draws asleep than awake; None: that is not known.
+    """Return the watts that a Resource saves while it sleeps; None if unknown.
 
-    :param shares: what ``machines.shares`` returns: [energy] watts is that of a whole machine.
+    :param shares: of ``machines.shares``; [energy] watts is the power of a whole machine.
     """
     return energy.watts(resource.properties, conf.energy.watts_property,
                         conf.energy.watts * shares.get(resource.id, 1))

@@ -16,7 +16,7 @@ from climate.db import resources
 from climate.domain import sleep
 from climate.domain import utilisation
 from climate.manager import core as cores
-from climate.manager.energy import sleepers
+from climate.manager.energy import sleep_states
 from climate.manager.queue import wakeups
 from climate.power import base
 
@@ -29,7 +29,7 @@ class Steps:
     def __init__(self, core, driver):
         self._core = core
         self._driver = driver
-        self._sleepers = sleepers.Sleepers(core)
+        self._sleepers = sleep_states.SleepStates(core)
 
     def carry_on(self, machine, was, now):
         """Do the next step of a Machine.
@@ -148,7 +148,7 @@ class Steps:
 
     def _give_up(self, machine, was, now):
         """Stop a step that has taken longer than [energy] wake_limit_minutes."""
-        limit = sleepers.minutes(self._core.conf.energy.wake_limit_minutes)
+        limit = sleep_states.minutes(self._core.conf.energy.wake_limit_minutes)
         late = {key: each for key, each in was.items()
                 if each.since is not None and now - each.since >= limit}
         # It may be off by now, so it is woken as any other.

@@ -23,7 +23,7 @@ from climate.manager.booking import shortfalls
 from climate.manager.booking import substitutes
 from climate.manager.clearing import lending
 from climate.manager.clearing import reconcile
-from climate.manager.energy import sleepers
+from climate.manager.energy import wake_before_start
 from climate.manager.events import announcements
 from climate.manager.events import refused_resources
 from climate.manager.events import retries
@@ -65,7 +65,7 @@ class Actions:
         self._core = core
         self._substitutes = substitutes.Substitutes(core)
         self._allocated = allocated.Allocated(core)
-        self._sleepers = sleepers.Sleepers(core)
+        self._wakes = wake_before_start.WakeBeforeStart(core)
         self._starts = refused_resources.Starts(core)
         self._shortfalls = shortfalls.Shortfalls(core)
         self._targets = targets.Targets(core)
@@ -276,11 +276,11 @@ class Actions:
 
     def _wake(self, claim, now):
         """Let the resources of the lease wake up; the start waits until they have."""
-        self._sleepers.wake_ahead(_resource_ids(claim.lease), now)
+        self._wakes.wake_ahead(_resource_ids(claim.lease), now)
         return results.Outcome(results.DONE)
 
     def _await_awake(self, lease, now):
-        self._sleepers.await_awake(_resource_ids(lease), now)
+        self._wakes.await_awake(_resource_ids(lease), now)
 
     def _improve(self, claim, now, found):
         """Substitute occupied resources that do not give what was promised, if others do.

@@ -15,7 +15,7 @@ from climate.db import managers
 from climate.db import resources
 from climate.domain import health
 from climate.manager import core as cores
-from climate.manager.energy import sleepers
+from climate.manager.energy import sleep_states
 from climate.manager.health import blocking
 from climate.manager.health import states
 from climate.plugins.health import base
@@ -39,7 +39,7 @@ class Checks:
         self._core = core
         self._owner = owner
         self._states = states.States(core)
-        self._sleepers = sleepers.Sleepers(core)
+        self._sleep_states = sleep_states.SleepStates(core)
         self._sources = registry.load(core.conf)
         self._turn = threading.Lock()
         self._silent = set()
@@ -71,7 +71,7 @@ class Checks:
             # What is being maintained goes up and down, and nobody gets it meanwhile.
             resting = maintenances.touched(connection)
         # What sleeps, or is about to, is down because Climate wants it so.
-        resting = {*resting, *self._sleepers.among([each.id for each in everything])}
+        resting = {*resting, *self._sleep_states.asleep([each.id for each in everything])}
         awake = [each for each in everything if each.id not in resting]
         findings, unknown = self._ask(awake)
         changed = []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What does not work at this moment: the cloud is asked, and the word of operators counts."""
 from climate.domain import health
-from climate.manager.energy import sleepers
+from climate.manager.energy import sleep_states
 
 
 def failing(core, some):
@@ -11,7 +11,7 @@ def failing(core, some):
     """
     found = {each.id: out_of_order(each) for each in some
              if each.health_state == health.OUT_OF_ORDER}
-    asleep = sleepers.Sleepers(core).among([each.id for each in some])
+    asleep = sleep_states.Sleepers(core).among([each.id for each in some])
     for pool in core.registry.pools.values():
         mine = [each for each in some if each.pool == pool.name and each.id not in asleep]
         if mine:

@@ -11,7 +11,7 @@ from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import requirement
 from climate.manager import core as cores
-from climate.manager.energy import sleepers
+from climate.manager.energy import sleep_states
 from climate.manager.health import blocking
 from climate.manager.health import states
 from climate.manager.queue import wakeups
@@ -30,7 +30,7 @@ class Resources:
     def __init__(self, core):
         self._core = core
         self._states = states.States(core)
-        self._sleepers = sleepers.Sleepers(core)
+        self._sleep_states = sleep_states.SleepStates(core)
 
     def enrol(self, pool, name, properties, fields=None):
         """Enrol a resource and return it; from now on it is out of ordinary use.
@@ -119,12 +119,12 @@ class Resources:
 
         :raises ResourceInUse: it cannot sleep, or a lease has it or needs it soon.
         """
-        self._sleepers.set_power(pool, resource_id, awake, self._core.clock())
+        self._sleep_states.set_power(pool, resource_id, awake, self._core.clock())
         return self.get(pool, resource_id)
 
     def _described(self, pool, found):
         """Return Resources of a pool with their verdicts, maintenance windows and power."""
-        return self._sleepers.shown(pool, self._states.described(found, self._core.clock()))
+        return self._sleep_states.shown(pool, self._states.described(found, self._core.clock()))
 
     def update(self, pool, resource_id, properties, reservable=None, out_of_order=None):
         """Change all of these of a resource, or nothing if one is refused; return it.
@@ -179,7 +179,7 @@ class Resources:
         with self._core.database.reader() as connection:
             resource = resources.get(connection, pool, resource_id)
             self._refuse_allocated(connection, resource, now)
-        if self._sleepers.among([resource_id]):
+        if self._sleep_states.asleep([resource_id]):
             raise errors.ResourceInUse(pool=pool, resource=resource.name, reason=(
                 'it sleeps. Wake it first.'))
         # From here on it gets no new allocations, so nobody books it while it is withdrawn.

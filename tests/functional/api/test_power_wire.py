@@ -3,7 +3,7 @@
 import pytest
 from support import builders
 
-from climate.manager.energy import keeper
+from climate.manager.energy import power_saving
 from climate.power import registry
 
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
@@ -63,7 +63,8 @@ def test_the_report_of_energy_says_who_sleeps_since_when_and_what_that_saves(api
     conf.set_override('spare', 0, group='energy')
     second, first = manager.enrol(2)
     api.put(f'/v1/os-hosts/{first.id}', {'saved_watts': '250'}, **ADMIN)
-    kept = keeper.Keeper(manager.core, 'this manager', registry.load(conf, manager.cloud))
+    kept = power_saving.PowerSaving(manager.core, 'this manager',
+                                    registry.load(conf, manager.cloud))
     manager.clock.advance(builders.hours(1))
     for _ in range(2):
         kept.step(manager.clock())

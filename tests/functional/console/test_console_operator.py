@@ -12,7 +12,7 @@ from climate.db import managers
 from climate.domain import acquire
 from climate.domain import audit
 from climate.domain import records
-from climate.manager.energy import keeper
+from climate.manager.energy import power_saving
 from climate.manager.idle import detection
 from climate.power import registry
 
@@ -89,7 +89,8 @@ def test_energy_has_its_numbers_as_table_and_csv(admin, conf, manager):
     conf.set_override('spare', 0, group='energy')
     conf.set_override('watts', 200.0, group='energy')
     manager.enrol(1)
-    sleeper = keeper.Keeper(manager.core, 'this manager', registry.load(conf, manager.cloud))
+    sleeper = power_saving.PowerSaving(manager.core, 'this manager',
+                                       registry.load(conf, manager.cloud))
     manager.clock.advance(hours(1))
     sleeper.step(manager.clock())
     manager.clock.advance(hours(4))

@@ -6,8 +6,8 @@ from support import crashing
 from climate import errors
 from climate.db import power
 from climate.domain import sleep
-from climate.manager.energy import keeper
-from climate.manager.energy import sleepers
+from climate.manager.energy import power_saving
+from climate.manager.energy import sleep_states
 from climate.power import base
 from climate.power import registry
 
@@ -38,7 +38,7 @@ class Keeping:
         self.switched = []
         self.slowness = minutes(0)
         self._real = registry.load(conf, manager.cloud)
-        self.keeper = keeper.Keeper(manager.core, 'this manager', self)
+        self.keeper = power_saving.PowerSaving(manager.core, 'this manager', self)
 
     def state(self, resource):
         self._refuse(resource)
@@ -88,9 +88,9 @@ class Keeping:
 
 def kill_after_one_wake(monkeypatch):
     """Let the manager die as soon as it has noted that one host must wake up."""
-    real = sleepers.Sleepers.wake_machine
+    real = sleep_states.SleepStates.wake_machine
 
     def wake(self, resource_ids, now, mended=None):
         real(self, resource_ids, now, mended)
         raise crashing.Crash
-    monkeypatch.setattr(sleepers.Sleepers, 'wake_machine', wake)
+    monkeypatch.setattr(sleep_states.SleepStates, 'wake_machine', wake)

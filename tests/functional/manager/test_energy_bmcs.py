@@ -12,7 +12,7 @@ from werkzeug import wrappers
 from climate.db import power
 from climate.domain import lifecycle
 from climate.domain import sleep
-from climate.manager.energy import keeper
+from climate.manager.energy import power_saving
 from climate.power import registry
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
@@ -124,7 +124,8 @@ def world(manager, conf, tmp_path):
         path.chmod(0o600)
         conf.set_override('driver', 'redfish', group='energy')
         conf.set_override('bmc_file', str(path), group='energy')
-        keeping.keeper = keeper.Keeper(manager.core, 'this manager', registry.load(conf, None))
+        keeping.keeper = power_saving.PowerSaving(manager.core, 'this manager',
+                                                  registry.load(conf, None))
         manager.clock.advance(hours(1))
         return made, keeping, host
     yield make

@@ -12,7 +12,7 @@ from climate.domain import lifecycle
 from climate.domain import maintenance
 from climate.domain import sleep
 from climate.manager.audit import comparison
-from climate.manager.energy import keeper
+from climate.manager.energy import power_saving
 from climate.manager.health import checks
 from climate.manager.pools import refresh
 from climate.plugins.volume import sleeping
@@ -293,7 +293,7 @@ def test_one_that_is_enrolled_while_its_machine_falls_asleep_wakes_all(manager, 
 
 def test_two_managers_at_once_harm_nothing(manager, keeping):
     ids = _enrolled(manager)
-    other = keeper.Keeper(manager.core, 'other', keeping)
+    other = power_saving.PowerSaving(manager.core, 'other', keeping)
     manager.clock.advance(hours(1))
     for _ in range(2):
         for each in (keeping.keeper, other):

@@ -12,7 +12,7 @@ from climate.db import power
 from climate.domain import health
 from climate.domain import lifecycle
 from climate.domain import sleep
-from climate.manager.energy import keeper
+from climate.manager.energy import power_saving
 from climate.manager.health import checks
 from climate.manager.leases import healing
 from climate.plugins.compute import sleeping
@@ -187,7 +187,7 @@ def test_the_time_to_wake_up_is_learnt(manager, keeping):
     keeping.lying.clear()
     keeping.step()
     assert keeping.states() == {host.id: sleep.AWAKE}
-    [seen] = keeping.keeper._look(manager.clock())
+    [seen] = keeping.keeper._sleepers(manager.clock())
     assert seen.wake == minutes(24)
 
 
@@ -198,13 +198,13 @@ def test_the_time_in_which_it_is_switched_on_counts_as_time_to_wake_up(manager, 
     manager.client.set_power(builders.an_admin(), 'host', host.id, True)
     keeping.keeper.carry_on()
     assert keeping.states() == {host.id: sleep.AWAKE}
-    [seen] = keeping.keeper._look(manager.clock())
+    [seen] = keeping.keeper._sleepers(manager.clock())
     assert seen.wake == minutes(12)
 
 
 def test_two_managers_at_once_harm_nothing(manager, keeping, conf):
     hosts = manager.enrol(3)
-    other = keeper.Keeper(manager.core, 'other', keeping)
+    other = power_saving.PowerSaving(manager.core, 'other', keeping)
     manager.clock.advance(hours(1))
     for _ in range(2):
         keeping.keeper.decide(manager.clock())

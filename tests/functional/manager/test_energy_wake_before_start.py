@@ -12,7 +12,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import sleep
 from climate.domain import texts
-from climate.manager.energy import wakes
+from climate.manager.energy import wake_before_start
 from climate.manager.leases import moves
 
 pytestmark = pytest.mark.usefixtures('sleeping_hosts')
@@ -129,7 +129,8 @@ def test_two_managers_that_set_it_right_at_once_make_one_event(manager, keeping,
     conf.set_override('driver', 'simulated', group='energy')
     keeping.all_asleep()
     for _ in range(2):
-        wakes.Wakes(manager.core).align({host.id: minutes(15)}, manager.clock())
+        wake_before_start.WakeBeforeStart(manager.core).align_events(
+            {host.id: minutes(15)}, manager.clock())
     with manager.database.reader() as connection:
         [found] = [each for each in events.of_leases(connection, [lease.id])[lease.id]
                    if each.kind == event_kinds.WAKE]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wake the sleeping resources of a lease before its start: by an event, and at the start itself."""
+import datetime
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import events
+from climate.db import leases
+from climate.db import maintenances
+from climate.db import power
+from climate.domain import event_kinds
+from climate.domain import lease_events
+from climate.domain import lifecycle
+from climate.domain import nouns
+from climate.manager import core as cores
+from climate.manager.energy import sleep_states
+
+LOG = log.getLogger(__name__)
+
+# Only events that are due within this time are corrected.
+_AHEAD = datetime.timedelta(hours=1)
+_NOTHING = lease_events.EventChanges()
+
+
+class WakeBeforeStart:
+    """Wakes the resources of leases for their start."""
+
+    def __init__(self, core):
+        self._core = core
+        self._states = sleep_states.SleepStates(core)
+
+    def wake_ahead(self, resource_ids, now):
+        """Order the sleeping ones of these resources to wake up, unless they have maintenance."""
+        for group in self._states.on_machines_of(self._states.asleep(resource_ids)):
+            with self._core.database.reader() as connection:
+                maintained = maintenances.under_way(connection, group, now)
+            if not maintained:
+                self._states.wake_machine(group, now)
+
+    def await_awake(self, resource_ids, now):
+        """Wake the resources of a start, even during their maintenance.
+
+        A lease that starts during maintenance could not be moved out of its way. A resource that
+        does not wake up in time is taken out of use, and the start replaces it.
+
+        :raises StillBusy: one sleeps still.
+        """
+        asleep = self._states.asleep(resource_ids)
+        if not asleep:
+            return
+        self._states.wake(asleep, now)
+        reason = nouns.counted(len(asleep), 'of its resources wakes up.',
+                               'of its resources wake up.')
+        raise errors.StillBusy(service='Climate', has_own_limit=True, reason=reason,
+                               owner_reason=reason)
+
+    def align_events(self, ahead, now):
+        """Correct the time of the events that wake the resources of the next leases.
+
+        Any number of managers may do it at once, and at any time. A lease has such an event from
+        its creation on. But a resource may be slower or faster than expected then, may have fallen
+        asleep since the event, or could not sleep when the lease was created.
+
+        :param ahead: {id of a sleeping resource: how long before a start it has to be woken}.
+        """
+        if not ahead:
+            return
+        conf = self._core.conf.energy
+        # An event may be too early by the time that the creation of the lease assumed.
+        until = now + max(ahead.values()) + _AHEAD + datetime.timedelta(minutes=conf.wake_minutes)
+        due = {}
+        with self._core.database.reader() as connection:
+            rows = power.leases_to_come(connection, ahead, now, until)
+            first_start = {}
+            for resource_id, _, start in rows:
+                first_start[resource_id] = min(start, first_start.get(resource_id, start))
+            for resource_id, lease_id, start in rows:
+                if start == first_start[resource_id]:
+                    at = start - ahead[resource_id]
+                    due[lease_id] = min(at, due.get(lease_id, (at, start))[0]), start
+            events_of = events.of_leases(connection, sorted(due))
+        for lease_id, (at, start) in due.items():
+            known = next((event for event in events_of.get(lease_id, ())
+                          if event.kind == event_kinds.WAKE), None)
+            if lease_events.woken(known, at) != _NOTHING:
+                with cores.isolated('Lease %s: its wake-up', lease_id):
+                    self._write_event(lease_id, at, start, now)
+
+    @cores.again_after_a_race
+    def _write_event(self, lease_id, at, start, now):
+        with self._core.database.writer() as connection:
+            lease = leases.lock(connection, lease_id)
+            changes = lease_events.woken(lease.event(event_kinds.WAKE), at)
+            if lease.state != lifecycle.PENDING or lease.start != start or changes == _NOTHING:
+                return
+            events.change(connection, lease_id, changes, now)
+        LOG.info('Lease %s: its resources are woken at %s', lease_id, at.isoformat())
+        self._core.notify()
