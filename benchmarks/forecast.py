@@ -15,8 +15,8 @@ import numpy as np
 
 from benchmarks import replay
 from benchmarks import report
+from climate import forecasts
 from climate.forecasts import base
-from climate.forecasts import registry
 from climate.forecasts import rolling
 from climate.manager.planning import resource_hours
 
@@ -34,8 +34,8 @@ def figures(form):
     days = len(known.series) // base.DAY
     origins = [day * base.DAY for day in range(days - TEST_DAYS[form], days)]
     naive = None
-    for name in reversed(registry.PREFERRED):
-        method_name, method = registry.load(name, len(known.series))
+    for name in reversed(forecasts.PREFERRED):
+        method_name, method = forecasts.load(name, len(known.series))
         if method_name != name:
             continue
         began = time.perf_counter()

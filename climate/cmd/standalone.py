@@ -12,6 +12,8 @@ from oslo_utils import netutils
 
 from climate import conf as configuration
 from climate import context
+from climate import forecasts
+from climate import strategies
 from climate.api import app
 from climate.client import standalone
 from climate.cmd import api
@@ -20,13 +22,11 @@ from climate.cmd import start
 from climate.console import app as console
 from climate.console import login as console_login
 from climate.db import migrate
-from climate.forecasts import registry as forecasts
 from climate.manager import endpoint
 from climate.manager import service
 from climate.manager.idle import rules as idle_rules
 from climate.plugins import registry
 from climate.rpc import client
-from climate.strategies import registry as strategies
 
 _TOKEN = 'demo:demo:admin,member,reader'
 

@@ -8,18 +8,18 @@ from oslo_upgradecheck import upgradecheck
 
 from climate import cloud as clouds
 from climate import errors
+from climate import forecasts
+from climate import notifiers
 from climate import policy
+from climate import strategies
 from climate.cloud import probes
 from climate.conf import checking
 from climate.db import migrate
-from climate.forecasts import registry as forecasts
 from climate.manager import metrics
 from climate.manager.notifications import encryption
-from climate.notifiers import registry as notifiers
 from climate.plugins import registry
 from climate.plugins.compute import scheduler_filter
 from climate.rpc import bus
-from climate.strategies import registry as strategies
 
 OPTIONS = (
     cfg.MultiStrOpt('nova-config-file', default=[], metavar='PATH',

@@ -33,10 +33,6 @@ from climate.manager.usage import gauges
 _DAY = datetime.timedelta(days=1)
 
 
-class Unusable(errors.ConfigurationError):
-    """The configuration of /metrics cannot be used; the message says why."""
-
-
 class Collector:
     """A collector that reads the database at each request.
 
@@ -191,29 +187,32 @@ def _power(database, now):
 
 
 def check(conf):
-    """Raise Unusable unless `conf` lets /metrics be served, or says not to serve it.
+    """Check the options with which /metrics is served.
 
-    :raises Unusable: a certificate is missing or cannot be read.
+    :raises ConfigurationError: a certificate is missing or cannot be read.
     """
     certificate, key, authority = _files(conf.manager)
     # With only one of the two, /metrics would be served without TLS.
     if (certificate is None) != (key is None) or (authority and not certificate):
-        raise Unusable('[manager] metrics_cert_file and metrics_key_file must both be set, or '
-                       'none of the metrics_*_file options.')
+        raise errors.ConfigurationError(
+            '[manager] metrics_cert_file and metrics_key_file must both be set, or none of the '
+            'metrics_*_file options.')
     if certificate is None:
         return
     try:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=authority)
         context.load_cert_chain(certificate, key)
     except OSError as error:
-        raise Unusable(f'[manager] metrics_cert_file, metrics_key_file or metrics_client_ca_file '
-                       f'cannot be used: {error}.') from error
+        raise errors.ConfigurationError(
+            '[manager] metrics_cert_file, metrics_key_file or metrics_client_ca_file cannot be '
+            f'used: {error}.') from error
 
 
 def check_address(conf):
-    """Raise Unusable unless this manager can listen on [manager] metrics_host and metrics_port.
+    """Check that this manager can listen on [manager] metrics_host and metrics_port.
 
-    :raises Unusable: another program listens there, or the address is not one of this machine.
+    :raises ConfigurationError: another program listens there, or this machine does not have the
+        address.
     """
     if not conf.manager.metrics_port:
         return
@@ -230,7 +229,7 @@ def check_address(conf):
 
 
 def _cannot_listen(conf, error):
-    return Unusable(
+    return errors.ConfigurationError(
         '[manager] metrics_host and metrics_port: the manager cannot listen on '
         f'{conf.metrics_host}:{conf.metrics_port}: {error.strerror}. Is another manager running '
         'there? Give each manager of a machine another [manager] metrics_port.')
@@ -239,7 +238,7 @@ def _cannot_listen(conf, error):
 def serve(core, event_loop, audit_schedule, clock_watch, deliverers=()):
     """Serve /metrics on [manager] metrics_port; return the server, or None if the port is 0.
 
-    :raises Unusable: it cannot listen there.
+    :raises ConfigurationError: it cannot listen there.
     """
     conf = core.conf.manager
     if not conf.metrics_port:

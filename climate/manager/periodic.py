@@ -8,6 +8,8 @@ import functools
 
 import oslo_messaging as messaging
 
+from climate import notifiers
+from climate import power as power_drivers
 from climate.manager.audit import schedule
 from climate.manager.billing import biller
 from climate.manager.booking import offer_expiry
@@ -28,8 +30,6 @@ from climate.manager.notifications import reminders
 from climate.manager.planning import retention
 from climate.manager.pools import refresh
 from climate.manager.usage import days
-from climate.notifiers import registry as notifiers
-from climate.power import registry as power_drivers
 
 # How often the manager checks whether a new slot for samples of use has begun.
 _SAMPLE_SECONDS = 20

@@ -10,12 +10,15 @@ from oslo_log import log
 
 from climate import cloud as clouds
 from climate import errors
+from climate import forecasts
+from climate import notifiers
+from climate import power as power_drivers
+from climate import strategies
 from climate import version
 from climate.db import engine
 from climate.db import managers
 from climate.db import migrate
 from climate.domain import heartbeat
-from climate.forecasts import registry as forecasts
 from climate.manager import core
 from climate.manager import endpoint
 from climate.manager import login
@@ -26,13 +29,10 @@ from climate.manager.health import checks
 from climate.manager.idle import rules as idle_rules
 from climate.manager.leases import target_watch
 from climate.manager.notifications import encryption
-from climate.notifiers import registry as notifiers
 from climate.plugins import registry
 from climate.plugins.health import registry as health_sources
-from climate.power import registry as power_drivers
 from climate.rpc import bus
 from climate.rpc import servers
-from climate.strategies import registry as strategies
 
 LOG = log.getLogger(__name__)
 
@@ -52,8 +52,8 @@ def check(conf):
     """Raise an error unless a manager can start with this configuration.
 
     :raises ClimateError: the configuration of the cloud cannot be used.
-    :raises Unusable: the database, a plugin, an adapter, a strategy, a notifier, a source of
-        health, a power driver, /metrics or [idle] cannot be used; the error says which.
+    :raises ConfigurationError: the database, a plugin, an adapter, a strategy, a notifier, a
+        source of health, a power driver, /metrics or [idle] cannot be used; the error says which.
     :raises LoginRefused: the bus refuses the login.
     """
     plugins = registry.Registry(conf)
@@ -114,7 +114,7 @@ class Manager:
         If it fails, nothing was started, and it may be called again.
 
         :raises ClimateError: the database does not answer.
-        :raises metrics.Unusable: /metrics cannot be served.
+        :raises ConfigurationError: /metrics cannot be served.
         """
         LOG.info('Manager %s: version %s begins', self.owner, version.text())
         self._since = self.core.clock()

@@ -4,8 +4,6 @@ import abc
 import contextlib
 import dataclasses
 
-from climate import errors
-
 
 class Undelivered(Exception):
     """A notification was not accepted; the text says why, for the log of the subscription.
@@ -68,7 +66,7 @@ class Notifier(abc.ABC):
     def check(self):
         """Check the configuration.
 
-        :raises Unusable: it cannot be used; the text names the option.
+        :raises ConfigurationError: it cannot be used; the text names the option.
         """
 
     def template_problems(self):
@@ -96,7 +94,3 @@ class Notifier(abc.ABC):
         :raises Undelivered: it was not accepted.
         """
         raise NotImplementedError
-
-
-class Unusable(errors.ConfigurationError):
-    """The configuration of a notifier cannot be used; the text says which option and why."""

@@ -36,14 +36,15 @@ class Mail(base.Notifier):
         try:
             _parsed(conf.sender)
         except ValueError as error:
-            raise base.Unusable(f'[mail] sender: {error}') from error
+            raise errors.ConfigurationError(f'[mail] sender: {error}') from error
         try:
             self._context()
         except OSError as error:
-            raise base.Unusable(f'[mail] ca_file cannot be used: {error}') from error
+            raise errors.ConfigurationError(f'[mail] ca_file cannot be used: {error}') from error
         if conf.username and conf.tls == 'none':
-            raise base.Unusable('[mail] username: a password is not sent without TLS; set tls to '
-                                'starttls or implicit.')
+            raise errors.ConfigurationError(
+                '[mail] username: a password is not sent without TLS; set tls to starttls or '
+                'implicit.')
 
     def template_problems(self):
         """Return what is wrong with the operator's templates, as sentences."""

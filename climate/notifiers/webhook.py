@@ -53,7 +53,7 @@ class Webhook(base.Notifier):
         try:
             self._context()
         except OSError as error:
-            raise base.Unusable(f'[webhook] ca_file cannot be used: {error}') from error
+            raise errors.ConfigurationError(f'[webhook] ca_file cannot be used: {error}') from error
 
     def checked(self, address):
         conf = self._conf.webhook

@@ -11,10 +11,6 @@ from climate import errors
 ON, OFF = 'on', 'off'
 
 
-class Unusable(errors.ConfigurationError):
-    """A power driver cannot be used; the text says which one and why."""
-
-
 class Resource(Protocol):
     """What a driver needs to know of the machine of a resource, or of several."""
 
@@ -39,7 +35,7 @@ class Driver(abc.ABC):
         """Prepare the driver without calling anything.
 
         :param cloud: the cloud of the manager; only the simulated driver uses it.
-        :raises Unusable: its options are missing or wrong.
+        :raises ConfigurationError: its options are missing or wrong.
         """
         self.conf = conf
 

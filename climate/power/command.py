@@ -15,10 +15,12 @@ class Command(base.Driver):
     def __init__(self, conf, cloud):
         super().__init__(conf, cloud)
         if not conf.energy.command:
-            raise base.Unusable('[energy] command is not set, and [energy] driver is command.')
+            raise errors.ConfigurationError(
+                '[energy] command is not set, and [energy] driver is command.')
         if shutil.which(conf.energy.command) is None:
-            raise base.Unusable(f'[energy] command = "{conf.energy.command}" is not a program that '
-                                'this user can execute.')
+            raise errors.ConfigurationError(
+                f'[energy] command = "{conf.energy.command}" is not a program that this user can '
+                'execute.')
 
     def state(self, resource):
         said = self._run('state', resource).strip().lower()

@@ -21,7 +21,8 @@ class Ironic(base.Driver):
         self._lock = threading.Lock()
         self._connection = None
         if not conf.energy.ironic_cloud:
-            raise base.Unusable('[energy] ironic_cloud is not set, and [energy] driver is ironic.')
+            raise errors.ConfigurationError(
+                '[energy] ironic_cloud is not set, and [energy] driver is ironic.')
 
     def state(self, resource):
         node = self._call(resource, lambda baremetal: baremetal.get_node(self._name(resource)))

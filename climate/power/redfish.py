@@ -41,11 +41,13 @@ class Redfish(base.Driver):
         self._lock = threading.Lock()
         self._stamp, self._known, self._connected = None, {}, {}
         if not conf.energy.bmc_file:
-            raise base.Unusable('[energy] bmc_file is not set, and [energy] driver is redfish.')
+            raise errors.ConfigurationError(
+                '[energy] bmc_file is not set, and [energy] driver is redfish.')
         try:
             self._read()
         except errors.PowerFailed as error:
-            raise base.Unusable(f'[energy] bmc_file: {error.kwargs["reason"]}') from error
+            raise errors.ConfigurationError(
+                f'[energy] bmc_file: {error.kwargs["reason"]}') from error
 
     def state(self, resource):
         return self._ask(resource, lambda system: _state(resource, system))

@@ -10,7 +10,8 @@ class Simulated(base.Driver):
     def __init__(self, conf, cloud):
         super().__init__(conf, cloud)
         if conf.cloud.driver != 'simulated':
-            raise base.Unusable('[energy] driver is simulated, so [cloud] driver must be, too.')
+            raise errors.ConfigurationError(
+                '[energy] driver is simulated, so [cloud] driver must be, too.')
         self._machines = cloud.machines
 
     def state(self, resource):

@@ -5,10 +5,10 @@ import contextlib
 import sqlalchemy as sa
 
 from climate import errors
+from climate import power as power_drivers
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.power import base
-from climate.power import registry
 
 #: It answers with an error; it does nothing of what it is told; it says on whatever is true.
 REFUSES, IGNORES, LIES = FAULTS = ('refuses', 'ignores', 'lies')
@@ -24,7 +24,7 @@ class Bmcs(base.Driver):
     def __init__(self, conf, cloud, database, points, clock):
         super().__init__(conf, cloud)
         self._clock = clock
-        self._real = registry.load(conf, cloud)
+        self._real = power_drivers.load(conf, cloud)
         self._cloud = cloud
         self._database = database
         self._points = points

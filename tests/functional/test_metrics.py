@@ -193,7 +193,7 @@ def test_metrics_may_be_for_those_with_a_certificate_only(served, certificate):
 def test_metrics_are_not_served_in_the_clear_by_mistake(conf, options):
     for name, value in options.items():
         conf.set_override(name, value, group='manager')
-    with pytest.raises(metrics.Unusable, match='metrics_cert_file'):
+    with pytest.raises(errors.ConfigurationError, match='metrics_cert_file'):
         metrics.check(conf)
 
 
@@ -205,7 +205,7 @@ def test_an_address_on_which_the_manager_cannot_listen_is_refused(conf, manager,
         conf.set_override('metrics_port', other.getsockname()[1], group='manager')
         for refused in (lambda: metrics.check_address(conf),
                         lambda: metrics.serve(manager.core, None, None, None)):
-            with pytest.raises(metrics.Unusable, match=rf'metrics_port: .* listen on {host}:'):
+            with pytest.raises(errors.ConfigurationError, match=rf'metrics_port: .* listen on {host}:'):
                 refused()
 
 

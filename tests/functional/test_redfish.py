@@ -9,11 +9,11 @@ import pytest
 from werkzeug import serving
 
 from climate import errors
+from climate import power as power_drivers
 from climate.conf import cloud
 from climate.conf import energy
 from climate.domain import records
 from climate.power import base
-from climate.power import registry
 from tools.cloud import bmc
 
 HOST = records.Resource(1, 'host', 'compute1', {})
@@ -54,7 +54,7 @@ def redfish(conf, bmcs, tmp_path):
         path.chmod(mode)
         conf.set_override('driver', 'redfish', group='energy')
         conf.set_override('bmc_file', str(path), group='energy')
-        return registry.load(conf, None)
+        return power_drivers.load(conf, None)
     return make
 
 
@@ -109,7 +109,7 @@ def test_hosts_in_one_chassis_have_systems_of_their_own(redfish, bmcs):
     ('a: {address: x}', 0o644, 'others may read'),
 ])
 def test_a_file_of_bmcs_that_is_wrong_is_refused_at_the_start(redfish, text, mode, why):
-    with pytest.raises(base.Unusable, match=why):
+    with pytest.raises(errors.ConfigurationError, match=why):
         redfish(text, mode)
 
 
@@ -123,7 +123,7 @@ def command(conf, tmp_path):
         conf.set_override('driver', 'command', group='energy')
         conf.set_override('command', str(path), group='energy')
         conf.set_override('timeout_seconds', 2, group='energy')
-        return registry.load(conf, None)
+        return power_drivers.load(conf, None)
     return make
 
 
@@ -149,8 +149,8 @@ def test_a_program_that_fails_lies_or_hangs_is_an_error(command, text, why):
     ('simulated', 'cloud')])
 def test_a_driver_that_cannot_be_used_is_refused_at_the_start(conf, driver, why):
     conf.set_override('driver', driver, group='energy')
-    with pytest.raises(base.Unusable, match=why):
-        registry.load(conf, None)
+    with pytest.raises(errors.ConfigurationError, match=why):
+        power_drivers.load(conf, None)
 
 
 def test_a_bmc_that_hangs_is_asked_once_and_is_an_error(redfish, conf):

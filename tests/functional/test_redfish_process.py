@@ -20,6 +20,7 @@ from support import waiting
 import trustme
 
 from climate import errors
+from climate import power as power_drivers
 from climate.conf import cloud
 from climate.conf import energy
 from climate.db import power
@@ -28,7 +29,6 @@ from climate.domain import records
 from climate.domain import sleep
 from climate.manager.energy import power_saving
 from climate.power import base
-from climate.power import registry
 from tools.cloud import bmc
 from tools.cloud import configure
 from tools.cloud import processes
@@ -112,7 +112,7 @@ def driver(bmc_file):
         for module in (energy, cloud):
             module.GROUP.register(found)
         found([], project='climate', default_config_files=[], default_config_dirs=[])
-        return registry.load(_configured(found, bmc_file(**more)), None)
+        return power_drivers.load(_configured(found, bmc_file(**more)), None)
     return make
 
 
@@ -212,7 +212,7 @@ class _Kept:
 def kept(conf, bmc_file, manager):
     """Two hosts that sleep."""
     _configured(conf, bmc_file())
-    found = _Kept(manager, registry.load(conf, manager.cloud))
+    found = _Kept(manager, power_drivers.load(conf, manager.cloud))
     for name in _NAMES:
         found.driver.wake(records.Resource(0, 'host', name, {}))
     manager.enrol(2)
@@ -275,7 +275,7 @@ def test_the_bmc_of_a_storage_host_starts_and_stops_its_cinder_volume(
     path = tmp_path / 'bmcs.yaml'
     path.write_text(f'nap: {{address: "http://127.0.0.1:{port}", username: a, password: b}}\n')
     path.chmod(0o600)
-    driver = registry.load(_configured(conf, str(path)), None)
+    driver = power_drivers.load(_configured(conf, str(path)), None)
     machine, process = records.Resource(1, 'host', 'nap', {}), bmc.process_of(
         cloud_of_one_program, 'nap')
     with open(tmp_path / 'log', 'wb') as log, subprocess.Popen(

@@ -33,7 +33,7 @@ def test_a_default_that_is_not_installed_ends_the_start_with_the_known_ones(run,
 def test_one_that_does_not_load_ends_the_start(run, broken):
     status, said = run('climate-manager')
     assert status == 1
-    assert 'by-dice does not load: No module named' in said
+    assert '"by-dice" does not load: No module named' in said
 
 
 @pytest.mark.proof

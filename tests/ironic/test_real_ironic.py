@@ -17,11 +17,11 @@ from werkzeug import serving
 import yaml
 
 from climate import errors
+from climate import power as power_drivers
 from climate.conf import cloud
 from climate.conf import energy
 from climate.domain import records
 from climate.power import base
-from climate.power import registry
 from tools.cloud import bmc
 
 # How long Ironic may take, on a busy machine.
@@ -177,7 +177,7 @@ def driver(baremetal):
     conf.set_override('ironic_cloud', 'metal', group='energy')
     conf.set_override('node_property', 'node', group='energy')
     conf.set_override('timeout_seconds', _LIMIT, group='energy')
-    return registry.load(conf, None)
+    return power_drivers.load(conf, None)
 
 
 def test_ironic_switches_a_node_off_and_on(driver, host):

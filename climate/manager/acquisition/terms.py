@@ -3,9 +3,9 @@
 import datetime
 
 from climate import errors
+from climate import strategies
 from climate.domain import acquire
 from climate.domain import records
-from climate.strategies import registry
 
 _WAYS_OUT = {
     acquire.IMMEDIATE: 'leave start out, or use "scheduled"',
@@ -69,8 +69,8 @@ class Terms:
                           conf.best_effort_timeout_seconds, conf.best_effort_ceiling_seconds,
                           'best_effort_ceiling_seconds')
         strategy = conf.migration_strategy if asked.strategy is None else asked.strategy
-        if asked.strategy is not None and strategy not in registry.names():
-            known = ', '.join(registry.names()) or 'none'
+        if asked.strategy is not None and strategy not in strategies.names():
+            known = ', '.join(strategies.names()) or 'none'
             raise errors.BadField(field='acquire.strategy', reason=(
                 f'"{strategy[:80]}" is not installed; known are: {known}.'))
         return {'timeout_seconds': seconds, 'strategy': strategy,

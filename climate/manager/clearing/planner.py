@@ -4,10 +4,10 @@ import collections
 import dataclasses
 
 from climate import errors
+from climate import strategies
 from climate.domain.clearing import choice
 from climate.domain.clearing import plans
 from climate.manager.clearing import survey
-from climate.strategies import registry
 
 # An error names at most this many hosts, each with the reason why it cannot be cleared.
 _MOST_NAMED = 10
@@ -50,7 +50,7 @@ class Planner:
         :raises NotEnough: no plan is possible; the error has the reasons.
         """
         found = self._surveyor.look(lease, plan)
-        cost = registry.load(self._core.conf, plan.strategy).cost
+        cost = strategies.load(self._core.conf, plan.strategy).cost
         used = _used(plan, found)
         for wish in wishes:
             wanted = missing.get(wish.reservation_id, 0)

@@ -9,18 +9,15 @@ from climate.domain import lifecycle
 from climate.domain import use
 
 
-class Unusable(errors.ConfigurationError):
-    """The options of [idle] contradict each other; the message names them."""
-
-
 def check(conf):
     """Check that the samples are kept for as long as leases are watched.
 
-    :raises Unusable: they are not.
+    :raises ConfigurationError: they are not.
     """
     if conf.idle.keep_days * 24 < conf.idle.idle_hours:
-        raise Unusable(f'[idle] keep_days: {conf.idle.keep_days} days are shorter than idle_hours, '
-                       f'{conf.idle.idle_hours} hours. Keep the samples longer.')
+        raise errors.ConfigurationError(
+            f'[idle] keep_days: {conf.idle.keep_days} days are shorter than idle_hours, '
+            f'{conf.idle.idle_hours} hours. Keep the samples longer.')
 
 
 def of(conf):

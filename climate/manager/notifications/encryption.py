@@ -6,6 +6,7 @@ keys of webhooks are stored in the clear.
 """
 from cryptography import fernet
 
+from climate import errors
 from climate.db import subscriptions
 from climate.notifiers import base
 
@@ -13,15 +14,16 @@ from climate.notifiers import base
 class KeyEncryption:
     """Encrypts and decrypts the keys that sign webhooks.
 
-    :raises Unusable: a value of the option is not a key.
+    :raises ConfigurationError: a value of the option is not a key.
     """
 
     def __init__(self, conf):
         try:
             keys = [fernet.Fernet(key) for key in conf.notifications.encryption_keys]
         except ValueError as error:
-            raise base.Unusable('[notifications] encryption_keys: a key is 32 bytes in URL-safe '
-                                'base64; "climate-db new-key" prints one.') from error
+            raise errors.ConfigurationError(
+                '[notifications] encryption_keys: a key is 32 bytes in URL-safe base64; '
+                '"climate-db new-key" prints one.') from error
         self._fernet = fernet.MultiFernet(keys) if keys else None
 
     def columns(self, secret):

@@ -8,6 +8,7 @@ from oslo_log import log
 from oslo_utils import uuidutils
 
 from climate import errors
+from climate import notifiers
 from climate.db import deliveries
 from climate.db import engine
 from climate.db import reminders
@@ -17,7 +18,6 @@ from climate.domain import subscriptions as domain
 from climate.manager import core as cores
 from climate.manager.notifications import encryption
 from climate.manager.notifications import membership
-from climate.notifiers import registry
 
 LOG = log.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class SubscriptionRequests:
 
     def __init__(self, core):
         self._core = core
-        self._notifiers = registry.load(core.conf)
+        self._notifiers = notifiers.load(core.conf)
         self._encryption = encryption.KeyEncryption(core.conf)
         self._membership = membership.Membership(core)
 
@@ -89,7 +89,7 @@ class SubscriptionRequests:
     def _checked(self, transport, address):
         if transport == domain.CALENDAR:
             return None
-        return registry.named(self._notifiers, transport).checked(address)
+        return notifiers.named(self._notifiers, transport).checked(address)
 
     def get(self, subscription_id):
         """Return a Subscription.

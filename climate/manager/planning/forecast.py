@@ -8,13 +8,13 @@ import datetime
 import numpy as np
 
 from climate import errors
+from climate import forecasts
 from climate.db import allocations
 from climate.db import calendars
 from climate.domain import forecast
 from climate.domain import interval
 from climate.domain import requirement
 from climate.domain import selection
-from climate.forecasts import registry
 from climate.forecasts import rolling
 from climate.manager.booking import criteria
 from climate.manager.planning import demand
@@ -64,7 +64,7 @@ class Forecasts:
         series, refused = pool.past(_edges(learned_from, start))
         coming = _edges(start, end)
         allocated = pool.allocated(coming)
-        name, method = registry.load(conf.method, len(series))
+        name, method = forecasts.load(conf.method, len(series))
         found = rolling.forecast(method, series, len(coming) - 1)
         hours = forecast.with_missing(tuple(
             _hour(start + place * _HOUR, found, allocated, place)

@@ -3,8 +3,8 @@
 import pytest
 from support import builders
 
+from climate import power as power_drivers
 from climate.manager.energy import power_saving
-from climate.power import registry
 
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
 
@@ -64,7 +64,7 @@ def test_the_report_of_energy_says_who_sleeps_since_when_and_what_that_saves(api
     second, first = manager.enrol(2)
     api.put(f'/v1/os-hosts/{first.id}', {'saved_watts': '250'}, **ADMIN)
     kept = power_saving.PowerSaving(manager.core, 'this manager',
-                                    registry.load(conf, manager.cloud))
+                                    power_drivers.load(conf, manager.cloud))
     manager.clock.advance(builders.hours(1))
     for _ in range(2):
         kept.step(manager.clock())

@@ -7,6 +7,7 @@ import console_world
 import pytest
 from support import builders
 
+from climate import power as power_drivers
 from climate.db import audits
 from climate.db import managers
 from climate.domain import acquire
@@ -14,7 +15,6 @@ from climate.domain import audit
 from climate.domain import records
 from climate.manager.energy import power_saving
 from climate.manager.idle import detection
-from climate.power import registry
 
 NOON, hours = builders.NOON, builders.hours
 SCRIPT = '<script>alert(1)</script>'
@@ -90,7 +90,7 @@ def test_energy_has_its_numbers_as_table_and_csv(admin, conf, manager):
     conf.set_override('watts', 200.0, group='energy')
     manager.enrol(1)
     sleeper = power_saving.PowerSaving(manager.core, 'this manager',
-                                       registry.load(conf, manager.cloud))
+                                       power_drivers.load(conf, manager.cloud))
     manager.clock.advance(hours(1))
     sleeper.step(manager.clock())
     manager.clock.advance(hours(4))

@@ -4,12 +4,12 @@ from support import builders
 from support import crashing
 
 from climate import errors
+from climate import power as power_drivers
 from climate.db import power
 from climate.domain import sleep
 from climate.manager.energy import power_saving
 from climate.manager.energy import sleep_states
 from climate.power import base
-from climate.power import registry
 
 hours, minutes = builders.hours, builders.minutes
 _MINUTE = minutes(1)
@@ -37,7 +37,7 @@ class Keeping:
         self.manager, self.broken, self.lying = manager, set(), set()
         self.switched = []
         self.slowness = minutes(0)
-        self._real = registry.load(conf, manager.cloud)
+        self._real = power_drivers.load(conf, manager.cloud)
         self.keeper = power_saving.PowerSaving(manager.core, 'this manager', self)
 
     def state(self, resource):

@@ -6,10 +6,10 @@ import sqlalchemy as sa
 from support import builders
 from support import delivery_rounds
 
+from climate import errors
 from climate.db import tables
 from climate.domain import subscriptions
 from climate.manager.notifications import encryption
-from climate.notifiers import base
 from climate.notifiers import webhook
 
 NOON, hours = builders.NOON, builders.hours
@@ -92,5 +92,5 @@ def test_a_lost_key_is_told_in_the_log_and_blames_no_receiver(with_keys, hooks):
 
 @pytest.mark.parametrize('key', ['', 'short', 'ä' * 44, 'a' * 44])
 def test_a_key_that_is_none_is_named(with_keys, key):
-    with pytest.raises(base.Unusable, match='encryption_keys'):
+    with pytest.raises(errors.ConfigurationError, match='encryption_keys'):
         with_keys(key)

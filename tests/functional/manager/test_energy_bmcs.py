@@ -9,11 +9,11 @@ from support import builders
 from werkzeug import serving
 from werkzeug import wrappers
 
+from climate import power as power_drivers
 from climate.db import power
 from climate.domain import lifecycle
 from climate.domain import sleep
 from climate.manager.energy import power_saving
-from climate.power import registry
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 _SYSTEM, _RESET = '/redfish/v1/Systems/1', '/redfish/v1/Systems/1/Actions/ComputerSystem.Reset'
@@ -125,7 +125,7 @@ def world(manager, conf, tmp_path):
         conf.set_override('driver', 'redfish', group='energy')
         conf.set_override('bmc_file', str(path), group='energy')
         keeping.keeper = power_saving.PowerSaving(manager.core, 'this manager',
-                                                  registry.load(conf, None))
+                                                  power_drivers.load(conf, None))
         manager.clock.advance(hours(1))
         return made, keeping, host
     yield make

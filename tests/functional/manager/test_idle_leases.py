@@ -438,7 +438,7 @@ def test_an_owner_may_delete_a_lease_that_is_to_be_taken_back(manager):
 def test_samples_must_be_kept_as_long_as_leases_are_watched(conf):
     conf.set_override('keep_days', 1, group='idle')
     conf.set_override('idle_hours', 25, group='idle')
-    with pytest.raises(rules.Unusable, match='keep_days'):
+    with pytest.raises(errors.ConfigurationError, match='keep_days'):
         rules.check(conf)
 
 

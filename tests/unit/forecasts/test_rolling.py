@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 
+from climate import forecasts
 from climate.forecasts import base
-from climate.forecasts import registry
 from climate.forecasts import rolling
 from climate.forecasts import seasonal_naive
 
@@ -67,7 +67,7 @@ def test_a_wild_day_moves_what_is_expected_by_little():
 @hypothesis.given(st.integers(0, 30 * 24), st.integers(1, 100), st.integers(0, 9))
 def test_any_history_has_a_forecast_and_the_bands_contain_it(length, hours, seed):
     series = np.random.default_rng(seed).integers(0, 9, length).astype(float)
-    _, method = registry.load('auto', length)
+    _, method = forecasts.load('auto', length)
     found = rolling.forecast(method, series, hours)
     assert len(found.expected) == hours and np.isfinite(found.expected).all()
     assert (found.expected >= 0).all()

@@ -5,8 +5,8 @@ import types
 import pytest
 
 from climate import errors
+from climate import strategies
 from climate.domain.clearing import choice
-from climate.strategies import registry
 
 CONF = types.SimpleNamespace(acquire=types.SimpleNamespace(
     weight_instances=1, weight_running=10, weight_memory_gb=0.5))
@@ -30,7 +30,7 @@ THREE_STOPPED = _host('three stopped', *[(16384, False)] * 3)
     ('stopped-first', [THREE_STOPPED, ONE_LARGE, TWO_SMALL]),
     ('cheapest', [THREE_STOPPED, ONE_LARGE, TWO_SMALL])])
 def test_hosts_are_cleared_in_the_order_of_the_strategy(name, order):
-    strategy = registry.load(CONF, name)
+    strategy = strategies.load(CONF, name)
     hosts = [ONE_LARGE, TWO_SMALL, THREE_STOPPED]
     assert sorted(hosts, key=strategy.cost) == order
     for count in (1, 2):
@@ -39,7 +39,7 @@ def test_hosts_are_cleared_in_the_order_of_the_strategy(name, order):
 
 
 def test_cheapest_adds_up_the_weights():
-    strategy = registry.load(CONF, 'cheapest')
+    strategy = strategies.load(CONF, 'cheapest')
     assert strategy.cost(ONE_LARGE) == (1 + 10 + 8 * 0.5,)
     assert strategy.cost(THREE_STOPPED) == (3,)
 
@@ -47,11 +47,11 @@ def test_cheapest_adds_up_the_weights():
 def test_an_unknown_strategy_is_refused_with_the_known():
     with pytest.raises(errors.BadField, match=(
             'cheapest, fewest-instances, least-memory, stopped-first')):
-        registry.load(CONF, 'by-dice')
+        strategies.load(CONF, 'by-dice')
 
 
 def test_all_that_are_installed_are_named_and_can_be_loaded():
-    assert registry.names() == [
+    assert strategies.names() == [
         'cheapest', 'fewest-instances', 'least-memory', 'stopped-first']
-    for name in registry.names():
-        assert len(registry.load(CONF, name).cost(ONE_LARGE)) > 0
+    for name in strategies.names():
+        assert len(strategies.load(CONF, name).cost(ONE_LARGE)) > 0
