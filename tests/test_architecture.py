@@ -52,7 +52,7 @@ ROOMS = (
     ('energy',),
     ('queue',),
     ('notifications',),
-    ('core', 'counters', 'ownership', 'results', 'lease_cloud', 'names', 'preparations',
+    ('core', 'counters', 'ownership', 'results', 'lease_cloud', 'preparations',
      'request_limit', 'request_secrets'),
 )
 # The module of the manager that may name a package of plugins, because Nova's scheduler asks it.
@@ -74,7 +74,7 @@ FENCED = {
     'novaclient': {'cloud'}, 'openstack': {'cloud', 'client', 'power'}, 'keystoneauth1': {
         'api', 'cloud', 'client', 'conf', 'console', 'nova', 'power'},
     'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {
-        'loading', 'forecasts', 'notifiers', 'plugins', 'power', 'strategies'},
+        'loading', 'plugins'},
     'sushy': {'power'}, 'yaml': {'yaml_text', 'client'}, 'jsonschema': {'schema_validation'},
     'numpy': {'db', 'forecasts', 'manager'}, 'statsmodels': {'forecasts'}, 'nova': {'nova'},
     'cliff': {'client'}, 'osc_lib': {'client'}, 'flask': {'console'}, 'werkzeug': {'console'},

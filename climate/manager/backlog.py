@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is late or stuck, as gauges for Prometheus. Every manager reports the same."""
+"""The late and stuck work, as gauges for Prometheus. Every manager reports the same."""
 import datetime
 
 from prometheus_client import core as prometheus
@@ -7,6 +7,7 @@ from prometheus_client import core as prometheus
 from climate.db import backlog
 from climate.db import managers
 from climate.domain import heartbeat
+from climate.manager import counters
 
 
 def families(core, connection, now):
@@ -15,12 +16,10 @@ def families(core, connection, now):
     longest = datetime.timedelta(
         seconds=conf.heal_seconds + conf.heal_longest_seconds + conf.retry_longest_seconds)
     moments = backlog.overdue(connection, now, longest)
-    overdue = prometheus.GaugeMetricFamily(
+    yield counters.gauge(
         'climate_event_overdue_seconds', 'How long ago the oldest event should have happened that '
-        'is not done, by kind of event; 0 if there is none', labels=['kind'])
-    for kind in backlog.NOTICED:
-        overdue.add_metric([kind], (now - moments.get(kind, now)).total_seconds())
-    yield overdue
+        'is not done, by kind of event; 0 if there is none', ['kind'],
+        {kind: (now - moments.get(kind, now)).total_seconds() for kind in backlog.NOTICED})
     yield prometheus.GaugeMetricFamily(
         'climate_error_leases_holding', 'Leases in ERROR that keep resources from other leases',
         value=backlog.errors_that_hold(connection, now))
@@ -31,15 +30,9 @@ def families(core, connection, now):
     yield prometheus.GaugeMetricFamily(
         'climate_outbox_oldest_seconds', 'How long ago the oldest notification happened that '
         'waits in the outbox; 0 if none waits', value=(now - (oldest or now)).total_seconds())
-    yield _managers(heartbeat.judged(managers.every(connection), now, conf.claim_seconds))
-
-
-def _managers(found):
-    """Return the number of managers that are up, and of those that ended without a stop."""
-    family = prometheus.GaugeMetricFamily(
+    # A manager that was stopped cleanly is in no list.
+    services = heartbeat.judged(managers.every(connection), now, conf.claim_seconds)
+    up = sum(service.up for service in services)
+    yield counters.gauge(
         'climate_managers', 'Managers seen in the last hour, by whether they are up or down',
-        labels=['state'])
-    up = sum(service.up for service in found)
-    family.add_metric(['up'], up)
-    family.add_metric(['down'], len(found) - up)
-    return family
+        ['state'], {'up': up, 'down': len(services) - up})

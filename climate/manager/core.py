@@ -13,13 +13,12 @@ from climate import cloud as clouds
 from climate import errors
 from climate.db import engine
 from climate.manager import counters
-from climate.manager import names
 from climate.manager import ownership
 from climate.plugins import registry
 
 LOG = log.getLogger(__name__)
 
-# After this number of failures, the service is down, not one item bad.
+# After this number of failures in a row, the service is down; it is not one bad item.
 _FAILURES_IN_A_ROW = 3
 
 #: Call a method again if its transaction lost a race or was chosen to break a deadlock. The lost
@@ -29,17 +28,36 @@ again_after_a_race = tenacity.retry(
     stop=tenacity.stop_after_attempt(5), wait=tenacity.wait_random(0, 0.1), reraise=True)
 
 
+class ResourceNames:
+    """The names of resources that this process has read, for the log; none is read for it."""
+
+    def __init__(self):
+        self._names = {}
+
+    def learn(self, resources):
+        """Remember the names of Resources."""
+        self._names |= {resource.id: resource.name for resource in resources}
+
+    def of(self, ids):
+        """Return resources in words, such as "compute-1 (7), compute-2 (9)"; "none" without any.
+
+        A resource without a known name appears by its id alone.
+        """
+        return ', '.join(f'{self._names[key]} ({key})' if key in self._names else str(key)
+                         for key in sorted(set(ids))) or 'none'
+
+
 @dataclasses.dataclass(frozen=True)
 class Core:
     """The parts of one manager.
 
-    :ivar clock: returns the present moment by the clock of the database; no other machine's clock
-        is trusted.
+    :ivar clock: returns the current time by the clock of the database; no other clock is
+        trusted.
     :ivar notify: called after a change that may have made an event due.
     :ivar monotonic: returns seconds that rise also while this process is stopped; use them only to
-        measure how long something took in this process.
-    :ivar counts: the Counters of what this manager does, for the metrics.
-    :ivar resource_names: the Names of resources, for the log.
+        measure durations in this process.
+    :ivar counts: the Counters of this manager, for the metrics.
+    :ivar resource_names: for the log.
     """
 
     conf: object
@@ -50,7 +68,7 @@ class Core:
     notify: collections.abc.Callable[[], None] = lambda: None
     monotonic: collections.abc.Callable[[], float] = time.monotonic
     counts: counters.Counters = dataclasses.field(default_factory=counters.Counters)
-    resource_names: names.Names = dataclasses.field(default_factory=names.Names)
+    resource_names: ResourceNames = dataclasses.field(default_factory=ResourceNames)
 
 
 @contextlib.contextmanager
@@ -75,22 +93,22 @@ def isolated(item, *names):
         LOG.exception(f'{item}: failed unexpectedly; the next pass tries it again', *names)
 
 
-def asked(ask, items, what):
-    """Return [what `ask` returns for a list of items]; items for which it fails are left out.
+def ask_together_or_each(ask, items, description):
+    """Return the answers of `ask` to a list of items, as a list without the items that fail.
 
     `ask` gets all items at once. If that fails, it gets each item alone, so that one bad item does
     not hide the others. After some failures in a row, the rest is left to the next pass.
 
-    :param what: the items, for the log.
+    :param description: the items, for the log.
     """
-    with isolated(what):
+    with isolated(description):
         return [ask(items)]
     answers, failures = [], 0
     for item in items if len(items) > 1 else ():
         if failures == _FAILURES_IN_A_ROW:
             break
         failures += 1
-        with isolated('%s: one of them', what):
+        with isolated('%s: one of them', description):
             answers.append(ask([item]))
             failures = 0
     return answers

@@ -1,20 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The counters of what one manager did, for Prometheus.
+"""The counters of one manager, and how its metrics are built, for Prometheus.
 
 Each series exists at 0 from the start: an alert on an increase cannot see the first failure of a
 series that begins at 1.
 """
 import prometheus_client
+from prometheus_client import core as prometheus
 
 from climate.domain import event_kinds
 
-#: What became of one try of an event. WAITING is left out: it is no failure and no success.
+#: The results of one try of an event. WAITING is left out: it is neither a failure nor a success.
 DONE, MOOT, RETRIED, GIVEN_UP = 'done', 'moot', 'retried', 'given_up'
 RESULTS = (DONE, MOOT, RETRIED, GIVEN_UP)
-#: The kinds of events that happen at a moment that users know.
+#: The kinds of events whose time users know.
 PUNCTUAL = (event_kinds.START, event_kinds.END)
 
 _LATENESS_SECONDS = (0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21600)
+
+
+def gauge(name, description, labels, values):
+    """Return a family of gauges.
+
+    :param labels: the names of its labels.
+    :param values: {the values of the labels, a tuple or one string: number}.
+    """
+    family = prometheus.GaugeMetricFamily(name, description, labels=list(labels))
+    for key, number in values.items():
+        family.add_metric([key] if isinstance(key, str) else list(key), number)
+    return family
 
 
 class Counters:
@@ -41,7 +54,7 @@ class Counters:
         self._events.labels(kind, result).inc()
 
     def late(self, kind, span):
-        """Record how much later than its moment an event was done; early counts as 0.
+        """Record how late an event was done; early counts as 0.
 
         :param kind: one of PUNCTUAL.
         :param span: a timedelta.
@@ -49,7 +62,7 @@ class Counters:
         self._lateness.labels(kind).observe(max(0, span.total_seconds()))
 
     def add_task(self, name):
-        """Let the series of a periodic task exist."""
+        """Create the series of a periodic task."""
         for result in ('done', 'failed'):
             self._tasks.labels(name, result)
 

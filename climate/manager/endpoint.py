@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The RPC methods of a manager: each unpacks its arguments and calls one use case.
 
-The serializer of the bus packs the answers.
+The serializer of the bus packs the results.
 """
 import functools
+import inspect
 
 from oslo_log import log
 import oslo_messaging as messaging
@@ -22,7 +23,7 @@ from climate.domain import usage_groups
 from climate.domain import utilisation
 from climate.domain import what_if as what_ifs
 from climate.manager import services
-from climate.manager.audit import newest
+from climate.manager.audit import schedule as audit_schedule
 from climate.manager.billing import biller
 from climate.manager.billing import books
 from climate.manager.booking import availability_finder
@@ -53,12 +54,11 @@ from climate.rpc import wire
 LOG = log.getLogger(__name__)
 
 
-def _answers(method):
-    """Declare ClimateError as an expected answer: the RPC server sends it without a traceback.
+def _called_by_rpc(method):
+    """Return an RPC method whose ClimateErrors are expected: they have no traceback in the log.
 
-    The caller waits, so the calls of the cloud have a limit of time together.
-
-    A request that was refused by a limit of its project is told to the subscriptions.
+    The caller waits, so all cloud calls of the method share one limit of time. If a limit of the
+    project refuses the request, its subscriptions are notified.
     """
     def called(self, context, *args, **kwargs):
         seconds = self._core.conf.manager.cloud_answer_seconds
@@ -72,10 +72,18 @@ def _answers(method):
     return functools.wraps(method)(wrapped)
 
 
+def _all_called_by_rpc(endpoint):
+    for name, method in inspect.getmembers(endpoint, inspect.isfunction):
+        if not name.startswith('_'):
+            setattr(endpoint, name, _called_by_rpc(method))
+    return endpoint
+
+
+@_all_called_by_rpc
 class Endpoint:
     """The RPC endpoint: one method for each method of `climate.rpc.client.ManagerClient`.
 
-    :param login: the Login of the manager; None: it needs none.
+    :param login: the Login of the manager; None if it needs none.
     """
 
     target = messaging.Target(version=transport.VERSION)
@@ -107,7 +115,6 @@ class Endpoint:
         self._utilisation = reports.UtilisationReports(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 
-    @_answers
     def ping(self, context):
         with self._core.database.reader() as connection:
             connection.exec_driver_sql('SELECT 1')
@@ -115,225 +122,172 @@ class Endpoint:
             self._login.check()
         return {'database': 'ok'}
 
-    @_answers
     def create_lease(self, context, lease_id, request):
         request = wire.unpack(records.LeaseRequest, request)
         return self._create.create(context, lease_id, request)
 
-    @_answers
     def update_lease(self, context, lease_id, changes):
         changes = wire.unpack(records.LeaseChanges, changes)
         return self._update.update(context, lease_id, changes)
 
-    @_answers
     def delete_lease(self, context, lease_id):
         return self._delete.delete(context, lease_id)
 
-    @_answers
     def swap_resource(self, context, lease_id, resource, reservation_id=None, by_admin=False):
         return self._swap.swap(context, lease_id, resource, reservation_id, by_admin=by_admin)
 
-    @_answers
     def get_lease(self, context, lease_id):
         return self._read.get(lease_id)
 
-    @_answers
     def lease_history(self, context, lease_id, marker=None, limit=None, most_bytes=None):
         return self._read.history(lease_id, marker, limit, most_bytes)
 
-    @_answers
     def list_leases(self, context, query):
         return self._read.find(wire.unpack(records.LeaseQuery, query))
 
-    @_answers
     def reservation_hosts(self, context, reservation_id, project_id):
         return self._reservations.hosts(reservation_id, project_id)
 
-    @_answers
     def server_hosts(self, context, server_id, project_id):
         return self._reservations.hosts_of_server(server_id, project_id)
 
-    @_answers
     def get_lease_of_reservation(self, context, reservation_id):
         return self._reservations.lease(reservation_id)
 
-    @_answers
     def bind_reservation(self, context, reservation_id, leased_id):
         return self._targets.bind(context, reservation_id, leased_id)
 
-    @_answers
     def get_offer(self, context, offer_id):
         return self._offers.get(context, offer_id)
 
-    @_answers
     def list_offers(self, context):
         return self._offers.find(context)
 
-    @_answers
     def delete_offer(self, context, offer_id):
         self._offers.delete(context, offer_id)
 
-    @_answers
     def create_subscription(self, context, request):
         return self._subscriptions.create(context, wire.unpack(subscribed.Request, request))
 
-    @_answers
     def get_subscription(self, context, subscription_id):
         return self._subscriptions.get(subscription_id)
 
-    @_answers
     def list_subscriptions(self, context, query):
         return self._subscriptions.find(wire.unpack(subscribed.Query, query))
 
-    @_answers
     def update_subscription(self, context, subscription_id, changes):
         return self._subscriptions.update(subscription_id,
                                           wire.unpack(subscribed.Changes, changes))
 
-    @_answers
     def delete_subscription(self, context, subscription_id):
         self._subscriptions.delete(subscription_id)
 
-    @_answers
     def test_subscription(self, context, subscription_id):
         return self._subscriptions.test(subscription_id)
 
-    @_answers
     def subscription_log(self, context, subscription_id, marker=None, limit=None,
                          most_bytes=None):
         return self._subscriptions.log(subscription_id, marker, limit, most_bytes)
 
-    @_answers
     def get_calendar(self, context, secret_hash):
         return self._subscriptions.calendar(secret_hash)
 
-    @_answers
     def find_availability(self, context, query):
         query = wire.unpack(availability.Query, query)
         return self._finder.find(context, query)
 
-    @_answers
     def pool_calendar(self, context, pool, start, end, limit):
         start, end = (wire.moment(each) for each in (start, end))
         return self._calendar.find(pool, start, end, limit)
 
-    @_answers
     def what_if(self, context, question):
         return self._what_if.answer(wire.unpack(what_ifs.Question, question))
 
-    @_answers
     def forecast(self, context, query):
         return self._forecasts.find(wire.unpack(forecast_records.Query, query))
 
-    @_answers
     def create_maintenance(self, context, request):
         return self._maintenances.create(context, wire.unpack(maintenance.Request, request))
 
-    @_answers
     def list_maintenances(self, context, marker=None, limit=None, most_bytes=None):
         return self._maintenances.find(marker, limit, most_bytes)
 
-    @_answers
     def get_maintenance(self, context, maintenance_id):
         return self._maintenances.get(maintenance_id)
 
-    @_answers
     def delete_maintenance(self, context, maintenance_id):
         self._maintenances.delete(maintenance_id)
 
-    @_answers
     def report_usage(self, context, query):
         return self._usage.report(wire.unpack(usage_groups.Query, query))
 
-    @_answers
     def report_utilisation(self, context, query):
         return self._utilisation.report(wire.unpack(utilisation.Query, query))
 
-    @_answers
     def report_energy(self, context, query):
         return self._energy.report(wire.unpack(energy.Query, query))
 
-    @_answers
     def get_timeline(self, context, query):
         return self._timelines.find(wire.unpack(timelines.Query, query))
 
-    @_answers
     def create_price_book(self, context, valid_from, document):
         return self._books.create(context, wire.moment(valid_from), document)
 
-    @_answers
     def list_price_books(self, context):
         return self._books.find()
 
-    @_answers
     def get_price_book(self, context, version):
         return self._books.get(version)
 
-    @_answers
     def list_statements(self, context, query):
         return self._statements.find(wire.unpack(prices.StatementQuery, query))
 
-    @_answers
     def list_statement_lines(self, context, query):
         return self._statements.lines(wire.unpack(prices.StatementQuery, query))
 
-    @_answers
     def get_audit(self, context):
-        return newest.find(self._core)
+        return audit_schedule.newest(self._core)
 
-    @_answers
     def list_services(self, context):
         return services.find(self._core)
 
-    @_answers
     def create_resource(self, context, pool, name, properties, fields=None):
         return self._resources.enrol(pool, name, properties, fields)
 
-    @_answers
     def create_resources(self, context, pool, name, properties, fields=None):
         return self._resources.enrol_range(pool, name, properties, fields)
 
-    @_answers
     def update_resource(self, context, pool, resource_id, properties, reservable=None,
                         out_of_order=None):
         return self._resources.update(pool, resource_id, properties, reservable, out_of_order)
 
-    @_answers
     def set_out_of_order(self, context, pool, resource_id, reason):
         # The API of an earlier release calls this method.
         return self._resources.update(pool, resource_id, {}, None, reason)
 
-    @_answers
     def set_power(self, context, pool, resource_id, awake):
         return self._resources.set_power(pool, resource_id, awake)
 
-    @_answers
     def delete_resource(self, context, pool, resource_id):
         self._resources.withdraw(pool, resource_id)
 
-    @_answers
     def get_resource(self, context, pool, resource_id):
         return self._resources.get(pool, resource_id)
 
-    @_answers
     def list_resources(self, context, pool, marker=None, limit=None, most_bytes=None):
         return self._resources.find(pool, marker, limit, most_bytes)
 
-    @_answers
     def list_properties(self, context, pool):
         return self._resources.properties(pool)
 
-    @_answers
     def update_property(self, context, pool, name, private):
         return self._resources.set_private(pool, name, private)
 
-    @_answers
     def list_allocations(self, context, pool, resource_id=None, lease_id=None,
                          reservation_id=None):
         return self._allocations.find(
             records.AllocationQuery(pool, lease_id, reservation_id), resource_id)
 
-    @_answers
     def page_of_allocations(self, context, pool, limit, marker=None, lease_id=None,
                             reservation_id=None):
         return self._allocations.page(

@@ -12,7 +12,7 @@ _NO_TRUST = ('Keystone: the lease has no trust, so that Climate cannot act for i
              'application credential.')
 
 
-class LeaseCloud:
+class ActionCloud:
     """The cloud, used as Climate itself or on behalf of the lease's owner.
 
     :ivar attempt: the ``plugins.base.Attempt`` in which the plugin is called; None if the plugin

@@ -25,6 +25,7 @@ from climate.domain import lifecycle
 from climate.domain import sleep
 from climate.domain import subscriptions as domain
 from climate.manager import backlog
+from climate.manager import counters
 from climate.manager.energy import machines
 from climate.manager.energy import report
 from climate.manager.notifications import delivery
@@ -36,7 +37,7 @@ _DAY = datetime.timedelta(days=1)
 class Collector:
     """A collector that reads the database at each request.
 
-    :param deliverers: those of this manager, which count what they do.
+    :param deliverers: the Deliverers of this manager, which count their attempts.
     """
 
     def __init__(self, core, event_loop, audit_schedule, clock_watch, deliverers=()):
@@ -49,7 +50,7 @@ class Collector:
     def collect(self):
         """Yield the metrics, as prometheus_client expects them.
 
-        Without an answer of the database, only those are left that need none.
+        If the database does not answer, only the metrics of this process are left.
         """
         yield from self._own()
         reachable, stored_families = 1, []
@@ -63,7 +64,7 @@ class Collector:
             value=reachable)
 
     def _own(self):
-        """Yield the metrics of what this process itself knows."""
+        """Yield the metrics that this process knows by itself."""
         yield from self._core.counts.collect()
         yield from guard.CALLS.collect()
         yield self._attempts()
@@ -79,34 +80,27 @@ class Collector:
             value=self._clock_watch.ahead_seconds)
         counts = self._audit_schedule.counts
         if counts is not None:
-            drift = prometheus.GaugeMetricFamily(
+            yield counters.gauge(
                 'climate_audit_drift', 'Differences that the last audit found between the cloud '
-                'and the allocations, by kind', labels=['kind'])
-            for kind in audit.KINDS:
-                drift.add_metric([kind], counts[kind])
-            yield drift
+                'and the allocations, by kind', ['kind'],
+                {kind: counts[kind] for kind in audit.KINDS})
 
     def _stored(self):
-        """Yield the metrics of what the database has; every manager reports the same."""
+        """Yield the metrics of the database; every manager reports the same."""
         now = self._core.clock()
-        by_state = prometheus.GaugeMetricFamily(
-            'climate_leases', 'Leases that are not deleted, by state', labels=['state'])
-        sick = prometheus.GaugeMetricFamily(
-            'climate_resources_sick', 'Enrolled resources that are not well, by pool and by what '
-            'is known of them: sick, quarantined or out_of_order', labels=['pool', 'state'])
         with self._core.database.reader() as connection:
-            by_name = leases.counts(connection)
-            for state in lifecycle.STATES:
-                by_state.add_metric([state], by_name.get(state, 0))
+            by_state = leases.counts(connection)
             idle = idle_leases.count(connection)
-            counted = stored.counts(connection)
+            sick = stored.counts(connection)
             unbilled = failed_bills.count(connection)
             late = list(backlog.families(self._core, connection, now))
-        for pool in sorted(self._core.registry.pools):
-            for state in health.STATES[1:]:
-                sick.add_metric([pool, state], counted.get((pool, state), 0))
-        yield by_state
-        yield sick
+        yield counters.gauge('climate_leases', 'Leases that are not deleted, by state', ['state'],
+                             {state: by_state.get(state, 0) for state in lifecycle.STATES})
+        yield counters.gauge(
+            'climate_resources_sick', 'Enrolled resources that are not well, by pool and by what '
+            'is known of them: sick, quarantined or out_of_order', ['pool', 'state'],
+            {(pool, state): sick.get((pool, state), 0)
+             for pool in sorted(self._core.registry.pools) for state in health.STATES[1:]})
         yield from late
         yield from self._notifications()
         yield prometheus.GaugeMetricFamily(
@@ -120,47 +114,45 @@ class Collector:
             yield self._saved()
 
     def _saved(self):
-        """Return the metric of the power that is saved now; its integral is the energy."""
+        """Return the metric of the power saved now; its integral is the saved energy."""
         with self._core.database.reader() as connection:
-            ids = [each.resource_id for each in power.in_states(connection, (sleep.ASLEEP,))]
-            found = resources.enrolled(connection, ids) if ids else ()
+            ids = [asleep.resource_id
+                   for asleep in power.in_states(connection, (sleep.ASLEEP,))]
+            sleeping = resources.enrolled(connection, ids) if ids else ()
             shares = machines.shares(self._core, connection) if ids else {}
         sums = collections.Counter()
-        for each in found:
-            sums[each.pool] += report.watts_of(self._core.conf, each, shares) or 0
-        family = prometheus.GaugeMetricFamily(
+        for resource in sleeping:
+            sums[resource.pool] += report.watts_of(self._core.conf, resource, shares) or 0
+        return counters.gauge(
             'climate_power_saved_watts', 'How much less the sleeping resources of the pool draw '
-            'than awake, as far as that is known', labels=['pool'])
-        for pool in machines.pools(self._core):
-            family.add_metric([pool], sums[pool])
-        return family
+            'than awake, as far as that is known', ['pool'],
+            {pool: sums[pool] for pool in machines.pools(self._core)})
 
     def _notifications(self):
-        """Yield the metrics of subscriptions and of what waits to be delivered to them."""
-        waiting = prometheus.GaugeMetricFamily(
-            'climate_notifications_waiting', 'Notifications that wait to be delivered to '
-            'subscriptions, by transport', labels=['transport'])
-        oldest = prometheus.GaugeMetricFamily(
-            'climate_notifications_oldest_seconds', 'How long ago the oldest notification happened '
-            'that waits to be delivered; 0 if none waits', labels=['transport'])
-        known = prometheus.GaugeMetricFamily(
-            'climate_subscriptions', 'Subscriptions, by transport and whether they are on',
-            labels=['transport', 'enabled'])
+        """Yield the metrics of subscriptions and of the deliveries that wait."""
         with self._core.database.reader() as connection:
             found, now = deliveries.waiting(connection), self._core.clock()
-            for transport in sorted({*domain.SENT, *found}):
-                count, moment = found.get(transport, (0, now))
-                waiting.add_metric([transport], count)
-                oldest.add_metric([transport], (now - moment).total_seconds())
             counts = subscriptions.counts(connection)
-        for transport in sorted({domain.CALENDAR, *domain.SENT, *(name for name, _ in counts)}):
-            for enabled in (True, False):
-                known.add_metric([transport, str(enabled).lower()],
-                                 counts.get((transport, enabled), 0))
-        yield from (waiting, oldest, known)
+        waiting = {transport: found.get(transport, (0, now))
+                   for transport in sorted({*domain.SENT, *found})}
+        yield counters.gauge(
+            'climate_notifications_waiting', 'Notifications that wait to be delivered to '
+            'subscriptions, by transport', ['transport'],
+            {transport: count for transport, (count, _) in waiting.items()})
+        yield counters.gauge(
+            'climate_notifications_oldest_seconds', 'How long ago the oldest notification happened '
+            'that waits to be delivered; 0 if none waits', ['transport'],
+            {transport: (now - oldest).total_seconds()
+             for transport, (_, oldest) in waiting.items()})
+        transports = sorted({domain.CALENDAR, *domain.SENT, *(name for name, _ in counts)})
+        yield counters.gauge(
+            'climate_subscriptions', 'Subscriptions, by transport and whether they are on',
+            ['transport', 'enabled'],
+            {(transport, str(enabled).lower()): counts.get((transport, enabled), 0)
+             for transport in transports for enabled in (True, False)})
 
     def _attempts(self):
-        """Return the attempts of this manager to deliver notifications."""
+        """Return the metric of the attempts of this manager to deliver notifications."""
         family = prometheus.CounterMetricFamily(
             'climate_notifications_attempts', 'Attempts of this manager to deliver notifications, '
             'by transport and result', labels=['transport', 'result'])
@@ -180,10 +172,7 @@ def _power(database, now):
             ('climate_power_changes_day', 'How often resources fell asleep, woke up and did not '
              'wake up in the last 24 hours', 'kind',
              (sleep.SLEPT, sleep.WOKE, sleep.FAILED_TO_WAKE), changes)):
-        family = prometheus.GaugeMetricFamily(name, words, labels=[label])
-        for each in known:
-            family.add_metric([each], counts.get(each, 0))
-        yield family
+        yield counters.gauge(name, words, [label], {key: counts.get(key, 0) for key in known})
 
 
 def check(conf):
@@ -221,7 +210,7 @@ def check_address(conf):
             conf.manager.metrics_host, conf.manager.metrics_port, type=socket.SOCK_STREAM,
             flags=socket.AI_PASSIVE)
         with socket.socket(family) as listener:
-            # As the server of /metrics does: connections that were just closed do not count.
+            # Like the server of /metrics: connections that were just closed do not count.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
     except OSError as error:

@@ -20,7 +20,7 @@ from urllib import parse
 from climate import errors
 from climate import version
 from climate.notifiers import base
-from climate.notifiers import public_addresses
+from climate.notifiers import webhook_addresses
 
 #: The headers of a webhook.
 ID_HEADER = 'Climate-Notification-Id'
@@ -68,10 +68,10 @@ class Webhook(base.Notifier):
             raise errors.BadField(field='address', reason='it must begin with https://.')
         # Names are looked up when something is sent, because they may change.
         host = parts.hostname.removesuffix('.')
-        found = public_addresses.literal(host)
+        found = webhook_addresses.literal(host)
         if host == 'localhost' or host.endswith('.localhost'):
             found = '127.0.0.1'
-        if found and not public_addresses.may_be_called(found, conf.allowed_networks):
+        if found and not webhook_addresses.may_be_called(found, conf.allowed_networks):
             raise errors.BadField(field='address', reason=_forbidden(found))
         return address
 
@@ -98,7 +98,7 @@ class Webhook(base.Notifier):
         found = _within(deadline, lambda: self._resolve(
             parts.hostname, port, type=socket.SOCK_STREAM))
         addresses = [each[4][0] for each in found]
-        allowed = [each for each in addresses if public_addresses.may_be_called(
+        allowed = [each for each in addresses if webhook_addresses.may_be_called(
             each, self._conf.webhook.allowed_networks)]
         if not allowed:
             # Which addresses these are may tell about networks that the user does not know.

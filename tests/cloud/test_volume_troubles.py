@@ -188,7 +188,7 @@ class Dying:
                     raise KeyboardInterrupt
         attempt = base.Attempt(now=builders.NOON, since=builders.NOON)
         for _ in range(300):
-            own = lease_cloud.LeaseCloud(self.cloud, self.lease, attempt)
+            own = lease_cloud.ActionCloud(self.cloud, self.lease, attempt)
             with contextlib.suppress(errors.StillBusy), guard.before_each_call(check):
                 try:
                     getattr(self.plugin, method)(own, self.lease, self.reservation,

@@ -110,7 +110,7 @@ class Repairs:
             return
         plugin = self._core.registry.plugin(reservation.resource_type)
         theirs = allocated.Allocated(self._core).of([reservation])[reservation_id]
-        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
+        cloud = lease_cloud.ActionCloud(self._core.cloud, lease)
         binding = plugin.complete(cloud, lease, reservation, theirs)
         if self._written(lease, reservation, binding):
             return

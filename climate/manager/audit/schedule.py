@@ -14,6 +14,12 @@ from climate.manager.audit import repairs
 LOG = log.getLogger(__name__)
 
 
+def newest(core):
+    """Return the ``audit.Result`` of the newest audit; None if no manager has made one."""
+    with core.database.reader() as connection:
+        return audits.newest(connection)
+
+
 class AuditSchedule:
     """Audits every [manager] audit_interval_seconds, and checks what it finds once more.
 

@@ -9,7 +9,7 @@ from climate.domain import requirement
 from climate.domain import selection
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
-from climate.manager.health import live
+from climate.manager.health import failures
 
 UNMET = 'it does not meet the criteria any more'
 TOO_SMALL = 'it has less capacity now than is allocated on it'
@@ -38,7 +38,7 @@ class Shortfalls:
             shared |= need.demand.amount is not selection.WHOLE
             short |= {one: UNMET for one in set(ids).intersection(known)
                       if not meets(self._core, need, known[one])}
-        doubts = {key: live.doubtful(each) for key, each in known.items()
+        doubts = {key: failures.doubtful(each) for key, each in known.items()
                   if key in reservation.resource_ids}
         short |= {key: why for key, why in doubts.items() if why is not None}
         if shared:

@@ -21,7 +21,7 @@ from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager.booking import booking
 from climate.manager.booking import joining
-from climate.manager.health import live
+from climate.manager.health import failures
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
@@ -112,7 +112,7 @@ class Substitutes:
 
         One that sleeps is not failing: the start wakes it.
         """
-        return live.failing(self._core, some)
+        return failures.failing(self._core, some)
 
     def _unusable(self, lost, refused):
         """Return the ids of the enrolled resources that are no substitutes.

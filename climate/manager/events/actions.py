@@ -247,7 +247,7 @@ class Actions:
         return results.Outcome(results.DONE)
 
     def _reclaim_idle(self, claim, now):
-        cloud = lease_cloud.LeaseCloud(self._core.cloud, claim.lease)
+        cloud = lease_cloud.ActionCloud(self._core.cloud, claim.lease)
         return self._reclaim.carry_out(claim, cloud, now)
 
     def _bound(self, claim, now):
@@ -361,7 +361,7 @@ class Actions:
                                is_first=event.kind == event_kinds.START and event.claim_no == 1)
         secrets = request_secrets.read(
             self._core, reservations if method in _MAKING else ())
-        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, announced,
+        cloud = lease_cloud.ActionCloud(self._core.cloud, lease, attempt, announced,
                                        self._core.registry, secrets)
         good, bad = _STATES_AFTER[method]
         states, bindings, reasons, busy, gone = {}, {}, [], [], set()

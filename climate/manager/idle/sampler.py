@@ -52,8 +52,8 @@ class Sampler:
             if plugin is None or not plugin.measures_use:
                 continue
             # A server whose use is unknown has no sample, so it does not count as idle.
-            for used in cores.asked(functools.partial(plugin.use, cloud), parts,
-                                    f'The use of {resource_type}'):
+            for used in cores.ask_together_or_each(
+                    functools.partial(plugin.use, cloud), parts, f'The use of {resource_type}'):
                 uses |= used
         return uses
 

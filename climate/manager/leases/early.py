@@ -43,7 +43,7 @@ class Early:
         if not self._rows:
             return self._lease
         self._add_rows()
-        cloud = lease_cloud.LeaseCloud(self._core.cloud, self._lease)
+        cloud = lease_cloud.ActionCloud(self._core.cloud, self._lease)
         theirs = {each.id: each for each in self._lease.reservations}
         for row in self._rows:
             reservation = theirs[row.reservation_id]
@@ -113,7 +113,7 @@ class Change:
 
     def create(self):
         """Create what the change needs; return the lease after the change, with new bindings."""
-        cloud = lease_cloud.LeaseCloud(self._core.cloud, self._after)
+        cloud = lease_cloud.ActionCloud(self._core.cloud, self._after)
         for each in self._after.reservations:
             before, plugin = self._before[each.id], _plugin(self._core, each)
             if each.request == before.request or plugin.was_started(before):

@@ -56,7 +56,7 @@ class Watch:
             leased = reservations.leased_ids(connection, plugin.resource_type)
         if not leased:
             return frozenset()
-        return frozenset().union(*core.asked(
+        return frozenset().union(*core.ask_together_or_each(
             lambda ids: plugin.gone(self._core.cloud, frozenset(ids)), sorted(leased),
             f'Leased targets of {plugin.resource_type}'))
 

@@ -48,7 +48,7 @@ class Targets:
                 f'resource_id: reservation {reservation_id} '
                 + (f'leases {reservation.leased_id} already.' if reservation.leased_id
                    else 'does not wait for a server.') + ' Make another lease for this one.'))
-        cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
+        cloud = lease_cloud.ActionCloud(self._core.cloud, lease)
         name = plugin.check_target(cloud, lease, reservation, leased_id)
         lease = self._write(lease, {reservation_id: (leased_id, name)},
                             context.user_id or 'climate')
@@ -83,7 +83,7 @@ class Targets:
         found = {}
         for resource_type in {each.resource_type for each in waiting}:
             plugin = self._core.registry.plugin(resource_type)
-            cloud = lease_cloud.LeaseCloud(self._core.cloud, lease)
+            cloud = lease_cloud.ActionCloud(self._core.cloud, lease)
             discovered = plugin.discovered_targets(cloud, lease)
             with self._core.database.reader() as connection:
                 taken = reservations.leasing(connection, discovered)

@@ -17,7 +17,7 @@ from climate.domain import requirement
 from climate.domain import selection
 from climate.manager import core as cores
 from climate.manager.booking import criteria
-from climate.manager.maintenance import leases
+from climate.manager.maintenance import affected_leases
 from climate.manager.maintenance import recurrence
 from climate.manager.maintenance import windows
 from climate.manager.queue import wakeups
@@ -33,7 +33,7 @@ class Maintenances:
 
     def __init__(self, core):
         self._core = core
-        self._leases = leases.Leases(core)
+        self._leases = affected_leases.AffectedLeases(core)
 
     def create(self, context, request):
         """Plan a maintenance and return it with the leases in its way.

@@ -22,7 +22,7 @@ from climate.domain import maintenance
 from climate.domain import utilisation
 from climate.manager import core as cores
 from climate.manager import ownership
-from climate.manager.maintenance import leases
+from climate.manager.maintenance import affected_leases
 from climate.manager.maintenance import recurrence
 from climate.manager.queue import wakeups
 
@@ -43,7 +43,7 @@ class Windows:
     def __init__(self, core, owner):
         self._core = core
         self._owner = owner
-        self._leases = leases.Leases(core)
+        self._leases = affected_leases.AffectedLeases(core)
 
     def carry_on(self, now):
         """Expand rules, move leases out of the way, and begin and end the windows that are due."""

@@ -15,7 +15,7 @@ from climate.domain import lifecycle
 from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager.booking import shortfalls
-from climate.manager.health import live
+from climate.manager.health import failures
 from climate.manager.notifications import outbox
 from climate.plugins import audited
 
@@ -98,7 +98,7 @@ class Flags:
         """
         bad = {each.id: 'the cloud does not know it' for each in known.values()
                if (each.pool, each.name) in missing}
-        doubts = {each.id: live.sick(each) for each in known.values()}
+        doubts = {each.id: failures.sick(each) for each in known.values()}
         bad |= {key: why for key, why in doubts.items() if why is not None}
         unknown = set()
         for pool in self._core.registry.pools.values():
@@ -107,7 +107,7 @@ class Flags:
                 continue
             unknown |= {each.id for each in mine}
             with cores.isolated('What works in the pool %s', pool.name):
-                found = {**self._disturbed(pool, known, rows), **live.failing(self._core, mine)}
+                found = {**self._disturbed(pool, known, rows), **failures.failing(self._core, mine)}
                 bad = {**found, **bad}
                 unknown -= {each.id for each in mine}
         return bad, unknown

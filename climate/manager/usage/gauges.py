@@ -2,14 +2,12 @@
 """Usage and utilisation at this moment, as gauges for Prometheus.
 
 Each gauge is the figure of GET /v1/usage without the time: its integral over time is that figure in
-resource-hours. But of what was refused, each project counts at most as much as the pool has. Only
-what is allocated, occupied or asked for now is read.
+resource-hours. Refused requests of a project count up to the size of the pool only. Nothing but the
+allocations, occupied resources and requests of this moment is read.
 """
 import collections
 import datetime
 import math
-
-from prometheus_client import core as prometheus
 
 from climate.db import usage_refusals
 from climate.db import usage_rows
@@ -17,6 +15,7 @@ from climate.db import use_samples
 from climate.domain import usage_figures
 from climate.domain import use
 from climate.domain import utilisation
+from climate.manager import counters
 from climate.manager.planning import resource_hours
 
 _SECOND = datetime.timedelta(seconds=1)
@@ -29,40 +28,42 @@ _PROJECT = ('project_id', 'pool', 'resource_type')
 def families(database, now):
     """Yield the metric families at a moment."""
     with database.reader() as connection:
-        # The last moment of the span is not part of it.
+        # The end of the span is not part of it.
         shares = usage_rows.shares(connection, now, now + _SECOND, now + _SECOND)
         refusals = usage_refusals.between(connection, now, now + _SECOND)
         enrolments = usage_rows.enrolments(connection, now, now + _SECOND)
         idle = _idle_shares(connection, shares, now)
-    here = usage_figures.second(now)
-    allocated = [each for each in shares if _covers(each.allocated, here)]
-    occupied = [each for each in shares if _covers(each.occupied, here)]
+    second = usage_figures.second(now)
+    allocated = [share for share in shares if _covers(share.allocated, second)]
+    occupied = [share for share in shares if _covers(share.occupied, second)]
     yield from _of_projects(allocated, occupied, idle)
     yield _counted('climate_refused_resources', 'Resources that were asked for this moment and '
                    'not given', (*_PROJECT, 'reason'),
-                   ((*_labels(each), each.reason, copies) for each, copies in _within_pools(
-                       [each for each in refusals if _covers(each.asked, here)], enrolments)))
-    yield from _of_pools(enrolments, allocated, occupied, here)
+                   ((*_labels(refusal), refusal.reason, copies)
+                    for refusal, copies in _within_pools(
+                        [refusal for refusal in refusals if _covers(refusal.asked, second)],
+                        enrolments)))
+    yield from _of_pools(enrolments, allocated, occupied, second)
 
 
 def _within_pools(refusals, enrolments):
-    """Yield (Refusal, copies): of each project at most as many as its pool could serve."""
+    """Yield (Refusal, copies), where the copies of a project fit into its pool together."""
     capacities = collections.defaultdict(collections.Counter)
-    for each in enrolments:
-        capacities[each.pool][each.amount] += 1
+    for enrolment in enrolments:
+        capacities[enrolment.pool][enrolment.amount] += 1
     left = {}
-    for each in refusals:
-        has = capacities[each.pool]
-        owner = each.project_id, each.pool
-        of_pool = left.get(owner, has.total())
-        share = _share_of_one(each.amount, has)
-        copies = min(each.copies, math.floor(of_pool / share + _ROUNDING))
-        left[owner] = of_pool - copies * share
-        yield each, copies
+    for refusal in refusals:
+        in_pool = capacities[refusal.pool]
+        owner = refusal.project_id, refusal.pool
+        free = left.get(owner, in_pool.total())
+        share = _share_of_one(refusal.amount, in_pool)
+        copies = min(refusal.copies, math.floor(free / share + _ROUNDING))
+        left[owner] = free - copies * share
+        yield refusal, copies
 
 
 def _share_of_one(amount, capacities):
-    """Return how many resources, on average, one copy of an amount takes.
+    """Return the average number of resources that one copy of an amount takes.
 
     :param capacities: {capacity: number of resources}.
     """
@@ -72,7 +73,7 @@ def _share_of_one(amount, capacities):
 
 
 def _of_projects(allocated, occupied, idle):
-    """Yield what projects have, in resources and in units."""
+    """Yield the gauges of projects, in resources and in units."""
     for figure, words, shares in (
             ('allocated', 'that are allocated', allocated),
             ('occupied', 'that the cloud holds', occupied)):
@@ -88,39 +89,37 @@ def _of_projects(allocated, occupied, idle):
                     for each in occupied if (each.reservation_id, each.resource_id) in idle))
 
 
-def _of_pools(enrolments, allocated, occupied, here):
-    """Yield how many resources each pool has, and how many of them are in which state."""
-    pools = {each.resource_id: each.pool for each in enrolments}
+def _of_pools(enrolments, allocated, occupied, second):
+    """Yield the gauges of pools: the number of resources, by state."""
+    pools = {enrolment.resource_id: enrolment.pool for enrolment in enrolments}
     states = {
         utilisation.CAPACITY: set(pools),
-        utilisation.ALLOCATED: {each.resource_id for each in allocated},
-        utilisation.OCCUPIED: {each.resource_id for each in occupied},
-        **{kind: {each.resource_id for each in enrolments for name, span in each.absences
-                  if name == kind and _covers(span, here)} for kind in utilisation.ABSENCES}}
+        utilisation.ALLOCATED: {share.resource_id for share in allocated},
+        utilisation.OCCUPIED: {share.resource_id for share in occupied},
+        **{kind: {enrolment.resource_id for enrolment in enrolments
+                  for name, span in enrolment.absences
+                  if name == kind and _covers(span, second)} for kind in utilisation.ABSENCES}}
     words = {utilisation.CAPACITY: 'that are enrolled',
              utilisation.ALLOCATED: 'of which at least a part is allocated',
              utilisation.OCCUPIED: 'of which the cloud holds at least a part for a lease',
              utilisation.OUT_OF_ORDER: 'that are out of order',
              utilisation.ASLEEP: 'that are asleep'}
     for figure, ids in states.items():
-        counts = collections.Counter(pools[each] for each in ids if each in pools)
-        family = prometheus.GaugeMetricFamily(
-            f'climate_pool_{figure}_resources', f'Resources of the pool {words[figure]}',
-            labels=['pool'])
-        for pool in sorted(set(pools.values())):
-            family.add_metric([pool], counts[pool])
-        yield family
+        counts = collections.Counter(pools[key] for key in ids if key in pools)
+        yield counters.gauge(
+            f'climate_pool_{figure}_resources', f'Resources of the pool {words[figure]}', ['pool'],
+            {pool: counts[pool] for pool in sorted(set(pools.values()))})
 
 
 def _idle_shares(connection, shares, now):
     """Return {(reservation id, resource id): the idle share} of the last hour with a sample."""
     hour = use.hour_of(now)
-    found = {}
+    idle_shares = {}
     for reservation_id, resource_id, _, sample in use_samples.by_hour(
-            connection, {each.reservation_id for each in shares}, hour - _HOUR, hour + _HOUR):
+            connection, {share.reservation_id for share in shares}, hour - _HOUR, hour + _HOUR):
         if sample.seconds:
-            found[reservation_id, resource_id] = sample.idle_seconds / sample.seconds
-    return found
+            idle_shares[reservation_id, resource_id] = sample.idle_seconds / sample.seconds
+    return idle_shares
 
 
 def _counted(name, words, labels, rows):
@@ -128,10 +127,7 @@ def _counted(name, words, labels, rows):
     sums = collections.Counter()
     for *values, number in rows:
         sums[tuple(values)] += number
-    family = prometheus.GaugeMetricFamily(name, words, labels=list(labels))
-    for values, number in sorted(sums.items()):
-        family.add_metric(list(values), number)
-    return family
+    return counters.gauge(name, words, labels, dict(sorted(sums.items())))
 
 
 def _labels(counted):

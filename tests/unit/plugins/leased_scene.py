@@ -71,7 +71,7 @@ class Scene:
 
     def call(self, method):
         """One call of a method of the plugin; returns what it returns."""
-        cloud = lease_cloud.LeaseCloud(self.cloud, self.lease_record, base.Attempt(
+        cloud = lease_cloud.ActionCloud(self.cloud, self.lease_record, base.Attempt(
             now=self.clock(), since=builders.NOON, failures=self.failures))
         lease = dataclasses.replace(self.lease_record, reservations=(self.reservation,))
         return getattr(self.plugin, method)(cloud, lease, self.reservation,

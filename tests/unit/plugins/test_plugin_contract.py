@@ -75,7 +75,7 @@ class Scene:
         """Call it until it is done; return what it returns."""
         attempt = base.Attempt(now=builders.NOON, since=builders.NOON, is_first=is_first)
         return until_done(method, lambda: getattr(self.plugin, method)(
-            lease_cloud.LeaseCloud(self.cloud, self.lease, attempt),
+            lease_cloud.ActionCloud(self.cloud, self.lease, attempt),
             self.lease, self.reservation, self.resources))
 
     def stage(self):

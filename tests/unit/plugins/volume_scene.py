@@ -45,7 +45,7 @@ class Scene:
         """Call a method of the plugin once; what `start` returns is kept as the binding."""
         attempt = base.Attempt(now=self.clock(), since=since or builders.NOON)
         found = getattr(self.plugin, method)(
-            lease_cloud.LeaseCloud(self.cloud, self.lease, attempt), self.lease,
+            lease_cloud.ActionCloud(self.cloud, self.lease, attempt), self.lease,
             self.reservation, self.resources)
         if method == 'start':
             self.reservation = dataclasses.replace(self.reservation, binding=found)
