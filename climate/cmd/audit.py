@@ -43,7 +43,7 @@ def examine(parts, fix, wait=time.sleep, unknown=False):
         print(table([(drift, drift.remedy) for drift in drifts], '--fix'))
         return DRIFT if drifts else 0
     outcomes = repairs.Repairs(parts, unknown).make(drifts)
-    left = {drift.key for drift in audit.in_both(drifts, auditor.look())}
+    left = {drift.key for drift in audit.in_both(drifts, auditor.compare())}
     print(table([(drift, f'left: {outcomes[drift] or "it is there again"}' if drift.key in left
                   else 'repaired') for drift in drifts], 'NOW'))
     return DRIFT if left else 0
@@ -67,10 +67,10 @@ def table(rows, last):
 
 def _compare_twice(auditor, grace_seconds, wait):
     """Return the Drifts that two comparisons find, without changes in progress."""
-    drifts = auditor.look()
+    drifts = auditor.compare()
     if not drifts or not grace_seconds:
         return drifts
     print(f'{len(drifts)} found; they are checked again in {grace_seconds} seconds.',
           file=sys.stderr, flush=True)
     wait(grace_seconds)
-    return audit.in_both(drifts, auditor.look())
+    return audit.in_both(drifts, auditor.compare())

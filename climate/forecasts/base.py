@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of a method of forecasts."""
+"""The contract of a forecast method."""
 import abc
 from collections.abc import Sequence
 
@@ -10,24 +10,24 @@ WEEK = 168
 
 
 class Model(abc.ABC):
-    """A model of a series by hours, which can be asked at any hour of the series."""
+    """A model of a series by hours, which forecasts from any hour of the series."""
 
     @abc.abstractmethod
     def day(self, origin: int, ahead: int) -> np.ndarray:
-        """Return what it says of 24 hours, knowing only the series before `origin`.
+        """Return the forecast of 24 hours, knowing only the series before `origin`.
 
-        :param origin: how many hours of the series are known.
-        :param ahead: 0: the first 24 hours from `origin` on; 1: the next 24.
+        :param origin: the number of known hours of the series.
+        :param ahead: 0 for the first 24 hours from `origin` on, 1 for the next 24.
         """
 
 
 class Method(abc.ABC):
-    """A way to forecast a series. It is an entry point of the namespace climate.forecasts.
+    """A method to forecast a series, an entry point of the namespace climate.forecasts.
 
     [forecast] method uses the name of the entry point. One instance serves all threads.
     """
 
-    #: How many hours of a series the method needs before it says anything.
+    #: The number of hours of a series that the method needs.
     least_hours = 0
 
     @abc.abstractmethod

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The method of Holt and Winters, by statsmodels, averaged with the median of the last seasons.
 
-statsmodels would fit the smoothing to the next hour alone. A plan looks days ahead, where slower
+statsmodels would fit the smoothing to the next hour alone. Plans need days ahead, where slower
 smoothing is better. So there is a model for a season of a day and one for a season of a week, each
-the mean of several smoothings. A single wild day moves a smoothed season, but hardly a median; the
-mean of both errs less than each. ``benchmarks.forecast_choice`` shows how the numbers were chosen.
+the mean of several smoothings. A single unusual day moves a smoothed season, but hardly a median;
+the mean of both has a smaller error than either. ``benchmarks.forecast_choice`` shows how the
+numbers were chosen.
 """
 import itertools
 
@@ -22,7 +23,7 @@ class HoltWinters(base.Method):
 
     :cvar levels: the weights of the latest hour in the level.
     :cvar seasonal: the weights of the latest season.
-    :cvar medians: {hours of a season: how many of the last ones the median is of}.
+    :cvar medians: {hours of a season: number of its last ones in the median}.
     """
 
     least_hours = 14 * base.DAY
@@ -42,7 +43,7 @@ class _Mean(base.Model):
         self._models = models
 
     def day(self, origin, ahead):
-        return np.mean([each.day(origin, ahead) for each in self._models], axis=0)
+        return np.mean([model.day(origin, ahead) for model in self._models], axis=0)
 
 
 class _Median(base.Model):
@@ -59,7 +60,7 @@ class _Median(base.Model):
 class _Smoothed(base.Model):
     """The levels and seasons after each hour.
 
-    Each follows from the hours before alone, so one pass serves all origins.
+    Each depends on earlier hours only, so one pass serves all origins.
     """
 
     def __init__(self, series, period, level_weight, season_weight):
@@ -71,10 +72,10 @@ class _Smoothed(base.Model):
             initial_seasonal=first.reshape(_FIRST, period).mean(axis=0) - level)
         # statsmodels takes the logarithm of the error, which is 0 for a series without changes.
         with np.errstate(divide='ignore'):
-            found = model.fit(smoothing_level=level_weight, smoothing_seasonal=season_weight,
+            fitted = model.fit(smoothing_level=level_weight, smoothing_seasonal=season_weight,
                               optimized=False)
         self._period = period
-        self._levels, self._seasons = np.asarray(found.level), np.asarray(found.season)
+        self._levels, self._seasons = np.asarray(fitted.level), np.asarray(fitted.season)
 
     def day(self, origin, ahead):
         hours = ahead * base.DAY + np.arange(base.DAY)

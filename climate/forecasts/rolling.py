@@ -12,13 +12,13 @@ import numpy as np
 
 from climate.forecasts import base
 
-# How many past days choose the model and make the bands.
+# The number of past days that choose the model and make the bands.
 _WINDOW_DAYS = 28
-# The past before it is no measure: the models have just begun.
+# Errors before this are ignored: the models have just begun.
 _BEGINNING_HOURS = 14 * base.DAY
-# So many past days are needed for bands.
+# The number of past days that bands need.
 _FEWEST_DAYS = 3
-# How quickly the width of the bands follows the part of the hours that were in them.
+# How quickly the width of the bands follows the share of hours that were in them.
 _STEP = 0.2
 _NARROWEST, _WIDEST = 0.3, 1.0
 
@@ -71,16 +71,16 @@ class Past:
         self._errors = {}
 
     def ahead(self, origin, ahead):
-        """Return what is expected of 24 hours, from what is known before `origin`.
+        """Return the expected values of 24 hours, known from the hours before `origin`.
 
-        :param ahead: 0: the first 24 hours from `origin` on; 1: the next 24.
+        :param ahead: 0 for the first 24 hours from `origin` on, 1 for the next 24.
         :returns: (expected, half of the widths of the 80 % and of the 95 % band, or None).
         """
         number, errors = self._best(origin, ahead)
         return self._models[number].day(origin, ahead), _widths(errors, ahead)
 
     def error(self, origin):
-        """Return the mean absolute error of a day ahead in the last weeks; None: not known."""
+        """Return the mean absolute error of a day ahead in the last weeks; None if unknown."""
         _, errors = self._best(origin, 0)
         return float(np.mean(errors[-_WINDOW_DAYS:])) if errors else None
 
@@ -113,20 +113,20 @@ def _widths(errors, ahead):
     """Return half the widths of the 80 % and of the 95 % band, or None.
 
     :param errors: the absolute errors of past days, of 24 hours each, in order.
-    :param ahead: how many more days pass before an error is known.
+    :param ahead: the number of further days before an error is known.
     """
     if len(errors) < _FEWEST_DAYS:
         return None
     return tuple(float(np.quantile(np.concatenate(errors[-_WINDOW_DAYS:]),
-                                   _level(errors, ahead, wanted)))
-                 for wanted in (0.8, 0.95))
+                                   _level(errors, ahead, share)))
+                 for share in (0.8, 0.95))
 
 
-def _level(errors, ahead, wanted):
-    """Return the quantile of past errors that would have held the `wanted` part of the hours."""
-    level = wanted
+def _level(errors, ahead, share):
+    """Return the quantile of past errors that would have covered a `share` of the hours."""
+    level = share
     for place in range(_FEWEST_DAYS + ahead, len(errors)):
         known = np.concatenate(errors[max(0, place - ahead - _WINDOW_DAYS):place - ahead])
         inside = np.mean(errors[place] <= np.quantile(known, level))
-        level = min(max(level + _STEP * (wanted - inside), _NARROWEST), _WIDEST)
+        level = min(max(level + _STEP * (share - inside), _NARROWEST), _WIDEST)
     return level

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The seasonal naive method: each hour is as the same hour a week before."""
+"""The seasonal naive method: each hour repeats the same hour of the week before."""
 import numpy as np
 
 from climate.forecasts import base
 
 
 class SeasonalNaive(base.Method):
-    """Repeats the last week; of a younger pool its last day, or its mean."""
+    """Repeats the last week; for a younger pool its last day, or its mean."""
 
     def models(self, series):
         return [_Repeated(series)]

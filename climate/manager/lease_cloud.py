@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cloud as a plugin uses it during an action for one lease."""
+"""The interface of the cloud that a plugin gets during an action for one lease."""
 from oslo_log import log
 
 from climate import errors
@@ -16,8 +16,8 @@ class ActionCloud:
     """The cloud, used as Climate itself or on behalf of the lease's owner.
 
     :ivar attempt: the ``plugins.base.Attempt`` in which the plugin is called; None if the plugin
-        is only asked a question.
-    :ivar warnings: {reservation id: {key: texts.Text}}, what the plugin has warned of: see `warn`.
+        only answers a question.
+    :ivar warnings: {reservation id: {key: texts.Text}}, the warnings of the plugin: see `warn`.
     :ivar released: {reservation id: ids of Resources}: see `release`.
     """
 
@@ -25,7 +25,7 @@ class ActionCloud:
                  secrets=None):
         """Prepare the cloud without calling it.
 
-        :param announcements: has ``lacks(what, words)``; None: nothing is announced.
+        :param announcements: has ``lacks(what, words)``; None if nothing is announced.
         :param registry: the Registry of the plugins, for `fields`.
         :param secrets: {reservation id: {name: value}}, for `whole_request`.
         """
@@ -43,7 +43,7 @@ class ActionCloud:
         return self._cloud.as_service()
 
     def as_user(self):
-        """Return the Services that act for the owner, so that all they create is the owner's.
+        """Return the Services that act for the owner, who then owns all created objects.
 
         :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
         """
@@ -61,7 +61,7 @@ class ActionCloud:
         try:
             trust = services.keystone.redelegate()
         except errors.TrustRefused as error:
-            # Climate made the trust of the lease when it asked for fewer redelegations.
+            # An earlier release created the trust of the lease, with fewer redelegations.
             LOG.warning('Lease %s: only one trust can be made from its trust: %s', self._lease.id,
                         error.message)
             return services
@@ -70,49 +70,49 @@ class ActionCloud:
     def warn(self, reservation, key, text, operators_text=None):
         """Add a warning to the history and the reason of the lease.
 
-        :param operators_text: what operators read instead, such as the words of Nova.
+        :param operators_text: the text for operators instead, such as the words of Nova.
 
-        It is written when this action is over. From then on ``binding['warnings']`` of the
-        reservation has the key, so that a plugin sees that its warning is written.
+        It is written at the end of this action. From then on ``binding['warnings']`` of the
+        reservation has the key, which shows the plugin that its warning is written.
         """
         self.warnings.setdefault(reservation.id, {})[key] = texts.Text(
             text, operators_text or text)
 
     def whole_request(self, reservation):
-        """Return the request of a reservation with the fields that its plugin calls secret."""
+        """Return the request of a reservation with the secret fields of its plugin."""
         return {**reservation.request, **self._secrets.get(reservation.id, reservation.secrets)}
 
     def fields(self, reservation):
-        """Return the fields of a reservation of the lease as answers have them, with its id.
+        """Return the fields of a reservation as API responses show them, with its id.
 
-        A plugin reads there what the reservations made that its own depends on.
+        A plugin finds there the objects of the reservations that its own one depends on.
         """
         plugin = self._registry.plugin(reservation.resource_type)
         return {'id': reservation.id, **plugin.fields(reservation)}
 
     def announce(self, what, words):
-        """Tell the owner in the history what is done next to servers, or what was made.
+        """Announce in the history the next step for servers, or their creation.
 
         :param what: the heading of the entries, such as "delete server".
-        :param words: {id: what to tell of it}; the words contain the id.
-        :raises StillBusy: it is written after this call; the method is called again then.
+        :param words: {id: the text of its entry, which contains the id}.
+        :raises StillBusy: the entries are written after this call; call the method again then.
         """
         if words and self._announcements is not None and self._announcements.lacks(what, words):
             raise errors.StillBusy(service='Climate', has_own_limit=True, reason=(
                 f'{what}: it is written into the history first.'))
 
     def release(self, reservation, resources):
-        """Release these Resources of a reservation before its end is done.
+        """Release Resources of a reservation before its end is done.
 
-        Call it in `end` once the cloud has them back, before an error because of the others.
+        Call it in `end` once they are free in the cloud, before raising an error for the others.
         """
         self.released.setdefault(reservation.id, set()).update(each.id for each in resources)
 
     def as_owner_or_service(self):
         """Return the Services that act for the owner or, if that is impossible, as Climate itself.
 
-        Use this only to take back the resources of a lease, which must not fail because the owner
-        is gone. The caller must hand what Climate then creates over to the owner's project.
+        Use this only to release the resources of a lease, which must not fail because the owner is
+        gone. The caller must transfer the objects that Climate then creates to the owner's project.
         """
         try:
             return self.as_user()

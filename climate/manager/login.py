@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The login of a manager: it is not ready before the services of the cloud accept it."""
+"""The login of a manager, which is ready once the services of the cloud accept it."""
 from oslo_log import log
 
 from climate import errors
@@ -9,9 +9,9 @@ LOG = log.getLogger(__name__)
 
 
 class Login:
-    """Whether the cloud accepts this manager, as far as the last look found.
+    """The access of this manager to the cloud, by the last check.
 
-    Each service must accept it once. Afterwards only Keystone is asked.
+    Each service must accept it once. Afterwards only Keystone is checked.
 
     :param core: the Core of the manager.
     :param owner: the name of the manager, for the log.
@@ -20,42 +20,42 @@ class Login:
     def __init__(self, core, owner):
         self._core = core
         self._owner = owner
-        self._looked = False
+        self._checked = False
         self._accepted = False
-        # The CloudError of the last look; None: the manager was accepted.
+        # The CloudError of the last check; None if the manager was accepted.
         self._error = None
 
     @property
     def may_act(self):
         """Return whether events may be carried out.
 
-        Each of them would fail with a service that refuses, and its lease with it. If a service
-        does not answer, they are tried again as in every outage.
+        With a service that refuses the manager, each event would fail, and its lease with it. If a
+        service does not answer, events are tried again as in every outage.
         """
-        return self._looked and not self._is_refused
+        return self._checked and not self._is_refused
 
-    def look(self):
+    def refresh(self):
         """Check the access to the cloud; log a change, and wake the event loop."""
         error = None
         try:
             self._check()
-        except errors.CloudError as found:
-            error = found
-        changed = not self._looked or _kind(error) != _kind(self._error)
-        self._looked, self._error = True, error
+        except errors.CloudError as cloud_error:
+            error = cloud_error
+        changed = not self._checked or _kind(error) != _kind(self._error)
+        self._checked, self._error = True, error
         if changed:
-            self._tell()
+            self._log()
             self._core.notify()
 
     def check(self):
-        """Raise the error of the last look if a service refused this manager.
+        """Raise the error of the last check if a service refused this manager.
 
-        :raises CloudError: this manager cannot work until its configuration is mended.
-        :raises ManagerNotReady: there was no look yet.
+        :raises CloudError: this manager cannot work until its configuration is corrected.
+        :raises ManagerNotReady: there was no check yet.
         """
         if self._is_refused:
             raise self._error
-        if not self._looked:
+        if not self._checked:
             raise errors.ManagerNotReady()
 
     def _check(self):
@@ -63,7 +63,7 @@ class Login:
             # Asks Keystone only if the token expires soon.
             self._core.cloud.log_in()
             return
-        # Events wait for the first look, so a service that hangs must not hold it up for long.
+        # Events wait for the first check, so a service that hangs must not delay it for long.
         with guard.answered_within(self._core.conf.manager.cloud_answer_seconds):
             self._core.cloud.check()
         self._accepted = True
@@ -73,7 +73,7 @@ class Login:
         return (self._error is not None
                 and not isinstance(self._error, errors.CloudUnreachable))
 
-    def _tell(self):
+    def _log(self):
         if self._error is None:
             LOG.info('Manager %s: ready', self._owner)
         elif self._is_refused:
@@ -85,5 +85,5 @@ class Login:
 
 
 def _kind(error):
-    """Return what two errors of the same problem have in common."""
+    """Return a key that is equal for two errors of the same problem."""
     return type(error), error and error.kwargs['service']

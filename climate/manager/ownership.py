@@ -10,15 +10,15 @@ _USED = 0.9
 
 
 class ClaimLost(Exception):
-    """Another manager has claimed the event, or may have: this manager does and writes no more."""
+    """Another manager may have claimed the event, so this one must do and write no more for it."""
 
 
 class Ownership:
     """The time during which this manager owns a claim, by the clock of this process alone.
 
-    :param monotonic: returns seconds that only rise, also while the process is stopped.
+    :param monotonic: returns seconds that rise also while the process is stopped.
     :param began: the value of `monotonic` before the claim was written.
-    :param seconds: how long the claim lasts.
+    :param seconds: the duration of the claim.
     :ivar given_up: the manager stops, so it must hand back the event.
     """
 
@@ -29,7 +29,7 @@ class Ownership:
         self.given_up = False
 
     def prolong(self, began):
-        """Prolong the claim, which was written again after the moment `began`."""
+        """Prolong the claim, which was written again after `began`."""
         self._until = began + self._seconds
 
     def end(self, given_up=False):
@@ -53,8 +53,7 @@ class Withdrawn(Exception):
 def refuse_overtaken(connection, lease):
     """Lock a claimed lease, and raise ClaimLost unless its claim is the latest.
 
-    Call it after resources are locked, as in every booking, and before anything of the lease is
-    written.
+    Call it after resources are locked, as in every booking, and before the lease is written.
 
     :returns: True if nobody else has changed the lease since it was read.
     :raises ClaimLost: another manager has claimed an event of the lease since it was read.
@@ -66,15 +65,15 @@ def refuse_overtaken(connection, lease):
 
 
 def current(connection, lease):
-    """Lock a claimed lease and return it as it is now.
+    """Lock a claimed lease and return its current state.
 
-    Call it after resources are locked, and before anything of the lease is written.
+    Call it after resources are locked, and before the lease is written.
 
     :raises ClaimLost: another manager has taken the lease over.
     :raises Withdrawn: the lease is being deleted.
     """
     refuse_overtaken(connection, lease)
-    found = leases.get(connection, lease.id)
-    if agenda.deletion_ordered(found):
+    locked = leases.get(connection, lease.id)
+    if agenda.deletion_ordered(locked):
         raise Withdrawn()
-    return found
+    return locked

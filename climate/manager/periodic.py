@@ -36,7 +36,7 @@ _SAMPLE_SECONDS = 20
 
 
 class Periodic:
-    """The periodic tasks of one manager, with the parts that they share with other threads.
+    """The periodic tasks of one manager, with the objects that they share with other threads.
 
     :param owner: the name of the manager.
     :param stopping: an event that is set when the manager stops.
@@ -49,7 +49,7 @@ class Periodic:
         self._power = power_drivers.load(core.conf, core.cloud)
         self.clock_watch = clock_watch.ClockWatch(core, owner)
         self.watch = target_watch.Watch(core)
-        self.checks = checks.Checks(core, owner)
+        self.checks = checks.HealthChecks(core, owner)
         self._refresher = refresh.Refresher(core, owner)
         self.audit_schedule = schedule.AuditSchedule(core, owner)
         self.deliverers = [delivery.Deliverer(core, owner, name, notifier)
@@ -61,7 +61,7 @@ class Periodic:
         A task is a function of the current time.
         """
         found = {**self._always(), **{
-            # A clock that jumped would give up what waits, and delete logs.
+            # After a jump of the clock, these tasks would give up waiting work, and delete logs.
             name: (functools.partial(self._unless_doubted, task), pause)
             for name, (task, pause) in self._by_the_clock().items()}}
         # A task with a pause of 0 seconds is off.
@@ -95,7 +95,7 @@ class Periodic:
             'delete early creations': (early.Reaper(core).reap, reaper_seconds),
             'bill': (biller.Biller(core).bill, conf.billing.interval_seconds),
             **{name: (functools.partial(self._if_mine, task), poll_seconds) for name, task in (
-                ('check health', self.checks.look),
+                ('check health', self.checks.check),
                 ('move leases off broken resources', healing.Healing(core).heal),
                 ('flag running leases', self._refresher.judge),
                 ('carry out maintenance', windows.Windows(core, self._owner).carry_on))},
@@ -113,12 +113,12 @@ class Periodic:
         return found
 
     def _unless_doubted(self, task, now):
-        """Run a task that deletes or repairs what is due, unless the clock is doubted."""
+        """Run a task that depends on the time, unless the clock is in doubt."""
         if self.clock_watch.look(now):
             task(now)
 
     def _deliver(self, deliverer, now):
-        """Let a Deliverer send what is due, also for long, unless the clock is doubted."""
+        """Send due deliveries, for as long as necessary, unless the clock is in doubt."""
         if self.clock_watch.look(now):
             deliverer.deliver(now, lambda moment: (
                 not self._stopping.is_set() and self.clock_watch.look(moment)))

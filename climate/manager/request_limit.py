@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The limit of the bytes that the requests of one project may have in the database."""
+"""The limit of the bytes of requests that one project may store in the database."""
 import datetime
 
 from climate import errors
 from climate.db import request_sizes
 
-# Whoever creates and deletes leases again and again fills the database until the next purge, too.
+# Leases that a project created and deleted within this time count: they fill the database until the
+# next purge, too.
 _COUNTED = datetime.timedelta(days=1)
 
 
 def refuse_more(core, project_id, more_bytes, now):
-    """Refuse a request that takes its project above the limit.
+    """Refuse a request that would exceed the limit of its project.
 
-    Nothing is locked: requests of one project at the same moment may exceed the limit by their own
-    bytes, of which `[api] max_body_bytes` and `max_requests_per_project` are the maximum.
+    Nothing is locked: simultaneous requests of one project may exceed the limit by their own bytes,
+    which `[api] max_body_bytes` and `max_requests_per_project` limit.
 
     :param more_bytes: the bytes that the request adds to those in the database.
     :raises TooManyRequestBytes: the limit does not allow it.

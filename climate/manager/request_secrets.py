@@ -10,30 +10,31 @@ from climate.domain import texts
 # Shorter values, such as "1" or "true", would mask ordinary words.
 _SHORTEST = 5
 _MASK = '***'
-# How many texts are searched for in a message. A request may have a hundred thousand.
+# The number of texts that are searched for in a message. A request may have a hundred thousand.
 _MOST = 10_000
 _WORD = re.compile('[A-Za-z0-9]+')
-# The maximum length of a message. It is cut after the secrets are masked: the beginning of a secret
-# would not be found.
+# The maximum length of a message. Cut it only after masking, or the beginning of a secret would
+# remain.
 _LONGEST = 2_000
 
 
 def read(core, reservations):
-    """Return {reservation id: {name: value}} of those whose plugin calls fields secret.
+    """Return {reservation id: {name: value}} of the reservations with secret fields.
 
-    A field that the request does not have is None. So are all once the reservation was started. A
-    manager of an earlier release stored them in the request.
+    A field that the request lacks is None, and so are all fields after the start. A manager of an
+    earlier release stored them in the request.
     """
     plugins = core.registry.plugins
-    known = {each.id: {name: each.request.get(name)
-                       for name in plugins[each.resource_type].secret_fields}
-             for each in reservations
-             if each.resource_type in plugins and plugins[each.resource_type].secret_fields}
+    known = {reservation.id: {name: reservation.request.get(name)
+                              for name in plugins[reservation.resource_type].secret_fields}
+             for reservation in reservations
+             if reservation.resource_type in plugins
+             and plugins[reservation.resource_type].secret_fields}
     if not known:
         return {}
     with core.database.reader() as connection:
-        found = rows.secrets_of(connection, known)
-    return {key: {**fields, **found.get(key, {})} for key, fields in known.items()}
+        stored = rows.secrets_of(connection, known)
+    return {key: {**fields, **stored.get(key, {})} for key, fields in known.items()}
 
 
 def masked(plugin, secrets, error: errors.ClimateError) -> texts.Text:
@@ -43,25 +44,25 @@ def masked(plugin, secrets, error: errors.ClimateError) -> texts.Text:
 
     :param secrets: the secret fields of the request, {name: value}.
     """
-    found = texts.of_error(error)
+    message = texts.of_error(error)
     known = plugin.secret_texts(secrets) if secrets else ()
-    candidates = [text for text in known if len(text) >= _SHORTEST and _may_be_in(text, found)]
+    candidates = [text for text in known if len(text) >= _SHORTEST and _may_be_in(text, message)]
     if len(candidates) > _MOST:
         return texts.same('The message may repeat parts of the request and is not shown.')
     # A secret may be a part of another one.
     by_length = sorted({form for text in candidates for form in _forms(text)},
                        key=len, reverse=True)
-    return texts.Text(_without(found.owner, by_length), _without(found.operator, by_length))
+    return texts.Text(_without(message.owner, by_length), _without(message.operator, by_length))
 
 
-def _may_be_in(text, found):
-    """Return whether a Text may have any form of a text: its longest word is the same in each."""
+def _may_be_in(text, message):
+    """Return whether a Text may contain a form of a text: all forms have its longest word."""
     longest = max(_WORD.findall(text), key=len, default='')
-    return longest in found.owner or longest in found.operator
+    return longest in message.owner or longest in message.operator
 
 
 def _forms(text):
-    """Yield the forms in which a service may repeat a text: as it is, quoted, on one line."""
+    """Yield the forms in which a service may repeat a text: unchanged, quoted, on one line."""
     for form in (text, repr(text)[1:-1], ascii(text)[1:-1], json.dumps(text)[1:-1],
                  json.dumps(text, ensure_ascii=False)[1:-1]):
         yield form
@@ -69,6 +70,6 @@ def _forms(text):
 
 
 def _without(message, secrets):
-    for each in secrets:
-        message = message.replace(each, _MASK)
+    for secret in secrets:
+        message = message.replace(secret, _MASK)
     return message if len(message) <= _LONGEST else f'{message[:_LONGEST]}…'

@@ -20,18 +20,18 @@ class Outcome:
         RECORDED, everything was written already, together with the end of the claim.
     :ivar reason: a ``texts.Text`` for the lease and the log, or None.
     :ivar states: {reservation id: its new state}.
-    :ivar bindings: {reservation id: what the cloud made for it}.
+    :ivar bindings: {reservation id: the binding, which describes its objects in the cloud}.
     :ivar free: ids of reservations that occupy no resource any more.
     :ivar released: {reservation id: ids of resources released before its end is done}.
     :ivar patient: the event is tried again without limit while the result is BUSY.
-    :ivar slow: what it waits for takes minutes, so that it is looked at ever more seldom.
+    :ivar slow: the cloud takes minutes, so the pauses between the checks grow.
     :ivar unreachable: it failed only because services of the cloud did not answer.
     :ivar over: no reservation of the lease is left, so the lease ends early.
-    :ivar given_back: what could not be started for too long was ended.
+    :ivar given_back: a start that failed for too long was ended.
     :ivar warnings: {reservation id: {key: texts.Text}}, for the history and reason of the lease.
-    :ivar missing_resources: ids of reservations that started with less than was asked for; None:
+    :ivar missing_resources: ids of reservations that started with less than requested; None if
         unknown.
-    :ivar taken: the ``domain.idle.Taking`` that was taken back of an idle lease, or None.
+    :ivar taken: the ``domain.idle.Taking`` that was reclaimed from an idle lease, or None.
     :ivar in_vain: ids of reservations that are over because their target never appeared.
     """
 
@@ -52,7 +52,7 @@ class Outcome:
     taken: idle.Taking | None = None
 
     def without(self, ids):
-        """Return this outcome without the reservations `ids`, which are to be tried again."""
+        """Return this outcome without the reservations `ids`, which are tried again later."""
         return dataclasses.replace(
             self, result=BUSY if self.result == DONE else self.result, over=False,
             states={key: state for key, state in self.states.items() if key not in ids},

@@ -39,7 +39,7 @@ LOG = log.getLogger(__name__)
 # The shortest sleep while a due event cannot be claimed.
 _SHORTEST_SLEEP_SECONDS = 0.05
 _FORGET = datetime.timedelta(hours=1)
-# The pause between two looks at the login. One asks Keystone only if the token expires soon.
+# The pause between two checks of the login, which call Keystone only if the token expires soon.
 _LOGIN_SECONDS = 10
 # The default time limit of a stop, the share of it in which running events may finish, and the
 # share in which the others are handed back. The rest is for closing everything else.
@@ -79,8 +79,8 @@ class Manager:
     """One manager, which works in threads of this process.
 
     :param serve_rpc: False if the API is in the same process and calls `endpoint` directly.
-    :param login_seconds: the pause between two looks at the login.
-    :param clock: returns the present moment; None: the clock of the database.
+    :param login_seconds: the pause between two checks of the login.
+    :param clock: returns the current time; None for the clock of the database.
     """
 
     def __init__(self, conf, serve_rpc=True, login_seconds=_LOGIN_SECONDS, clock=None):
@@ -120,11 +120,11 @@ class Manager:
         self._since = self.core.clock()
         metrics.serve(self.core, self.event_loop, self.periodic.audit_schedule, self.clock_watch,
                       self.periodic.deliverers)
-        # After that, so that a manager that cannot start is in no list.
-        self._guarded(self._seen, 'report as running')
+        # Only now, so that a manager that cannot start is in no list.
+        self._guarded(self._report_running, 'report as running')
         self._listener = target_watch.listen(
             self._conf, self.periodic.watch, self.core.clock,
-            [checks.Listener(self.periodic.checks, self.core.clock)])
+            [checks.ServiceListener(self.periodic.checks, self.core.clock)])
         for work in (self._run_events, self._keep_claims):
             self._run(work)
         for name, (task, pause) in self.periodic.tasks().items():
@@ -138,10 +138,10 @@ class Manager:
     def stop(self, within_seconds=_STOP_SECONDS):
         """Stop taking new work, finish or hand back running events, and close everything.
 
-        Calls that were taken before are answered.
+        Calls that had begun before are answered.
 
-        An event that is still in a cloud call after `within_seconds` is left unfinished; its claim
-        expires.
+        An event that is still in a cloud call after `within_seconds` is left unfinished, and its
+        claim expires.
         """
         if self._stopping.is_set():
             return
@@ -167,7 +167,7 @@ class Manager:
         self._idle.set()
         for thread in self._threads:
             thread.join()
-        self._guarded(self._gone, 'report as stopped')
+        self._guarded(self._report_stopped, 'report as stopped')
         self.core.database.dispose()
         LOG.info('Manager %s: stopped', self.owner)
 
@@ -193,14 +193,14 @@ class Manager:
             except errors.ClimateError as error:
                 LOG.warning('Events cannot be carried out now, they are tried again: %s',
                             error.message)
-            except Exception:  # The door of a tick: the next one may succeed.
+            except Exception:  # Outer loop: the next tick may succeed.
                 LOG.exception('A tick of the event loop failed; the next one follows')
             self._notified.wait(pause)
 
     def _until_next(self, now, claimed):
         """Return the seconds to sleep after the tick at `now`.
 
-        :param claimed: how many events that tick claimed.
+        :param claimed: the number of events that the tick claimed.
         """
         longest = self._conf.manager.poll_seconds
         # While no worker is free, no event can be claimed, and a free worker notifies us.
@@ -214,18 +214,18 @@ class Manager:
     def _keep_logged_in(self):
         self.core.counts.add_task('login')
         while not self._stopping.is_set():
-            self._guarded(self._login.look, 'login')
+            self._guarded(self._login.refresh, 'login')
             self._stopping.wait(self._login_seconds)
 
     def _keep_claims(self):
         for name in ('prolong claims', 'report as running'):
             self.core.counts.add_task(name)
         pause = heartbeat.pause_seconds(self._conf.manager.claim_seconds)
-        # Prolong until the last action ends: while a stop waits for an event to finish, no other
-        # manager may take that event over.
+        # Prolong until the last action ends: while a stop waits for an event, no other manager may
+        # take that event over.
         while not self._idle.wait(pause):
             self._guarded(self.event_loop.prolong, 'prolong claims')
-            self._guarded(self._seen, 'report as running')
+            self._guarded(self._report_running, 'report as running')
 
     def _repeat(self, name, task, pause):
         self.core.counts.add_task(name)
@@ -235,14 +235,14 @@ class Manager:
             self._guarded(lambda: task(self.core.clock()), name)
             wait = pause
 
-    def _seen(self):
+    def _report_running(self):
         now = self.core.clock()
         with self.core.database.writer() as connection:
             managers.forget(connection, now - _FORGET)
             managers.seen(connection, self.owner, socket.gethostname(), self._since, now,
                           self.event_loop.running)
 
-    def _gone(self):
+    def _report_stopped(self):
         with self.core.database.writer() as connection:
             managers.gone(connection, self.owner)
 

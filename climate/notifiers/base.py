@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of a notifier: one way to send notifications to their subscribers."""
+"""The contract of a notifier, which sends notifications to their subscribers."""
 import abc
 import contextlib
 import dataclasses
 
 
 class Undelivered(Exception):
-    """A notification was not accepted; the text says why, for the log of the subscription.
+    """A notification was not accepted; the text is the reason, for the log of the subscription.
 
     :ivar permanent: the same notification will never be accepted, so it is given up.
     :ivar counts: the receiver is at fault. After many such failures its subscription is switched
@@ -20,7 +20,7 @@ class Undelivered(Exception):
 
 
 class Down(Undelivered):
-    """Nothing can be sent by this notifier now, to nobody; no receiver is at fault."""
+    """The notifier can send to nobody now; no receiver is at fault."""
 
     def __init__(self, reason):
         super().__init__(reason, counts=False)
@@ -30,10 +30,10 @@ class Down(Undelivered):
 class Message:
     """One notification for one subscriber.
 
-    :ivar id: the same at every attempt, so that a receiver can drop doubles.
+    :ivar id: the same at every attempt, so that a receiver can drop duplicates.
     :ivar address: the mail address or URL of the subscription.
     :ivar secret: the key that signs it, or None.
-    :ivar body: what is told, as JSON-ready data: id, kind, headline, at, lease and more.
+    :ivar body: the content, as JSON-ready data: id, kind, headline, at, lease and more.
     """
 
     id: str
@@ -42,14 +42,14 @@ class Message:
     body: dict
 
     def __repr__(self):
-        # A log line or a traceback must not have the secret.
+        # A log line or a traceback must not contain the secret.
         return f'Message({self.id})'
 
 
 class Notifier(abc.ABC):
-    """A way to send notifications, such as mail. The entry point has its name.
+    """A transport of notifications, such as mail. The entry point has its name.
 
-    :ivar has_secret: each of its subscriptions has a secret that signs what is sent.
+    :ivar has_secret: each of its subscriptions has a secret that signs the notifications.
     """
 
     has_secret = False
@@ -59,7 +59,7 @@ class Notifier(abc.ABC):
 
     @property
     def workers(self):
-        """How many messages may be sent at the same time."""
+        """The number of messages that may be sent at the same time."""
         return 1
 
     @abc.abstractmethod
@@ -70,7 +70,7 @@ class Notifier(abc.ABC):
         """
 
     def template_problems(self):
-        """Return what is wrong with the operator's templates, as sentences."""
+        """Return the errors of the operator's templates, as sentences."""
         return []
 
     @abc.abstractmethod
@@ -82,7 +82,7 @@ class Notifier(abc.ABC):
 
     @contextlib.contextmanager
     def session(self):
-        """Yield a function that sends one Message; what it opens is closed after the block.
+        """Yield a function that sends one Message; its connections are closed after the block.
 
         The function raises Undelivered if the message was not accepted.
         """

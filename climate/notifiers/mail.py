@@ -47,7 +47,7 @@ class Mail(base.Notifier):
                 'implicit.')
 
     def template_problems(self):
-        """Return what is wrong with the operator's templates, as sentences."""
+        """Return the errors of the operator's templates, as sentences."""
         return self._templates.problems()
 
     def checked(self, address):
@@ -59,7 +59,7 @@ class Mail(base.Notifier):
             found = _parsed(address)
         except ValueError as error:
             raise errors.BadField(field='address', reason=f'{error}.') from error
-        allowed = [each.lower().lstrip('@') for each in self._conf.mail.allowed_domains]
+        allowed = [domain.lower().lstrip('@') for domain in self._conf.mail.allowed_domains]
         if allowed and found.domain.lower() not in allowed:
             raise errors.BadField(field='address', reason=(
                 f'mail goes to these domains only: {", ".join(allowed)}.'))
@@ -67,7 +67,7 @@ class Mail(base.Notifier):
 
     @contextlib.contextmanager
     def session(self):
-        # One connection for all mail of a session, opened with the first one.
+        # One connection for all mail of a session, opened for the first mail.
         server = []
 
         def send(mail):
@@ -81,8 +81,8 @@ class Mail(base.Notifier):
         try:
             yield send
         finally:
-            for each in server:
-                _close(each)
+            for open_server in server:
+                _close(open_server)
 
     def _connect(self):
         conf = self._conf.mail
@@ -137,7 +137,7 @@ class Mail(base.Notifier):
         found['Subject'] = _plain(self._templates.render(mail_templates.SUBJECT, mail.body))
         found['Date'] = utils.localtime()
         found['Message-ID'] = f'<{mail.id}@{sender.rpartition("@")[2]}>'
-        # No program answers to it: RFC 3834.
+        # RFC 3834: no program answers it.
         found['Auto-Submitted'] = 'auto-generated'
         found['Climate-Notification-Id'] = mail.id
         found.set_content(self._templates.render(mail_templates.TEXT, mail.body))
@@ -192,14 +192,14 @@ def _refused(code, text):
 
 
 def _words(error):
-    """Return what a failure of the server is, without what was sent to it."""
+    """Return the description of a failure of the server, without the content of the mail."""
     if isinstance(error, smtplib.SMTPAuthenticationError):
         return f'it does not accept the login ({error.smtp_code}).'
     return f'{type(error).__name__}: {" ".join(str(error).split())[:_LONGEST_REASON]}'
 
 
 def _close(server):
-    """Say goodbye to a server, whatever state it is in."""
+    """Close the connection to a server in any state."""
     with contextlib.suppress(smtplib.SMTPException, OSError):
         server.quit()
     server.close()

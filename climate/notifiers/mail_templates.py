@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The templates of mail: the built-in ones, and those by which an operator replaces them."""
+"""The templates of mail: the built-in ones, and those of the operator that replace them."""
 import collections.abc
 import datetime
 import itertools
@@ -17,12 +17,12 @@ LOG = log.getLogger(__name__)
 
 #: The parts of a mail.
 PARTS = SUBJECT, TEXT, HTML = ('subject.txt', 'body.txt', 'body.html')
-# Enough for every template; a larger one is an error of its author.
+# The limit of the text; a template that exceeds it has an error.
 _LONGEST = 200_000
 _LONGEST_SUBJECT = 200
-# How many steps the loops over range() of one part may have together.
+# The number of steps that the loops over range() of one part may have together.
 _MOST_STEPS = 100_000
-# What a template may fail with: errors of Jinja2, of its file, and of any expression in it.
+# The errors of a template: those of Jinja2, of its file, and of any expression in it.
 _FAILURES = (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, MemoryError,
              OSError, RuntimeError, TypeError, ValueError)
 
@@ -37,7 +37,7 @@ _LEASE = {
 class Templates:
     """Renders the parts of a mail.
 
-    :param directory: the operator's templates; None or '': there are none.
+    :param directory: the operator's templates; None or '' if there are none.
     """
 
     def __init__(self, directory=None):
@@ -54,13 +54,13 @@ class Templates:
         text, problem = self._tried(part, body['kind'], body)
         if problem is not None:
             LOG.error('Mail template for %s: %s; the built-in template is used instead. '
-                      '"climate-status upgrade check" shows what is wrong.', part, problem)
+                      '"climate-status upgrade check" shows the error.', part, problem)
         if text is not None:
             return text
         return self._finished(part, self._built_in.get_template(part), body)
 
     def problems(self):
-        """Return what is wrong with the operator's templates, as sentences."""
+        """Return the errors of the operator's templates, as sentences."""
         found = []
         for part, kind in itertools.product(PARTS, notification_kinds.KINDS):
             tried = (self._tried(part, kind, body) for body in examples(kind))
@@ -72,7 +72,7 @@ class Templates:
     def _tried(self, part, kind, body):
         """Render the operator's template for a part.
 
-        :returns: (text, None); (None, what is wrong with it); (None, None) if there is none.
+        :returns: (text, None); (None, its error); (None, None) if there is no such template.
         """
         if self._own is None:
             return None, None
@@ -82,7 +82,7 @@ class Templates:
         except jinja2.TemplatesNotFound:
             return None, None
         except _FAILURES as error:
-            return None, told(error)
+            return None, described(error)
 
     @staticmethod
     def _finished(part, template, body):
@@ -90,7 +90,7 @@ class Templates:
         for piece in template.generate(**{
                 'lease': None, 'details': None, 'seconds_before_end': None, **body,
                 'range': _limited_range()}):
-            # A piece of HTML that is escaped already would escape all that is added to it.
+            # Escaped HTML (Markup) would escape the pieces that are added to it.
             text += str(piece)
             if len(text) > _LONGEST:
                 raise ValueError(f'{template.name}: it makes more than {_LONGEST} characters')
@@ -101,7 +101,7 @@ class Templates:
 
 
 class _Environment(sandbox.SandboxedEnvironment):
-    """A sandbox in which no product is so large that it takes the memory of the manager."""
+    """A sandbox that limits products, so that none takes the memory of the manager."""
 
     intercepted_binops = frozenset(('*', '**'))
 
@@ -117,7 +117,7 @@ class _Environment(sandbox.SandboxedEnvironment):
 
 
 def _limited_range():
-    """Return a range() for one rendering, so that loops inside of loops come to an end."""
+    """Return a range() for one rendering that limits the steps of all loops together."""
     left = _MOST_STEPS
 
     def limited(*numbers):
@@ -131,7 +131,7 @@ def _limited_range():
     return limited
 
 
-def told(error):
+def described(error):
     """Return an error of a template in one line, with the file and the line if they are known."""
     place = getattr(error, 'name', None) or ''
     line = getattr(error, 'lineno', None)
@@ -166,9 +166,9 @@ def _environment(directory):
 
 
 def _moment(text):
-    """Return a moment of the JSON as people read it."""
-    found = datetime.datetime.fromisoformat(text)
-    return f'{moments.in_utc(found):%Y-%m-%d %H:%M} UTC'
+    """Return a time of the JSON in a readable form."""
+    moment = datetime.datetime.fromisoformat(text)
+    return f'{moments.in_utc(moment):%Y-%m-%d %H:%M} UTC'
 
 
 def _span(seconds):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Notifications by webhook: JSON, signed with HMAC-SHA256, posted to an address of the user.
 
-The name in the address is resolved once. The connection goes to the very address that was found
-and allowed, so a name that changes its address meanwhile changes nothing. Redirects are not
-followed, proxies are not used, and the body of an answer is not read.
+The name in the URL is resolved once, and the connection goes to the IP address that was checked, so
+a name that changes its address meanwhile has no effect. Redirects are not followed, proxies are
+not used, and the body of a response is not read.
 """
 import contextlib
 import hashlib
@@ -29,7 +29,7 @@ SIGNATURE_HEADER = 'Climate-Signature'
 _LONGEST_URL = 2000
 _PORTS = {'https': 443, 'http': 80}
 _GONE = 410
-# The name of a host as DNS has them, or an IPv6 address.
+# The name of a host in DNS, or an IPv6 address.
 _LONGEST_NAME = 253
 _HOST = re.compile(r'(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*'
                    r'[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?|[0-9a-f.]*:[0-9a-f:.]*(?:%.+)?')
@@ -80,7 +80,7 @@ class Webhook(base.Notifier):
         if parts.scheme != 'https' and not self._conf.webhook.allow_http:
             raise base.Undelivered('The address must begin with https://.', permanent=True)
         deadline = time.monotonic() + self._conf.webhook.timeout_seconds
-        address = self._found(parts, deadline)
+        address = self._resolved(parts, deadline)
         status = self._post(parts, address, message, deadline)
         if 200 <= status < 300:
             return
@@ -89,19 +89,18 @@ class Webhook(base.Notifier):
                                    'Subscribe with the final address.')
         raise base.Undelivered(f'The receiver answered {status}.', permanent=status == _GONE)
 
-    def _found(self, parts, deadline):
-        """Return the address to which the connection goes: the first that may be called.
+    def _resolved(self, parts, deadline):
+        """Return the IP address of the connection: the first one that may be called.
 
-        :raises Undelivered: the name is not known, or leads to none that may be called.
+        :raises Undelivered: the name is unknown, or has no address that may be called.
         """
         port = parts.port or _PORTS[parts.scheme]
         found = _within(deadline, lambda: self._resolve(
             parts.hostname, port, type=socket.SOCK_STREAM))
-        addresses = [each[4][0] for each in found]
-        allowed = [each for each in addresses if webhook_addresses.may_be_called(
-            each, self._conf.webhook.allowed_networks)]
+        allowed = [address for *_, (address, *_) in found if webhook_addresses.may_be_called(
+            address, self._conf.webhook.allowed_networks)]
         if not allowed:
-            # Which addresses these are may tell about networks that the user does not know.
+            # The addresses could reveal networks that the user does not know.
             raise base.Undelivered(_forbidden('no public address'))
         return allowed[0]
 
@@ -109,7 +108,7 @@ class Webhook(base.Notifier):
         """Post a message to an address; return the status of the answer."""
         content = json.dumps(message.body, separators=(',', ':')).encode()
         connection = self._connection(parts, address, max(deadline - time.monotonic(), 0.1))
-        # Socket timeouts are for each read. A server that sends a byte now and then would hold the
+        # Socket timeouts apply to each read. A server that sends single bytes would hold the
         # connection for ever.
         timer = threading.Timer(max(deadline - time.monotonic(), 0.1), connection.abort)
         timer.daemon = True
@@ -168,7 +167,7 @@ class _Pinned(http.client.HTTPConnection):
     def connect(self):
         self.sock = socket.create_connection((self._address, self.port), self.timeout)
         if self._tls is not None:
-            # The handshake comes later, so that `abort` knows the socket that is waiting.
+            # The handshake comes later, so that `abort` knows the socket.
             self.sock = self._tls.wrap_socket(self.sock, server_hostname=self.host,
                                               do_handshake_on_connect=False)
             self.sock.do_handshake()
@@ -176,10 +175,10 @@ class _Pinned(http.client.HTTPConnection):
             raise TimeoutError('the time is over')
 
     def abort(self):
-        """End the connection, whatever another thread is waiting for."""
+        """End the connection, even while another thread is waiting for it."""
         self.aborted = True
         if self.sock is not None:
-            # That of the TLS socket itself would change what the other thread uses.
+            # The method of the TLS socket would change the object that the other thread uses.
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(self.sock, socket.SHUT_RDWR)
 
@@ -197,7 +196,7 @@ def _parsed(address):
     """
     if len(address) > _LONGEST_URL:
         raise ValueError(f'a URL has at most {_LONGEST_URL} characters')
-    if any(not 33 <= ord(each) <= 126 for each in address):
+    if any(not 33 <= ord(letter) <= 126 for letter in address):
         raise ValueError('a URL has no spaces and no characters beyond ASCII: encode them with %')
     try:
         parts = parse.urlsplit(address)
@@ -224,9 +223,9 @@ def _forbidden(address):
 
 
 def _within(deadline, call):
-    """Return the result of a call that has no time limit of its own.
+    """Return the result of a name lookup, which has no time limit of its own.
 
-    :raises Undelivered: it took too long, or the name is not known.
+    :raises Undelivered: it took too long, or the name is unknown.
     """
     results = []
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which network addresses may be called on behalf of users."""
+"""The network addresses that webhooks may call: no private, local or reserved ones."""
 import ipaddress
 import socket
 
-# Prefix of IPv6 addresses that a translator (NAT64) turns into the IPv4 address at their end.
+# The prefix of IPv6 addresses that a translator (NAT64) turns into the IPv4 address at their end.
 _NAT64 = ipaddress.ip_network('64:ff9b::/96')
-# Networks that are not public, whatever the table of Python's release says. A large cloud has its
+# Networks that are not public, in addition to the table of Python's release. A large cloud has its
 # metadata service in the first one.
-_SPECIAL = [ipaddress.ip_network(each) for each in (
+_SPECIAL = [ipaddress.ip_network(network) for network in (
     '192.0.0.0/24', '192.88.99.0/24', '64:ff9b:1::/48', '3fff::/20', '5f00::/16', 'fec0::/10')]
-# How the last 64 bits of an ISATAP address begin, with and without the bit for unique addresses.
+# The first 32 of the last 64 bits of ISATAP addresses, without and with the bit for unique ones.
 _ISATAP = (0x00005efe, 0x02005efe)
 
 
@@ -20,15 +20,16 @@ def may_be_called(text, allowed):
     :param allowed: networks that may be called although they are not public.
     """
     address = ipaddress.ip_address(text.partition('%')[0])
-    found = {address, *_embedded(address)}
-    return all(_is_public(each) or any(each in network for network in allowed
-                                       if network.version == each.version) for each in found)
+    return all(
+        _is_public(target) or any(target in network for network in allowed
+                                  if network.version == target.version)
+        for target in {address, *_embedded(address)})
 
 
 def literal(host):
-    """Return the IP address that a host name of a URL is, or None if it is a name.
+    """Return the IP address that stands in a URL in place of a host name; None for a name.
 
-    This knows the forms that the C library knows: decimal, octal and hexadecimal numbers too.
+    Like the C library, this accepts decimal, octal and hexadecimal numbers, too.
     """
     try:
         return str(ipaddress.ip_address(host))
@@ -53,7 +54,7 @@ def _embedded(address):
 
 def _is_public(address):
     if address.version == 6 and (address.ipv4_mapped or address in _NAT64):
-        # What counts is the IPv4 address inside.
+        # The IPv4 address inside decides.
         return True
     if any(address in network for network in _SPECIAL if network.version == address.version):
         return False

@@ -6,13 +6,11 @@ from typing import Protocol
 
 from oslo_config import cfg
 
-from climate import errors
-
 ON, OFF = 'on', 'off'
 
 
-class Resource(Protocol):
-    """What a driver needs to know of the machine of a resource, or of several."""
+class SwitchedMachine(Protocol):
+    """A machine, as a driver sees it, with the resources on it."""
 
     @property
     def name(self) -> str:
@@ -20,15 +18,15 @@ class Resource(Protocol):
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """What operators say of the resources on it."""
+        """The properties that operators gave to the resources on it."""
 
 
 class Driver(abc.ABC):
-    """Switches resources. One instance serves all threads of a manager.
+    """Switches machines. One instance serves all threads of a manager.
 
     Each method ends within [energy] timeout_seconds, or little later, and may be repeated. It
-    raises ``errors.PowerFailed`` if the resource, or what switches it, refuses or does not answer.
-    No error may have a password in it.
+    raises ``errors.PowerFailed`` if the machine, or its BMC, refuses or does not answer. No error
+    may contain a password.
     """
 
     def __init__(self, conf: cfg.ConfigOpts, cloud: object) -> None:
@@ -40,23 +38,23 @@ class Driver(abc.ABC):
         self.conf = conf
 
     @abc.abstractmethod
-    def state(self, resource: Resource) -> str:
-        """Return ON or OFF. While it is being switched, it is still what it was.
+    def state(self, machine: SwitchedMachine) -> str:
+        """Return ON or OFF; the old state while the machine is being switched.
 
         :raises errors.PowerFailed: its state is not known now.
         """
 
-    def check(self, resource: Resource) -> None:
-        """Check, without switching it, that the resource can be put to sleep and woken again.
+    def check(self, machine: SwitchedMachine) -> None:
+        """Check, without switching it, that the machine can be put to sleep and woken again.
 
         :raises errors.PowerFailed: it cannot, or that is not known now.
         """
-        self.state(resource)
+        self.state(machine)
 
     @abc.abstractmethod
-    def wake(self, resource: Resource) -> None:
-        """Switch the resource on; do not wait until it has booted."""
+    def wake(self, machine: SwitchedMachine) -> None:
+        """Switch the machine on; do not wait until it has booted."""
 
     @abc.abstractmethod
-    def sleep(self, resource: Resource) -> None:
-        """Ask the resource to shut down; do not wait until it is off."""
+    def sleep(self, machine: SwitchedMachine) -> None:
+        """Ask the machine to shut down; do not wait until it is off."""

@@ -9,7 +9,7 @@ from climate.power import base
 _LONGEST = 200
 
 
-class Command(base.Driver):
+class CommandDriver(base.Driver):
     """Calls [energy] command with "on", "off" or "state" and the name; no shell sees either."""
 
     def __init__(self, conf, cloud):
@@ -22,35 +22,35 @@ class Command(base.Driver):
                 f'[energy] command = "{conf.energy.command}" is not a program that this user can '
                 'execute.')
 
-    def state(self, resource):
-        said = self._run('state', resource).strip().lower()
-        if said not in (base.ON, base.OFF):
-            raise errors.PowerFailed(resource=resource.name, reason=(
-                f'the command says "{said[:_LONGEST]}" of its state, not "on" or "off".'))
-        return said
+    def state(self, machine):
+        answer = self._run('state', machine).strip().lower()
+        if answer not in (base.ON, base.OFF):
+            raise errors.PowerFailed(resource=machine.name, reason=(
+                f'the command answers "{answer[:_LONGEST]}" for its state, not "on" or "off".'))
+        return answer
 
-    def wake(self, resource):
-        self._run('on', resource)
+    def wake(self, machine):
+        self._run('on', machine)
 
-    def sleep(self, resource):
-        self._run('off', resource)
+    def sleep(self, machine):
+        self._run('off', machine)
 
-    def _run(self, word, resource):
+    def _run(self, word, machine):
         # A name that begins with a dash would be an option of the program.
-        if resource.name.startswith('-'):
-            raise errors.PowerFailed(resource=resource.name, reason='its name begins with "-".')
+        if machine.name.startswith('-'):
+            raise errors.PowerFailed(resource=machine.name, reason='its name begins with "-".')
         try:
             done = subprocess.run(
-                [self.conf.energy.command, word, resource.name], stdin=subprocess.DEVNULL,
+                [self.conf.energy.command, word, machine.name], stdin=subprocess.DEVNULL,
                 capture_output=True, text=True, errors='replace',
                 timeout=self.conf.energy.timeout_seconds, check=False)
         except subprocess.TimeoutExpired:
-            raise errors.PowerFailed(resource=resource.name, reason=(
+            raise errors.PowerFailed(resource=machine.name, reason=(
                 f'the command did not end within {self.conf.energy.timeout_seconds} s.')) from None
         except OSError as error:
-            raise errors.PowerFailed(resource=resource.name, reason=str(error)) from error
+            raise errors.PowerFailed(resource=machine.name, reason=str(error)) from error
         if done.returncode:
-            raise errors.PowerFailed(resource=resource.name, reason=(
+            raise errors.PowerFailed(resource=machine.name, reason=(
                 f'the command failed with {done.returncode}: '
                 f'{done.stderr.strip()[-_LONGEST:]}'))
         return done.stdout

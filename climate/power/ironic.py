@@ -24,30 +24,30 @@ class Ironic(base.Driver):
             raise errors.ConfigurationError(
                 '[energy] ironic_cloud is not set, and [energy] driver is ironic.')
 
-    def state(self, resource):
-        node = self._call(resource, lambda baremetal: baremetal.get_node(self._name(resource)))
+    def state(self, machine):
+        node = self._call(machine, lambda baremetal: baremetal.get_node(self._name(machine)))
         if node.power_state not in _STATES:
-            raise errors.PowerFailed(resource=resource.name, reason=(
+            raise errors.PowerFailed(resource=machine.name, reason=(
                 f'Ironic does not know its power: "{node.power_state}", '
                 f'{(node.last_error or "no reason given")[:300]}'))
         return _STATES[node.power_state]
 
-    def wake(self, resource):
-        self._switch(resource, _ON)
+    def wake(self, machine):
+        self._switch(machine, _ON)
 
-    def sleep(self, resource):
-        # Ironic switches it off the hard way if it does not shut down in time.
-        self._switch(resource, _SOFT_OFF)
+    def sleep(self, machine):
+        # Ironic forces it off if it does not shut down in time.
+        self._switch(machine, _SOFT_OFF)
 
-    def _switch(self, resource, target):
-        self._call(resource, lambda baremetal: baremetal.set_node_power_state(
-            self._name(resource), target, wait=False))
+    def _switch(self, machine, target):
+        self._call(machine, lambda baremetal: baremetal.set_node_power_state(
+            self._name(machine), target, wait=False))
 
-    def _call(self, resource, work):
+    def _call(self, machine, work):
         try:
             return work(self._connected().baremetal)
         except (sdk_errors.SDKException, login_errors.ClientException) as error:
-            raise errors.PowerFailed(resource=resource.name,
+            raise errors.PowerFailed(resource=machine.name,
                                      reason=f'Ironic: {str(error)[:300]}') from error
 
     def _connected(self):
@@ -56,10 +56,10 @@ class Ironic(base.Driver):
                 self._connection = openstack.connect(
                     cloud=self.conf.energy.ironic_cloud,
                     api_timeout=self.conf.energy.timeout_seconds,
-                    # A node that is busy is tried again at the next look, not in the call.
+                    # A busy node is tried again in the next pass, not in the call.
                     baremetal_status_code_retries=0, baremetal_connect_retries=0)
             return self._connection
 
-    def _name(self, resource):
+    def _name(self, machine):
         name = self.conf.energy.node_property
-        return resource.properties.get(name, resource.name) if name else resource.name
+        return machine.properties.get(name, machine.name) if name else machine.name

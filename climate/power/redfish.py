@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The power driver "redfish": the BMC of a host switches it, by the standard Redfish."""
+"""The power driver "redfish": the BMC of a host switches it, by the Redfish standard."""
 import os
 import stat
 import threading
@@ -17,22 +17,22 @@ _KEYS = frozenset({'address', 'username', 'password', 'system', 'ca_file'})
 _EVERY = '*'
 # A file for some ten thousand hosts.
 _LONGEST = 4 * 1024 * 1024
-#: The property that names the address of a BMC where the file does not.
+#: The property with the address of a BMC that is not in the file.
 ADDRESS = 'bmc_address'
-# A machine that is being switched is still what it was. Any other state is unknown.
+# A machine that is being switched still has its old state. Any other state is unknown.
 _STATES = {sushy.PowerState.ON: base.ON, sushy.PowerState.POWERING_OFF: base.ON,
            sushy.PowerState.OFF: base.OFF, sushy.PowerState.POWERING_ON: base.OFF}
-# The first one that a BMC allows is used. PushPowerButton is not among them: repeated after a stale
-# answer, it would undo what it did.
+# The first type that a BMC allows is used. PushPowerButton is not among them: if it is repeated
+# after a stale answer, it undoes its own effect.
 _ON_TYPES = (sushy.ResetType.ON, sushy.ResetType.FORCE_ON)
 _OFF_TYPES = (sushy.ResetType.GRACEFUL_SHUTDOWN, sushy.ResetType.FORCE_OFF)
 _ACTION_INFO = '@Redfish.ActionInfo'
 
 
 class Redfish(base.Driver):
-    """Asks BMCs. Addresses, names and passwords are in [energy] bmc_file.
+    """Calls BMCs. Addresses, names and passwords are in [energy] bmc_file.
 
-    The property bmc_address of a resource may have its address. Users may read properties, so
+    The property bmc_address of a resource may have the address. Users may read properties, so
     passwords are in the file only.
     """
 
@@ -49,33 +49,33 @@ class Redfish(base.Driver):
             raise errors.ConfigurationError(
                 f'[energy] bmc_file: {error.kwargs["reason"]}') from error
 
-    def state(self, resource):
-        return self._ask(resource, lambda system: _state(resource, system))
+    def state(self, machine):
+        return self._ask(machine, lambda system: _state(machine, system))
 
-    def check(self, resource):
+    def check(self, machine):
         def work(system):
-            _state(resource, system)
-            _reset_type(resource, system, _OFF_TYPES)
-            _reset_type(resource, system, _ON_TYPES)
-            _refuse_unread(resource, system)
-        self._refuse_shared(resource)
-        self._ask(resource, work)
+            _state(machine, system)
+            _reset_type(machine, system, _OFF_TYPES)
+            _reset_type(machine, system, _ON_TYPES)
+            _refuse_unread(machine, system)
+        self._refuse_shared(machine)
+        self._ask(machine, work)
 
-    def wake(self, resource):
-        self._ask(resource, lambda system: system.reset_system(
-            _reset_type(resource, system, _ON_TYPES)))
+    def wake(self, machine):
+        self._ask(machine, lambda system: system.reset_system(
+            _reset_type(machine, system, _ON_TYPES)))
 
-    def sleep(self, resource):
+    def sleep(self, machine):
         def work(system):
-            _reset_type(resource, system, _ON_TYPES)
-            _refuse_unread(resource, system)
-            system.reset_system(_reset_type(resource, system, _OFF_TYPES))
-        self._refuse_shared(resource)
-        self._ask(resource, work)
+            _reset_type(machine, system, _ON_TYPES)
+            _refuse_unread(machine, system)
+            system.reset_system(_reset_type(machine, system, _OFF_TYPES))
+        self._refuse_shared(machine)
+        self._ask(machine, work)
 
-    def _ask(self, resource, work):
-        """Call `work` with the system of a resource as it is now; return what it returns."""
-        bmc = self._bmc(resource)
+    def _ask(self, machine, work):
+        """Call `work` with the current system of a machine; return its result."""
+        bmc = self._bmc(machine)
         try:
             return work(self._system(bmc))
         # An answer that is not Redfish, such as a list, breaks sushy with one of the last four.
@@ -83,11 +83,11 @@ class Redfish(base.Driver):
                 AttributeError, KeyError, TypeError, ValueError) as error:
             with self._lock:
                 self._connected.pop(_key(bmc), None)
-            said = str(error)
+            text = str(error)
             if bmc.get('password'):
-                said = said.replace(bmc['password'], '***')
-            raise errors.PowerFailed(resource=resource.name,
-                                     reason=f'its BMC: {said[:300]}') from None
+                text = text.replace(bmc['password'], '***')
+            raise errors.PowerFailed(resource=machine.name,
+                                     reason=f'its BMC: {text[:300]}') from None
 
     def _system(self, bmc):
         """Return the system of a BMC, read again; its login is kept."""
@@ -106,47 +106,47 @@ class Redfish(base.Driver):
                 self._connected[key] = root
         return root.get_system(bmc.get('system'))
 
-    def _bmc(self, resource):
+    def _bmc(self, machine):
         self._read()
-        bmc = {**self._known.get(_EVERY, {}), **self._known.get(resource.name, {})}
-        if resource.name not in self._known and ADDRESS in resource.properties:
-            bmc['address'] = resource.properties[ADDRESS]
+        bmc = {**self._known.get(_EVERY, {}), **self._known.get(machine.name, {})}
+        if machine.name not in self._known and ADDRESS in machine.properties:
+            bmc['address'] = machine.properties[ADDRESS]
         address = parse.urlsplit(str(bmc.get('address', '')))
         if address.scheme not in ('http', 'https') or not address.hostname:
-            raise errors.PowerFailed(resource=resource.name, reason=(
+            raise errors.PowerFailed(resource=machine.name, reason=(
                 '[energy] bmc_file has no address of its BMC, such as https://10.0.0.7.'))
         return bmc
 
-    def _refuse_shared(self, resource):
-        """Refuse to switch off another machine, too.
+    def _refuse_shared(self, machine):
+        """Refuse a system that another machine shares, because it would be switched off, too.
 
         :raises PowerFailed: the file has the system for another machine, or for all machines.
         """
-        bmc = self._bmc(resource)
-        if resource.name not in self._known and ADDRESS not in resource.properties and (
+        bmc = self._bmc(machine)
+        if machine.name not in self._known and ADDRESS not in machine.properties and (
                 'address' in bmc):
-            raise errors.PowerFailed(resource=resource.name, reason=(
+            raise errors.PowerFailed(resource=machine.name, reason=(
                 f'[energy] bmc_file has no entry for it, and the address of "{_EVERY}" is that of '
                 'other machines, too.'))
         for name, other in self._known.items():
-            if name not in (_EVERY, resource.name) and _is_one_system(
+            if name not in (_EVERY, machine.name) and _is_one_system(
                     bmc, {**self._known.get(_EVERY, {}), **other}):
-                raise errors.PowerFailed(resource=resource.name, reason=(
+                raise errors.PowerFailed(resource=machine.name, reason=(
                     f'in [energy] bmc_file {name} has the same BMC, so that each would switch off '
                     'the other one: give them different addresses, or different systems.'))
 
     def _read(self):
         """Read the file again if it has changed.
 
-        :raises PowerFailed: it cannot be read, is no such file, or others may read it.
+        :raises PowerFailed: it cannot be read, has another form, or others may read it.
         """
         path = self.conf.energy.bmc_file
         try:
             with open(path, encoding='utf-8') as opened:
-                about = _stat(opened)
-                if about == self._stamp:
+                stamp = _stat(opened)
+                if stamp == self._stamp:
                     return
-                if about[0] & (stat.S_IRWXO | stat.S_IWGRP):
+                if stamp[0] & (stat.S_IRWXO | stat.S_IWGRP):
                     raise _refused('others may read or change it; chmod 640 it.')
                 known = yaml_text.read(opened.read(_LONGEST + 1), _LONGEST) or {}
         except (OSError, UnicodeDecodeError) as error:
@@ -154,40 +154,40 @@ class Redfish(base.Driver):
         except ValueError:
             # The message of the parser would show a part of the file.
             raise _refused('it is not YAML, or has a key twice.') from None
-        self._known, self._stamp, self._connected = _checked(known), about, {}
+        self._known, self._stamp, self._connected = _checked(known), stamp, {}
 
 
-def _state(resource, system):
+def _state(machine, system):
     if system.power_state not in _STATES:
-        said = (system.json or {}).get('PowerState')
-        raise errors.PowerFailed(resource=resource.name, reason=(
-            f'its BMC does not say whether it is on: its PowerState is {str(said)[:40]}.'))
+        answer = (system.json or {}).get('PowerState')
+        raise errors.PowerFailed(resource=machine.name, reason=(
+            f'its BMC does not say whether it is on: its PowerState is {str(answer)[:40]}.'))
     return _STATES[system.power_state]
 
 
-def _refuse_unread(resource, system):
-    """Refuse a system whose reset types are listed elsewhere, and could not be read there.
+def _refuse_unread(machine, system):
+    """Refuse a system that lists its reset types elsewhere, where they cannot be read.
 
-    sushy then allows all of them. To wake a machine that is worth a try.
+    sushy then allows all of them, which is good enough only for waking a machine.
 
-    :raises PowerFailed: the system is such a one.
+    :raises PowerFailed: the list cannot be read.
     """
     action = system.json['Actions']['#ComputerSystem.Reset']
     if _ACTION_INFO in action and (
             set(sushy.ResetType) == system.get_allowed_reset_system_values()):
-        raise errors.PowerFailed(resource=resource.name, reason=(
+        raise errors.PowerFailed(resource=machine.name, reason=(
             'its BMC does not say which reset types it allows: it lists them in '
             f'{str(action[_ACTION_INFO])[:80]}, which cannot be read.'))
 
 
-def _reset_type(resource, system, wanted):
-    """Return the first of the wanted reset types that a system allows."""
+def _reset_type(machine, system, types):
+    """Return the first of the reset types that a system allows."""
     allowed = system.get_allowed_reset_system_values()
-    for each in wanted:
-        if each in allowed:
-            return each
-    raise errors.PowerFailed(resource=resource.name, reason=(
-        f'its BMC allows none of the reset types {", ".join(each.value for each in wanted)}, only '
+    for reset_type in types:
+        if reset_type in allowed:
+            return reset_type
+    raise errors.PowerFailed(resource=machine.name, reason=(
+        f'its BMC allows none of the reset types {", ".join(each.value for each in types)}, only '
         f'{", ".join(sorted(each.value for each in allowed)) or "others"}. Update the BMC, or '
         'leave the machine out of [energy] bmc_file.'))
 
@@ -209,12 +209,12 @@ def _refused(reason):
 
 
 def _stat(opened):
-    found = os.fstat(opened.fileno())
-    return found.st_mode, found.st_mtime_ns, found.st_size, found.st_ino
+    status = os.fstat(opened.fileno())
+    return status.st_mode, status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _is_one_system(one, other):
-    """Return whether two entries of the file may lead to the same system."""
+    """Return whether two entries of the file may name the same system."""
     first, second = ({name: str(each[name]).rstrip('/').lower() for name in ('address', 'system')
                       if each.get(name)} for each in (one, other))
     return 'address' in second and all(

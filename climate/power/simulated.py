@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The power driver "simulated": machines of the simulated cloud are up or down."""
+"""The power driver "simulated": it switches machines of the simulated cloud."""
 from climate import errors
 from climate.power import base
 
 
 class Simulated(base.Driver):
-    """Switches machines of the simulated cloud; what is on one that is off is down."""
+    """Switches machines of the simulated cloud; the resources on one that is off are down."""
 
     def __init__(self, conf, cloud):
         super().__init__(conf, cloud)
@@ -14,15 +14,15 @@ class Simulated(base.Driver):
                 '[energy] driver is simulated, so [cloud] driver must be, too.')
         self._machines = cloud.machines
 
-    def state(self, resource):
+    def state(self, machine):
         try:
-            return base.ON if self._machines.is_up(resource.name) else base.OFF
+            return base.ON if self._machines.is_up(machine.name) else base.OFF
         except errors.ResourceNotFound as error:
-            raise errors.PowerFailed(resource=resource.name,
+            raise errors.PowerFailed(resource=machine.name,
                                      reason='the cloud has no such machine.') from error
 
-    def wake(self, resource):
-        self._machines.switch(resource.name, up=True)
+    def wake(self, machine):
+        self._machines.switch(machine.name, up=True)
 
-    def sleep(self, resource):
-        self._machines.switch(resource.name, up=False)
+    def sleep(self, machine):
+        self._machines.switch(machine.name, up=False)

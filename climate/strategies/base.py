@@ -4,7 +4,7 @@ import abc
 
 
 class Strategy(abc.ABC):
-    """The cost of clearing a host. The cheapest choice of hosts is cleared.
+    """The cost of clearing a host. Climate clears the cheapest choice of hosts.
 
     A strategy is an entry point of the namespace climate.acquire.strategies. Requests and
     [acquire] migration_strategy use the name of the entry point. One instance serves all threads
@@ -23,8 +23,8 @@ class Strategy(abc.ABC):
         """Return the cost of clearing a host, as a tuple of numbers of a fixed length.
 
         The costs of the hosts of a plan are added number by number, and the sums are compared as
-        tuples: the plan with the least sum is taken.
+        tuples: the plan with the least sum wins.
 
-        :param host: a ``climate.domain.clearing.choice.Host``; each of its servers has the
-            resources it takes, whether it is running, and its memory.
+        :param host: a ``climate.domain.clearing.choice.Host``; each of its servers has its
+            resources, whether it is running, and its memory.
         """

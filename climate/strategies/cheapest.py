@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The strategy "cheapest": a weighted sum with the weights of [acquire]."""
+"""The strategy "cheapest": a sum with the weights of [acquire]."""
 from climate.strategies import base
 
 _MB_OF_A_GB = 1024

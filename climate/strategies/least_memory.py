@@ -4,7 +4,7 @@ from climate.strategies import base
 
 
 class LeastMemory(base.Strategy):
-    """The memory of the running servers, because that of stopped ones is not copied."""
+    """The memory of the running servers; the memory of stopped ones is not copied."""
 
     def cost(self, host):
         copied = sum(server.memory_mb for server in host.servers if server.running)

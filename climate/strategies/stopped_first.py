@@ -4,7 +4,7 @@ from climate.strategies import base
 
 
 class StoppedFirst(base.Strategy):
-    """The number of running servers, then that of stopped ones."""
+    """The number of running servers, then the number of stopped ones."""
 
     def cost(self, host):
         running = sum(server.running for server in host.servers)

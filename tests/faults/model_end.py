@@ -59,7 +59,7 @@ def judge(model):
 def _audit_finds_nothing(model, manager):
     """Drift is there only where somebody came too late, or an administrator was cut short."""
     auditor = comparison.Auditor(manager.core)
-    found = _but_forced(model, auditor.look())
+    found = _but_forced(model, auditor.compare())
     if not model.world.frozen:
         kinds = {'freepool', 'not enrolled'} if model.unfinished else set()
         wrong = [each for each in found if each.kind not in kinds
@@ -71,7 +71,7 @@ def _audit_finds_nothing(model, manager):
     if found:
         model.tally['drifts at the end'] += len(found)
         repairs.Repairs(manager.core, unknown=True).make(found)
-        left = _but_forced(model, auditor.look())
+        left = _but_forced(model, auditor.compare())
         assert left == [], left
 
 

@@ -72,7 +72,7 @@ class Hosts(model_idle.Idle):
 
     def _health(self, manager):
         quiet = not self.world.points.armed
-        checks.Checks(manager.core, 'model').look(self.now)
+        checks.HealthChecks(manager.core, 'model').check(self.now)
         healing.Healing(manager.core).heal(self.now)
         if quiet and not self.world.points.armed:
             told = truths.told_of_sick_hosts(self.world.database, healing.TOLD)

@@ -243,9 +243,9 @@ class Weather(model_poison.Poison):
     def an_audit_with_repairs(self, side):
         def repair(manager):
             auditor = comparison.Auditor(manager.core)
-            seen = {each.key for each in auditor.look()}
+            seen = {each.key for each in auditor.compare()}
             self.world.clock.advance(builders.minutes(2))
-            found = [each for each in auditor.look() if each.key in seen]
+            found = [each for each in auditor.compare() if each.key in seen]
             self.tally['drifts'] += len(found)
             repairs.Repairs(manager.core, unknown=True).make(found)
         self._errand(side, repair)

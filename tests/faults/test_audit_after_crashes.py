@@ -14,9 +14,9 @@ from climate.manager.audit import repairs
 def _audited(place, manager, servers):
     """What an audit with repairs leaves; it touches no server."""
     auditor = comparison.Auditor(manager.core)
-    repairs.Repairs(manager.core, unknown=True).make(auditor.look())
+    repairs.Repairs(manager.core, unknown=True).make(auditor.compare())
     assert place.cloud.servers() == servers
-    return auditor.look()
+    return auditor.compare()
 
 
 def _play(place, story, ready, crash_at):

@@ -149,7 +149,7 @@ def test_a_lease_on_a_sick_host_of_which_nobody_was_told_is_seen(manager, hosts)
             truths.told_of_sick_hosts(manager.database, healing.TOLD), NOON, hours(1))
     with pytest.raises(AssertionError, match='nobody was told'):
         known()
-    checks.Checks(manager.core, 'here').look(NOON)
+    checks.HealthChecks(manager.core, 'here').check(NOON)
     healing.Healing(manager.core).heal(NOON)
     known()
 

@@ -29,7 +29,7 @@ def slow_router(conf):
 
 
 def drifts(manager):
-    return {each.what: each for each in comparison.Auditor(manager.core).look()}
+    return {each.what: each for each in comparison.Auditor(manager.core).compare()}
 
 
 def test_an_address_is_deleted_once_its_router_has_forgotten_it(slow_router, manager):

@@ -205,7 +205,8 @@ def test_an_address_on_which_the_manager_cannot_listen_is_refused(conf, manager,
         conf.set_override('metrics_port', other.getsockname()[1], group='manager')
         for refused in (lambda: metrics.check_address(conf),
                         lambda: metrics.serve(manager.core, None, None, None)):
-            with pytest.raises(errors.ConfigurationError, match=rf'metrics_port: .* listen on {host}:'):
+            with pytest.raises(errors.ConfigurationError,
+                               match=rf'metrics_port: .* listen on {host}:'):
                 refused()
 
 

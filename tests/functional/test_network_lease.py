@@ -272,7 +272,7 @@ def test_the_id_of_a_lease_that_a_user_writes_on_a_router_is_no_trace_and_breaks
     manager.run_until(LATE)
     mine = manager.cloud.network.add_router('demo')
     manager.cloud.network.describe(mine.id, f'Climate reservation {lease.id}')
-    assert comparison.Auditor(manager.core).look() == []
+    assert comparison.Auditor(manager.core).compare() == []
 
 
 @pytest.mark.parametrize('name', ['network', 'subnet', 'router', 'port'])

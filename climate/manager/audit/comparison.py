@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The comparison of the database with the cloud."""
+import itertools
+
 from climate.db import leases
 from climate.db import resources
 from climate.domain import audit
@@ -13,8 +15,8 @@ from climate.manager.leases import trusts
 class Auditor:
     """Compares the database with the cloud, and changes neither.
 
-    It lists each kind of object in the cloud once. The database is read before and after the
-    cloud. A record that changed meanwhile, or that is due to change, is left out.
+    It lists each kind of object in the cloud once, and reads the database before and after that.
+    Records that changed meanwhile, or that are due to change, are left out.
     """
 
     def __init__(self, core):
@@ -23,20 +25,20 @@ class Auditor:
         self._early = early.Reaper(core)
         self._trusts = trusts.Reaper(core)
 
-    def look(self):
-        """Return the Drifts there are now, in the order in which they are repaired.
+    def compare(self):
+        """Return the current Drifts, in the order in which they are repaired.
 
-        A single look may also find a change in progress, half of it made. Only what a second look
-        finds again, a while later, is certain.
+        A single comparison may also find a change in progress. Only a Drift that a later comparison
+        finds again is certain.
 
         :raises ClimateError: a part of the cloud cannot be observed.
         """
-        found, failures = self.look_at_what_answers()
+        drifts, failures = self.compare_reachable()
         if failures:
             raise failures[0]
-        return found
+        return drifts
 
-    def look_at_what_answers(self):
+    def compare_reachable(self):
         """Return (the Drifts in the parts of the cloud that answer, the errors of the others)."""
         before = self._read()
         snapshot = snapshots.take(self._core.cloud, self._core.registry, before[1])
@@ -46,22 +48,22 @@ class Auditor:
             known = {lease.id: lease for lease in (
                 *after[0], *leases.mentioned(connection, _mentioned(traces, after[1])))}
             disabled_for = leases.mentioned(connection, {
-                each.lease_id for each in snapshot.disabled})
+                host.lease_id for host in snapshot.disabled})
         now = self._core.clock()
         recorded = _recorded(before, (known.values(), after[1]), now)
-        ids = {*known, *(each.id for lease in known.values() for each in lease.reservations)}
+        ids = {*known, *(reservation.id for lease in known.values()
+                         for reservation in lease.reservations)}
         return audit.in_order([
             *audit.left_behind(traces, ids, recorded.over()),
             *audit.not_ended(traces, recorded.leases, now),
             *self._of_running(snapshot, recorded),
             *self._of_pools(snapshot, recorded),
-            *_held_in_vain(recorded, ids),
-            *_lent_in_vain(recorded, ids),
+            *_kept_for_nothing(recorded, ids),
             *audit.disabled_in_vain(snapshot.disabled, audit.clearing(before[0], after[0]),
                                     (lease.id for lease in disabled_for)),
-            *(audit.Drift('left behind', f'what was created early for {each.reservation_id}',
-                          'no lease has its reservation', audit.DELETE_EARLY, each.id)
-              for each in self._early.find(now)),
+            *(audit.Drift('left behind', f'what was created early for {creation.reservation_id}',
+                          'no lease has its reservation', audit.DELETE_EARLY, creation.id)
+              for creation in self._early.find(now)),
             *self._of_trusts(snapshot, recorded, now)]), snapshot.failures
 
     def _of_trusts(self, snapshot, recorded, now):
@@ -76,24 +78,25 @@ class Auditor:
                 pool: resources.find(connection, pool) for pool in self._core.registry.pools}
 
     def _traces(self, snapshot):
-        found = {}
+        traces = {}
         for name, observed in snapshot.plugins.items():
             for trace in self._core.registry.plugins[name].traces(observed):
                 key = trace.made_for, trace.kind, trace.name
-                if key not in found or trace.signed_by:
-                    found[key] = trace
-        return list(found.values())
+                if key not in traces or trace.signed_by:
+                    traces[key] = trace
+        return list(traces.values())
 
     def _of_running(self, snapshot, recorded):
         """Yield the Drifts of running reservations."""
-        by_id = {each.id: each for pool in recorded.resources.values() for each in pool}
+        by_id = {resource.id: resource for pool in recorded.resources.values()
+                 for resource in pool}
         for lease, reservation in recorded.running():
-            granted = [by_id.get(each) for each in dict.fromkeys(reservation.resource_ids)]
+            granted = [by_id.get(key) for key in dict.fromkeys(reservation.resource_ids)]
             if reservation.resource_type in snapshot.plugins and None not in granted:
-                theirs = self._allocated.of([reservation], granted)[reservation.id]
+                resources_of = self._allocated.of([reservation], granted)[reservation.id]
                 plugin = self._core.registry.plugins[reservation.resource_type]
                 yield from plugin.lacks(snapshot.plugins[reservation.resource_type], lease,
-                                        reservation, theirs)
+                                        reservation, resources_of)
 
     def _of_pools(self, snapshot, recorded):
         for name, observed in snapshot.pools.items():
@@ -118,57 +121,50 @@ def _recorded(before, after, now):
 
 
 def _mentioned(traces, pools):
-    """Return the ids of all reservations and leases that the cloud or a resource names."""
+    """Return the ids of all reservations and leases that the cloud or the pools name."""
     return ({trace.made_for for trace in traces}
             | {key for found in pools.values() for each in found
                for key in (each.held_by, each.lent_to)} - {None})
 
 
-def _lent_in_vain(recorded, known):
-    """Yield the resources that are lent to a reservation which is over or unknown, as Drifts."""
-    over = recorded.over()
-    for found in recorded.resources.values():
-        for each in found:
-            if each.held_by is None and (
-                    each.lent_to in over or each.lent_to not in {None, *known}):
-                yield audit.Drift('lent', f'{each.pool} {each.name}',
-                                  f'lent to reservation {each.lent_to}, which is over',
-                                  audit.RETURN, each.lent_to)
-
-
 def _unused_trusts(unused, listed):
-    """Yield the recorded trusts that no lease has, as Drifts.
+    """Yield the recorded trusts that belong to no lease, as Drifts.
 
     :param unused: RecordedTrusts.
-    :param listed: the Trusts in Keystone; those that are not recorded belong to other services.
+    :param listed: the Trusts in Keystone; unrecorded ones belong to other services.
     """
-    by_id = {each.id: each for each in listed}
-    by_expiry = {each.expires_at: each for each in listed if each.expires_at is not None}
-    for each in unused:
-        found = by_id.get(each.trust_id) or (
-            each.trust_id is None and by_expiry.get(each.expires_at))
-        if found:
-            yield audit.Drift('trust', f'trust {found.id}', 'no lease has it', audit.DROP_TRUST,
-                              each.id)
+    by_id = {trust.id: trust for trust in listed}
+    by_expiry = {trust.expires_at: trust for trust in listed if trust.expires_at is not None}
+    for record in unused:
+        trust = by_id.get(record.trust_id) or (
+            record.trust_id is None and by_expiry.get(record.expires_at))
+        if trust:
+            yield audit.Drift('trust', f'trust {trust.id}', 'no lease has it', audit.DROP_TRUST,
+                              record.id)
 
 
 def _without_trust(recorded, listed):
     """Yield the leases whose trust is gone from Keystone before they dropped it, as Drifts."""
-    there = {each.id for each in listed}
+    listed_ids = {trust.id for trust in listed}
     for lease in recorded:
         dropped = lease.event(event_kinds.DROP_TRUST) is not None
-        if not dropped and lease.trust_id not in {None, *there}:
+        if not dropped and lease.trust_id not in {None, *listed_ids}:
             yield audit.Drift('trust', f'lease {lease.id}', (
                 f'its trust {lease.trust_id} is gone from Keystone; Climate can no longer act '
                 'for its owner'))
 
 
-def _held_in_vain(recorded, known):
-    """Yield the resources that a reservation holds which is over or unknown, as Drifts."""
+def _kept_for_nothing(recorded, known):
+    """Yield the resources that are held by or lent to ended or unknown reservations, as Drifts."""
     over = recorded.over()
-    for found in recorded.resources.values():
-        for each in found:
-            if each.held_by in over or each.held_by not in {None, *known}:
-                yield audit.Drift('held', f'{each.pool} {each.name}',
-                                  f'held by reservation {each.held_by}, which is over',
-                                  audit.RELEASE, each.held_by)
+    for resource in itertools.chain.from_iterable(recorded.resources.values()):
+        name = f'{resource.pool} {resource.name}'
+        if resource.held_by in over or resource.held_by not in {None, *known}:
+            yield audit.Drift(
+                'held', name, f'held by reservation {resource.held_by}, which is over',
+                audit.RELEASE, resource.held_by)
+        elif resource.held_by is None and (
+                resource.lent_to in over or resource.lent_to not in {None, *known}):
+            yield audit.Drift(
+                'lent', name, f'lent to reservation {resource.lent_to}, which is over',
+                audit.RETURN, resource.lent_to)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The repairs of drift: one small repair for each kind, safe while managers run.
 
-No repair deletes or moves a server. Each reads the database again before it changes anything, and
-can be repeated.
+No repair deletes or moves a server. Each repair reads the database again before it changes
+anything, and can be repeated.
 """
 import contextlib
 
@@ -30,13 +30,13 @@ LOG = log.getLogger(__name__)
 class Repairs:
     """Makes the repairs that Drifts name.
 
-    :param unknown: whether it repairs what the database has no record of, too.
+    :param unknown: whether to repair objects without a record in the database, too.
     """
 
     def __init__(self, core, unknown=False):
         self._core = core
         self._unknown = unknown
-        self._pools = pools.Resources(core)
+        self._pools = pools.ResourceRequests(core)
         self._lending = lending.Lending(core)
         self._by_name = {
             audit.CLEAR: self._clear, audit.RELEASE: self._release, audit.MEND: self._mend,
@@ -48,21 +48,21 @@ class Repairs:
     def make(self, drifts):
         """Repair the drifts that can be repaired.
 
-        :returns: {Drift: None if it was repaired, else why not, in words}.
+        :returns: {Drift: None if it was repaired, else the reason why not}.
         """
-        made, found = {}, {}
+        outcomes_of_repairs, outcomes = {}, {}
         for drift in audit.in_order(drifts):
-            order = drift.repair, drift.target
+            repair = drift.repair, drift.target
             if drift.repair is None or (drift.unknown and not self._unknown):
-                found[drift] = drift.remedy
+                outcomes[drift] = drift.remedy
                 continue
-            if order not in made:
-                made[order] = self._try(drift)
-            found[drift] = made[order]
-        return found
+            if repair not in outcomes_of_repairs:
+                outcomes_of_repairs[repair] = self._try(drift)
+            outcomes[drift] = outcomes_of_repairs[repair]
+        return outcomes
 
     def _try(self, drift):
-        """Make one repair; return None, or why it could not be made, in words."""
+        """Make one repair; return None, or the reason why it could not be made."""
         try:
             self._by_name[drift.repair](drift.target)
         except errors.ClimateError as error:
@@ -83,9 +83,9 @@ class Repairs:
             if not leases.any_exist(connection):
                 raise errors.Conflict(reason=(
                     'The database has no lease at all; is it the one of this cloud?'))
-            free = [each for pool in plugin.pools
-                    for each in resources.find(connection, pool.name)
-                    if each.held_by in (None, made_for)]
+            free = [resource for pool in plugin.pools
+                    for resource in resources.find(connection, pool.name)
+                    if resource.held_by in (None, made_for)]
         plugin.clear(self._core.cloud, made_for, free)
 
     def _release(self, reservation_id):
@@ -93,7 +93,7 @@ class Repairs:
         if lease is not None:
             if not audit.is_over(lease, reservation):
                 return
-            # Others must not get the resource while the cloud still has objects of this one on it.
+            # No other reservation may get the resource while objects of this one are still on it.
             self._clear((reservation.resource_type, reservation_id))
         self._write_release(reservation_id)
         self._core.notify()
@@ -109,23 +109,23 @@ class Repairs:
         if lease is None or not self._stands_still(lease, reservation):
             return
         plugin = self._core.registry.plugin(reservation.resource_type)
-        theirs = allocated.Allocated(self._core).of([reservation])[reservation_id]
+        granted = allocated.Allocated(self._core).of([reservation])[reservation_id]
         cloud = lease_cloud.ActionCloud(self._core.cloud, lease)
-        binding = plugin.complete(cloud, lease, reservation, theirs)
+        binding = plugin.complete(cloud, lease, reservation, granted)
         if self._written(lease, reservation, binding):
             return
         lease, reservation = self._find(reservation_id)
         if lease is None or audit.is_over(lease, reservation):
-            # It ended meanwhile, too early to take back what was added here.
+            # It ended meanwhile, before its end could clear the objects that were added here.
             self._clear((plugin.resource_type, reservation_id))
 
     @cores.again_after_a_race
     def _written(self, lease, reservation, binding):
         """Store the binding if the reservation still runs; return whether it does."""
         with self._core.database.writer() as connection:
-            now = leases.lock(connection, lease.id)
-            [same] = [each for each in now.reservations if each.id == reservation.id]
-            if not self._stands_still(now, same):
+            current = leases.lock(connection, lease.id)
+            [same] = [other for other in current.reservations if other.id == reservation.id]
+            if not self._stands_still(current, same):
                 return False
             if dict(same.binding) != binding:
                 reservations.change(connection, [same.id], self._core.clock(), binding=binding)
@@ -144,21 +144,21 @@ class Repairs:
 
     def _drop_trust(self, record_id):
         reaper = trusts.Reaper(self._core)
-        for each in reaper.find(self._core.clock()):
-            if each.id == record_id:
-                reaper.delete(each)
+        for trust in reaper.find(self._core.clock()):
+            if trust.id == record_id:
+                reaper.delete(trust)
 
     def _delete_early(self, creation_id):
         reaper = early.Reaper(self._core)
-        for each in reaper.find(self._core.clock()):
-            if each.id == creation_id:
-                reaper.delete(each)
+        for creation in reaper.find(self._core.clock()):
+            if creation.id == creation_id:
+                reaper.delete(creation)
 
     def _enable(self, target):
         pool, name, lease_id = target
         with self._core.database.reader() as connection:
-            found = leases.mentioned(connection, {lease_id})
-        if any(lease.state == lifecycle.ACQUIRING for lease in found):
+            known = leases.mentioned(connection, {lease_id})
+        if any(lease.state == lifecycle.ACQUIRING for lease in known):
             return
         self._core.registry.pool(pool).enable(
             self._core.cloud, name, plans.fence_of(lease_id))
@@ -169,13 +169,14 @@ class Repairs:
             self._lending.return_lent_to(reservation_id)
 
     def _find(self, reservation_id):
-        """Return (the lease, the reservation) as they are now; (None, None) if there is none."""
+        """Return the current (lease, reservation); (None, None) if there is none."""
         with self._core.database.reader() as connection:
             found = leases.mentioned(connection, {reservation_id})
         if not found:
             return None, None
-        return found[0], next(each for each in found[0].reservations
-                              if each.id == reservation_id)
+        [lease] = found
+        return lease, next(reservation for reservation in lease.reservations
+                           if reservation.id == reservation_id)
 
     def _stands_still(self, lease, reservation):
         return audit.is_running(lease, reservation) and not audit.is_moving(

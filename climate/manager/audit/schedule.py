@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit schedule: one manager audits from time to time, logs and keeps what it finds."""
+"""The audit schedule: one manager audits periodically, and logs and stores the drift."""
 import collections
 import datetime
 
@@ -21,9 +21,9 @@ def newest(core):
 
 
 class AuditSchedule:
-    """Audits every [manager] audit_interval_seconds, and checks what it finds once more.
+    """Audits every [manager] audit_interval_seconds, and checks each new drift once more.
 
-    :ivar counts: {kind: number of drifts that the last look confirmed}; None if another manager
+    :ivar counts: {kind: number of drifts that the last audit confirmed}; None if another manager
         makes the audits.
     """
 
@@ -38,15 +38,15 @@ class AuditSchedule:
 
     @property
     def pause_seconds(self):
-        """Return how often `step` is to be called; 0: never."""
+        """Return the seconds between two calls of `step`; 0 means never."""
         conf = self._core.conf.manager
         return max(min(conf.audit_interval_seconds, conf.audit_grace_seconds or 1), 1) if (
             conf.audit_interval_seconds) else 0
 
     def step(self, now):
-        """Look if it is time to; return the confirmed Drifts that are left.
+        """Audit if it is time; return the confirmed Drifts that are left.
 
-        If a part of the cloud does not answer, the others are audited, and the next step looks
+        If a part of the cloud does not answer, the others are audited, and the next step audits
         again.
 
         :raises ClimateError: a part of the cloud cannot be observed.
@@ -59,29 +59,29 @@ class AuditSchedule:
             self.counts, self._next, self._first_seen = None, None, {}
             return []
         conf = self._core.conf.manager
-        found, failures = self._auditor.look_at_what_answers()
-        self._first_seen = {each.key: self._first_seen.get(each.key, now) for each in found}
+        drifts, failures = self._auditor.compare_reachable()
+        self._first_seen = {drift.key: self._first_seen.get(drift.key, now) for drift in drifts}
         grace = datetime.timedelta(seconds=conf.audit_grace_seconds)
-        certain = [each for each in found if now - self._first_seen[each.key] >= grace]
-        # A new finding may be a change in progress: check it again before the next audit.
-        pause = conf.audit_interval_seconds if len(certain) == len(found) else (
+        certain = [drift for drift in drifts if now - self._first_seen[drift.key] >= grace]
+        # A new drift may be a change in progress: check it again before the next audit.
+        pause = conf.audit_interval_seconds if len(certain) == len(drifts) else (
             conf.audit_grace_seconds)
         self._next = None if failures else now + datetime.timedelta(seconds=pause)
-        left = self._tell(certain, conf.audit_fix)
+        left = self._report(certain, conf.audit_fix)
         if failures:
             raise failures[0]
-        self.counts = collections.Counter(each.kind for each in left)
+        self.counts = collections.Counter(drift.kind for drift in left)
         with self._core.database.writer() as connection:
             audits.write(connection, audit.result(now, self._owner, left))
         return left
 
-    def _tell(self, certain, fix):
+    def _report(self, certain, fix):
         """Log the drifts, repair them if `fix` is set, and return those that are left."""
         if fix:
             outcomes = self._repairs.make(certain)
-            return [each for each in certain if outcomes[each] is not None]
-        for each in certain:
-            LOG.warning('Audit: %s: %s. A repair: %s', each.what, each.problem, each.remedy)
+            return [drift for drift in certain if outcomes[drift] is not None]
+        for drift in certain:
+            LOG.warning('Audit: %s: %s. A repair: %s', drift.what, drift.problem, drift.remedy)
         if certain:
             LOG.warning('Audit: %d differences between the cloud and the database; '
                         '"climate-manager audit --fix" repairs what can be repaired', len(certain))

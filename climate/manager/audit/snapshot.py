@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cloud snapshot: what plugins and pools observe of the cloud in one look."""
+"""The cloud snapshot: all that plugins and pools observe of the cloud in one pass."""
 import contextlib
 import dataclasses
 
@@ -13,17 +13,17 @@ LOG = log.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
-class Snapshot:
-    """What was observed of the cloud, one kind of object after the other.
+class CloudSnapshot:
+    """The objects observed in the cloud, one kind after the other.
 
-    Plugins and pools whose service failed are missing in it.
+    Plugins and pools whose service failed are missing.
 
-    :ivar plugins: {resource type: what its plugin observed}.
-    :ivar pools: {name: what the pool observed}.
+    :ivar plugins: {resource type: the observation of its plugin}.
+    :ivar pools: {name: the observation of the pool}.
     :ivar unfit: {name of a pool: {name: why}} of resources that could not be enrolled now.
-    :ivar disabled: what is disabled to be cleared for a lease, as ``domain.audit.Disabled``.
+    :ivar disabled: the hosts disabled for the clearing of a lease, as ``domain.audit.Disabled``.
     :ivar trusts: the Trusts that users gave to Climate; None if Keystone failed.
-    :ivar failures: the errors because of which something is missing.
+    :ivar failures: the errors that explain the missing parts.
     """
 
     plugins: dict
@@ -35,31 +35,31 @@ class Snapshot:
 
 
 def take(cloud, registry, enrolled):
-    """Return a Snapshot of the cloud. What several plugins observe is read only once.
+    """Return a CloudSnapshot. Objects that several plugins observe are read only once.
 
     :param enrolled: {name of a pool: its Resources}.
     """
     cloud = readings.Readings(cloud)
     pools, unfit, plugins, trusts, failures = {}, {}, {}, None, []
     for name, pool in registry.pools.items():
-        with _noted(failures):
+        with _collected(failures):
             observed = pool.observe(cloud)
             unfit[name] = pool.unfit(cloud, enrolled[name]) if enrolled[name] else {}
             pools[name] = observed
     for name, plugin in registry.plugins.items():
-        with _noted(failures):
+        with _collected(failures):
             plugins[name] = plugin.observe(cloud)
-    with _noted(failures):
+    with _collected(failures):
         trusts = cloud.as_service().keystone.trusts()
-    return Snapshot(
+    return CloudSnapshot(
         plugins=plugins, pools=pools, unfit=unfit, trusts=trusts, failures=failures,
-        disabled=[each for name, pool in registry.pools.items()
+        disabled=[host for name, pool in registry.pools.items()
                   if isinstance(pool, clearable.Clearable) and name in pools
-                  for each in pool.disabled(pools[name])])
+                  for host in pool.disabled(pools[name])])
 
 
 @contextlib.contextmanager
-def _noted(failures):
+def _collected(failures):
     try:
         yield
     except errors.ClimateError as error:

@@ -12,7 +12,7 @@ class Lending:
 
     def __init__(self, core):
         self._core = core
-        self._pools = pools.Resources(core)
+        self._pools = pools.ResourceRequests(core)
 
     def return_unneeded(self, lease):
         """Withdraw the hosts that are lent to a lease and not allocated to it. Repeatable.

@@ -38,7 +38,7 @@ def write(connection, claim, outcome, good, now, unchanged, claimed_for):
         degraded = bool(outcome.missing_resources)
         if lease.degraded != degraded:
             values['degraded'] = degraded
-            flags.tell(connection, lease, degraded, now)
+            flags.note_change(connection, lease, degraded, now)
     if event.kind == event_kinds.RECLAIM:
         values['reclaim_at'] = None
     elif over and lease.idle_since is not None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The health of resources: the one place that knows which of them work."""
+"""The health of resources: its sources, its changes, and the blocks that follow from it."""

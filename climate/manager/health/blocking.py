@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keep leases away from resources that are not well, for the next hours."""
+"""Block resources that are not well, so that no lease gets them in the next hours."""
 import datetime
 
 from climate.db import blocks
@@ -9,17 +9,17 @@ from climate.domain import health
 from climate.domain import interval
 from climate.manager import core as cores
 
-# A block is made longer than it must be, so that not each look has to prolong it.
+# A block is longer than necessary, so that not every pass has to prolong it.
 _LONGER = 1.25
 
 
 def ahead(conf):
-    """Return how far ahead a resource that is not well is kept free, as a timedelta."""
+    """Return how far ahead a resource that is not well is blocked, as a timedelta."""
     return datetime.timedelta(hours=conf.health.heal_hours)
 
 
 def prolong(core, now):
-    """Let the blocks of all resources that are not well reach as far ahead as they must."""
+    """Prolong the blocks of all resources that are not well."""
     with core.database.reader() as connection:
         ids = stored.sick_ids(connection)
         lacking = blocks.incomplete(connection, {
@@ -39,7 +39,7 @@ def _fill(core, resource_id, now):
 
 
 def fill(connection, conf, resource_id, now):
-    """Block a locked resource from now on, for all time that no lease has it."""
+    """Block a locked resource from now on, at all times at which no lease has it."""
     span = interval.Interval(now, now + _LONGER * ahead(conf))
     blocks.fill(connection, {(health.block_of(resource_id), resource_id): span})
     # The nodes of a Galera cluster compare written rows.

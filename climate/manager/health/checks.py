@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look at the health of all resources, periodically and when Nova says that a service changed."""
+"""Check the health of all resources, periodically and when Nova reports a changed service."""
 import collections
 import contextlib
 import datetime
@@ -23,15 +23,15 @@ from climate.plugins.health import registry
 
 LOG = log.getLogger(__name__)
 
-# Looks that are further apart than so many pauses say nothing of the time between them.
+# Checks that are further apart than this number of pauses say nothing of the time between them.
 _GAP = 3
 _SERVICE_CHANGED = r'^service\.(create|update|delete)$'
 
 
-class Checks:
-    """Looks at the health of all resources and stores what changes.
+class HealthChecks:
+    """Checks the health of all resources and stores the changes.
 
-    :param owner: the id of this manager; only the one that has run longest looks. Several at once
+    :param owner: the id of this manager; only the one that has run longest checks. Several at once
         are harmless, because each change is judged again in its transaction.
     """
 
@@ -45,39 +45,40 @@ class Checks:
         self._silent = set()
         conf = core.conf.health
         self._rules = health.Rules(
-            *(datetime.timedelta(seconds=each) for each in (
+            *(datetime.timedelta(seconds=seconds) for seconds in (
                 conf.sick_after_seconds, conf.well_after_seconds,
                 _GAP * max(conf.poll_seconds, 1))))
 
     def is_mine(self, now):
-        """Return whether this manager is the one that looks."""
+        """Return whether this manager is the one that checks."""
         with self._core.database.reader() as connection:
             return managers.is_eldest(connection, self._owner, now)
 
-    def look(self, now):
-        """Look at all resources; return the ids of those whose state changed."""
+    def check(self, now):
+        """Check all resources; return the ids of those whose state changed."""
         with self._turn:
-            changed = self._look(now)
+            changed = self._check(now)
             blocking.prolong(self._core, now)
         if changed:
             self._core.notify()
         return changed
 
-    def _look(self, now):
+    def _check(self, now):
         with self._core.database.reader() as connection:
-            everything = [each for name in self._core.registry.pools
-                          for each in resources.find(connection, name)]
-            known = stored.find(connection, [each.id for each in everything])
-            # What is being maintained goes up and down, and nobody gets it meanwhile.
-            resting = maintenances.touched(connection)
-        # What sleeps, or is about to, is down because Climate wants it so.
-        resting = {*resting, *self._sleep_states.asleep([each.id for each in everything])}
-        awake = [each for each in everything if each.id not in resting]
-        findings, unknown = self._ask(awake)
+            enrolled = [resource for name in self._core.registry.pools
+                        for resource in resources.find(connection, name)]
+            ids = [resource.id for resource in enrolled]
+            known = stored.find(connection, ids)
+            # Resources in maintenance go up and down, and no lease gets them meanwhile.
+            ignored = maintenances.touched(connection)
+        # Climate itself switches sleeping resources off.
+        ignored = {*ignored, *self._sleep_states.asleep(ids)}
+        findings, unknown = self._ask([resource for resource in enrolled
+                                       if resource.id not in ignored])
         changed = []
-        for resource in everything:
+        for resource in enrolled:
             def judged(before, resource=resource):
-                if resource.id in resting:
+                if resource.id in ignored:
                     return before
                 finding = findings.get(resource.id)
                 if finding is None and before.source in unknown[resource.pool]:
@@ -94,25 +95,24 @@ class Checks:
                     changed.append(resource.id)
         return changed
 
-    def _ask(self, everything):
+    def _ask(self, to_check):
         """Return ({resource id: Finding}, {pool: names of the sources that do not answer})."""
         findings, unknown = {}, collections.defaultdict(set)
         for pool in self._core.registry.pools.values():
-            mine = [each for each in everything if each.pool == pool.name]
-            if not mine:
+            of_pool = [resource for resource in to_check if resource.pool == pool.name]
+            if not of_pool:
                 continue
-            # Known only if it answers.
             unknown[pool.name].add(f'pool:{pool.name}')
             with cores.isolated('The health of the pool %s', pool.name):
                 findings |= {key: health.Finding(f'pool:{pool.name}', why) for key, why in
-                             pool.unhealthy(self._core.cloud, mine).items()}
+                             pool.unhealthy(self._core.cloud, of_pool).items()}
                 unknown[pool.name].discard(f'pool:{pool.name}')
         for name, source in self._sources.items():
             for pool in self._core.registry.pools:
                 unknown[pool].add(name)
             with cores.isolated('The source of health "%s"', name):
                 try:
-                    sick = source.sick(everything)
+                    sick = source.sick(to_check)
                 except base.Unreachable as error:
                     self._log_silent(name, error)
                     continue
@@ -129,12 +129,12 @@ class Checks:
         self._silent.add(name)
 
 
-class Listener:
-    """Listener for Nova's notifications of services that changed: it looks at once.
+class ServiceListener:
+    """Listener for Nova's notifications of changed services: it checks the health at once.
 
-    A change is believed after [health] sick_after_seconds all the same.
+    The health of a resource still changes only after [health] sick_after_seconds.
 
-    :param clock: returns the present moment.
+    :param clock: returns the current time.
     """
 
     filter_rule = messaging.NotificationFilter(event_type=_SERVICE_CHANGED)
@@ -146,4 +146,4 @@ class Listener:
     def info(self, context, publisher_id, event_type, payload, metadata):
         """Handle Nova's versioned notification of a service."""
         if payload.get('nova_object.data', {}).get('binary') == 'nova-compute':
-            self._checks.look(self._clock())
+            self._checks.check(self._clock())

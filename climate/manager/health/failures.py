@@ -1,33 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does not work at this moment: the cloud is asked, and the word of operators counts."""
+"""The failures of resources at this moment, according to the cloud and to operators."""
 from climate.domain import health
 from climate.manager.energy import sleep_states
 
 
-def failing(core, some):
-    """Return {id: why} of the Resources in `some` on which nothing can be started now.
+def failing(core, resources):
+    """Return {id: why} of the Resources on which nothing can be started now.
 
-    The cloud is not asked for one that sleeps: the start wakes it.
+    The cloud is not asked about sleeping resources, because the start wakes them.
     """
-    found = {each.id: out_of_order(each) for each in some
-             if each.health_state == health.OUT_OF_ORDER}
-    asleep = sleep_states.Sleepers(core).among([each.id for each in some])
+    reasons = {resource.id: out_of_order(resource) for resource in resources
+               if resource.health_state == health.OUT_OF_ORDER}
+    asleep = sleep_states.SleepStates(core).asleep([resource.id for resource in resources])
     for pool in core.registry.pools.values():
-        mine = [each for each in some if each.pool == pool.name and each.id not in asleep]
-        if mine:
-            found |= pool.failing(core.cloud, mine)
-    return found
+        awake = [resource for resource in resources
+                 if resource.pool == pool.name and resource.id not in asleep]
+        if awake:
+            reasons |= pool.failing(core.cloud, awake)
+    return reasons
 
 
 def out_of_order(resource):
-    """Return in words that an operator took a Resource out of order."""
+    """Return the reason that an operator gave for taking a Resource out of order."""
     return f'it is out of order: {resource.health_reason}'
 
 
 def doubtful(resource):
-    """Return why a Resource that is not well should be replaced if others are free; None if not.
+    """Return why a start should replace a Resource if others are free; None if it should not.
 
-    If no other is free, it may be started nevertheless, because it may work.
+    If no other is free, the start may use it nevertheless, because it may work.
     """
     if resource.health_state == health.QUARANTINED:
         return 'its last owner swapped it for another one'
@@ -37,7 +38,7 @@ def doubtful(resource):
 def sick(resource):
     """Return why a source of health finds a Resource sick; None if it does not.
 
-    A quarantine is no reason: it keeps new leases away, and running ones may work well.
+    A quarantine does not count: it only keeps new leases away, and running ones may work well.
     """
     if resource.health_state == health.SICK:
         return f'it is sick: {resource.health_reason}'

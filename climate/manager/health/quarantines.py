@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quarantines of resources that owners swapped: whose word is enough, and reports that are not."""
+"""Quarantines of resources that owners swapped, and the reports that lead to them."""
 import datetime
 
 from climate import errors
@@ -10,14 +10,14 @@ from climate.domain import health
 from climate.manager.health import blocking
 from climate.manager.health import states
 
-# For this many minutes reports count if quarantines last until an operator ends them.
+# The minutes for which reports count if quarantines last until an operator ends them.
 _MINUTES = 1440
 
 
 def refuse_too_many(connection, conf, lease, now):
-    """Refuse another report if the project of a lease has made the maximum of them.
+    """Refuse another report of the project of a lease beyond the maximum.
 
-    :raises TooManySwaps: it has.
+    :raises TooManySwaps: the project has made the maximum.
     """
     most = conf.health.swaps_per_project
     ends = swap_reports.ends(connection, lease.project_id, now)
@@ -29,12 +29,12 @@ def refuse_too_many(connection, conf, lease, now):
 
 
 def report(connection, conf, lease, resource, user_id, now):
-    """Store that a member reports a locked Resource that seems to work.
+    """Store the report of a member about a locked Resource that seems to work.
 
-    The lease does not get it again while the report counts. Others do, unless enough projects and
-    users report it.
+    The lease does not get it again while the report counts. Other leases do, unless enough projects
+    and users report it.
 
-    :returns: whether they do, so that it must go into quarantine.
+    :returns: whether enough report it, so that it must go into quarantine.
     """
     until = now + datetime.timedelta(minutes=_counted(conf))
     swap_reports.put(connection, swap_reports.Report(
@@ -49,7 +49,7 @@ def begin(connection, conf, resource, reason, now):
     """Put a locked Resource into quarantine."""
     known = stored.find(connection, [resource.id])[resource.id]
     states.write(connection, conf, resource, states.quarantined(known, conf, reason, now), now)
-    # Also if it was not well before: what the lease had of it is free now.
+    # Also if it was not well before: the share of the lease is free now.
     blocking.fill(connection, conf, resource.id, now)
 
 
@@ -59,5 +59,5 @@ def confirmed(resource):
 
 
 def _counted(conf):
-    """Return for how many minutes reports count."""
+    """Return the minutes for which reports count."""
     return conf.health.quarantine_minutes or _MINUTES

@@ -28,14 +28,15 @@ class States:
 
     def described(self, found, now):
         """Return the Resources with their verdicts and open maintenance windows."""
-        ids = [each.id for each in found]
+        ids = [resource.id for resource in found]
         if not ids:
             return []
         with self._core.database.reader() as connection:
             known = stored.find(connection, ids)
             windows = maintenances.of_resources(connection, ids)
-        return [dataclasses.replace(each, verdict=known[each.id].verdict(now),
-                                    maintenances=windows.get(each.id, ())) for each in found]
+        return [dataclasses.replace(resource, verdict=known[resource.id].verdict(now),
+                                    maintenances=windows.get(resource.id, ()))
+                for resource in found]
 
     @cores.again_after_a_race
     def change(self, resource, changed, now):
@@ -50,9 +51,9 @@ class States:
 
 
 def set_out_of_order(connection, conf, resource_id, reason, now):
-    """Take a locked resource out of order, or put it in order again.
+    """Mark a locked resource as out of order, or as healthy again.
 
-    :param reason: why it is out of order; '': it is in order. Then its quarantine ends, and the
+    :param reason: why it is out of order; '': it is healthy. Then its quarantine ends, and the
         reports of its owners are deleted.
     """
     def changed(known):
@@ -68,7 +69,7 @@ def set_out_of_order(connection, conf, resource_id, reason, now):
 
 
 def _change_locked(connection, conf, resource_id, changed, now):
-    # As it is since it was locked: another manager may have changed it.
+    # Read it again: another manager may have changed it before the lock.
     [resource] = resources.with_ids(connection, [resource_id])
     before = stored.find(connection, [resource_id])[resource_id]
     after = changed(before)
@@ -77,24 +78,24 @@ def _change_locked(connection, conf, resource_id, changed, now):
 
 
 def write(connection, conf, resource, after, now):
-    """Store the Health of a locked Resource; keep leases away from it, or let them come again."""
-    was = resource.health_state
+    """Store the Health of a locked Resource; block it for leases, or remove the block."""
+    before = resource.health_state
     stored.put(connection, after, now)
     verdict = after.verdict(now)
     if verdict.state != health.WELL:
-        if was == health.WELL:
+        if before == health.WELL:
             absences.begin(connection, resource.id, utilisation.SICK, now)
             blocking.fill(connection, conf, resource.id, now)
-    elif was != health.WELL:
+    elif before != health.WELL:
         absences.end(connection, resource.id, utilisation.SICK, now)
         blocking.clear(connection, [resource.id])
-        # For the wait queue, it is as if it was enrolled now.
+        # To the wait queue, it looks newly enrolled.
         resources.change(connection, resource.id, now, available_since=now)
         wakeups.wake(connection, now)
-    if verdict.state != was:
+    if verdict.state != before:
         log_it = LOG.info if verdict.state == health.WELL else LOG.warning
-        log_it('Resource %s (%s %s): %s, now %s%s', resource.id, resource.pool, resource.name, was,
-               verdict.state, f': {verdict.reason}' if verdict.reason else '')
+        log_it('Resource %s (%s %s): %s, now %s%s', resource.id, resource.pool, resource.name,
+               before, verdict.state, f': {verdict.reason}' if verdict.reason else '')
 
 
 def quarantined(known, conf, reason, now):

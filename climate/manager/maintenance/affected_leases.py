@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The leases in the way of a maintenance: those to come are moved, others left, asked or ended."""
+"""The leases affected by a maintenance: future ones are moved, running ones stay, swap or end."""
 import dataclasses
 import datetime
 
@@ -22,15 +22,15 @@ from climate.manager.leases import update
 
 LOG = log.getLogger(__name__)
 
-#: What the history and the notification of a lease are called.
-TOLD = 'maintenance'
+# The name of the entry in the history, and of the notification.
+_EVENT = 'maintenance'
 
 
 @dataclasses.dataclass(frozen=True)
 class _Case:
-    """A lease in the way of one window, with the resources that it has there."""
+    """A lease affected by one window, with its resources there."""
 
-    found: maintenance.Maintenance
+    maintenance: maintenance.Maintenance
     window: maintenance.Window
     lease: records.Lease
     ids: tuple[int, ...]
@@ -40,8 +40,8 @@ class _Case:
                                     self.ids, what, why)
 
 
-class Leases:
-    """Previews what a maintenance does to leases, and does it. Repeatable."""
+class AffectedLeases:
+    """Previews the effects of a maintenance on leases, and carries them out. Repeatable."""
 
     def __init__(self, core):
         self._core = core
@@ -49,51 +49,51 @@ class Leases:
         self._update = update.Update(core)
 
     def preview(self, found, now):
-        """Return what `clear` would do, as Affected records; nothing is written.
+        """Return the effects of `clear` as Affected records; nothing is written.
 
-        A resource that the preview gives to one lease it gives to no other at that time.
+        The preview gives no resource to two leases at the same time.
         """
-        told, given = [], []
+        affected, given = [], []
         for case in self._cases(found, now):
-            if not _is_to_come(case.lease, now):
+            if not _is_future(case.lease, now):
                 case, mode, _ = _treatment(case, now)
-                told.append(case.affected(mode))
+                affected.append(case.affected(mode))
                 continue
             taken = {key for span, keys in given if span.overlaps(case.lease.interval)
                      for key in keys}
             try:
                 planned = self._moves.plan(case.lease, self._occasion(case, taken), now)
             except (errors.NotEnough, errors.UnknownResourceType) as error:
-                told.append(case.affected(maintenance.STUCK, error.message))
+                affected.append(case.affected(maintenance.STUCK, error.message))
                 continue
             given.append((case.lease.interval,
                           {each.resource_id for each in planned or () if each.whole}))
-            told.append(case.affected(maintenance.MOVES))
-        return tuple(told)
+            affected.append(case.affected(maintenance.MOVES))
+        return tuple(affected)
 
     def clear(self, found, now):
-        """Move the leases to come, and deal with those that run; return Affected records.
+        """Move the future leases; let the running ones stay, swap or end; return Affected records.
 
-        Owners are told, once.
+        Each owner is notified once.
         """
-        told = []
+        affected = []
         for case in self._cases(found, now):
-            with cores.isolated('Lease %s, in the way of maintenance %s', case.lease.id, found.id):
-                if _is_to_come(case.lease, now):
+            with cores.isolated('Lease %s, affected by maintenance %s', case.lease.id, found.id):
+                if _is_future(case.lease, now):
                     moved = self._moves.move(case.lease.id, self._occasion(case), now)
                     if moved is not None:
-                        told.append(case.affected(
+                        affected.append(case.affected(
                             maintenance.MOVES if moved else maintenance.STUCK))
                 elif case.lease.state == lifecycle.ACTIVE:
-                    told.append(self._deal_with(case, now))
-        return tuple(told)
+                    affected.append(self._treat(case, now))
+        return tuple(affected)
 
     def _cases(self, found, now):
-        """Return the leases in the way of the open windows, those that start first before others.
+        """Return the _Cases of the open windows, ordered by the start of the leases.
 
-        A lease in several windows is in the way of the first one.
+        A lease that has resources in several windows counts for the first one.
         """
-        windows = [each for each in found.windows if each.end > now]
+        windows = [window for window in found.windows if window.end > now]
         if not windows:
             return []
         with self._core.database.reader() as connection:
@@ -101,27 +101,28 @@ class Leases:
                                       windows[-1].end)
             where = {}
             for lease_id, resource_id, start, end in rows:
-                first = next((each for each in windows
-                              if each.start < end and start < each.end), None)
+                first = next((window for window in windows
+                              if window.start < end and start < window.end), None)
                 if first is not None:
                     where.setdefault(lease_id, {}).setdefault(resource_id, first)
-            return [_Case(found, min(ids.values(), key=lambda each: each.start),
+            return [_Case(found, min(ids.values(), key=lambda window: window.start),
                           leases.get(connection, lease_id), tuple(sorted(ids)))
                     for lease_id, ids in where.items()]
 
     def _occasion(self, case, also_avoid=frozenset()):
         with self._core.database.reader() as connection:
             bad = stored.not_well(connection)
-            names = ', '.join(each.name for each in resources.with_ids(connection, case.ids))
-        when = f'from {case.window.span}: {case.found.reason}'
+            names = ', '.join(resource.name
+                              for resource in resources.with_ids(connection, case.ids))
+        when = f'from {case.window.span}: {case.maintenance.reason}'
         return moves.Occasion(
-            frozenset(case.ids), frozenset({*case.found.resource_ids, *bad, *also_avoid}),
+            frozenset(case.ids), frozenset({*case.maintenance.resource_ids, *bad, *also_avoid}),
             texts.Text(nouns.counted(len(case.ids), f'of its resources has maintenance {when}.',
                                      f'of its resources have maintenance {when}.'),
-                       f'{names}: maintenance {case.found.id} {when}.'), TOLD)
+                       f'{names}: maintenance {case.maintenance.id} {when}.'), _EVENT)
 
-    def _deal_with(self, case, now):
-        """Leave a lease that runs, offer a swap, or let it end early; return an Affected."""
+    def _treat(self, case, now):
+        """Leave a running lease, offer a swap, or end it early; return an Affected."""
         case, mode, end = _treatment(case, now)
         occasion = self._occasion(case)
         if mode == maintenance.ENDS:
@@ -138,33 +139,33 @@ class Leases:
         return case.affected(mode)
 
     def _end(self, case, at, now):
-        """Let a lease end at a moment; return False if Climate is working on it now."""
+        """Set the end of a lease; return False if Climate is working on the lease now."""
         changes = records.LeaseChanges(end_now=True) if at <= now else records.LeaseChanges(end=at)
         try:
             self._update.update(context.RequestContext.internal(), case.lease.id, changes)
         except errors.ClimateError as error:
-            LOG.warning('Lease %s: it cannot be ended for maintenance %s now, that is tried again: '
-                        '%s', case.lease.id, case.found.id, error.message)
+            LOG.warning('Lease %s: it cannot be ended for maintenance %s now, try again: %s',
+                        case.lease.id, case.maintenance.id, error.message)
             return False
         return True
 
 
 def _treatment(case, now):
-    """Return (the _Case, what happens to its lease, which runs, and when it ends early or None).
+    """Return (the _Case, the effect on its running lease, when it ends early or None).
 
-    A lease that may end only after a window, because of the notice, would end to no purpose: it
-    stays, unless a later window is in its way, too.
+    A lease that can end only after a window, because of the notice, would end to no purpose: it
+    stays, unless a later window affects it, too.
     """
-    if case.found.running != maintenance.END:
+    if case.maintenance.running != maintenance.END:
         return case, {maintenance.LEFT: maintenance.STAYS,
-                      maintenance.SWAP: maintenance.ASKED}[case.found.running], None
-    earliest = now + datetime.timedelta(minutes=case.found.notice_minutes)
-    for window in case.found.windows:
+                      maintenance.SWAP: maintenance.ASKED}[case.maintenance.running], None
+    earliest = now + datetime.timedelta(minutes=case.maintenance.notice_minutes)
+    for window in case.maintenance.windows:
         end = min(max(window.start, earliest), case.lease.end)
         if case.window.start <= window.start < case.lease.end and end < window.end:
             return dataclasses.replace(case, window=window), maintenance.ENDS, end
     return case, maintenance.STAYS, None
 
 
-def _is_to_come(lease, now):
+def _is_future(lease, now):
     return lease.state == lifecycle.PENDING and lease.start > now

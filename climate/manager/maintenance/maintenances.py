@@ -28,18 +28,18 @@ LOG = log.getLogger(__name__)
 _LONGEST = datetime.timedelta(days=366)
 
 
-class Maintenances:
-    """The use cases of operators."""
+class MaintenanceRequests:
+    """The use cases of maintenance for operators."""
 
     def __init__(self, core):
         self._core = core
         self._leases = affected_leases.AffectedLeases(core)
 
     def create(self, context, request):
-        """Plan a maintenance and return it with the leases in its way.
+        """Plan a maintenance and return it with the affected leases.
 
-        Future leases are moved if something else fits; the owners of all are told. With `dry_run`
-        it is only said what would happen.
+        Future leases are moved if other resources fit; all owners are notified. With `dry_run`,
+        nothing is written.
 
         :param request: a ``maintenance.Request``.
         :raises BadField: it names a resource that does not exist, or the rule cannot be used.
@@ -64,7 +64,7 @@ class Maintenances:
 
         The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
 
-        :param marker: the id after which to begin; None: at the first.
+        :param marker: the id after which to begin; None for the first page.
         :raises MaintenanceNotFound: there is none with the id `marker`.
         """
         with self._core.database.reader() as connection:
@@ -72,7 +72,7 @@ class Maintenances:
             return maintenances.find(connection, after, limit, most_bytes)
 
     def get(self, maintenance_id):
-        """Return a Maintenance with the leases that are in its way now.
+        """Return a Maintenance with the leases that it affects now.
 
         :raises MaintenanceNotFound: there is none, or it is over.
         """
@@ -83,10 +83,10 @@ class Maintenances:
 
     @cores.again_after_a_race
     def delete(self, maintenance_id):
-        """Delete a maintenance: leases may have its resources again.
+        """Delete a maintenance: leases can get its resources again.
 
-        If a window has begun, what was disabled in the cloud is enabled soon, and the maintenance
-        is listed until then.
+        If a window has begun, its resources are soon enabled again in the cloud, and the
+        maintenance is listed until then.
 
         :raises MaintenanceNotFound: there is none, or it is over.
         """
@@ -95,7 +95,7 @@ class Maintenances:
             found = maintenances.get(connection, maintenance_id)
             resources.lock_enrolled(connection, found.resource_ids)
             found = maintenances.get(connection, maintenance_id, locked=True)
-            blocks.delete(connection, [each.id for each in found.windows])
+            blocks.delete(connection, [window.id for window in found.windows])
             resources.available_again(connection, found.resource_ids, now)
             maintenances.close(connection, found)
             maintenances.finish(connection, found.id)
@@ -114,16 +114,18 @@ class Maintenances:
             id=uuidutils.generate_uuid(), pool=request.pool, start=span.start, end=span.end,
             reason=request.reason, running=request.running, notice_minutes=request.notice_minutes,
             rule=request.rule, expanded_to=None if is_last else until, user_id=context.user_id,
-            created_at=now, resource_ids=tuple(each.id for each in chosen),
-            names=tuple(each.name for each in chosen))
+            created_at=now, resource_ids=tuple(resource.id for resource in chosen),
+            names=tuple(resource.name for resource in chosen))
         return dataclasses.replace(found, windows=tuple(dataclasses.replace(
-            maintenances.new_window(found.id, each), reason=found.reason) for each in spans))
+            maintenances.new_window(found.id, window_span), reason=found.reason)
+            for window_span in spans))
 
     def _chosen(self, request):
         """Return the Resources that a request names, or that meet its criteria, by id."""
         self._core.registry.pool(request.pool)
         with self._core.database.reader() as connection:
-            known = {each.id: each for each in resources.find(connection, request.pool)}
+            known = {resource.id: resource
+                     for resource in resources.find(connection, request.pool)}
             if request.criteria is not None:
                 need = base.Need('maintenance', request.pool,
                                  selection.Demand(selection.WHOLE, 1, 1),
@@ -134,15 +136,14 @@ class Maintenances:
                     raise errors.BadField(field='criteria', reason=(
                         f'no resource of the pool {request.pool} meets them.'))
                 return [known[key] for key in sorted(ids)]
-        called = {each.name: each for each in known.values()}
-        called |= {str(each.id): each for each in known.values() if str(each.id) not in called}
+        by_name = {resource.name: resource for resource in known.values()}
+        by_name = {**{str(key): resource for key, resource in known.items()}, **by_name}
         for name in request.resources:
-            if name not in called:
+            if name not in by_name:
                 raise errors.BadField(field='resources', reason=(
                     f'the pool {request.pool} has no resource "{name[:80]}": "climate resource '
-                    f'list --pool {request.pool}" names those that it has.'))
-        return sorted({called[name].id: called[name] for name in request.resources}.values(),
-                      key=lambda each: each.id)
+                    f'list --pool {request.pool}" shows its resources.'))
+        return [known[key] for key in sorted({by_name[name].id for name in request.resources})]
 
     @cores.again_after_a_race
     def _write(self, found, now):
@@ -150,13 +151,14 @@ class Maintenances:
             locked = resources.lock_enrolled(connection, found.resource_ids)
             if len(locked) < len(found.resource_ids):
                 raise errors.BadField(field='resources', reason=(
-                    'one of them was withdrawn at the same time; look at the list again.'))
+                    'one of them was withdrawn at the same time; check the list again.'))
             maintenances.add(connection, found)
             blocks.fill(connection, windows.block_spans(found, now))
             resources.touch(connection, found.resource_ids, now)
 
 
 def _span(request, now):
+    """Return the Interval of the first window of a request, from now on at the earliest."""
     lease_times.refuse_past(request.start, now, 'start')
     start = max(request.start, now)
     if request.end <= start:

@@ -13,13 +13,13 @@ _LONGEST = 500
 _MOST = 1000
 _EXAMPLE = 'write such as "FREQ=WEEKLY;BYDAY=SU" or "FREQ=MONTHLY;COUNT=6"'
 _DAY = datetime.timedelta(days=1)
-# A new rule is tried for this time: months, leap years and weekdays have met in all ways then.
+# A new rule is tried for this time, in which months, leap years and weekdays meet in all ways.
 _TRIED = datetime.timedelta(days=28 * 366)
 _TRIED_WINDOWS = 400
 _FREQUENCIES = ('DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY')
 _WEEKDAY = '(?:MO|TU|WE|TH|FR|SA|SU)'
 # {part: (form of one of its values, the least and the greatest amount; the frequencies with which
-# RFC 5545 gives it a meaning)}. dateutil would ignore other values, or read them in its own way.
+# RFC 5545 gives it a meaning)}. dateutil would ignore other values, or read them differently.
 _PARTS = {
     'BYMONTH': (r'\d+', (1, 12), _FREQUENCIES),
     'BYMONTHDAY': (r'[+-]?\d+', (1, 31), ('DAILY', 'MONTHLY', 'YEARLY')),
@@ -36,14 +36,13 @@ _HOURS = ('BYHOUR', 'BYMINUTE', 'BYSECOND')
 def windows(rule, first, after, until):
     """Return (the Intervals of a rule that start in a span of time, whether none follows).
 
-    A window that would last longer than until the next one ends there, as one of 30 days does in
-    February.
+    A window that would overlap the next one ends at its start, such as one of 30 days in February.
 
-    :param rule: an RRULE; None: there is only the first window.
-    :param first: the Interval of the first window, which all others are as long as.
-    :param after: the moment after which they start; None: the rule is new, and they start with the
+    :param rule: an RRULE; None if there is only the first window.
+    :param first: the Interval of the first window; all others have its length.
+    :param after: the windows start after this time; None for a new rule, which starts with the
         first one.
-    :param until: the moment up to which they start.
+    :param until: the windows start up to this time.
     :raises BadField: the rule cannot be used; the error says why.
     """
     if rule is None:
@@ -70,7 +69,7 @@ def _starts(parts, first, count, end, until):
 
     :param end: the last moment at which a window may start, or None.
     """
-    # Bounded by a date, so that a rule without any further occurrence comes to an end.
+    # The date bounds the search in a rule without any further occurrence.
     bound = until + _TRIED if until.year < datetime.MAXYEAR - 30 else until
     base = ';'.join(f'{name}={text}' for name, text in parts.items()
                     if name not in ('COUNT', 'UNTIL'))
@@ -86,7 +85,7 @@ def _starts(parts, first, count, end, until):
 
 
 def _refuse_new(parts, first):
-    """Refuse a new rule that people would read in another way than it works.
+    """Refuse a new rule that people would understand differently.
 
     :raises BadField: the error says why, and what to write.
     """
@@ -96,7 +95,7 @@ def _refuse_new(parts, first):
         if name in _PARTS:
             _check(name, text, parts)
         elif name not in ('FREQ', 'COUNT', 'UNTIL', 'INTERVAL'):
-            raise _refused(f'"{name[:40]}={text[:40]}" is no part of a rule')
+            raise _refused(f'"{name[:40]}={text[:40]}" is not a part of a rule')
     end = _end(parts)
     if end is not None and end < first.start:
         raise _refused(f'UNTIL is before the start, {first.start:%Y-%m-%d %H:%M} UTC')
@@ -126,7 +125,7 @@ def _parts(rule):
     for each in rule.upper().removeprefix('RRULE:').split(';'):
         name, equals, text = each.strip().partition('=')
         if not (equals and re.fullmatch(r'[A-Z0-9,+-]+', text, re.ASCII)) or name in parts:
-            raise _refused(f'"{each[:40]}" is no part of a rule')
+            raise _refused(f'"{each[:40]}" is not a part of a rule')
         parts[name] = text
     if parts.get('FREQ') not in _FREQUENCIES:
         raise _refused(f'FREQ must be one of {", ".join(_FREQUENCIES)}')
@@ -136,7 +135,7 @@ def _parts(rule):
 
 
 def _check(name, text, parts):
-    """Refuse a part of a rule with a value, or beside a frequency, that gives it no meaning."""
+    """Refuse a part of a rule whose value, or whose frequency, gives it no meaning."""
     form, bounds, frequencies = _PARTS[name]
     if parts['FREQ'] not in frequencies:
         raise _refused(f'{name} has no meaning with FREQ={parts["FREQ"]}')
@@ -146,7 +145,7 @@ def _check(name, text, parts):
         number = re.sub('[A-Z+-]', '', value)
         if not re.fullmatch(form, value, re.ASCII) or (
                 number and not bounds[0] <= int(number) <= bounds[1]):
-            raise _refused(f'"{name}={text[:40]}" is not a rule: "{value[:40]}" is no value of '
+            raise _refused(f'"{name}={text[:40]}" is not a rule: "{value[:40]}" is not a value of '
                            f'{name}')
         if number and name == 'BYDAY' and (
                 parts['FREQ'] not in ('MONTHLY', 'YEARLY') or 'BYWEEKNO' in parts):
@@ -169,7 +168,7 @@ def _number(name, text):
 
 
 def _end(parts):
-    """Return the last moment at which a window may start; None: there is no end."""
+    """Return the last time at which a window may start; None if there is no end."""
     text = parts.get('UNTIL')
     if text is None:
         return None

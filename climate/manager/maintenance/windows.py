@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carry out the windows of maintenance: keep the cloud off the resources, and undo that after it.
+"""Carry out maintenance windows: close the resources in the cloud, and reopen them afterwards.
 
-Each step is written before it is made and can be repeated, so a crash at any point leaves a state
-from which another manager goes on. A manager that claimed a window makes no call once its claim has
-expired.
+Each step is written before it is made and can be repeated, so another manager can continue after a
+crash at any point. A manager that claimed a window makes no call once its claim has expired.
 """
 import contextlib
 import dataclasses
@@ -28,14 +27,14 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
-# A window is claimed as long as an event, and longer for each of its resources.
+# A window is claimed for as long as an event, plus this time for each of its resources.
 _SECONDS_EACH = 2
-# A rule is expanded when so much time has no windows yet.
+# A rule is expanded when this much of the time up to the horizon has no windows yet.
 _STEP = datetime.timedelta(days=1)
 
 
 class Windows:
-    """Sees to all maintenances periodically.
+    """Carries out all maintenances periodically.
 
     :param owner: the id of this manager, for its claims.
     """
@@ -50,9 +49,9 @@ class Windows:
         with self._core.database.reader() as connection:
             found = maintenances.find(connection)
             waiting = maintenances.to_do(connection, now) if found else []
-        for each in found:
-            if not each.closing:
-                self._prepare(each, now)
+        for planned in found:
+            if not planned.closing:
+                self._prepare(planned, now)
         for window, over in waiting:
             with cores.isolated('Window %s of maintenance %s', window.id, window.maintenance_id):
                 try:
@@ -66,13 +65,13 @@ class Windows:
         # If a step fails, the next one works with the windows that exist.
         with cores.isolated('The rule of maintenance %s', found.id):
             found = self._expand(found, now)
-        with cores.isolated('The leases in the way of maintenance %s', found.id):
+        with cores.isolated('The leases affected by maintenance %s', found.id):
             self._leases.clear(found, now)
         with cores.isolated('The windows of maintenance %s', found.id):
             keep_free(self._core, found, now)
 
     def _expand(self, found, now):
-        """Add the windows of a rule up to the horizon; return the Maintenance as it is then."""
+        """Add the windows of a rule up to the horizon; return the changed Maintenance."""
         until = now + horizon(self._core.conf)
         if found.expanded_to is None or until - found.expanded_to < _STEP:
             return found
@@ -88,7 +87,7 @@ class Windows:
             spans, is_last = recurrence.windows(
                 current.rule, current.span, current.expanded_to, until)
             maintenances.expand(connection, current, [
-                maintenances.new_window(current.id, each) for each in spans],
+                maintenances.new_window(current.id, span) for span in spans],
                 None if is_last else until)
             return maintenances.get(connection, found.id)
 
@@ -96,24 +95,24 @@ class Windows:
         """Make the next step of a Window, which has begun or is over."""
         with self._core.database.reader() as connection:
             ids = maintenances.resource_ids(connection, window.maintenance_id)
-            # What was withdrawn meanwhile is reopened, too.
+            # Resources that were withdrawn meanwhile are reopened, too.
             find = resources.ever_enrolled if over else resources.enrolled
-            mine = find(connection, ids)
+            affected = find(connection, ids)
         if window.state == maintenance.PLANNED and over:
             # No manager ran meanwhile.
             self._finish(self._claim(window, maintenance.PLANNED, now, 0)[0], now)
             return
         state = maintenance.OPENING if over else maintenance.CLOSING
-        window, owned = self._claim(window, state, now, len(mine))
-        failed = self._each(window, mine, owned, over)
+        window, owned = self._claim(window, state, now, len(affected))
+        failed = self._switch(window, affected, owned, over)
         if failed:
             self._record(window, state)
         elif over:
             self._finish(window, now)
         else:
-            self._begin(window, mine, now)
+            self._begin(window, affected, now)
             LOG.info('Maintenance %s: %s resources are closed until %s', window.maintenance_id,
-                     len(mine), window.end.isoformat())
+                     len(affected), window.end.isoformat())
 
     def _claim(self, window, state, now, count):
         """Claim a Window in a new state; return (the Window, the Ownership)."""
@@ -124,20 +123,20 @@ class Windows:
                                          now + datetime.timedelta(seconds=seconds))
         return claimed, ownership.Ownership(self._core.monotonic, began, seconds)
 
-    def _each(self, window, mine, owned, over):
-        """Close or reopen each Resource in the cloud; return how many that failed for."""
+    def _switch(self, window, affected, owned, over):
+        """Close or reopen each Resource in the cloud; return the number of failures."""
         failed = 0
         with guard.before_each_call(owned.check):
-            for each in mine:
+            for resource in affected:
                 failed += 1
                 with cores.isolated(f'Maintenance %s: {"reopening" if over else "closing"} %s %s',
-                                    window.maintenance_id, each.pool, each.name):
-                    pool = self._core.registry.pool(each.pool)
+                                    window.maintenance_id, resource.pool, resource.name):
+                    pool = self._core.registry.pool(resource.pool)
                     with contextlib.suppress(errors.ResourceNotFound):
                         if not over:
-                            pool.close(self._core.cloud, each, maintenance.mark(window))
+                            pool.close(self._core.cloud, resource, maintenance.mark(window))
                         for reason in maintenance.marks(window) if over else ():
-                            pool.reopen(self._core.cloud, each, reason)
+                            pool.reopen(self._core.cloud, resource, reason)
                     failed -= 1
         return failed
 
@@ -145,16 +144,16 @@ class Windows:
         with self._core.database.writer() as connection:
             maintenances.record(connection, window, state)
 
-    def _begin(self, window, mine, now):
+    def _begin(self, window, affected, now):
         with self._core.database.writer() as connection:
             maintenances.record(connection, window, maintenance.RUNNING)
-            for each in mine:
-                absences.begin(connection, each.id, utilisation.MAINTAINED, now)
+            for resource in affected:
+                absences.begin(connection, resource.id, utilisation.MAINTAINED, now)
 
     def _finish(self, window, now):
         with self._core.database.writer() as connection:
             maintenances.record(connection, window, maintenance.DONE)
-            # What another maintenance needs closed may have been open for a moment.
+            # A resource that another maintenance needs closed may have been open for a moment.
             maintenances.close_again(connection, window, now)
             for resource_id in maintenances.resource_ids(connection, window.maintenance_id):
                 absences.end(connection, resource_id, utilisation.MAINTAINED, now)
@@ -167,12 +166,12 @@ class Windows:
 
 
 def horizon(conf):
-    """Return how far ahead windows are made, as a timedelta."""
+    """Return how far ahead windows are created, as a timedelta."""
     return datetime.timedelta(days=conf.health.recurring_days)
 
 
 def keep_free(core, found, now):
-    """Let the windows of a Maintenance cover all time that no lease has its resources."""
+    """Block the resources of a Maintenance in its windows, wherever no lease has them."""
     spans = block_spans(found, now)
     with core.database.reader() as connection:
         lacking = {block_id for block_id, _ in blocks.incomplete(connection, spans)}
@@ -191,7 +190,7 @@ def _fill(core, found, spans, now):
 
 
 def block_spans(found, now):
-    """Return {(window id, resource id): the Interval} that should be free of new leases."""
-    return {(each.id, key): dataclasses.replace(each.span, start=max(each.start, now))
-            for each in found.windows for key in found.resource_ids
-            if each.end > now and each.state != maintenance.OPENING}
+    """Return {(window id, resource id): the Interval without new leases}."""
+    return {(window.id, key): dataclasses.replace(window.span, start=max(window.start, now))
+            for window in found.windows for key in found.resource_ids
+            if window.end > now and window.state != maintenance.OPENING}

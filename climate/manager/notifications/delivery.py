@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Send the deliveries of one transport: claim, send, write down how each went.
+"""Send the deliveries of one transport: claim each, send it, and store its result.
 
 A delivery is claimed before it is sent and marked after it was accepted. If a manager dies in
 between, the claim expires and another one sends it again with the same id.
@@ -25,18 +25,19 @@ from climate.notifiers import base
 
 LOG = log.getLogger(__name__)
 
-#: An attempt that failed, and is made again.
+#: The result of a failed attempt that is repeated.
 FAILED = 'failed'
-#: How an attempt to deliver may end.
+#: The results of an attempt to deliver.
 RESULTS = (domain.DELIVERED, FAILED, domain.GIVEN_UP)
-# A pass ends after so long: a manager that stops waits for it, and the watch looks at the clock.
+# The length of a pass: a manager that stops waits for its end, and the clock is checked between
+# passes.
 _PASS_SECONDS = 10
-# While a receiver is slow, it is looked so often what is due for others.
-_LOOK_SECONDS = 0.2
+# While a receiver is slow, this is the pause between two checks of what is due for others.
+_CHECK_SECONDS = 0.2
 # After this share of the claim nothing more is sent.
 _SENDING = 0.5
 _FORGET = 500
-# How long nothing is sent while the whole transport is down.
+# The longest time in which nothing is sent while the whole transport is down.
 _LONGEST_PAUSE_SECONDS = 60
 
 
@@ -49,7 +50,7 @@ class Deliverer:
 
     :param owner: the name of the manager.
     :ivar name: the name of the transport.
-    :ivar counts: {result: how many attempts since this manager began}; see `RESULTS`.
+    :ivar counts: {result: number of attempts of this manager}; see `RESULTS`.
     """
 
     def __init__(self, core, owner, name, notifier):
@@ -64,35 +65,35 @@ class Deliverer:
         self._not_before = float('-inf')
 
     def deliver(self, now, may_go_on=lambda now: False):
-        """Send what is due, for some seconds; return how many deliveries were accepted.
+        """Send due deliveries for some seconds; return the number of accepted ones.
 
-        While a receiver is slow, the others get what is due for them, also those for which
-        something becomes due meanwhile.
+        While a receiver is slow, the others get their deliveries, even those that become due
+        meanwhile.
 
-        :param may_go_on: called with the time when those seconds are over, if something is still
-            being sent; returns whether the pass goes on as long again.
+        :param may_go_on: called with the time when those seconds are over, if a delivery is still
+            being sent; returns whether the pass continues for the same time again.
         """
         self._forget(now)
         if not self._any_due(now):
             return 0
         accepted, running = 0, {}
         end = self._core.monotonic() + _PASS_SECONDS
-        # With one worker, only the next pass waits for the last delivery of this one.
+        # With one worker, no other receiver waits for the last delivery of this pass.
         may_be_longer = self._notifier.workers > 1
         with self._notifier.session() as send, futures.ThreadPoolExecutor(
                 self._notifier.workers, thread_name_prefix=f'notify-{self.name}') as pool:
             while True:
                 if self._not_before <= self._core.monotonic() < end:
-                    for each in self._claimed(running.values()):
-                        running[pool.submit(self._result, send, *each)] = each[:2]
+                    for arguments in self._claimed(running.values()):
+                        running[pool.submit(self._result, send, *arguments)] = arguments[:2]
                 if not running:
                     return accepted
-                done, _ = futures.wait(running, _LOOK_SECONDS, futures.FIRST_COMPLETED)
-                for each in done:
-                    delivery, subscription = running.pop(each)
+                done, _ = futures.wait(running, _CHECK_SECONDS, futures.FIRST_COMPLETED)
+                for attempt in done:
+                    delivery, subscription = running.pop(attempt)
                     # If its result is not written, its claim expires, and it is sent again.
                     with cores.isolated('Delivery %s', delivery.id):
-                        accepted += self._finished(delivery, subscription, each.result())
+                        accepted += self._finished(delivery, subscription, attempt.result())
                 if may_be_longer and running and self._core.monotonic() >= end:
                     now = self._core.clock()
                     may_be_longer = may_go_on(now)
@@ -105,42 +106,43 @@ class Deliverer:
             return deliveries.any_due(connection, self.name, now)
 
     def _claimed(self, running):
-        """Claim what free workers may send; return the arguments of `_result` for each.
+        """Claim deliveries for the free workers; return the arguments of `_result` for each.
 
-        :param running: pairs (Delivery, Subscription) of what is being sent.
+        :param running: pairs (Delivery, Subscription) that are being sent.
         """
         free = self._notifier.workers - len(running)
         if not free:
             return []
-        # The time goes on while receivers are slow, and a claim lasts from now on.
+        # Slow receivers may have taken long, and a claim lasts from now on.
         now = self._core.clock()
-        in_flight = collections.Counter(told.project_id for _, told in running)
+        in_flight = collections.Counter(
+            subscription.project_id for _, subscription in running)
         with self._core.database.reader() as connection:
             if not deliveries.any_due(connection, self.name, now):
                 return []
-            # Not in the transaction of the claim: where many wait for one receiver, this takes
-            # long, and SQLite has one writer at a time.
+            # Not in the transaction of the claim: if many wait for one receiver, this takes long,
+            # and SQLite has one writer at a time.
             due = deliveries.due(connection, self.name, now, free, in_flight)
-        found = self._claim(fair_share.chosen(due, free), now)
+        claimed = self._claim(fair_share.chosen(due, free), now)
         stop = self._core.monotonic() + self._core.conf.notifications.claim_seconds * _SENDING
-        return [(*each, now, stop) for each in found]
+        return [(*claim, now, stop) for claim in claimed]
 
     @cores.again_after_a_race
     def _claim(self, due, now):
-        """Claim deliveries; return tuples (Delivery, Subscription, its key as it is stored)."""
+        """Claim deliveries; return tuples (Delivery, Subscription, its stored key)."""
         if not due:
             return []
         until = now + datetime.timedelta(
             seconds=self._core.conf.notifications.claim_seconds)
         with self._core.database.writer() as connection:
-            found = deliveries.claim(connection, due, self._owner, now, until)
-            known = subscriptions.with_secrets(connection, {each.subscription_id
-                                                            for each in found})
-        return [(each, *known[each.subscription_id]) for each in found
-                if each.subscription_id in known]
+            claimed = deliveries.claim(connection, due, self._owner, now, until)
+            known = subscriptions.with_secrets(
+                connection, {delivery.subscription_id for delivery in claimed})
+        return [(delivery, *known[delivery.subscription_id]) for delivery in claimed
+                if delivery.subscription_id in known]
 
     def _finished(self, delivery, subscription, failure):
-        """Write down how a delivery went; return whether it was accepted."""
+        """Store the result of a delivery; return whether it was accepted."""
         result = self._record(delivery, subscription, failure, self._core.clock())
         if result is not None:
             self.counts[result] += 1
@@ -160,7 +162,7 @@ class Deliverer:
                               body_of(delivery, subscription, now)))
         except base.Undelivered as error:
             return error
-        except Exception as error:
+        except Exception as error:  # Outer loop: one delivery must not stop the others.
             LOG.exception('Delivery %s of subscription %s failed unexpectedly', delivery.id,
                           subscription.id)
             return base.Undelivered(f'Climate failed unexpectedly: {type(error).__name__}.')
@@ -168,10 +170,10 @@ class Deliverer:
 
     @cores.again_after_a_race
     def _record(self, delivery, subscription, failure, now):
-        """Write down how a delivery went; return its result, or None if the claim was lost."""
+        """Store the result of a delivery and return it; None if the claim was lost."""
         with self._core.database.writer() as connection:
             if failure is not None or subscription.failures:
-                # Before the delivery, as in requests. It may have been changed since the claim.
+                # Lock it before the delivery, as requests do. It may have changed since the claim.
                 subscription = subscriptions.lock(connection, subscription.id)
             if subscription is None or not deliveries.is_claimed(connection, delivery,
                                                                  self._owner):
@@ -211,7 +213,7 @@ class Deliverer:
         return domain.GIVEN_UP if gives_up else FAILED
 
     def _pause(self, down):
-        """Let the transport rest while it is down, longer each time."""
+        """Pause the transport while it is down, longer each time."""
         if not down:
             self._down = 0
             return
@@ -231,7 +233,7 @@ class Deliverer:
 
 
 def body_of(delivery, subscription, now):
-    """Return what a receiver is told, as JSON-ready data."""
+    """Return the content of a notification for its receiver, as JSON-ready data."""
     lease = delivery.content.get('lease')
     if lease is not None:
         lease = dict(lease)

@@ -2,8 +2,8 @@
 """Copy notifications from the outbox to the subscriptions that they concern.
 
 Each row of the outbox is copied in one transaction, which also marks the row. The bus gets only
-marked rows, so a row is never deleted before the subscriptions have it; and whether the bus answers
-does not matter.
+marked rows, so no row is deleted before the subscriptions have it, and an outage of the bus delays
+no subscription.
 """
 from climate.db import deliveries
 from climate.db import journal
@@ -16,7 +16,7 @@ _BATCH = 100
 
 
 def fan_out(core, now):
-    """Copy all notifications that the subscriptions do not have yet; return how many there were.
+    """Copy all notifications that the subscriptions do not have yet; return their number.
 
     Any number of managers may do it at once: each row is locked by one of them.
     """
@@ -27,17 +27,16 @@ def fan_out(core, now):
                 return count
         done = _copy(core, now)
         if not done:
-            # Another manager has locked all that is left.
+            # Another manager has locked the rest.
             return count
         count += done
 
 
 @cores.again_after_a_race
 def _copy(core, now):
-    """Copy a number of notifications in one transaction; return how many."""
+    """Copy a batch of notifications in one transaction; return their number."""
     with core.database.writer() as connection:
-        # The rows are read before the subscriptions. A subscription that was there before a row is
-        # therefore seen.
+        # Rows are read before subscriptions, so a subscription that is older than a row gets it.
         ids = journal.lock_not_fanned_out(connection, _BATCH)
         if ids and subscriptions.any_sent(connection):
             _add(connection, journal.contents(connection, ids), now)
@@ -47,18 +46,19 @@ def _copy(core, now):
 
 
 def _add(connection, rows, now):
-    happened = []
+    notices = []
     for row in rows:
-        # A row that subscriptions cannot be notified of still goes to the bus.
+        # A row that cannot be copied still goes to the bus.
         with cores.isolated('Notification %s of the outbox', row[0]):
-            happened.append(domain.of_outbox(*row))
+            notices.append(domain.of_outbox(*row))
     by_project = subscriptions.of_projects(connection, {
-        each.project_id for each in happened if each.kinds and each.project_id is not None})
+        notice.project_id for notice in notices if notice.kinds and notice.project_id is not None})
     deliveries.add(connection, (
-        (told, each.source, kind, each.at, each.content, now)
-        for each in happened if each.kinds
-        for told, kind in domain.concerned(by_project.get(each.project_id, ()), each)))
-    over = {each.content['lease']['id'] for each in happened
-            if notification_kinds.END in each.kinds}
+        (subscription, notice.source, kind, notice.at, notice.content, now)
+        for notice in notices if notice.kinds
+        for subscription, kind in domain.concerned(
+            by_project.get(notice.project_id, ()), notice)))
+    over = {notice.content['lease']['id'] for notice in notices
+            if notification_kinds.END in notice.kinds}
     if over:
         deliveries.give_up_reminders(connection, over, now)

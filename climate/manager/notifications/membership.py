@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the user of a subscription still has a role in its project, as Keystone says.
+"""The membership of the users of subscriptions in their projects, according to Keystone.
 
-A user has none if the user, the project or a domain of them is disabled.
+A user is no member if the user, the project or a domain of them is disabled.
 
-An answer is kept for a while, so that not each notification costs a call. Only a clear "no" of
+An answer is kept for a while, so that not every notification costs a call. Only a clear "no" of
 Keystone counts: while it does not answer, or cannot know, notifications are sent as before. A user
-who left knew the leases of the project until then; all others would miss what happens to theirs.
+who left knew the leases of the project anyway, while all others would miss theirs.
 """
 import datetime
 import threading
@@ -16,9 +16,9 @@ from climate import errors
 
 LOG = log.getLogger(__name__)
 
-# While Keystone does not answer, it is asked again after so long.
+# The pause between two calls while Keystone does not answer.
 _SILENCE = datetime.timedelta(seconds=60)
-# With more answers than this, those that are too old are forgotten.
+# With more answers than this, expired ones are forgotten.
 _MANY = 10_000
 
 
@@ -28,7 +28,7 @@ class Membership:
     def __init__(self, core):
         self._core = core
         self._lock = threading.Lock()
-        # {(user id, project id): until when the answer counts}; a "no" is not kept.
+        # {(user id, project id): the end of a positive answer}; a "no" is not kept.
         self._good_until = {}
         self._silent_until = None
 
@@ -48,14 +48,14 @@ class Membership:
         except errors.ClimateError as error:
             with self._lock:
                 self._silent_until = now + _SILENCE
-            LOG.warning('Whether users of subscriptions still have a role in their projects is '
-                        'not known, notifications are sent all the same: %s', error.message)
+            LOG.warning('It is unknown whether users of subscriptions still have a role in their '
+                        'projects; notifications are sent all the same: %s', error.message)
             return False
         if has_role is False:
             return True
         with self._lock:
             if len(self._good_until) >= _MANY:
-                self._good_until = {each: until for each, until in self._good_until.items()
+                self._good_until = {other: until for other, until in self._good_until.items()
                                     if now < until}
             self._good_until[key] = now + datetime.timedelta(seconds=seconds)
         return False

@@ -32,7 +32,7 @@ _LONGEST_PAUSE_SECONDS = 60
 _PROBE_AFTER = 3
 # The moments of a lease that REST 1.0 does not show.
 _MOMENTS = ('before_end', 'ended_at', 'idle_since', 'reclaim_at')
-# The status that consumers of these event types expect, whatever the state of the lease is.
+# The status that consumers of these event types expect in any state of the lease.
 _STATUS = {'lease.update': 'UPDATING', 'lease.delete': 'DELETING'}
 
 
@@ -94,7 +94,8 @@ def write_notices(connection, notices, now):
 class Sender:
     """The sender of notifications from the outbox to the bus: each is sent at least once.
 
-    If the bus does not accept them, the sender tries again after a pause that doubles each time.
+    If the bus does not accept them, the sender tries again, after a pause of twice the length
+    each time.
     """
 
     def __init__(self, parts: core.Core, owner, transport):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look for leases whose end is as near as subscriptions want to be told.
+"""Find the leases whose end is close enough for a reminder.
 
-Nothing is written per lease ahead of time. A durable moment says how far the search has come; each
-step looks for the leases whose end, less the time before it, falls between that moment and now. The
-moment moves in the transaction that writes the deliveries. So an outage of any length loses no
+Nothing is written per lease ahead of time. The database stores the time up to which leases were
+searched; each step finds the leases whose reminder falls between that time and now. The
+transaction that writes the deliveries also moves that time. So an outage of any length loses no
 reminder, and two managers write none twice.
 """
 import datetime
@@ -16,14 +16,14 @@ from climate.domain import notification_kinds
 from climate.domain import subscriptions as domain
 from climate.manager import core as cores
 
-# A longer time is searched in steps, so that no transaction grows with an outage.
+# A longer span is searched in steps, so that no transaction grows with an outage.
 _STEP = datetime.timedelta(minutes=10)
-# Each step looks back so far again: a lease may be committed a little after it was written.
+# Each step repeats this span: a lease may be committed a little after it was written.
 _AGAIN = datetime.timedelta(minutes=2)
 
 
 def remind(core, now):
-    """Write the deliveries of all reminders whose moment has come; return how many.
+    """Write the deliveries of all due reminders; return their number.
 
     Any number of managers may do it at once.
     """
@@ -42,7 +42,7 @@ def remind(core, now):
 
 
 def _begin(core, now):
-    """Write the moment from which the first search goes on."""
+    """Write the time at which the first search begins."""
     try:
         with core.database.writer() as connection:
             reminders.begin(connection, reminders.first_wanted_at(connection) or now)
@@ -55,14 +55,14 @@ def _begin(core, now):
 def _step(core, now):
     """Search one span of time.
 
-    :returns: (how many deliveries were written, up to which moment was searched; None if another
+    :returns: (the number of deliveries written, the time up to which was searched; None if another
         manager is searching).
     """
     with core.database.writer() as connection:
         since = reminders.lock_scan(connection)
         if since is None:
             return 0, None
-        # Nobody wanted to be told before the oldest subscription, so that time is left out.
+        # Before the oldest subscription nobody wanted reminders.
         first = reminders.first_wanted_at(connection)
         since = max(since, first or now)
         until = max(since, min(now, since + _STEP))
@@ -74,13 +74,16 @@ def _step(core, now):
 
 
 def _add(connection, found, now):
-    by_project = subscriptions.of_projects(connection, {each.project_id for each in found})
-    wanted = {}
-    for each in found:
-        with cores.isolated('Lease %s: its reminder', each.lease_id):
-            wanted |= {(told.id, each.source): (
-                told, each.source, notification_kinds.BEFORE_END, each.at, each.content, now)
-                for told in domain.reminded(by_project.get(each.project_id, ()), each)}
-    new = wanted.keys() - deliveries.sources(connection, wanted.keys())
-    deliveries.add(connection, (wanted[each] for each in wanted if each in new))
+    by_project = subscriptions.of_projects(
+        connection, {reminder.project_id for reminder in found})
+    due = {}
+    for reminder in found:
+        with cores.isolated('Lease %s: its reminder', reminder.lease_id):
+            due |= {(subscription.id, reminder.source): (
+                subscription, reminder.source, notification_kinds.BEFORE_END, reminder.at,
+                reminder.content, now)
+                for subscription in domain.reminded(
+                    by_project.get(reminder.project_id, ()), reminder)}
+    new = due.keys() - deliveries.sources(connection, due.keys())
+    deliveries.add(connection, (due[key] for key in due if key in new))
     return len(new)

@@ -48,7 +48,7 @@ class SubscriptionRequests:
         """
         now = self._core.clock()
         address = self._checked(request.transport, request.address)
-        made = domain.Subscription(
+        subscription = domain.Subscription(
             id=uuidutils.generate_uuid(), project_id=context.project_id, user_id=context.user_id,
             scope=request.scope, transport=request.transport, address=address,
             events=request.events, before_end=request.before_end, name=request.name,
@@ -56,23 +56,25 @@ class SubscriptionRequests:
         for _ in range(_ATTEMPTS):
             try:
                 with self._core.database.writer() as connection:
-                    subscriptions.add(connection, made, self._free_place(connection, made),
-                                      **self._secret(made, request.secret))
+                    subscriptions.add(
+                        connection, subscription, self._free_place(connection, subscription),
+                        **self._secret(subscription, request.secret))
             except engine.Duplicate:
                 LOG.debug('Another subscription of the project took the place')
             else:
-                LOG.info('Subscription %s of project %s: created, by %s', made.id,
-                         made.project_id, made.transport)
-                return made
+                LOG.info('Subscription %s of project %s: created, by %s', subscription.id,
+                         subscription.project_id, subscription.transport)
+                return subscription
         raise errors.LostRace()
 
-    def _free_place(self, connection, made):
+    def _free_place(self, connection, subscription):
         conf = self._core.conf.notifications
-        if subscriptions.count_of_user(
-                connection, made.project_id, made.user_id) >= conf.subscriptions_per_user:
+        owned = subscriptions.count_of_user(
+            connection, subscription.project_id, subscription.user_id)
+        if owned >= conf.subscriptions_per_user:
             raise errors.TooManyOwnSubscriptions(most=conf.subscriptions_per_user)
         most = conf.subscriptions_per_project
-        taken = subscriptions.places(connection, made.project_id)
+        taken = subscriptions.places(connection, subscription.project_id)
         free = set(range(most)) - taken
         if len(taken) >= most or not free:
             raise errors.TooManySubscriptions(most=most)
@@ -178,7 +180,7 @@ class SubscriptionRequests:
             return deliveries.log(connection, subscription_id, marker, limit, most_bytes)
 
     def calendar(self, secret_hash):
-        """Return the Calendar that the secret of an address shows.
+        """Return the Calendar with the secret of its address.
 
         :raises CalendarNotFound: no calendar has that secret, or its user has left the project.
         """

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The allocations of the resources of a pool, as administrators list them."""
+"""The allocations of the resources of a pool, for administrators."""
 import collections
 
 from climate.db import allocation_lists
 from climate.db import resources
 
 
-class Allocations:
+class AllocationLists:
     """The use cases of allocations."""
 
     def __init__(self, core):
         self._core = core
 
     def find(self, query, resource_id=None):
-        """Return what an AllocationQuery selects, of all resources of the pool or of one.
+        """Return the allocations that an AllocationQuery selects, of all resources of a pool or of one.
 
         :returns: [(resource id, [Allocation, ordered by start])].
         :raises ResourceNotFound: the pool has no resource with that id.
@@ -31,19 +31,19 @@ class Allocations:
     def page(self, query, limit, marker=None):
         """Return a page of at most `limit` resources and at most `limit` allocations.
 
-        :param marker: where the last page ended, as this method returned it.
+        :param marker: the end of the last page, as this method returned it.
         :returns: ([(resource id, [Allocation, ordered by start])], the marker of this page, or None
-            if it is the last one). A resource with many allocations goes on in the next page.
+            if it is the last one). A resource with many allocations continues in the next page.
         """
         self._core.registry.pool(query.pool)
         now = self._core.clock()
-        goes_on = marker is not None and len(marker) > 1
+        continues = marker is not None and len(marker) > 1
         with self._core.database.reader() as connection:
             # Ids are whole numbers, so this resource is the first after the number before its id.
-            after = None if marker is None else marker[0] - goes_on
+            after = None if marker is None else marker[0] - continues
             ids = resources.ids(connection, query.pool, after, limit + 1)
             given = allocation_lists.find(connection, query, now, allocation_lists.Part(
-                ids[:limit], marker if goes_on else None, limit + 1))
+                ids[:limit], marker if continues else None, limit + 1))
         following = [ids[limit - 1]] if len(ids) > limit else None
         ids = ids[:limit]
         if len(given) > limit:
@@ -57,7 +57,7 @@ class Allocations:
 
 def _by_resource(ids, given):
     """Return [(resource id, [Allocation])] for all `ids`, in their order."""
-    found = collections.defaultdict(list)
-    for each in given:
-        found[each.resource_id].append(each)
-    return [(key, found[key]) for key in ids]
+    allocations_of = collections.defaultdict(list)
+    for allocation in given:
+        allocations_of[allocation.resource_id].append(allocation)
+    return [(key, allocations_of[key]) for key in ids]

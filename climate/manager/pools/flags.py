@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of leases that have less than they were promised: degraded, missing_resources."""
+"""The flags of leases that have less than their allocations: degraded, missing_resources."""
 import collections
 
 from oslo_log import log
@@ -21,7 +21,7 @@ from climate.plugins import audited
 
 LOG = log.getLogger(__name__)
 
-#: What the owner reads in the history of the lease. It names no host.
+#: The text for the owner in the history of the lease. It names no host.
 DEGRADED = ('A part of its resources does not work, has less than was asked for, or is used by '
             'others, too.')
 RESTORED = 'It has again all that was asked for.'
@@ -34,54 +34,54 @@ class Flags:
         self._core = core
 
     def refresh(self, now, missing=(), suspected=False):
-        """Judge all running reservations by the stored facts, and by what fails in the cloud.
+        """Judge all running reservations by the stored facts, and by failures in the cloud.
 
-        :param missing: pairs (pool, name) of the resources that the cloud does not know.
+        :param missing: pairs (pool, name) of the resources that are missing in the cloud.
         :param suspected: judge only the leases that are degraded, or have a resource that is not
             well. The cloud is asked only about their resources.
         """
-        every, known = self._running(now)
-        rows = every
+        all_rows, known = self._running(now)
+        rows = all_rows
         if suspected:
-            leases_then = {row.lease_id for row in rows if row.degraded or row.missing_resources
-                           or (row.resource_id in known
-                               and known[row.resource_id].health_state != health.WELL)}
-            rows = [row for row in rows if row.lease_id in leases_then]
+            lease_ids = {row.lease_id for row in rows if row.degraded or row.missing_resources
+                         or (row.resource_id in known
+                             and known[row.resource_id].health_state != health.WELL)}
+            rows = [row for row in rows if row.lease_id in lease_ids]
         if not rows:
             return
-        below = self._below(rows, every, known, missing)
+        below = self._below(rows, all_rows, known, missing)
         changed = {row.reservation_id: row.lease_id for row in rows
                    if row.missing_resources != (row.reservation_id in below)}
         short = {row.lease_id for row in rows if row.reservation_id in below}
         wrong = {row.lease_id for row in rows if row.degraded != (row.lease_id in short)}
         for lease_id in sorted({*changed.values(), *wrong}):
-            mine = {key for key, each in changed.items() if each == lease_id}
+            ids = {key for key, changed_lease_id in changed.items() if changed_lease_id == lease_id}
             with cores.isolated('Lease %s: its flags', lease_id):
-                self._write(lease_id, mine, below, now)
+                self._write(lease_id, ids, below, now)
 
     def short(self, lease, now):
         """Return the ids of the reservations of a running lease with less than was asked for."""
-        every, known = self._running(now)
-        rows = [row for row in every if row.lease_id == lease.id]
-        return frozenset(self._below(rows, every, known, ()))
+        all_rows, known = self._running(now)
+        rows = [row for row in all_rows if row.lease_id == lease.id]
+        return frozenset(self._below(rows, all_rows, known, ()))
 
     def _running(self, now):
-        """Return (the rows of what runs, {id: Resource})."""
+        """Return (the rows of the running allocations, {id: Resource})."""
         with self._core.database.reader() as connection:
             rows = allocations.running(connection, now)
-            return rows, {each.id: each for each in resources.enrolled(
+            return rows, {resource.id: resource for resource in resources.enrolled(
                 connection, {row.resource_id for row in rows})}
 
-    def _below(self, rows, every, known, missing):
+    def _below(self, rows, all_rows, known, missing):
         """Return {reservation id: {name of a resource: why it is less than was asked for}}.
 
-        :param rows: the rows to judge, of `every` running one.
+        :param rows: the rows to judge, a part of `all_rows` of running allocations.
         """
         known = {row.resource_id: known[row.resource_id] for row in rows
                  if row.resource_id in known}
         bad, unknown = self._bad(known, rows, missing)
         below = collections.defaultdict(dict)
-        for row, why in [*self._unmet(rows, known), *_too_small(every, known)]:
+        for row, why in [*self._unmet(rows, known), *_too_small(all_rows, known)]:
             below[row.reservation_id][known[row.resource_id].name] = why
         for row in rows:
             if row.resource_id in bad:
@@ -96,29 +96,30 @@ class Flags:
 
         The state of a resource is unknown while the cloud does not answer for its pool.
         """
-        bad = {each.id: 'the cloud does not know it' for each in known.values()
-               if (each.pool, each.name) in missing}
-        doubts = {each.id: failures.sick(each) for each in known.values()}
+        bad = {resource.id: 'the cloud does not know it' for resource in known.values()
+               if (resource.pool, resource.name) in missing}
+        doubts = {resource.id: failures.sick(resource) for resource in known.values()}
         bad |= {key: why for key, why in doubts.items() if why is not None}
         unknown = set()
         for pool in self._core.registry.pools.values():
-            mine = [each for each in known.values() if each.pool == pool.name]
-            if not mine:
+            of_pool = [resource for resource in known.values() if resource.pool == pool.name]
+            if not of_pool:
                 continue
-            unknown |= {each.id for each in mine}
-            with cores.isolated('What works in the pool %s', pool.name):
-                found = {**self._disturbed(pool, known, rows), **failures.failing(self._core, mine)}
-                bad = {**found, **bad}
-                unknown -= {each.id for each in mine}
+            ids = {resource.id for resource in of_pool}
+            unknown |= ids
+            with cores.isolated('The failures of the pool %s', pool.name):
+                bad = {**self._disturbed(pool, known, rows),
+                       **failures.failing(self._core, of_pool), **bad}
+                unknown -= ids
         return bad, unknown
 
     def _disturbed(self, pool, known, rows):
-        """Return {resource id: why} of the Resources that others use, past the scheduler."""
+        """Return {resource id: why} of the Resources that others use, bypassing the scheduler."""
         held = [audited.Held(known[row.resource_id], row.reservation_id, row.lease_id,
                              row.project_id, row.whole)
                 for row in rows if row.resource_id in known]
-        mine = [each for each in held if each.resource.pool == pool.name]
-        return pool.disturbed(self._core.cloud, mine) if mine else {}
+        of_pool = [holding for holding in held if holding.resource.pool == pool.name]
+        return pool.disturbed(self._core.cloud, of_pool) if of_pool else {}
 
     def _unmet(self, rows, known):
         """Yield (row, why) of the allocations whose resource does not meet the criteria."""
@@ -137,29 +138,30 @@ class Flags:
     def _write(self, lease_id, changed, below, now):
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, lease_id)
-            running = [each for each in lease.open_reservations
-                       if each.state == lifecycle.RESERVATION_ACTIVE]
-            if lease.state != lifecycle.ACTIVE or not changed <= {each.id for each in running}:
+            running = {reservation.id: reservation for reservation in lease.open_reservations
+                       if reservation.state == lifecycle.RESERVATION_ACTIVE}
+            if lease.state != lifecycle.ACTIVE or not changed <= running.keys():
                 return
-            degraded = any(each.id in below for each in running)
+            degraded = not running.keys().isdisjoint(below)
             if degraded == lease.degraded and all(
-                    each.missing_resources == (each.id in below) for each in running):
+                    reservation.missing_resources == (key in below)
+                    for key, reservation in running.items()):
                 # Another pass wrote it.
                 return
             for key in sorted(changed):
                 reservations.change(connection, [key], now, missing_resources=key in below)
             leases.change(connection, lease, now, degraded=degraded)
-            tell(connection, lease, degraded, now)
+            note_change(connection, lease, degraded, now)
             after = leases.get(connection, lease_id)
             outbox.publish(connection, after, now, 'update')
             if degraded and not lease.degraded:
                 outbox.publish(connection, after.explained(texts.same(DEGRADED)), now, 'degraded')
         for key in sorted(changed.intersection(below)):
-            LOG.warning('Lease %s, reservation %s: it has less than it was promised: %s', lease_id,
+            LOG.warning('Lease %s, reservation %s: it has less than its allocation: %s', lease_id,
                         key, ', '.join(f'{name}: {why}' for name, why in below[key].items()))
 
 
-def tell(connection, lease, degraded, now):
+def note_change(connection, lease, degraded, now):
     """Add to the history of a lease that it is degraded, or not any more."""
     if degraded != lease.degraded:
         journal.note(connection, lease.id, now, 'climate',

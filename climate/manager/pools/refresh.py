@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the facts and capacity of enrolled resources from the cloud again, periodically."""
+"""Refresh the facts and capacity of enrolled resources from the cloud, periodically."""
 from oslo_log import log
 
 from climate import errors
@@ -21,7 +21,7 @@ LOG = log.getLogger(__name__)
 
 
 class Refresher:
-    """Stores what has changed in the cloud for the resources of all pools.
+    """Stores the changes of enrolled resources in the cloud.
 
     Allocations stay as they are. If a host now has less than is allocated on it, new bookings use
     its new capacity, and the log names the leases that may suffer.
@@ -39,7 +39,7 @@ class Refresher:
 
         If a service does not answer, the pools of the others are refreshed.
         Only the manager that has run longest does it. Several at once are harmless, since each
-        writes what the cloud says.
+        writes the state of the cloud.
         """
         with self._core.database.reader() as connection:
             eldest = managers.is_eldest(connection, self._owner, now)
@@ -62,29 +62,30 @@ class Refresher:
         if not known:
             return []
         found = pool.survey(self._core.cloud, known)
-        missing = {each.name for each in known} - set(found)
+        missing = {resource.name for resource in known} - set(found)
         self._log_missing(pool.name, missing)
         with cores.isolated('The fitness of the pool %s', pool.name):
             self._log_unfit(pool.name, pool.unfit(
-                self._core.cloud, [each for each in known if each.name not in missing]))
+                self._core.cloud,
+                [resource for resource in known if resource.name not in missing]))
         changed = self._changed(known, found, now)
         if changed:
             self._core.notify()
         return changed
 
-    def reread(self, some, now):
-        """Read the facts of these Resources again; return the names of those that changed."""
+    def reread(self, to_read, now):
+        """Read the facts of Resources again; return the names of the changed ones."""
         changed = []
-        for pool in {each.pool for each in some}:
-            known = [each for each in some if each.pool == pool]
+        for pool in {resource.pool for resource in to_read}:
+            known = [resource for resource in to_read if resource.pool == pool]
             changed += self._changed(
                 known, self._core.registry.pool(pool).survey(self._core.cloud, known), now)
         return changed
 
     def _changed(self, known, found, now):
-        """Store what differs of these Resources; return the names of those that changed.
+        """Store the differences of Resources; return the names of the changed ones.
 
-        :param found: what the survey of their pool returned.
+        :param found: the result of the survey of their pool.
         """
         changed = []
         for resource in known:
@@ -97,21 +98,21 @@ class Refresher:
         return changed
 
     def _log_missing(self, pool, names):
-        """Log once each resource that is missing in the cloud, and each that is there again.
+        """Log once that a resource is missing in the cloud, and that it is there again.
 
-        :param names: of the resources of the pool that the cloud does not know now.
+        :param names: the resources of the pool that the cloud does not know now.
         """
-        before = {name for each, name in self._missing if each == pool}
+        before = {name for other_pool, name in self._missing if other_pool == pool}
         for name in sorted(names - before):
             LOG.warning('%s %s: the cloud does not know it any more; its stored facts are kept, '
                         'and it can still be leased', pool, name)
         for name in sorted(before - names):
             LOG.info('%s %s: the cloud knows it again', pool, name)
-        self._missing = ({each for each in self._missing if each[0] != pool}
+        self._missing = ({known for known in self._missing if known[0] != pool}
                          | {(pool, name) for name in names})
 
     def _log_unfit(self, pool, unfit):
-        """Log once each resource that could not be enrolled any more, and each that could again.
+        """Log once that a resource could not be enrolled any more, and that it could again.
 
         :param unfit: {name: why} of the resources of the pool that the cloud knows.
         """
@@ -124,23 +125,23 @@ class Refresher:
         self._unfit[pool] = unfit
 
     @cores.again_after_a_race
-    def _write(self, resource, said, now):
-        """Store what the cloud says of a resource; return False if it was withdrawn meanwhile."""
+    def _write(self, resource, surveyed, now):
+        """Store the state of a resource in the cloud; return False if it was withdrawn."""
         with self._core.database.writer() as connection:
             # The first write locks the row, so that no booking is checked against the old values.
-            resources.change(connection, resource.id, now, capacity=said.capacity)
+            resources.change(connection, resource.id, now, capacity=surveyed.capacity)
             try:
                 before = resources.get(connection, resource.pool, resource.id)
             except errors.ResourceNotFound:
                 return False
-            facts = {**dict.fromkeys(before.facts), **said.facts}
+            facts = {**dict.fromkeys(before.facts), **surveyed.facts}
             resource_properties.set_values(connection, resource.pool, resource.id, facts, now,
                                            fact=True)
             after = resources.get(connection, resource.pool, resource.id)
             affected = self._affected(connection, after, now)
             wakeups.wake(connection, now)
         LOG.info('%s %s: changed in the cloud: %s', resource.pool, resource.name,
-                 _difference(resource, said))
+                 _difference(resource, surveyed))
         if affected:
             LOG.warning('%s %s: it has less now than is allocated on it, or does not meet the '
                         'criteria any more: leases %s', resource.pool, resource.name,
@@ -149,15 +150,15 @@ class Refresher:
 
     def _affected(self, connection, resource, now):
         """Return the sorted ids of leases whose allocations no longer fit the resource."""
-        allocated = [each for each in allocation_lists.find(
+        allocated = [allocation for allocation in allocation_lists.find(
             connection, records.AllocationQuery(resource.pool), now,
-            allocation_lists.Part([resource.id])) if each.end > now]
-        parts = [each for each in allocated if not each.whole]
-        bookings = [(interval.Interval(each.start, each.end),
-                     {name: units * each.copies for name, units in each.amount.items()})
-                    for each in parts]
+            allocation_lists.Part([resource.id])) if allocation.end > now]
+        parts = [allocation for allocation in allocated if not allocation.whole]
+        bookings = [(interval.Interval(part.start, part.end),
+                     {name: units * part.copies for name, units in part.amount.items()})
+                    for part in parts]
         found = {parts[place].lease_id for place in usage.overdrawn(resource.capacity, bookings)}
-        lease_of = {each.reservation_id: each.lease_id for each in allocated}
+        lease_of = {allocation.reservation_id: allocation.lease_id for allocation in allocated}
         for reservation_id, kind, request in allocations.requests_on(connection, resource.id,
                                                                      now):
             if not self._meets(connection, resource, kind, request):
@@ -168,21 +169,21 @@ class Refresher:
         try:
             plugin = self._core.registry.plugin(kind)
         except errors.UnknownResourceType:
-            # Without its plugin, the needs of a reservation are not known.
+            # Without its plugin, the needs of a reservation are unknown.
             return True
         return all(criteria.matching(self._core, connection, need, {resource.id: resource})
                    for need in plugin.needs(request)
                    if need.pool == resource.pool and requirement.names(need.requirement))
 
 
-def _differs(resource, said):
-    return dict(resource.capacity) != said.capacity or dict(resource.facts) != said.facts
+def _differs(resource, surveyed):
+    return (dict(resource.capacity), dict(resource.facts)) != (surveyed.capacity, surveyed.facts)
 
 
-def _difference(resource, said):
+def _difference(resource, surveyed):
     """Return the changes in words: each name with its old and its new value."""
     before = {**resource.facts, **resource.capacity}
-    after = {**said.facts, **said.capacity}
+    after = {**surveyed.facts, **surveyed.capacity}
     return ', '.join(f'{name} {str(before.get(name))[:80]} → {str(after.get(name))[:80]}'
                      for name in sorted({*before, *after})
                      if before.get(name) != after.get(name))

@@ -24,7 +24,7 @@ _OWN_NAMES = ('id', 'name', 'region', 'reservable', 'status', 'trust_id', 'creat
               'updated_at', 'health', 'maintenances', 'out_of_order', 'power_state', 'power_since')
 
 
-class Resources:
+class ResourceRequests:
     """The use cases of enrolled resources."""
 
     def __init__(self, core):
@@ -36,7 +36,7 @@ class Resources:
         """Enrol a resource and return it; from now on it is out of ordinary use.
 
         The cloud is changed first and the row is written last. After a crash between the two, a
-        second try finds and completes what the first one did.
+        second try finds the first one and completes it.
 
         :param fields: {field: value}, by the enrol schema of the pool.
         :raises ResourceKnown: the resource is enrolled already.
@@ -44,12 +44,12 @@ class Resources:
         :raises ResourceNotFound: the cloud has no resource of exactly that name.
         """
         source = self._core.registry.pool(pool)
-        [made] = self._enrol(
+        [resource] = self._enrol(
             source, [source.identify(self._core.cloud, name, dict(fields or {}))], properties)
-        return made
+        return resource
 
     def enrol_range(self, pool, name, properties, fields=None):
-        """Enrol all resources that a range stands for, or none; return them in order.
+        """Enrol all resources of a range, or none; return them in order.
 
         The parameters and errors are those of `enrol`.
         """
@@ -58,46 +58,47 @@ class Resources:
         return self._enrol(source, found, properties)
 
     def _enrol(self, source, found, properties):
-        """Enrol the resources of some Founds; return the Resources."""
+        """Enrol Founds; return the Resources."""
         properties = {key: text for key, text in properties.items() if text is not None}
         self._check_names(source, properties)
         self._refuse_known(source.name, found)
-        for each in found:
-            source.admit(self._core.cloud, each)
+        for candidate in found:
+            source.admit(self._core.cloud, candidate)
         try:
-            made = self._add(source.name, found, properties)
+            enrolled = self._add(source.name, found, properties)
         except engine.Duplicate:
             self._refuse_known(source.name, found)
             raise
         self._core.notify()
-        for each in made:
-            LOG.info('Resource %s (%s %s): enrolled', each.id, source.name, each.name)
-        return self._described(source.name, made)
+        for resource in enrolled:
+            LOG.info('Resource %s (%s %s): enrolled', resource.id, source.name, resource.name)
+        return self._described(source.name, enrolled)
 
     @cores.again_after_a_race
     def _add(self, pool, found, properties):
         """Write the new Resources and return them."""
-        # The cloud may take its time to admit them, and nobody can use them before.
+        # The cloud may take long to admit them, and nobody can use them before.
         now = self._core.clock()
-        made = []
+        ids = []
         with self._core.database.writer() as connection:
-            for each in found:
-                resource_id = resources.add(connection, pool, each.name, each.capacity, now)
-                resource_properties.set_values(connection, pool, resource_id, each.facts, now,
+            for candidate in found:
+                resource_id = resources.add(connection, pool, candidate.name, candidate.capacity,
+                                            now)
+                resource_properties.set_values(connection, pool, resource_id, candidate.facts, now,
                                                fact=True)
                 resource_properties.set_values(connection, pool, resource_id, properties, now)
-                made.append(resource_id)
-            found = resources.find(connection, pool, ids=made)
+                ids.append(resource_id)
+            enrolled = resources.find(connection, pool, ids=ids)
             wakeups.wake(connection, now)
-        return found
+        return enrolled
 
     def find(self, pool, marker=None, limit=None, most_bytes=None):
         """Return the Resources of a pool in the order of their ids.
 
         The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
 
-        :param marker: the id after which to begin; None: at the first.
-        :param limit: the greatest number to return; None: all.
+        :param marker: the id after which to begin; None for the first page.
+        :param limit: the greatest number to return; None means all.
         """
         self._core.registry.pool(pool)
         with self._core.database.reader() as connection:
@@ -115,7 +116,7 @@ class Resources:
         return self._described(pool, [found])[0]
 
     def set_power(self, pool, resource_id, awake):
-        """Wake a resource, or put it to sleep; return it, with the state that it has now.
+        """Wake a resource, or put it to sleep; return it with its new state.
 
         :raises ResourceInUse: it cannot sleep, or a lease has it or needs it soon.
         """
@@ -127,7 +128,7 @@ class Resources:
         return self._sleep_states.shown(pool, self._states.described(found, self._core.clock()))
 
     def update(self, pool, resource_id, properties, reservable=None, out_of_order=None):
-        """Change all of these of a resource, or nothing if one is refused; return it.
+        """Change a resource as a whole, or not at all if one change is refused; return it.
 
         :param properties: {name: value}; None removes a property.
         :param reservable: False takes the resource out of use: it gets no new allocations, and
@@ -172,7 +173,7 @@ class Resources:
     def withdraw(self, pool, resource_id):
         """Withdraw a resource: the cloud may use it again in the ordinary way.
 
-        :raises ResourceInUse: a lease has it now or later, or something runs on it.
+        :raises ResourceInUse: a lease has it now or later, or it is in use in the cloud.
         """
         source = self._core.registry.pool(pool)
         now = self._core.clock()
@@ -182,7 +183,7 @@ class Resources:
         if self._sleep_states.asleep([resource_id]):
             raise errors.ResourceInUse(pool=pool, resource=resource.name, reason=(
                 'it sleeps. Wake it first.'))
-        # From here on it gets no new allocations, so nobody books it while it is withdrawn.
+        # From here on it gets no new allocations, so nobody books it during the withdrawal.
         self._close(resource, now)
         try:
             source.dismiss(self._core.cloud, resource)
@@ -258,12 +259,12 @@ class Resources:
             return resource_properties.named(connection, pool, name)
 
     def _refuse_known(self, pool, found):
-        """Refuse Founds if one is enrolled already; the error names the first such one."""
+        """Refuse Founds if one is enrolled already; the error names the first of them."""
         with self._core.database.reader() as connection:
-            for each in found:
-                known = resources.named(connection, pool, each.name)
+            for candidate in found:
+                known = resources.named(connection, pool, candidate.name)
                 if known is not None:
-                    raise errors.ResourceKnown(pool=pool, resource=each.name,
+                    raise errors.ResourceKnown(pool=pool, resource=candidate.name,
                                                resource_id=str(known.id))
 
     @staticmethod
@@ -276,9 +277,9 @@ class Resources:
             if name in reserved or name.startswith(('capabilities:', 'trait:',
                                                     *source.fact_prefixes)):
                 raise errors.BadField(field=name, reason=(
-                    f'the cloud itself says this of each {source.name}; choose another property '
+                    f'the cloud itself sets this for each {source.name}; choose another property '
                     'name.'))
-            if not name or not name.isprintable() or any(each.isspace() for each in name):
+            if not name or not name.isprintable() or any(letter.isspace() for letter in name):
                 raise errors.BadField(field=name or 'properties', reason=(
                     'a property name has one or more printable characters and no spaces.'))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The timeline of a pool for a picture: its resources, who has them when, and who waits."""
+"""The timeline of a pool: its resources, their allocations over time, and waiting leases."""
 import dataclasses
 
 from climate import errors
@@ -42,15 +42,16 @@ class Timelines:
         with self._core.database.reader() as connection:
             lanes = self._lanes(connection, query)
             bars = timeline.merged(
-                _bars(connection, query, {each.id for each in lanes}, now), query.resolution)
+                _bars(connection, query, {lane.id for lane in lanes}, now), query.resolution)
             ids = timeline.named(bars, query.resolution)
             leases = timeline_rows.leases(connection, ids)
             waiting, more = self._waiting(connection, query)
-        places = {key: place for place, key in enumerate(ids)}
+        lease_places = {key: place for place, key in enumerate(ids)}
+        lane_places = {lane.id: place for place, lane in enumerate(lanes)}
         return timeline.Timeline(
             query.start, query.end, now, tuple(lanes), tuple(leases[key] for key in ids),
             waiting=waiting, more_wait=more,
-            **timeline.columns(bars, {each.id: place for place, each in enumerate(lanes)}, places,
+            **timeline.columns(bars, lane_places, lease_places,
                                usage_figures.second(query.start)))
 
     def _waiting(self, connection, query):
@@ -59,24 +60,24 @@ class Timelines:
                  if any(pool.name == query.pool for pool in plugin.pools)]
         rows = timeline_rows.waiting(connection, types, timeline.MOST_WAITING + 1)
         requests = timeline_rows.requests(connection, [row.id for row in rows])
-        found, position = [], 0
+        shown, position = [], 0
         for row in rows[:timeline.MOST_WAITING]:
-            wanted = self._wanted(requests[row.id], query.pool)
-            if not wanted:
+            count = self._needed(requests[row.id], query.pool)
+            if not count:
                 continue
             position += not row.outside
             own = row.project_id == query.project_id
             waiting = timeline.Waiting(None if row.outside else position, row.created_at, row.type,
-                                       wanted, own)
+                                       count, own)
             if own or query.everybody:
                 waiting = dataclasses.replace(
                     waiting, lease=timeline.Shown(row.id, row.name, row.project_id),
                     reason=texts.stored(row.reason, row.owner_reason, row.id))
-            found.append(waiting)
-        return tuple(found), len(rows) > timeline.MOST_WAITING
+            shown.append(waiting)
+        return tuple(shown), len(rows) > timeline.MOST_WAITING
 
-    def _wanted(self, requests, pool):
-        """Return how many resources of a pool some reservations need at least."""
+    def _needed(self, requests, pool):
+        """Return the least number of resources of a pool that reservations need."""
         plugins = self._core.registry.plugins
         return sum(need.demand.at_least for row in requests if row.resource_type in plugins
                    for need in plugins[row.resource_type].needs(row.request)
@@ -87,7 +88,7 @@ class Timelines:
         need = base.Need('', query.pool, selection.Demand(selection.WHOLE, 1, 1),
                          requirement.parse(query.criteria))
         criteria.check_names(self._core, connection, need, query.hidden)
-        found = {each.id: each for each in resources.find(connection, query.pool)}
+        found = {resource.id: resource for resource in resources.find(connection, query.pool)}
         _public, private = resource_properties.names(connection, query.pool)
         return [_lane(found[key], private)
                 for key in criteria.matching(self._core, connection, need, found)]
@@ -99,7 +100,7 @@ def _lane(resource, private):
 
 
 def _bars(connection, query, ids, now):
-    """Return the Bars of some resources, by resource and start.
+    """Return the Bars of the resources `ids`, by resource and start.
 
     :raises BadField: there are too many.
     """
@@ -121,19 +122,19 @@ def _bars(connection, query, ids, now):
 
 
 def _is_absence(row, now):
-    """Whether an allocation is a block of a resource whose absence is recorded by itself."""
+    """Return whether an allocation is a block, whose absence has a record of its own."""
     return health.is_block(row.reservation_id) or (row.window_id is not None and row.start <= now)
 
 
 def _bar(row, query, now):
-    """Return the Bar of what is allocated; the lease of another project may be hidden."""
+    """Return the Bar of an allocation; the lease of another project may be hidden."""
     start, end = usage_figures.second(row.start), usage_figures.second(row.end)
     if row.lease_id is None:
         return timeline.Bar(row.resource_id, start, end, (
             timeline.OFFER if row.window_id is None else timeline.MAINTENANCE))
     own = row.project_id == query.project_id
     kind = timeline.OWN if own else timeline.OTHERS
-    # A deleted lease is not found by those who do not see everything.
+    # Only callers who see everything see a deleted lease.
     if not query.everybody and (not own or row.deleted_at is not None):
         return timeline.Bar(row.resource_id, start, end, kind)
     status = status_words.words(row.state, row.task, row.lease_start, now)[1]

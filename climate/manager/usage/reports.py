@@ -32,8 +32,8 @@ class UsageReports:
         groups = usage_groups.grouped(counted, query.group_by, properties)
         if len(groups) > _MOST_GROUPS:
             raise errors.BadField(field='group_by', reason=(
-                f'the report would have {len(groups)} groups, and the limit is {_MOST_GROUPS}: ask for '
-                'fewer words or a shorter span.'))
+                f'the report would have {len(groups)} groups, and the limit is {_MOST_GROUPS}: ask '
+                'for fewer words or a shorter span.'))
         [total] = usage_groups.grouped(counted, ()) or [usage_groups.NOTHING]
         return usage_groups.Report(query.start, query.end, now, query.group_by, tuple(groups),
                                    total)

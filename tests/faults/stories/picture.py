@@ -96,7 +96,7 @@ def take(manager):
         }
     found['notifications'] = _notifications(manager)
     billing_truths.statements_are_right(manager.database)
-    found['drift'] = comparison.Auditor(manager.core).look()
+    found['drift'] = comparison.Auditor(manager.core).compare()
     return {key: list(map(str, value)) for key, value in (found | _of_cloud(
         manager, names)).items()}
 

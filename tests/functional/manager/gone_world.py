@@ -193,7 +193,7 @@ def _row(connection, table, rowid):
 
 def drifts(manager):
     """Return what an audit reports."""
-    return comparison.Auditor(manager.core).look()
+    return comparison.Auditor(manager.core).compare()
 
 
 def fix(manager):

@@ -137,7 +137,7 @@ def test_a_lease_that_is_being_started_or_ended_is_let_alone(case, method):
 
     def look(name, when):
         case.manager.cloud.faults.on_point = None
-        looks.append(comparison.Auditor(case.manager.core).look())
+        looks.append(comparison.Auditor(case.manager.core).compare())
         case.manager.cloud.faults.on_point = look
     case.manager.cloud.faults.on_point = look
     case.manager.run()
@@ -153,7 +153,7 @@ def test_a_look_asks_the_cloud_once_for_each_kind_of_thing(case):
     calls = []
     case.manager.cloud.faults.on_point = lambda name, when: (
         calls.append(name) if when == 'before' else None)
-    assert comparison.Auditor(case.manager.core).look() == []
+    assert comparison.Auditor(case.manager.core).compare() == []
     assert len(calls) == len(set(calls)), sorted(calls)
     assert {'nova.aggregates', 'nova.servers', 'keystone.trusts'} <= set(calls)
 
@@ -167,7 +167,7 @@ def test_what_changes_while_the_cloud_is_read_is_not_judged(case):
             done.append(True)
             case.manager.run()
     case.manager.cloud.faults.on_point = work
-    assert comparison.Auditor(case.manager.core).look() == []
+    assert comparison.Auditor(case.manager.core).compare() == []
     assert done
     assert case.manager.lease(lease).state == lifecycle.ACTIVE
 

@@ -190,7 +190,7 @@ def test_what_an_administrator_disables_during_a_hunt_stays_so_wherever_it_is_ki
 
 
 def _drifts(manager):
-    found = auditing.Auditor(manager.core).look()
+    found = auditing.Auditor(manager.core).compare()
     return [(each.kind, each.what) for each in found], found
 
 

@@ -211,12 +211,12 @@ def test_after_a_crash_in_between_it_is_deleted_when_it_is_old(pool, how):
         if how == 'reaper':
             early.Reaper(pool.core).reap(pool.clock())
         else:
-            found = comparison.Auditor(pool.core).look()
+            found = comparison.Auditor(pool.core).compare()
             assert [each.remedy for each in found if each.kind == 'left behind'] == (
                 ['deletes it'] * (1 - left))
             repairs.Repairs(pool.core).make(found)
         assert len(groups(pool)) == left
-    assert {each.kind for each in comparison.Auditor(pool.core).look()} <= {'trust'}
+    assert {each.kind for each in comparison.Auditor(pool.core).compare()} <= {'trust'}
 
 
 def test_a_server_group_that_only_looks_like_one_of_climate_stays(pool):
@@ -224,7 +224,7 @@ def test_a_server_group_that_only_looks_like_one_of_climate_stays(pool):
     pool.cloud.as_service().flavors.create_group(theirs, 'affinity')
     pool.clock.advance(hours(9))
     early.Reaper(pool.core).reap(pool.clock())
-    repairs.Repairs(pool.core).make(comparison.Auditor(pool.core).look())
+    repairs.Repairs(pool.core).make(comparison.Auditor(pool.core).compare())
     assert [each[0] for each in groups(pool).values()] == [theirs]
 
 

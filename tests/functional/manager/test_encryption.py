@@ -79,7 +79,8 @@ def test_a_lost_key_is_told_in_the_log_and_blames_no_receiver(with_keys, hooks):
         [entry, *_] = delivery_rounds.log(manager, found)
         assert 'encryption_keys' in delivery_rounds.log(manager, found)[-1].reason
         assert entry.state == subscriptions.WAITING
-        assert encryption.KeyEncryption(manager.core.conf).encrypt_all(manager.database) == (0, [found.id])
+        assert encryption.KeyEncryption(manager.core.conf).encrypt_all(manager.database) == (
+            0, [found.id])
     shown = manager.client.get_subscription(builders.a_member(), found.id)
     assert (shown.enabled, shown.failures) == (True, 0)
     # Its user renews the key.

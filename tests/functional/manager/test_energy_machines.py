@@ -69,13 +69,13 @@ def test_a_back_end_that_sleeps_is_neither_sick_nor_missing(manager, keeping, ca
     ids = _enrolled(manager)
     keeping.all_asleep()
     before = manager.client.list_resources(ADMIN, 'backend')
-    looks = checks.Checks(manager.core, 'this manager')
+    health_checks = checks.HealthChecks(manager.core, 'this manager')
     reader = refresh.Refresher(manager.core, 'this manager')
     for _ in range(20):
-        assert not looks.look(manager.clock.advance(minutes(1)))
+        assert not health_checks.check(manager.clock.advance(minutes(1)))
         assert reader.refresh(manager.clock()) == []
     assert 'does not know it' not in caplog.text
-    assert comparison.Auditor(manager.core).look() == []
+    assert comparison.Auditor(manager.core).compare() == []
     found = manager.client.list_resources(ADMIN, 'backend')
     assert found == before
     assert [(each.id, each.power_state, each.verdict.state) for each in found] == [
@@ -133,7 +133,7 @@ def test_a_machine_with_a_back_end_out_of_use_or_of_service_stays_awake(manager,
     manager.client.update_resource(ADMIN, 'backend', ids[1], {}, reservable=False)
     keeping.all_asleep()
     assert _states(keeping, ids) == [sleep.AWAKE] * 2
-    with pytest.raises(errors.ResourceInUse, match='something else on its machine'):
+    with pytest.raises(errors.ResourceInUse, match='another resource on its machine'):
         manager.client.set_power(ADMIN, 'backend', ids[0], False)
     manager.client.update_resource(ADMIN, 'backend', ids[1], {}, reservable=True)
     manager.cloud.machines.mark_storage('storage@hdd', up=False)

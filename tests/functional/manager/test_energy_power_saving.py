@@ -33,9 +33,9 @@ def test_an_idle_host_sleeps_and_nova_knows_why(manager, keeping):
 def test_a_host_that_sleeps_is_not_sick(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
-    looks = checks.Checks(manager.core, 'this manager')
+    health_checks = checks.HealthChecks(manager.core, 'this manager')
     for _ in range(20):
-        assert not looks.look(manager.clock.advance(minutes(1)))
+        assert not health_checks.check(manager.clock.advance(minutes(1)))
     found = manager.client.get_resource(builders.an_admin(), 'host', host.id)
     assert (found.power_state, found.verdict.state) == (sleep.ASLEEP, health.WELL)
 
@@ -114,9 +114,10 @@ def test_a_host_that_somebody_switches_off_by_hand_is_sick_and_not_asleep(manage
     [mine] = manager.lease(lease).reservations[0].resource_ids
     name, other = (first.name, second.id) if mine == first.id else (second.name, first.id)
     manager.cloud.mark_host(name, up=False)
-    looks, healer = checks.Checks(manager.core, 'this manager'), healing.Healing(manager.core)
+    health_checks = checks.HealthChecks(manager.core, 'this manager')
+    healer = healing.Healing(manager.core)
     for _ in range(6):
-        looks.look(manager.clock.advance(minutes(1)))
+        health_checks.check(manager.clock.advance(minutes(1)))
     healer.heal(manager.clock())
     assert manager.lease(lease).reservations[0].resource_ids == (other,)
     keeping.until(NOON + hours(5))

@@ -72,7 +72,7 @@ def test_the_end_deletes_only_what_was_booted_with_the_reservation(manager, leas
     [host] = acts.aggregate(manager, leased).hosts
     forced = manager.cloud.force('demo', 'forced', host)
     other = manager.cloud.force('demo', 'of another lease', host, hints={'reservation': 'r-other'})
-    found = [each for each in comparison.Auditor(manager.core).look()
+    found = [each for each in comparison.Auditor(manager.core).compare()
              if each.kind == 'foreign server']
     assert {each.what for each in found} == {f'server {forced.id}', f'server {other.id}'}
     manager.run_until(NOON + hours(2) + minutes(1))
@@ -90,7 +90,7 @@ def test_a_server_that_names_the_reservation_is_not_foreign(manager, leased, hin
     named = {'reservation': key, 'lease': leased.id, 'several': ['r-other', key]}[hint]
     manager.cloud.force('demo', 'named', acts.aggregate(manager, leased).hosts[0],
                         hints={'reservation': named})
-    assert comparison.Auditor(manager.core).look() == []
+    assert comparison.Auditor(manager.core).compare() == []
     manager.run_until(NOON + hours(3))
     assert acts.is_clean(manager, 2)
 
@@ -165,7 +165,7 @@ def test_a_project_with_which_the_hosts_are_shared_is_not_foreign(manager, lease
     nova.set_aggregate_metadata(aggregate, {'friend': 'true'})
     manager.cloud.force('friend', 'shared', aggregate.hosts[0],
                         hints={'reservation': leased.reservations[0].id})
-    assert comparison.Auditor(manager.core).look() == []
+    assert comparison.Auditor(manager.core).compare() == []
     manager.run_until(NOON + hours(3))
     assert manager.lease(leased).state == lifecycle.TERMINATED
     assert acts.is_clean(manager, 2)
@@ -190,7 +190,7 @@ def test_with_the_filter_no_server_is_foreign(manager, leased):
     with pytest.raises(errors.Conflict):
         manager.cloud.boot('eve', 'ordinary', host='compute-1')
     manager.cloud.boot('eve', 'ordinary')
-    assert comparison.Auditor(manager.core).look() == []
+    assert comparison.Auditor(manager.core).compare() == []
 
 
 FILTERED = """
@@ -204,7 +204,7 @@ auth_type = password
 
 
 def _filter_drifts(manager):
-    return [each for each in comparison.Auditor(manager.core).look() if each.kind == 'filter']
+    return [each for each in comparison.Auditor(manager.core).compare() if each.kind == 'filter']
 
 
 @pytest.mark.parametrize(('text', 'problem'), [

@@ -22,7 +22,7 @@ def _spoil(manager, *hosts, reason='a fan is broken'):
 
 
 def _heal(manager):
-    checks.Checks(manager.core, 'this manager').look(manager.clock())
+    checks.HealthChecks(manager.core, 'this manager').check(manager.clock())
     return healing.Healing(manager.core).heal(manager.clock())
 
 

@@ -23,12 +23,12 @@ ADMIN = builders.an_admin()
 @pytest.fixture
 def look(manager):
     """callable(minutes): look at the health each half minute for so long."""
-    found = checks.Checks(manager.core, 'this manager')
+    found = checks.HealthChecks(manager.core, 'this manager')
 
     def looked(count=0):
-        found.look(manager.clock())
+        found.check(manager.clock())
         for _ in range(int(count * 2)):
-            found.look(manager.clock.advance(builders.seconds(30)))
+            found.check(manager.clock.advance(builders.seconds(30)))
     return looked
 
 
@@ -257,8 +257,8 @@ def test_a_source_that_is_not_installed_is_refused(conf):
 
 def test_nova_says_at_once_that_a_service_changed(manager):
     [host] = manager.enrol(1)
-    found = checks.Checks(manager.core, 'this manager')
-    listener = checks.Listener(found, manager.clock)
+    found = checks.HealthChecks(manager.core, 'this manager')
+    listener = checks.ServiceListener(found, manager.clock)
     manager.cloud.mark_host(host.name, enabled=False)
     said = {'nova_object.data': {'binary': 'nova-compute', 'host': host.name}}
     for _ in range(6):

@@ -268,16 +268,16 @@ def test_a_leased_server_keeps_its_criteria(zones):
 def test_an_audit_finds_cloud_and_database_agree_on_zones(zones):
     _leased(zones, 2, _in_zone('az1', 'az2'))
     _leased(zones, 1, _in_zone('nova'), NOON + hours(1))
-    assert comparison.Auditor(zones.core).look() == []
+    assert comparison.Auditor(zones.core).compare() == []
 
 
 def test_an_audit_puts_back_a_host_that_left_an_aggregate_without_a_zone(zones):
     lease = _leased(zones, 1, _in_zone('az1'))
     own = acts.aggregate(zones, lease)
     acts.nova(zones).remove_hosts(own, own.hosts)
-    repairs.Repairs(zones.core).make(comparison.Auditor(zones.core).look())
+    repairs.Repairs(zones.core).make(comparison.Auditor(zones.core).compare())
     assert acts.aggregate(zones, lease) == own
-    assert comparison.Auditor(zones.core).look() == []
+    assert comparison.Auditor(zones.core).compare() == []
 
 
 def test_a_stack_for_a_zone_of_its_lease_says_that_there_is_none(zones):

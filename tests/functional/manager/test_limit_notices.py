@@ -140,7 +140,8 @@ def test_use_near_a_limit_is_reported_once_until_it_is_clearly_less(
     assert len(hooks.bodies) == 2
 
 
-def test_waiting_leases_near_the_limit_are_reported_to_their_project_alone(manager, hooks, subscribed):
+def test_waiting_leases_near_the_limit_are_reported_to_their_project_alone(
+        manager, hooks, subscribed):
     delivery_rounds.subscribe(manager, hooks.url, events=('limits',),
                               caller=builders.a_member('eve', 'other'))
     manager.enrol(1)

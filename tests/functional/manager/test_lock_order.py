@@ -211,7 +211,7 @@ def _shorten(manager, host, lease):
 
 
 def _release(manager, host, lease):
-    [drift] = [each for each in auditor.Auditor(manager.core).look()
+    [drift] = [each for each in auditor.Auditor(manager.core).compare()
                if each.repair == audit.RELEASE]
     return list(repairs.Repairs(manager.core).make([drift]).values()) == [None]
 

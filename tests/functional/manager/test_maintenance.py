@@ -128,9 +128,9 @@ def test_nova_starts_nothing_there_meanwhile_and_does_again_after_it(manager, ca
     assert manager.client.get_maintenance(ADMIN, found.id).reason == found.reason
     assert _compute(manager, second).enabled
     # What is being maintained is not sick.
-    look = checks.Checks(manager.core, 'this manager')
+    health_checks = checks.HealthChecks(manager.core, 'this manager')
     for _ in range(10):
-        look.look(manager.clock.advance(builders.seconds(30)))
+        health_checks.check(manager.clock.advance(builders.seconds(30)))
     shown = manager.client.get_resource(ADMIN, 'host', first.id)
     assert shown.verdict.state == health.WELL
     assert [each.state for each in shown.maintenances] == [maintenance.RUNNING]
@@ -357,7 +357,7 @@ def test_a_rule_that_ends_is_over_after_its_last_window(manager, carry_on):
 
 
 @pytest.mark.parametrize(('rule', 'words'), [
-    ('FREQ=HOURLY', 'FREQ must be one of'), ('weekly', 'is no part of a rule'),
+    ('FREQ=HOURLY', 'FREQ must be one of'), ('weekly', 'is not a part of a rule'),
     ('FREQ=WEEKLY;BYDAY=XX', 'is not a rule'), ('FREQ=WEEKLY;BYDAY=SU', 'first occurrence'),
     ('FREQ=DAILY;COUNT=2;UNTIL=20300601', 'give one of them'),
     ('FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30', 'first occurrence'),

@@ -60,7 +60,7 @@ def _verdict(manager, host):
 
 def _judge(manager):
     """Do what follows from the health of resources, as each manager does periodically."""
-    checks.Checks(manager.core, 'this manager').look(manager.clock())
+    checks.HealthChecks(manager.core, 'this manager').check(manager.clock())
     refresh.Refresher(manager.core, 'this manager').refresh(manager.clock())
 
 
@@ -220,16 +220,16 @@ def test_the_report_of_an_administrator_leads_to_a_quarantine_at_once(conf, mana
 def test_a_swap_of_what_monitoring_finds_sick_leads_to_a_quarantine(manager):
     host, _ = manager.enrol(2)
     lease = _running(manager, None, builders.hosts(1), 20)
-    look = checks.Checks(manager.core, 'this manager').look
+    check = checks.HealthChecks(manager.core, 'this manager').check
     manager.cloud.mark_host(host.name, up=False)
     for _ in range(3):
-        look(manager.clock())
+        check(manager.clock())
         manager.clock.advance(minutes(1))
     assert _verdict(manager, host).state == health.SICK
     _swap(manager, builders.a_member(), lease, host.id)
     manager.cloud.mark_host(host.name, up=True)
     for _ in range(7):
-        look(manager.clock())
+        check(manager.clock())
         manager.clock.advance(minutes(1))
     assert _verdict(manager, host).state == health.QUARANTINED
 

@@ -23,7 +23,7 @@ def enrolled(manager):
 
 def drifts(manager):
     """{what: problem} of what an audit finds unfit."""
-    return {each.what: each.problem for each in comparison.Auditor(manager.core).look()
+    return {each.what: each.problem for each in comparison.Auditor(manager.core).compare()
             if each.kind == 'unfit'}
 
 

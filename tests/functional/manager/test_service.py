@@ -171,34 +171,34 @@ def test_a_manager_whose_login_is_refused_is_not_ready_and_fails_no_lease(
 def test_a_keystone_that_does_not_answer_at_the_start_keeps_no_manager_from_its_work(
         conf, manager, caplog):
     caplog.set_level(logging.INFO)
-    looked = login.Login(manager.core, 'm:1')
-    assert not looked.may_act
+    access = login.Login(manager.core, 'm:1')
+    assert not access.may_act
     with pytest.raises(errors.ManagerNotReady):
-        looked.check()
+        access.check()
     manager.cloud.fail('keystone.log_in', 1, errors.CloudUnreachable(
         service='Keystone', reason='Connection refused'))
-    looked.look()
-    assert looked.may_act
-    looked.check()
+    access.refresh()
+    assert access.may_act
+    access.check()
     assert ('m:1: not ready; it works as in every outage until all services answer: Keystone is '
             'not available: Connection refused') in caplog.text
     assert ': ready' not in caplog.text
-    looked.look()
+    access.refresh()
     assert 'Manager m:1: ready' in caplog.text
 
 
 def test_a_login_that_is_refused_later_stops_the_events_until_it_is_accepted(manager, caplog):
-    looked = login.Login(manager.core, 'm:1')
-    looked.look()
-    assert looked.may_act
+    access = login.Login(manager.core, 'm:1')
+    access.refresh()
+    assert access.may_act
     manager.cloud.fail('keystone.log_in', 1, errors.CloudError(
         service='Keystone', reason=_REFUSED))
-    looked.look()
-    assert not looked.may_act
+    access.refresh()
+    assert not access.may_act
     with pytest.raises(errors.CloudError):
-        looked.check()
-    looked.look()
-    assert looked.may_act
+        access.check()
+    access.refresh()
+    assert access.may_act
 
 
 class _Services:
@@ -226,15 +226,15 @@ def test_a_manager_is_ready_when_all_services_accept_it(manager, caplog):
         errors.CloudError('[nova] Nova: no endpoint 2', service='Nova', reason='x'),
         errors.CloudError('[glance] Glance: 403', service='Glance', reason='x'),
         errors.CloudUnreachable('[glance] Glance is down', service='Glance', reason='x'))
-    looked = login.Login(dataclasses.replace(manager.core, cloud=cloud), 'm:1')
+    access = login.Login(dataclasses.replace(manager.core, cloud=cloud), 'm:1')
     may_act = []
     for _ in range(4):
-        looked.look()
-        may_act.append(looked.may_act)
+        access.refresh()
+        may_act.append(access.may_act)
     assert may_act == [False, False, False, True]
     assert ': ready' not in caplog.text
-    looked.look()
-    looked.look()
+    access.refresh()
+    access.refresh()
     assert [each.getMessage() for each in caplog.records] == [
         'Manager m:1: not ready, and carries out no event: [nova] Nova: no endpoint 1',
         'Manager m:1: not ready, and carries out no event: [glance] Glance: 403',

@@ -46,7 +46,7 @@ def _lease(manager):
 
 def _spoil(manager, host):
     manager.client.set_out_of_order(ADMIN, 'host', host.id, 'a fan is broken')
-    checks.Checks(manager.core, 'this manager').look(manager.clock())
+    checks.HealthChecks(manager.core, 'this manager').check(manager.clock())
     healing.Healing(manager.core).heal(manager.clock())
 
 

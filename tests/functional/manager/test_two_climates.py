@@ -112,7 +112,7 @@ def test_a_lease_whose_trust_the_other_one_dropped_is_found_by_an_audit(manager)
     manager.enrol(1)
     lease = manager.active()
     manager.cloud.as_service().keystone.delete_trust(lease.trust_id)
-    [drift] = comparison.Auditor(manager.core).look()
+    [drift] = comparison.Auditor(manager.core).compare()
     assert (drift.kind, drift.what, drift.repair) == ('trust', f'lease {lease.id}', None)
     assert f'its trust {lease.trust_id} is gone from Keystone' in drift.problem
 

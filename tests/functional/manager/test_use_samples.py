@@ -144,7 +144,7 @@ def test_managers_count_a_slot_once(manager):
     lease = running(manager)
     first, second = (sampler.Sampler(manager.core, name) for name in ('one', 'two'))
     # The second one looks at the cloud while the first one writes.
-    looked = second._look(manager.clock())
+    looked = second._measured(manager.clock())
     assert first.step(manager.clock()) == 1
     assert second._write(use.slot_of(manager.clock(), 10), looked) is None
     assert [each.seconds for _, _, _, each in in_hours(manager, lease)] == [600]

@@ -240,7 +240,7 @@ def test_a_host_whose_withdrawal_failed_is_given_at_once(manager, wakes):
             assert manager.lease(lease).state == lifecycle.ACQUIRING
     manager.cloud.faults.on_point = seek
     with pytest.raises(errors.CloudError):
-        pools.Resources(wakes[1]).withdraw('host', host.id)
+        pools.ResourceRequests(wakes[1]).withdraw('host', host.id)
     assert wakes[0]
     manager.run()
     assert states(manager, [lease]) == [lifecycle.ACTIVE]
@@ -253,7 +253,7 @@ def test_what_a_repair_gives_back_is_given_at_once(manager, wakes):
     lease = waiting(manager)
     manager.run()
     assert states(manager, [lease]) == [lifecycle.ACQUIRING]
-    drifts = auditor.Auditor(manager.core).look()
+    drifts = auditor.Auditor(manager.core).compare()
     repairs.Repairs(wakes[1]).make(drifts)
     assert wakes[0]
     manager.run()

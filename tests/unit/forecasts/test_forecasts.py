@@ -22,5 +22,5 @@ def test_auto_chooses_the_naive_method_without_the_library(monkeypatch, conf):
 
 def test_a_configured_method_must_be_installed(conf):
     conf.set_override('method', 'dice', group='forecast')
-    with pytest.raises(errors.ConfigurationError, match='"dice" is not installed.*holt-winters'):
+    with pytest.raises(errors.ConfigurationError, match=r'"dice" is not installed.*holt-winters'):
         forecasts.check(conf)
