@@ -76,6 +76,7 @@ FENCED = {
     'pecan': {'api'}, 'webob': {'api'}, 'stevedore': {
         'loading', 'plugins'},
     'sushy': {'power'}, 'yaml': {'yaml_text', 'client'}, 'jsonschema': {'schema_validation'},
+    'email_validator': {'notifiers'},
     'numpy': {'db', 'forecasts', 'manager'}, 'statsmodels': {'forecasts'}, 'nova': {'nova'},
     'cliff': {'client'}, 'osc_lib': {'client'}, 'flask': {'console'}, 'werkzeug': {'console'},
 }

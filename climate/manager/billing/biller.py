@@ -4,7 +4,7 @@
 A pass compares the charges that each lease should have with its lines, and adds the missing lines.
 It can be repeated at any time, by any number of managers: a line has a number in its lease, so two
 managers cannot write the same one. A lease that cannot be billed stops no other one: it is left out
-for a pause that doubles each time, and then tried again.
+for a pause, twice as long each time, and then tried again.
 """
 import datetime
 

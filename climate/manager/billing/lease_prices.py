@@ -176,7 +176,7 @@ def _changed(before, after, had, new, now, by_owner):
 
 
 def _replacing(ended, begun, by_owner):
-    """Return the Items `begun` of a reservation with the promises of the Items they replace."""
+    """Return the Items `begun` of a reservation, paid until the ends of the Items they replace."""
     promises = [unused.Promise(each.resource_id, each.copies, until) for each in ended
                 if not each.whole and (until := _promised(each, each.start, by_owner))]
     found = unused.inherited(promises, [
@@ -190,7 +190,7 @@ def _kind(item):
 
 
 def _promised(item, end, by_owner):
-    """Return until when an Item that ends at `end`, not at its own end, was promised."""
+    """Return until when an Item that ends at `end`, not at its own end, is paid."""
     found = [item.unused_until, item.end if by_owner and end < item.end else None]
     return max(filter(None, found), default=None)
 

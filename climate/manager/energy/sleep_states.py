@@ -27,7 +27,7 @@ class SleepStates:
 
     @property
     def are_possible(self):
-        """Whether resources can sleep at all in this cloud."""
+        """True if a power driver is configured."""
         return bool(self._core.conf.energy.driver)
 
     def asleep(self, resource_ids):

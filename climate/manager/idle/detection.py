@@ -100,7 +100,7 @@ class IdleDetection:
         return [lease.id]
 
     def _notify_owner(self, connection, lease, before, verdict, marks, now):
-        """Tell the owner that the lease is idle or in use again, and when it will be reclaimed."""
+        """Notify the owner that the lease is idle or in use again, and when it is reclaimed."""
         after = dataclasses.replace(lease, idle_since=marks.since, reclaim_at=marks.reclaim_at)
         if marks.since is None:
             if lease.state == lifecycle.ACTIVE:

@@ -63,9 +63,9 @@ def test_the_owner_of_an_idle_lease_is_told_with_the_moment_at_which_it_is_taken
     [mail], [body] = box.mails, hooks.bodies
     assert (mail['To'], mail['Subject']) == ('ann@example.org', 'Lease farm <1> is hardly used')
     assert 'Idle:     since 2030-05-01 12:00 UTC' in text(mail)
-    assert 'What is idle is taken back at 2030-05-09 22:00 UTC' in text(mail)
+    assert 'Unused resources will be reclaimed at 2030-05-09 22:00 UTC' in text(mail)
     assert 'farm &lt;1&gt;' in text(mail, 'html')
-    assert 'taken back at 2030-05-09 22:00 UTC' in text(mail, 'html')
+    assert 'will be reclaimed at 2030-05-09 22:00 UTC' in text(mail, 'html')
     assert (body['kind'], body['headline']) == ('idle', mail['Subject'])
     assert body['lease']['idle_since'] == '2030-05-01T12:00:00+00:00'
     assert body['lease']['reclaim_at'] == '2030-05-09T22:00:00+00:00'

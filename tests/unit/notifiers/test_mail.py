@@ -76,11 +76,19 @@ def test_a_server_with_an_unknown_certificate_gets_no_mail(conf, box):
     'ann @example.org', 'Ann <ann@example.org>', 'ann@example.org, eve@example.org', 'änn@x.org',
     'a' * 65 + '@example.org', 'a@' + 'b' * 260, 'ann@example.org\0', '', '"', 'ann@[',
     'a@b;c'])
-def test_what_is_no_mail_address_is_refused(conf, address):
+def test_an_invalid_mail_address_is_refused(conf, address):
     conf.set_override('host', 'mx', group='mail')
     with pytest.raises(errors.BadField) as raised:
         mail.Mail(conf).checked(address)
     assert raised.value.kwargs['field'] == 'address'
+
+
+@pytest.mark.parametrize('address', [
+    'ann@example.org', 'o\'neill+x@a-b.example.org', 'root@localhost', 'ann@mail.local',
+    'ann@cloud.test', 'ann@xn--bcher-kva.example', 'a' * 64 + '@Example.org'])
+def test_a_valid_mail_address_is_accepted_unchanged(conf, address):
+    conf.set_override('host', 'mx', group='mail')
+    assert mail.Mail(conf).checked(address) == address
 
 
 def test_mail_goes_to_allowed_domains_only(conf):
