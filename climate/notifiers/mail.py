@@ -161,7 +161,8 @@ def _domain(address):
         raise ValueError('write the mail address in ASCII, an international domain as xn--…')
     try:
         return email_validator.validate_email(
-            address, check_deliverability=False, globally_deliverable=False).ascii_domain
+            address, strict=True, check_deliverability=False, globally_deliverable=False
+        ).ascii_domain
     except email_validator.EmailNotValidError as error:
         raise ValueError(f'"{address[:80]}" is not a mail address, such as ann@example.org: '
                          f'{str(error).rstrip(".")}') from error

@@ -9,7 +9,7 @@ from climate.power import base
 _LONGEST = 200
 
 
-class CommandDriver(base.Driver):
+class Command(base.Driver):
     """Calls [energy] command with "on", "off" or "state" and the name; no shell sees either."""
 
     def __init__(self, conf, cloud):

@@ -13,7 +13,7 @@ class AllocationLists:
         self._core = core
 
     def find(self, query, resource_id=None):
-        """Return the allocations that an AllocationQuery selects, of all resources of a pool or of one.
+        """Return the allocations that a query selects, of all resources of a pool or of one.
 
         :returns: [(resource id, [Allocation, ordered by start])].
         :raises ResourceNotFound: the pool has no resource with that id.
