@@ -109,6 +109,8 @@ class Actions:
         claim, in_vain = self._bound(claim, now)
         claim, found = self._occupy_for_start(claim, now)
         claim, found, missing = self._improve(claim, now, found)
+        # They are held by now, so that none can fall asleep after this.
+        self._await_awake(claim.lease, now)
         outcome = self._each(claim, now, 'start', claim.lease.open_reservations, in_vain, found)
         return dataclasses.replace(outcome, missing_resources=missing)
 
@@ -260,7 +262,7 @@ class Actions:
 
         :returns: (the claim with the lease as it is then, its allocated Resources; None instead of
             them if some were substituted).
-        :raises StillBusy: as `_occupy`, or one of them sleeps and is woken.
+        :raises StillBusy: as `_occupy`.
         """
         found = self._allocated.all_of(claim.lease.reservations)
         failing = self._substitutes.failing(found)
@@ -270,8 +272,6 @@ class Actions:
             found = self._allocated.all_of(claim.lease.reservations)
             failing = self._substitutes.failing(found)
         occupied = self._occupy(claim, now, failing)
-        # They are held by now, so that none can fall asleep after this.
-        self._await_awake(occupied.lease, now)
         return occupied, found if occupied is claim else None
 
     def _wake(self, claim, now):
@@ -280,6 +280,10 @@ class Actions:
         return results.Outcome(results.DONE)
 
     def _await_awake(self, lease, now):
+        """Wake the resources of a lease that sleep.
+
+        :raises StillBusy: some do.
+        """
         self._sleepers.await_awake(_resource_ids(lease), now)
 
     def _improve(self, claim, now, found):
