@@ -361,8 +361,11 @@ class Actions:
         :param found: the Resources allocated to them, if they were read already.
         """
         lease, event = claim.lease, claim.event
-        attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts,
-                               is_first=event.kind == event_kinds.START and event.claim_no == 1)
+        is_first = event.kind == event_kinds.START and event.claim_no == 1
+        attempt = base.Attempt(
+            now=now, since=event.begun_at, failures=event.attempts, is_first=is_first,
+            former=self._allocated.former(reservations)
+            if method == 'start' and not is_first else {})
         secrets = request_secrets.read(
             self._core, reservations if method in _MAKING else ())
         cloud = lease_cloud.LeaseCloud(self._core.cloud, lease, attempt, announced,
