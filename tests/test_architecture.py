@@ -82,7 +82,7 @@ FENCED = {
 # The domain is pure: the standard library alone.
 PURE = {'dataclasses', 'datetime', 'calendar', 'collections', 'enum', 'typing', 'functools',
         'itertools', 'decimal', 'hashlib', 'json', 'math', 'operator', 're', 'difflib', 'heapq',
-        'bisect', 'uuid', 'zlib'}
+        'bisect', 'unicodedata', 'uuid', 'zlib'}
 
 
 @functools.cache

@@ -93,6 +93,9 @@ def requirement(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(
             f'"{text}" has the operator "{operator}" and then "{value}", which is not a value. '
             'The operators are = != < <= > >=.')
+    if len(value) > 1 and value[0] == value[-1] and value[0] in '"\'':
+        # As in 'gpu="True"': the shell has removed the outer quotes only.
+        value = value[1:-1]
     return ['==' if operator == '=' else operator, f'${name}', value]
 
 
