@@ -9,17 +9,19 @@ LOG = log.getLogger(__name__)
 
 
 class Login:
-    """Whether the cloud accepts this manager, as far as the last look found.
+    """The answer of the cloud to this manager at the last check: does it accept its login?
 
     Each service must accept it once. Afterwards only Keystone is asked.
 
     :param core: the Core of the manager.
     :param owner: the name of the manager, for the log.
+    :param is_connected: returns whether the manager receives calls from the bus.
     """
 
-    def __init__(self, core, owner):
+    def __init__(self, core, owner, is_connected=lambda: True):
         self._core = core
         self._owner = owner
+        self._is_connected = is_connected
         self._looked = False
         self._accepted = False
         # The CloudError of the last look; None: the manager was accepted.
@@ -34,11 +36,20 @@ class Login:
         """
         return self._looked and not self._is_refused
 
+    @property
+    def not_ready(self):
+        """Return why this manager is not ready, for operators; None: it is."""
+        if not self._looked:
+            return errors.ManagerNotReady().message
+        return self._error and self._error.message
+
     def look(self):
         """Check the access to the cloud; log a change, and wake the event loop."""
         error = None
         try:
             self._check()
+            if not self._is_connected():
+                raise errors.CloudUnreachable(service='The message bus', reason='no connection')
         except errors.CloudError as found:
             error = found
         changed = not self._looked or _kind(error) != _kind(self._error)
