@@ -45,6 +45,7 @@
       TestedTooOften                 429   a test of a subscription just after another one
       Overloaded                     503   too many requests: try again later
         PlansBusy
+        NoManager                          no manager has started yet
         DatabaseUnreachable                the database does not answer
           DatabaseRefuses                  it refuses the login, is full, or is read-only
       ManagerNotReady                503   a manager that just started checks its access
@@ -526,6 +527,11 @@ class PlansBusy(Overloaded):
     code = 'plans_busy'
     template = ('The manager works on {most} plans, which is the most that it may: try again in '
                 '{retry_after} seconds.')
+
+
+class NoManager(Overloaded):
+    code = 'no_manager'
+    template = 'No manager of Climate has started yet: try again in {retry_after} seconds.'
 
 
 class DatabaseUnreachable(Overloaded):

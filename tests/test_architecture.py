@@ -30,12 +30,13 @@ LEVELS = {
     'notifiers': 2, 'policy': 2, 'power': 2,
     'domain': 1, 'context': 1, 'loading': 1, 'policies': 1,
     'errors': 0, 'conf': 0, 'version': 0, 'backend': 0, 'extras': 0, 'moments': 0,
-    'schema_validation': 0, 'yaml_text': 0,
+    'schema_validation': 0, 'yaml_text': 0, 'json_text': 0,
 }
 # The rooms of the manager, from the door inwards. A room imports from rooms below it only. The
 # modules of the last row know no room; all rooms may use them.
 ROOMS = (
-    ('service', 'endpoint', 'periodic', 'services', 'metrics', 'backlog', 'login'),
+    ('service', 'endpoint', 'periodic', 'services', 'metrics', 'backlog', 'login', 'heartbeats',
+     'prerequisites'),
     ('events',),
     ('audit',),
     ('maintenance',),
@@ -67,7 +68,7 @@ ALONE = {'client', 'nova'}
 # in Nova read times as the service does; the console is a user of the client.
 ALSO = {('cloud', 'nova'), ('conf', 'errors'), ('conf', 'version'), ('extras', 'version'),
         ('client', 'version'), ('cmd', 'client'), ('client', 'moments'), ('client', 'yaml_text'),
-        ('nova', 'moments'), ('console', 'client')}
+        ('nova', 'moments'), ('client', 'json_text'), ('nova', 'json_text'), ('console', 'client')}
 # Foreign packages and the only parts that may import them.
 FENCED = {
     'sqlalchemy': {'db'}, 'alembic': {'db'}, 'oslo_db': {'db', 'conf'},
@@ -83,7 +84,7 @@ FENCED = {
 # The domain is pure: the standard library alone.
 PURE = {'dataclasses', 'datetime', 'calendar', 'collections', 'enum', 'typing', 'functools',
         'itertools', 'decimal', 'hashlib', 'json', 'math', 'operator', 're', 'difflib', 'heapq',
-        'bisect', 'uuid', 'zlib'}
+        'bisect', 'unicodedata', 'uuid', 'zlib'}
 
 
 @functools.cache

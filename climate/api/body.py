@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading of request bodies, and validation against their JSON schemas."""
-import collections
 import json
 import math
 import unicodedata
 
 from climate import errors
+from climate import json_text
 from climate import schema_validation
 from climate.api import hooks
 
@@ -67,8 +67,8 @@ def load(text, field):
         are too many values.
     """
     try:
-        data = json.loads(text, parse_constant=_no_constant, parse_float=_number,
-                          object_pairs_hook=_object)
+        data = json.loads(text, parse_constant=json_text.no_constant, parse_float=_number,
+                          object_pairs_hook=json_text.unique)
     except RecursionError as error:
         # How deep that is depends on the stack below, so the parser's own words would too.
         raise ValueError('it is nested too deep') from error
@@ -83,20 +83,6 @@ def _values(data):
     if isinstance(data, dict):
         return 1 + len(data) + sum(map(_values, data.values()))
     return 1 + (sum(map(_values, data)) if isinstance(data, list) else 0)
-
-
-def _object(pairs):
-    """Return an object as a dict; refuse a key that is given twice, of which one would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        counts = collections.Counter(key for key, _ in pairs)
-        [(twice, _)] = counts.most_common(1)
-        raise ValueError(f'the key {json.dumps(twice[:40])} is given twice')
-    return found
-
-
-def _no_constant(name):
-    raise ValueError(f'{name} is not a JSON number')
 
 
 def _number(text):

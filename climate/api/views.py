@@ -213,7 +213,8 @@ def service(found):
     """Render a Service, from REST 1.1 on."""
     return {'id': found.id, 'binary': 'climate-manager', 'host': found.host,
             'state': 'up' if found.up else 'down', 'since': times.shown(found.since),
-            'last_seen': times.shown(found.last_seen), 'running_events': found.running}
+            'last_seen': times.shown(found.last_seen), 'running_events': found.running,
+            'not_ready': found.not_ready}
 
 
 def stamps_1_1(record):

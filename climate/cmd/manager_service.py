@@ -14,6 +14,7 @@ from climate.cmd import audit
 from climate.cmd import start
 from climate.conf import reloading
 from climate.manager import metrics
+from climate.manager import prerequisites
 from climate.manager import service
 
 LOG = log.getLogger(__name__)
@@ -50,7 +51,7 @@ class _CheckedConf:
         return getattr(self._conf, name)
 
     def reload_config_files(self):
-        return reloading.reload(self._conf, _PROGRAM, service.check)
+        return reloading.reload(self._conf, _PROGRAM, prerequisites.check)
 
 
 class ManagerService(oslo_service.Service):
@@ -91,6 +92,11 @@ class ManagerService(oslo_service.Service):
             self._manager = self._manager or service.Manager(self._conf)
             self._manager.start()
 
+    def reset(self):
+        """Prepare for another start. With eventlet, SIGHUP stops and starts this same object."""
+        self._manager = None
+        self._stopping.clear()
+
     def stop(self, graceful=True):
         self._stopping.set()
         with self._starting:
@@ -114,7 +120,7 @@ def run(argv):
         if conf.command == 'audit':
             return audit.run(conf)
         # Checked before the fork, because a child that cannot start is forked again for ever.
-        service.check(conf)
+        prerequisites.check(conf)
         # Not at SIGHUP: then the worker listens there.
         metrics.check_address(conf)
     seen = conf

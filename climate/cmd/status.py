@@ -49,9 +49,11 @@ def managers_of(conf):
         # Other managers carry out the events of a dead one.
         events = (f'{manager.running} running' if manager.up
                   else f'it does nothing; {manager.running} of its events went to other managers')
-        print(f'{manager.id}  {"up" if manager.up else "down"}  host {manager.host}  '
+        state = 'down' if not manager.up else 'not ready' if manager.not_ready else 'up'
+        print(f'{manager.id}  {state}  host {manager.host}  '
               f'since {manager.since:%Y-%m-%d %H:%M:%S}  '
-              f'last seen {manager.last_seen:%Y-%m-%d %H:%M:%S} UTC  {events}')
+              f'last seen {manager.last_seen:%Y-%m-%d %H:%M:%S} UTC  {events}'
+              + (f'  not ready: {manager.not_ready}' if state == 'not ready' else ''))
     return 0
 
 

@@ -20,6 +20,7 @@ from climate.manager.notifications import encryption
 from climate.plugins import registry
 from climate.plugins.compute import scheduler_filter
 from climate.rpc import bus
+from climate.rpc import transport
 
 OPTIONS = (
     cfg.MultiStrOpt('nova-config-file', default=[], metavar='PATH',
@@ -57,6 +58,8 @@ class Checks(upgradecheck.UpgradeCommands):
     def _bus(self):
         try:
             bus.reach(self._conf)
+            transport.connect_notifications(self._conf)
+            transport.connect_to_nova(self._conf)
         except (bus.Unreachable, errors.ConfigurationError) as error:
             return _failure(str(error))
         return _success()

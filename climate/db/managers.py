@@ -12,9 +12,13 @@ MANAGERS = tables.MANAGERS
 _ALIVE = datetime.timedelta(seconds=60)
 
 
-def seen(connection, manager_id, host, since, now, running):
-    """Record the heartbeat of a manager, with the number of events it is carrying out."""
-    values = {'host': host, 'since': since, 'last_seen': now, 'running': running}
+def seen(connection, manager_id, host, since, now, running, not_ready=None):
+    """Record the heartbeat of a manager, with the number of events it is carrying out.
+
+    :param not_ready: why it is not ready; None: it is.
+    """
+    values = {'host': host, 'since': since, 'last_seen': now, 'running': running,
+              'not_ready': not_ready}
     done = connection.execute(sa.update(MANAGERS).where(MANAGERS.c.id == manager_id)
                               .values(**values))
     if done.rowcount == 0:

@@ -488,6 +488,7 @@ MANAGERS = sa.Table(
     sa.Column('since', UtcDateTime, nullable=False),
     sa.Column('last_seen', UtcDateTime, nullable=False),
     sa.Column('running', sa.Integer, nullable=False, default=0),
+    sa.Column('not_ready', sa.Text),
     **_MYSQL)
 
 # The newest audit of the managers, in at most one row, and the first of its findings.

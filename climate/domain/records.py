@@ -348,10 +348,10 @@ class Lease:
 
 @dataclasses.dataclass(frozen=True)
 class Service:
-    """A manager at its last heartbeat; `id` is its host and process number.
+    """A manager at its last heartbeat; `id` is its host, process number and a random part.
 
-    `running` counts the events that it was carrying out. `up` is whether it is alive; see
-    ``heartbeat.judged``.
+    `running` counts the events that it was carrying out. `not_ready` is why it was not ready, or
+    None. `up` is whether it is alive; see ``heartbeat.judged``.
     """
 
     id: str
@@ -359,6 +359,7 @@ class Service:
     since: Moment
     last_seen: Moment
     running: int = 0
+    not_ready: str | None = None
     up: bool = True
 
 

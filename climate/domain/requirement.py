@@ -27,6 +27,7 @@ import re
 from typing import Any
 from typing import NoReturn
 from typing import TypeAlias
+import unicodedata
 
 from climate import errors
 from climate.domain import values
@@ -274,7 +275,8 @@ def _name(whole: object, text: object) -> str:
     """Return the name without `$` and without a scope other than ``trait:``."""
     if not isinstance(text, str) or not text.startswith('$'):
         _refuse(whole, f'the second item must be a name that begins with $, as in {_EXAMPLE}.')
-    name = re.sub('^(capabilities:)+', '', text[1:])
+    # Names of properties are in this form.
+    name = unicodedata.normalize('NFC', re.sub('^(capabilities:)+', '', text[1:]))
     if not 0 < len(name) <= MAX_NAME or not values.storable(name):
         _refuse(whole, f'a name has 1 to {MAX_NAME} characters, as in {_EXAMPLE}.')
     if _CONTROL.search(name):

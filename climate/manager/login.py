@@ -15,11 +15,13 @@ class Login:
 
     :param core: the Core of the manager.
     :param owner: the name of the manager, for the log.
+    :param is_connected: returns whether the manager receives calls from the bus.
     """
 
-    def __init__(self, core, owner):
+    def __init__(self, core, owner, is_connected=lambda: True):
         self._core = core
         self._owner = owner
+        self._is_connected = is_connected
         self._checked = False
         self._accepted = False
         # The CloudError of the last check; None if the manager was accepted.
@@ -34,11 +36,20 @@ class Login:
         """
         return self._checked and not self._is_refused
 
+    @property
+    def not_ready(self):
+        """Return why this manager is not ready, for operators; None if it is."""
+        if not self._checked:
+            return errors.ManagerNotReady().message
+        return self._error and self._error.message
+
     def refresh(self):
         """Check the access to the cloud; log a change, and wake the event loop."""
         error = None
         try:
             self._check()
+            if not self._is_connected():
+                raise errors.CloudUnreachable(service='The message bus', reason='no connection')
         except errors.CloudError as cloud_error:
             error = cloud_error
         changed = not self._checked or _kind(error) != _kind(self._error)

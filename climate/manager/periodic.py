@@ -6,8 +6,6 @@ test poisons an item of each task of the table.
 """
 import functools
 
-import oslo_messaging as messaging
-
 from climate import notifiers
 from climate import power as power_drivers
 from climate.manager.audit import schedule
@@ -30,6 +28,7 @@ from climate.manager.notifications import reminders
 from climate.manager.planning import retention
 from climate.manager.pools import refresh
 from climate.manager.usage import days
+from climate.rpc import transport
 
 # How often the manager checks whether a new slot for samples of use has begun.
 _SAMPLE_SECONDS = 20
@@ -69,7 +68,7 @@ class Periodic:
 
     def _always(self):
         core, conf = self._core, self._core.conf
-        sender = outbox.Sender(core, self._owner, messaging.get_notification_transport(conf))
+        sender = outbox.Sender(core, self._owner, transport.connect_notifications(conf))
         audited = [plugin.audit_seconds for plugin in core.registry.plugins.values()
                    if plugin.audit_seconds]
         return {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon of one manager: it starts and stops the RPC server, event loop and periodic tasks."""
 from concurrent import futures
-import datetime
 import os
+import secrets
 import socket
 import threading
 
@@ -10,69 +10,32 @@ from oslo_log import log
 
 from climate import cloud as clouds
 from climate import errors
-from climate import forecasts
-from climate import notifiers
-from climate import power as power_drivers
-from climate import strategies
 from climate import version
 from climate.db import engine
-from climate.db import managers
-from climate.db import migrate
 from climate.domain import heartbeat
 from climate.manager import core
 from climate.manager import endpoint
+from climate.manager import heartbeats
 from climate.manager import login
 from climate.manager import metrics
 from climate.manager import periodic
 from climate.manager.events import loop
 from climate.manager.health import checks
-from climate.manager.idle import rules as idle_rules
 from climate.manager.leases import target_watch
-from climate.manager.notifications import encryption
 from climate.plugins import registry
-from climate.plugins.health import registry as health_sources
-from climate.rpc import bus
 from climate.rpc import servers
 
 LOG = log.getLogger(__name__)
 
 # The shortest sleep while a due event cannot be claimed.
 _SHORTEST_SLEEP_SECONDS = 0.05
-_FORGET = datetime.timedelta(hours=1)
-# The pause between two checks of the login, which call Keystone only if the token expires soon.
+# The pause between two checks of the login. One asks Keystone only if the token expires soon.
 _LOGIN_SECONDS = 10
 # The default time limit of a stop, the share of it in which running events may finish, and the
 # share in which the others are handed back. The rest is for closing everything else.
 _STOP_SECONDS = 60
 _FINISHING = 0.75
 _HANDING_BACK = 0.15
-
-
-def check(conf):
-    """Raise an error unless a manager can start with this configuration.
-
-    :raises ClimateError: the configuration of the cloud cannot be used.
-    :raises ConfigurationError: the database, a plugin, an adapter, a strategy, a notifier, a
-        source of health, a power driver, /metrics or [idle] cannot be used; the error says which.
-    :raises LoginRefused: the bus refuses the login.
-    """
-    plugins = registry.Registry(conf)
-    strategies.check(conf)
-    forecasts.check(conf)
-    metrics.check(conf)
-    idle_rules.check(conf)
-    encryption.KeyEncryption(conf)
-    for notifier in notifiers.load(conf).values():
-        notifier.check()
-    health_sources.load(conf)
-    power_drivers.load(conf, clouds.build(conf, plugins.services))
-    try:
-        bus.reach(conf, retries=0)
-    except bus.LoginRefused:
-        raise
-    except bus.Unreachable as error:
-        LOG.warning('The bus does not answer; the manager waits for it: %s', error)
-    migrate.check(conf)
 
 
 class Manager:
@@ -90,69 +53,76 @@ class Manager:
         self._stopping = threading.Event()
         self._idle = threading.Event()
         self._notified = threading.Event()
+        self._connected = threading.Event()
         self._threads = []
-        self._server = None
+        self._metrics = None
         database = engine.connect(conf)
         plugins = registry.Registry(conf)
         self.core = core.Core(conf=conf, database=database,
                               cloud=clouds.build(conf, plugins.services), registry=plugins,
                               clock=clock or database.now, notify=self._notified.set)
-        self.owner = f'{socket.gethostname()}:{os.getpid()}'
-        self._login = login.Login(self.core, self.owner)
+        # In containers, process numbers are alike, and host names may be.
+        self.owner = f'{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}'
+        self._login = login.Login(self.core, self.owner, self._connected.is_set)
         self.endpoint = endpoint.Endpoint(self.core, self._login)
         self.periodic = periodic.Periodic(self.core, self.owner, self._stopping)
         self.clock_watch = self.periodic.clock_watch
-        self._listener = None
+        # The same name at each start: RabbitMQ keeps the queue of a server for ever.
+        self._calls = servers.BusServer(
+            lambda: servers.serve(conf, socket.gethostname(), self.endpoint))
+        self._notifications = servers.BusServer(lambda: target_watch.listen(
+            conf, self.periodic.watch, self.core.clock,
+            [checks.ServiceListener(self.periodic.checks, self.core.clock)]))
         # A thread for each worker, so the event loop alone says how many run of which kinds.
         self._pool = futures.ThreadPoolExecutor(sum(loop.workers_of(conf).values()),
                                                 thread_name_prefix='event')
         self.event_loop = loop.EventLoop(self.core, self.owner, self._pool.submit)
+        self._heartbeat = heartbeats.Heartbeat(self.core, self.owner, self.event_loop, self._login)
 
     def start(self):
         """Start to answer calls, carry out events and run the periodic tasks.
 
-        If it fails, nothing was started, and it may be called again.
+        The connections to the bus are opened in threads of their own, so this method does not wait
+        for a broker. If it fails, nothing was started, and it may be called again.
 
         :raises ClimateError: the database does not answer.
-        :raises ConfigurationError: /metrics cannot be served.
+        :raises ConfigurationError: /metrics cannot be served, or an address of the bus is wrong.
         """
         LOG.info('Manager %s: version %s begins', self.owner, version.text())
-        self._since = self.core.clock()
-        metrics.serve(self.core, self.event_loop, self.periodic.audit_schedule, self.clock_watch,
-                      self.periodic.deliverers)
-        # Only now, so that a manager that cannot start is in no list.
-        self._guarded(self._report_running, 'report as running')
-        self._listener = target_watch.listen(
-            self._conf, self.periodic.watch, self.core.clock,
-            [checks.ServiceListener(self.periodic.checks, self.core.clock)])
+        self._heartbeat.begin()
+        tasks = self.periodic.tasks()
+        # The last step that can fail. A manager that cannot start is in no list.
+        self._metrics = metrics.serve(self.core, self.event_loop, self.periodic.audit_schedule,
+                                      self.clock_watch, self.periodic.deliverers)
+        self._guarded(self._heartbeat.beat, 'report as running')
         for work in (self._run_events, self._keep_claims):
             self._run(work)
-        for name, (task, pause) in self.periodic.tasks().items():
+        for name, (task, pause) in tasks.items():
             self._run(self._repeat, name, task, pause)
         if self._serve_rpc:
-            # The same name at each start: RabbitMQ keeps the queue of a server for ever.
-            self._server = servers.serve(self._conf, socket.gethostname(), self.endpoint)
-        # Last, because it says when the manager is ready.
+            self._open(self._calls, self._connected.set)
+        else:
+            self._connected.set()
+        if self._conf.nova.notifications:
+            self._open(self._notifications)
         self._run(self._keep_logged_in)
 
     def stop(self, within_seconds=_STOP_SECONDS):
         """Stop taking new work, finish or hand back running events, and close everything.
 
-        Calls that had begun before are answered.
+        Calls that were taken before are answered.
 
-        An event that is still in a cloud call after `within_seconds` is left unfinished, and its
-        claim expires.
+        An event that is still in a cloud call after `within_seconds` is left unfinished; its claim
+        expires.
         """
         if self._stopping.is_set():
             return
         self._stopping.set()
         self._notified.set()
+        self._connected.set()
         # First, so that new calls and notifications go to the other managers at once.
-        if self._server is not None:
-            servers.stop(self._server)
-        if self._listener is not None:
-            self._listener.stop()
-            self._listener.wait()
+        for server in (self._calls, self._notifications):
+            server.stop()
         # The first thread is that of the event loop; a manager that did not start has none.
         for thread in self._threads[:1]:
             thread.join()
@@ -161,13 +131,16 @@ class Manager:
             if not self.event_loop.rest(within_seconds * _HANDING_BACK):
                 LOG.warning('Manager %s: %s events are left unfinished', self.owner,
                             self.event_loop.running)
-        if self._server is not None:
-            self._server.wait()
+        for server in (self._calls, self._notifications):
+            server.wait()
         self._pool.shutdown(wait=False)
         self._idle.set()
         for thread in self._threads:
             thread.join()
-        self._guarded(self._report_stopped, 'report as stopped')
+        self._guarded(self._heartbeat.end, 'report as stopped')
+        if self._metrics is not None:
+            self._metrics.shutdown()
+            self._metrics.server_close()
         self.core.database.dispose()
         LOG.info('Manager %s: stopped', self.owner)
 
@@ -175,6 +148,16 @@ class Manager:
         thread = threading.Thread(target=work, args=arguments, name=work.__name__, daemon=True)
         thread.start()
         self._threads.append(thread)
+
+    def _open(self, server, then=lambda: None):
+        """Start a BusServer in a thread, then call `then`. Nobody waits for that thread to end."""
+        def connect():
+            while not self._guarded(server.start, 'connect to the bus'):
+                if self._stopping.wait(self._login_seconds):
+                    return
+            then()
+
+        threading.Thread(target=connect, name='connect', daemon=True).start()
 
     def _run_events(self):
         while not self._stopping.is_set():
@@ -200,7 +183,7 @@ class Manager:
     def _until_next(self, now, claimed):
         """Return the seconds to sleep after the tick at `now`.
 
-        :param claimed: the number of events that the tick claimed.
+        :param claimed: how many events that tick claimed.
         """
         longest = self._conf.manager.poll_seconds
         # While no worker is free, no event can be claimed, and a free worker notifies us.
@@ -213,19 +196,24 @@ class Manager:
 
     def _keep_logged_in(self):
         self.core.counts.add_task('login')
+        # A manager that is not connected is not ready, but it carries out events.
+        self._connected.wait(self._login_seconds)
         while not self._stopping.is_set():
+            before = self._login.not_ready
             self._guarded(self._login.refresh, 'login')
+            if self._login.not_ready != before:
+                self._guarded(self._heartbeat.beat, 'report as running')
             self._stopping.wait(self._login_seconds)
 
     def _keep_claims(self):
         for name in ('prolong claims', 'report as running'):
             self.core.counts.add_task(name)
         pause = heartbeat.pause_seconds(self._conf.manager.claim_seconds)
-        # Prolong until the last action ends: while a stop waits for an event, no other manager may
-        # take that event over.
+        # Prolong until the last action ends: while a stop waits for an event to finish, no other
+        # manager may take that event over.
         while not self._idle.wait(pause):
             self._guarded(self.event_loop.prolong, 'prolong claims')
-            self._guarded(self._report_running, 'report as running')
+            self._guarded(self._heartbeat.beat, 'report as running')
 
     def _repeat(self, name, task, pause):
         self.core.counts.add_task(name)
@@ -235,18 +223,8 @@ class Manager:
             self._guarded(lambda: task(self.core.clock()), name)
             wait = pause
 
-    def _report_running(self):
-        now = self.core.clock()
-        with self.core.database.writer() as connection:
-            managers.forget(connection, now - _FORGET)
-            managers.seen(connection, self.owner, socket.gethostname(), self._since, now,
-                          self.event_loop.running)
-
-    def _report_stopped(self):
-        with self.core.database.writer() as connection:
-            managers.gone(connection, self.owner)
-
     def _guarded(self, task, name):
+        """Run a task; log a failure, count the run, and return whether it succeeded."""
         failed = True
         try:
             task()
@@ -259,3 +237,4 @@ class Manager:
         except Exception:  # Outer loop: the next run of the task may succeed.
             LOG.exception('The periodic task "%s" failed unexpectedly; it is tried again', name)
         self.core.counts.task(name, failed)
+        return not failed

@@ -4,6 +4,7 @@ import dataclasses
 import datetime
 import json
 
+from climate import json_text
 from climate import moments
 from climate.nova import errors
 from climate.nova import scheduler_hints
@@ -128,18 +129,10 @@ def _parsed(text):
         raise errors.BadRequest(_PARAMS, (
             f'it has {len(text)} characters; at most {_LONGEST_PARAMS} are read.'))
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=json_text.unique)
     except (ValueError, RecursionError) as error:
         raise errors.BadRequest(_PARAMS, (
             f'{_shown(text)} is not JSON ({error}): write {_EXAMPLE}.')) from error
-
-
-def _object(pairs):
-    """Return a JSON object as a dict; refuse a key that is given twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError('a key is given twice')
-    return found
 
 
 def _checked(name, value):

@@ -390,7 +390,8 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         """Hand over exactly `resources`; returns the binding, the ids of what was made, as a dict.
 
         Repeatable. It is also called when the resources of a running reservation change; it then
-        takes back all that is not in `resources` any more.
+        takes back all that is not in `resources` any more. Resources whose objects somebody removed
+        from the cloud are among those in ``cloud.attempt.former``.
 
         :raises StillBusy: not yet; to be called again in a moment.
         :raises ResourcesRefused: the cloud refuses some of `resources`, which the error names, and

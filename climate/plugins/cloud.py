@@ -19,12 +19,15 @@ class Attempt:
     :ivar failures: how many tries of the action have failed before.
     :ivar is_first: whether it is the first try of a start, so that the cloud has nothing of the
         lease yet but what was made before the start.
+    :ivar former: {reservation id: the exclusive Resources that it still occupies, although they are
+        not allocated to it any more}; only in a start.
     """
 
     now: datetime.datetime
     since: datetime.datetime
     failures: int = 0
     is_first: bool = False
+    former: Mapping[str, tuple[records.Resource, ...]] = dataclasses.field(default_factory=dict)
 
 
 class Cloud(Protocol):

@@ -27,14 +27,20 @@ class Unreachable(Exception):
     """The bus cannot be reached; the text says why."""
 
 
+class NoManager(Unreachable):
+    """The bus has no queue for calls, because no manager has listened there yet."""
+
+
 class LoginRefused(Unreachable, errors.ConfigurationError):
     """The bus refuses the login of transport_url."""
 
 
-def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES) -> None:
+def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES, needs_manager: bool = False) -> None:
     """Log in to the bus that transport_url names, and leave it.
 
     :param retries: how often a connection is tried again.
+    :param needs_manager: check that there is a queue from which managers read calls.
+    :raises NoManager: there is none.
     :raises LoginRefused: the user, the password or the virtual host is wrong.
     :raises Unreachable: nobody answers there.
     :raises errors.ConfigurationError: the URL is wrong.
@@ -43,16 +49,19 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES) -> None:
     try:
         connected = transport.connect(conf)
         try:
-            # It is sent without waiting for an answer: no manager need be there.
+            # It is sent without waiting for an answer.
             messaging.get_rpc_client(
                 connected, transport.target(conf), serializer=transport.Serializer(),
-                retry=retries).cast(internal, 'ping')
+                retry=retries, transport_options=messaging.TransportOptions(
+                    at_least_once=needs_manager)).cast(internal, 'ping')
         finally:
             connected.cleanup()
     except _REFUSED as error:
         raise LoginRefused(
             f'[DEFAULT] transport_url: the login is refused: {error}. Correct its user, password '
             'or virtual host, or create them in RabbitMQ.') from error
+    except messaging.MessageUndeliverable as error:
+        raise NoManager('[DEFAULT] transport_url: no manager has started at this bus') from error
     except (messaging.MessagingException, kombu_exceptions.OperationalError) as error:
         raise Unreachable(f'[DEFAULT] transport_url: it cannot be reached: {error}') from error
 
@@ -62,9 +71,11 @@ class Bus:
 
     :raises ManagerSilent: no answer within rpc_response_timeout; the work may go on.
     :raises Overloaded: the bus does not accept the call.
+    :raises NoManager: no manager has started yet.
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
+        self._conf = conf
         self._client = messaging.get_rpc_client(
             transport.connect(conf), transport.target(conf),
             serializer=transport.Serializer(), retry=_RETRIES)
@@ -75,27 +86,32 @@ class Bus:
     def call(self, context: context.RequestContext, method: str, timeout: float | None = None,
              **arguments: Any) -> Any:
         try:
-            self._reach(context)
+            self._reach()
             return self._client.prepare(timeout=timeout).call(context, method, **arguments)
         except messaging.MessagingTimeout as error:
             raise errors.ManagerSilent(seconds=timeout or self._seconds,
                                        where='it in a moment') from error
-        except _REFUSED as error:
+        except NoManager as error:
+            raise errors.NoManager(retry_after=5) from error
+        except (LoginRefused, *_REFUSED) as error:
             LOG.error('The bus refuses the login of [DEFAULT] transport_url: %s', error)
             raise errors.Overloaded(retry_after=5) from error
-        except (messaging.MessageDeliveryFailure, kombu_exceptions.OperationalError) as error:
+        except (Unreachable, messaging.MessageDeliveryFailure,
+                kombu_exceptions.OperationalError) as error:
             # oslo.messaging passes kombu's error on if it gets no connection.
             raise errors.Overloaded(retry_after=5) from error
         except messaging.RemoteError as error:
             # An unexpected error, which the manager logged with its traceback.
             raise errors.ClimateError() from error
 
-    def _reach(self, context: context.RequestContext) -> None:
-        """Check before the first call that the broker can be reached.
+    def _reach(self) -> None:
+        """Check before the first call that the broker can be reached and has a queue for calls.
 
         The first call opens the connection for answers. oslo.messaging waits for it without limit,
-        and all other calls wait too. A cast, which expects no answer, gives up after `_RETRIES`.
+        and all other calls wait too. And RabbitMQ drops a call without a queue, so that its caller
+        would wait until its time limit. The queue stays when its managers stop.
         """
         if not self._reached:
-            self._client.cast(context, 'ping')
+            # On a connection of its own: a message that comes back leaves one in disorder.
+            reach(self._conf, needs_manager=True)
             self._reached = True

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The RPC server of a manager: answer calls, and stop without losing one."""
+"""The servers of a manager at the bus: answer calls, and stop without losing one."""
+from collections.abc import Callable
+import threading
 from typing import Any
 
 from oslo_config import cfg
@@ -43,12 +45,56 @@ def stop(server: messaging.MessageHandlingServer) -> None:
         server._on_incoming(received)
 
 
+class BusServer:
+    """A server of oslo.messaging that may be stopped while it still waits for its broker.
+
+    oslo.messaging waits for a broker without limit.
+
+    :param serve: returns the server when it has started.
+    """
+
+    def __init__(self, serve: Callable[[], messaging.MessageHandlingServer]) -> None:
+        self._serve = serve
+        self._lock = threading.Lock()
+        self._server: Any = None
+        self._stopped = False
+
+    def start(self) -> None:
+        """Start the server; return when it has reached its broker."""
+        server = self._serve()
+        with self._lock:
+            self._server = server
+            stopped = self._stopped
+        if stopped:
+            stop(server)
+
+    def stop(self) -> None:
+        """Take no more messages, or none at all if the server has not started yet."""
+        with self._lock:
+            self._stopped = True
+            server = self._server
+        if server is not None:
+            stop(server)
+
+    def wait(self) -> None:
+        """Wait until all messages that were taken have been handled."""
+        if self._server is not None:
+            self._server.wait()
+
+
 def _cancel(connection: Any) -> None:
     # The broker gives the calls of a lost connection to other managers.
     if not connection.connection.connected:
         return
+    # The driver deletes them when it closes a connection, but not after `reset`. With these options
+    # the managers share them.
+    is_shared = connection.rabbit_stream_fanout or connection.use_queue_manager
+    fanout = [] if is_shared else [
+        consumer.queue for consumer in connection._consumers if consumer.type == 'fanout']
     try:
         connection.reset()
+        for queue in fanout:
+            queue.delete()
     except (*connection.connection.connection_errors,
             *connection.connection.channel_errors) as error:
         LOG.warning('The consumers of this manager could not be cancelled: %s', error)

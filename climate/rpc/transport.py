@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bus between API and manager: transport, target and serializer."""
+from collections.abc import Callable
 from typing import Any
 
 from oslo_config import cfg
@@ -36,12 +37,39 @@ def connect(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
 
     :raises ConfigurationError: it is not the URL of a message bus.
     """
+    return _connected('[DEFAULT] transport_url', lambda: messaging.get_rpc_transport(
+        conf, allowed_remote_exmods=ALLOWED_ERRORS))
+
+
+def connect_notifications(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
+    """Return the transport of Climate's own notifications; it is not called yet.
+
+    :raises ConfigurationError: its option is not the URL of a message bus.
+    """
+    return _connected(
+        '[oslo_messaging_notifications] transport_url or, if that is empty, [DEFAULT] '
+        'transport_url', lambda: messaging.get_notification_transport(conf))
+
+
+def connect_to_nova(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
+    """Return the transport of Nova's notifications; it is not called yet.
+
+    :raises ConfigurationError: its option is not the URL of a message bus.
+    """
+    url = conf.nova.notification_transport_url
+    if not url:
+        return connect_notifications(conf)
+    return _connected('[nova] notification_transport_url', lambda: (
+        messaging.get_notification_transport(conf, url=url)))
+
+
+def _connected(option: str, connect: Callable[[], Any]) -> messaging.transport.Transport:
     try:
-        return messaging.get_rpc_transport(conf, allowed_remote_exmods=ALLOWED_ERRORS)
+        return connect()
     except (messaging.InvalidTransportURL, messaging.DriverLoadFailure, ValueError) as error:
         # The text of the error may have the password of the URL.
         raise errors.ConfigurationError(
-            '[DEFAULT] transport_url is not the URL of a message bus. Write one such as '
+            f'{option} is not the URL of a message bus. Write one such as '
             'rabbit://climate:PASSWORD@rabbit.example.org:5672/.') from error
 
 

@@ -3,7 +3,6 @@
 import collections
 import dataclasses
 import datetime
-import functools
 import sys
 
 from hypothesis import stateful
@@ -11,6 +10,8 @@ from hypothesis import strategies as st
 import model_cloud
 import model_end
 import model_images
+import model_records
+import model_rules
 import model_truths as truths
 import model_types
 import model_world
@@ -19,6 +20,7 @@ from support import crashing
 
 from climate import errors
 
+rule = model_rules.rule
 #: Which of several; the lists are short, so that a small number will do.
 WHICH = st.integers(0, 11)
 SIDE = st.integers(0, 1)
@@ -27,25 +29,6 @@ CALM, STORMY, FROZEN = 'calm', 'stormy', 'frozen'
 JUNE = datetime.datetime(2030, 6, 1, tzinfo=datetime.UTC)
 # So long an offer that nobody took is remembered.
 _FORGOTTEN = datetime.timedelta(hours=1)
-
-
-def rule(**drawn):
-    """Declare a rule as ``stateful.rule`` does, and count each of its steps."""
-    def as_rule(step):
-        @functools.wraps(step)
-        def counted(self, **arguments):
-            self.taken[step.__name__] += 1
-            step(self, **arguments)
-        return stateful.rule(**drawn)(counted)
-    return as_rule
-
-
-@functools.cache
-def only(model, names):
-    """Return a subclass of a model that makes the steps of these names only."""
-    steps = {each.function.__name__ for each in model.setup_state().rules}
-    assert names <= steps, names - steps
-    return type(f'Part of {model.__name__}', (model,), dict.fromkeys(steps - names))
 
 
 @dataclasses.dataclass
@@ -107,7 +90,7 @@ class Base(stateful.RuleBasedStateMachine):
         self.own = {}
         self.failing = set()
         self._stirred = False
-        self.recorded = truths.read(database)
+        self.recorded = model_records.read(database)
         self.images = model_images.Judge(self.world.witness, database, model_world.IMAGES_TAKE,
                                          self.tally)
 
@@ -186,7 +169,7 @@ class Base(stateful.RuleBasedStateMachine):
         assert self.mood != CALM or self.tampered or not isinstance(error, errors.CloudError), (
             error.message)
         if quiet:
-            found = truths.read(self.world.database)
+            found = model_records.read(self.world.database)
             # A creation whose answer was lost stays noted, for the reaper.
             assert dataclasses.replace(
                 found, early_creations=self.recorded.early_creations) == self.recorded, (
@@ -211,7 +194,7 @@ class Base(stateful.RuleBasedStateMachine):
     def all_is_true(self):
         self._stirred = False
         assert not self.complaints.found, '\n'.join(self.complaints.found)
-        before, self.recorded = self.recorded, truths.read(self.world.database)
+        before, self.recorded = self.recorded, model_records.read(self.world.database)
         truths.check(self.recorded, before, self.now, builders.minutes(self.cleaning))
         if not self.world.frozen:
             # What a manager did too late is not true at once: an audit finds it.

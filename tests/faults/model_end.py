@@ -4,6 +4,8 @@ import contextlib
 import datetime
 
 import model_bounds as bounds
+import model_lifecycles
+import model_records
 import model_truths as truths
 import model_types
 import model_world
@@ -40,9 +42,9 @@ def judge(model):
     reaper.reap(world.clock())
     reaper.reap(world.clock() + _AGES)
     early.Reaper(manager.core).reap(world.clock() + _AGES)
-    recorded = truths.read(world.database)
+    recorded = model_records.read(world.database)
     truths.check(recorded, model.recorded, model.now, builders.minutes(model.cleaning))
-    truths.what_happened_is_told(recorded, truths.told(world.database))
+    model_lifecycles.what_happened_is_told(recorded, model_lifecycles.told(world.database))
     model.recorded = recorded
     model.judge_images()
     _leases_are_over(model, recorded)
@@ -113,12 +115,12 @@ def _use_again(model, manager, host):
 
 
 def _let_time_pass(model, manager):
-    recorded = truths.read(model.world.database)
+    recorded = model_records.read(model.world.database)
     last = max([model.now, *(each.end for each in recorded.leases.values())])
     model.live_until(manager, last + _LONG)
     manager.expire()
     manager.run()
-    recorded = truths.read(model.world.database)
+    recorded = model_records.read(model.world.database)
     assert manager.event_loop.next_moment() is None or all(
         agenda.is_given_up(lease, event) for lease in recorded.leases.values()
         for event in recorded.open_events(lease.id)), 'Something goes on for ever.'
@@ -130,7 +132,7 @@ def _ask_again_for_ends_given_up(model, manager):
     What stood in the way first may have hidden servers whose images never came.
     """
     for _ in range(_ROUNDS):
-        stuck = [each for each in truths.read(model.world.database).leases.values()
+        stuck = [each for each in model_records.read(model.world.database).leases.values()
                  if each.state not in lifecycle.OVER and (
                      each.state != lifecycle.ERROR or each.ended_at is None)]
         if not stuck:

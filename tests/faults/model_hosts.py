@@ -8,6 +8,7 @@ import model_base as base
 import model_host_truths as truths
 import model_idle
 import model_power
+import model_records
 import model_world
 from support import builders
 
@@ -76,7 +77,7 @@ class Hosts(model_idle.Idle):
         healing.Healing(manager.core).heal(self.now)
         if quiet and not self.world.points.armed:
             told = truths.told_of_sick_hosts(self.world.database, healing.TOLD)
-            recorded = base.truths.read(self.world.database)
+            recorded = model_records.read(self.world.database)
             truths.those_on_sick_hosts_know(recorded, told, self.now,
                                             blocking.ahead(manager.core.conf))
 
@@ -188,10 +189,12 @@ class Hosts(model_idle.Idle):
 
     def _nobody_waits(self):
         assert not self.bmcs.wrong or self.world.frozen, self.bmcs.wrong
-        recorded = base.truths.read(self.world.database)
+        recorded = model_records.read(self.world.database)
+        seen = truths.look(self.world.database, self.world.cloud)
+        if not self.world.frozen:
+            truths.what_runs_is_awake(recorded, seen)
         truths.nobody_waits_for_a_sleeper(
-            recorded, truths.look(self.world.database, self.world.cloud), self.now,
-            self._ill_luck_ended, _PATIENCE)
+            recorded, seen, self.now, self._ill_luck_ended, _PATIENCE)
 
     def wake_all_hosts(self, manager):
         """Let all hosts wake up, as before the driver is switched off, and maintenance end."""

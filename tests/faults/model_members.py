@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import model_base as base
 import model_bounds as bounds
 import model_gone
+import model_records
 import model_requests as requests
 import model_things as things
 import model_world
@@ -45,15 +46,15 @@ class Members(model_gone.Gone):
         """What is free for others afterwards is what was free before, in a calm run."""
         self.act(side, lambda manager: manager.run())
         quiet = self.mood == base.CALM and not self.world.points.armed
-        before = base.truths.read(self.world.database)
+        before = model_records.read(self.world.database)
         own = {self._come(side, asked, later) for asked in wanted}
         self.act(side, lambda manager: manager.run())
         for place in range(swaps):
             self._swap_of(side, own, place)
-        for lease_id in sorted(own & base.truths.read(self.world.database).leases.keys()):
+        for lease_id in sorted(own & model_records.read(self.world.database).leases.keys()):
             self.delete_one(side, lease_id)
         self.act(side, lambda manager: manager.run())
-        after = base.truths.read(self.world.database)
+        after = model_records.read(self.world.database)
         gone = all(after.leases[lease_id].state in lifecycle.OVER
                    for lease_id in own & after.leases.keys())
         if quiet and gone:
@@ -69,7 +70,7 @@ class Members(model_gone.Gone):
         return lease_id
 
     def _swap_of(self, side, own, place):
-        recorded = base.truths.read(self.world.database)
+        recorded = model_records.read(self.world.database)
         held = sorted((each.id, recorded.reservations[each.held_by].lease_id)
                       for each in recorded.hosts() if each.held_by is not None
                       and recorded.reservations[each.held_by].lease_id in own)

@@ -12,6 +12,7 @@ from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
 import model_members
+import model_records
 import sqlalchemy as sa
 
 from climate import errors
@@ -129,7 +130,7 @@ class Poison(model_members.Members):
         self._run_tasks(side)
         self.tally['bad items met'] += 1
         nobody_else_waited_for_it(
-            base.truths.read(self.world.database), table, key,
+            model_records.read(self.world.database), table, key,
             changed(settled, dump(self.world.database)), maintained)
 
     def _run_until_nothing_changes(self, side):

@@ -6,7 +6,8 @@ import datetime
 from hypothesis import stateful
 from hypothesis import strategies as st
 import model_base as base
-import model_poison
+import model_enrolment
+import model_points
 import model_types
 import model_world
 from support import builders
@@ -34,7 +35,7 @@ _SECONDS = st.sampled_from([1, 5, 10, 10, 40, 60, 300, 600, 1200, 7200])
 _POINT = st.one_of(st.integers(1, 8), st.integers(1, 25))
 
 
-class Weather(model_poison.Poison):
+class Weather(model_enrolment.Enrolment):
     """The steps of managers and administrators, the passing of time, and faults."""
 
     @base.rule(side=base.SIDE)
@@ -79,7 +80,7 @@ class Weather(model_poison.Poison):
     def the_next_to_come_there_dies(self, number):
         def die(_calling):
             raise crashing.Crash
-        self.world.points.arm(number, die, model_world.DIES)
+        self.world.points.arm(number, die, model_points.DIES)
 
     @base.rule(side=base.SIDE)
     def a_manager_dies(self, side):
@@ -125,7 +126,7 @@ class Weather(model_poison.Poison):
                 self.delete_server(which)
             else:
                 self.act(other, lambda manager: manager.run())
-        self.world.points.arm(number, happen, model_world.HAPPENS)
+        self.world.points.arm(number, happen, model_points.HAPPENS)
 
     @stateful.precondition(lambda self: self.mood == base.FROZEN)
     @base.rule(number=_POINT, claims=st.sampled_from([1, 2, 60]))
@@ -136,7 +137,7 @@ class Weather(model_poison.Poison):
             self.tally['frozen'] += 1
             self.world.clock.advance(claims * model_world.CLAIM)
             self.act(1 - self.acting, lambda manager: manager.run())
-        self.world.points.arm(number, freeze, model_world.HAPPENS)
+        self.world.points.arm(number, freeze, model_points.HAPPENS)
 
     @base.rule(number=_POINT)
     def a_transaction_is_broken_off(self, number):
@@ -144,7 +145,7 @@ class Weather(model_poison.Poison):
         def break_off(_calling):
             self.tally['deadlocks'] += 1
             raise errors.LostRace()
-        self.world.points.arm(number, break_off, model_world.DEADLOCKS)
+        self.world.points.arm(number, break_off, model_points.DEADLOCKS)
 
     @stateful.precondition(lambda self: self.mood != base.CALM)
     @base.rule(number=_POINT)
@@ -152,58 +153,13 @@ class Weather(model_poison.Poison):
         def lose(_calling):
             self.tally['answers lost'] += 1
             raise errors.CloudUnreachable(service='Nova', reason='no answer')
-        self.world.points.arm(number, lose, model_world.LOSES)
+        self.world.points.arm(number, lose, model_points.LOSES)
 
     @stateful.precondition(lambda self: self.mood != base.CALM)
     @base.rule(call=_CALLS, times=st.integers(1, 7))
     def a_call_of_the_cloud_fails(self, call, times):
         self.failing.add(call)
         self.world.cloud.fail(call, times, errors.CloudError(service='Nova', reason='ill'))
-
-    @base.rule(side=base.SIDE, which=base.WHICH)
-    def enrol(self, side, which):
-        names = [f'compute-{number + 1}' for number in range(model_world.POOLED)]
-        free = [name for name in names if name not in self._enrolled()]
-        self._of_host(side, 'enrol', self.pick(free or names, which))
-
-    @stateful.precondition(lambda self: self._enrolled())
-    @base.rule(side=base.SIDE, which=base.WHICH)
-    def withdraw(self, side, which):
-        self.withdraw_one(side, self.pick(self._enrolled(), which))
-
-    def withdraw_one(self, side, name):
-        self._of_host(side, 'withdraw', name)
-
-    def _enrolled(self):
-        return [each.name for each in self.recorded.hosts()
-                if each.withdrawn_at is None and each.lent_to is None]
-
-    def _of_host(self, side, verb, name):
-        born, disturbed = self.world.managers[side], self.world.points.armed
-        self.ask(side, lambda client: getattr(self, f'_{verb}')(client, name), of_the_cloud=True)
-        if self.world.managers[side] is not born or disturbed or self.mood != base.CALM:
-            self.unfinished.append((verb, name))
-
-    @staticmethod
-    def _enrol(client, name):
-        return client.create_resource(builders.an_admin(), 'host', name, {})
-
-    @staticmethod
-    def _withdraw(client, name):
-        for each in client.list_resources(builders.an_admin(), 'host'):
-            if each.name == name:
-                client.delete_resource(builders.an_admin(), 'host', each.id)
-
-    @stateful.precondition(lambda self: self.mood != base.CALM and self._enrolled())
-    @base.rule(side=base.SIDE, which=base.WHICH, reservable=st.booleans())
-    def a_host_is_taken_out_of_use(self, side, which, reservable):
-        self.use(side, self.pick(self._enrolled(), which), reservable)
-
-    def use(self, side, name, reservable=True):
-        [there] = [each.id for each in self.recorded.hosts()
-                   if each.name == name and each.withdrawn_at is None]
-        self.ask(side, lambda client: client.update_resource(
-            builders.an_admin(), 'host', there, {}, reservable=reservable), of_the_cloud=True)
 
     @stateful.precondition(lambda self: self.mood != base.CALM and self._to_be_imaged())
     @base.rule(which=base.WHICH, fault=st.sampled_from(images.FAULTS))

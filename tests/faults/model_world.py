@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The world of the model: one database, one cloud, two managers that can be stopped anywhere."""
-import contextlib
 import dataclasses
 import datetime
 import logging
 import random
-import shutil
 import uuid
 
 import model_images
@@ -13,7 +11,6 @@ from support import builders
 
 from climate.cloud import simulated
 from climate.cloud.simulated import neutron
-from climate.db import engine
 from climate.db import events
 from climate.db import tables
 from climate.manager.events import loop
@@ -109,66 +106,6 @@ class Ids:
 
     def __call__(self):
         return uuid.UUID(int=self._chance.getrandbits(128), version=4)
-
-
-#: What happens at a point, and where it can: anywhere; where no transaction is open; in a call of
-#: the cloud; in a transaction.
-DIES, HAPPENS, LOSES, DEADLOCKS = 'dies', 'happens', 'loses', 'deadlocks'
-_DATABASE = 'database'
-
-
-class Points:
-    """The moments at which a process may die or stand still, and what happens at the next one.
-
-    They are before and after each call of the cloud, before and after each transaction, and before
-    each commit, where a process may die and nothing else can happen.
-    """
-
-    def __init__(self):
-        self._left = 0
-        self._deed = self._kind = None
-
-    @property
-    def armed(self):
-        return self._deed is not None
-
-    def arm(self, number, deed, kind):
-        """Let `deed(whether a call of the cloud is about to be made)` happen at a point to come."""
-        self._left, self._deed, self._kind = number, deed, kind
-
-    def disarm(self):
-        self._deed = None
-
-    def reach(self, where=None, when=None):
-        here = {DIES: True, HAPPENS: where is not None, DEADLOCKS: where is None,
-                LOSES: where not in (None, _DATABASE)}
-        if self._deed is None or not here[self._kind]:
-            return
-        self._left -= 1
-        if self._left == 0:
-            deed, self._deed = self._deed, None
-            deed(where != _DATABASE and when == 'before')
-
-
-class Database(engine.Database):
-    """A database with points in and around each transaction that writes."""
-
-    def __init__(self, url, points):
-        super().__init__(url)
-        self._points = points
-
-    @contextlib.contextmanager
-    def writer(self):
-        self._points.reach(_DATABASE, 'before')
-        with super().writer() as connection:
-            yield connection
-            self._points.reach()
-        self._points.reach(_DATABASE, 'after')
-
-
-def copy_of(migrated, folder, points):
-    """Return a Database on a copy of a SQLite file with Climate's tables."""
-    return Database(f'sqlite:///{shutil.copy(migrated, folder / "climate.sqlite")}', points)
 
 
 class Daemon(builders.Manager):

@@ -5,10 +5,17 @@ import pathlib
 import subprocess
 
 from chaos import servers
+import oslo_messaging as messaging
+from oslo_messaging import conffixture
 import pytest
 from support import builders
 from support import waiting
 
+from climate import errors
+from climate.rpc import bus
+from climate.rpc import client
+from climate.rpc import servers as rpc_servers
+from climate.rpc import transport
 from tools.cloud import settings
 
 _RABBITMQ = pathlib.Path('/usr/lib/rabbitmq/bin')
@@ -95,3 +102,28 @@ def test_queues_of_a_manager_that_dies_expire_unless_the_next_one_uses_them(brok
             if name not in ('climate.manager', f'climate.manager.{os.uname().nodename}')}
     assert [name.partition('_')[0] for name in left] == ['climate.manager']
     assert all('x-expires' in each for each in left.values())
+
+
+class _Endpoint:
+    target = messaging.Target(version=transport.VERSION)
+
+    def ping(self, context):
+        return {'database': 'ok'}
+
+
+def test_a_call_before_the_first_manager_is_refused_at_once(broker, conf):
+    asked = builders.an_admin()
+    with conffixture.ConfFixture(conf, transport_url=broker.url):
+        connected = bus.Bus(conf)
+        calls = client.ManagerClient(connected)
+        for _ in range(3):
+            with pytest.raises(errors.NoManager):
+                calls.ping(asked)
+        server = rpc_servers.serve(conf, 'one', _Endpoint())
+        try:
+            assert calls.ping(asked) == {'database': 'ok'}
+        finally:
+            rpc_servers.stop(server)
+            server.wait()
+            for each in (connected._client.transport, server.transport):
+                each.cleanup()

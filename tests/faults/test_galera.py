@@ -13,6 +13,7 @@ import random
 import threading
 import time
 
+import model_records
 import model_truths
 import pytest
 from support import builders
@@ -69,7 +70,7 @@ class Cluster:
 
     def accounts(self):
         """The rows of all nodes, which must be the same, with no host allocated twice."""
-        found = [model_truths.read(database) for database in self.databases]
+        found = [model_records.read(database) for database in self.databases]
         for each in found:
             model_truths.nothing_is_given_twice(each)
             model_truths.every_promise_is_to_somebody(each)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The steps of the model about bills lead to bills that its truths can judge."""
 import model_bills
+import model_points
 import model_world
 import pytest
 import test_model
@@ -11,7 +12,7 @@ complaints, points = test_model.complaints, test_model.points
 @pytest.fixture
 def model(conf, tmp_path, migrated, points, complaints):
     model_world.configure(conf)
-    database = model_world.copy_of(migrated, tmp_path, points)
+    database = model_points.copy_of(migrated, tmp_path, points)
     made = test_model.Model(conf, database, points, complaints)
     made.begin(mood='calm', hosts=4, cleaning=0, hold_room='required', crowd=0,
                refusals=model_world.MANY, month_end=60)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The invariants of what one member can leave or take fail after an action that breaks them."""
 import model_bounds as bounds
-import model_truths
+import model_records
 import pytest
 import sqlalchemy as sa
 from support import builders
@@ -28,7 +28,7 @@ def _write(manager, statement):
 
 
 def _read(manager):
-    return model_truths.read(manager.database)
+    return model_records.read(manager.database)
 
 
 def _refused(manager, count=1):

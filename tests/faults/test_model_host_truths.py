@@ -3,9 +3,10 @@
 import types
 
 import model_host_truths as truths
+import model_points
 import model_power
+import model_records
 import model_truths
-import model_world
 import pytest
 import sqlalchemy as sa
 from support import builders
@@ -34,7 +35,7 @@ class _Look:
 
     def __call__(self):
         manager = self._manager
-        recorded = model_truths.read(manager.database)
+        recorded = model_records.read(manager.database)
         seen = truths.look(manager.database, manager.cloud)
         model_truths.check(recorded, self._before, manager.clock())
         truths.check(recorded, self._before, seen, self._seen_before)
@@ -145,7 +146,7 @@ def test_a_lease_on_a_sick_host_of_which_nobody_was_told_is_seen(manager, hosts)
 
     def known():
         truths.those_on_sick_hosts_know(
-            model_truths.read(manager.database),
+            model_records.read(manager.database),
             truths.told_of_sick_hosts(manager.database, healing.TOLD), NOON, hours(1))
     with pytest.raises(AssertionError, match='nobody was told'):
         known()
@@ -160,7 +161,7 @@ def test_a_lease_that_waits_for_a_host_that_sleeps_is_seen(manager, hosts):
 
     def look(now):
         truths.nobody_waits_for_a_sleeper(
-            model_truths.read(manager.database), truths.look(manager.database, manager.cloud),
+            model_records.read(manager.database), truths.look(manager.database, manager.cloud),
             now, NOON, minutes(20))
     look(NOON + minutes(50))
     with pytest.raises(AssertionError, match='which sleeps'):
@@ -169,7 +170,7 @@ def test_a_lease_that_waits_for_a_host_that_sleeps_is_seen(manager, hosts):
 
 def test_a_machine_that_is_switched_off_while_it_is_in_use_is_seen(
         conf, manager, hosts, look, lease):
-    bmcs = model_power.Bmcs(conf, manager.cloud, manager.database, model_world.Points(),
+    bmcs = model_power.Bmcs(conf, manager.cloud, manager.database, model_points.Points(),
                             manager.clock)
     first, other = (machines.Machine(each.name, (each,)) for each in hosts)
     bmcs.sleep(other)

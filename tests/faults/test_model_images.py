@@ -3,7 +3,7 @@
 import collections
 
 import model_images
-import model_truths
+import model_records
 import pytest
 import sqlalchemy as sa
 from support import builders
@@ -33,7 +33,7 @@ class Eyes:
         self.look()
 
     def look(self, **options):
-        self._judge.look(model_truths.read(self.manager.database), self.manager.clock(),
+        self._judge.look(model_records.read(self.manager.database), self.manager.clock(),
                          self._booted_for, **options)
 
     def image(self):

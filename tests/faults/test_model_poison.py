@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A task that one bad item stops is seen, and one that goes on is not."""
 import model_poison
-import model_truths
+import model_records
 import pytest
 from support import billing_cases as cases
 from support import builders
@@ -28,7 +28,7 @@ def _judged(manager, bad, task):
     manager.clock.advance(builders.hours(24))
     cases.bill(manager)
     model_poison.nobody_else_waited_for_it(
-        model_truths.read(manager.database), 'bills', bad,
+        model_records.read(manager.database), 'bills', bad,
         model_poison.changed(before, model_poison.dump(manager.database)))
 
 
@@ -49,7 +49,7 @@ def test_a_bad_item_that_stops_the_task_is_seen(manager, leases):
 
 
 def test_related_rows_are_those_of_the_lease_and_of_what_it_has(manager, leases):
-    recorded = model_truths.read(manager.database)
+    recorded = model_records.read(manager.database)
     lease_ids, resource_ids = model_poison.related(recorded, 'leases', leases[0])
     assert lease_ids == {leases[0]} and len(resource_ids) == 1
     assert model_poison.related(recorded, 'resources', *resource_ids) == (lease_ids, resource_ids)

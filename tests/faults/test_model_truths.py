@@ -2,6 +2,8 @@
 """The invariants of the model fail after an action that breaks them."""
 import model_cloud
 import model_idle
+import model_lifecycles
+import model_records
 import model_truths
 import pytest
 import sqlalchemy as sa
@@ -30,7 +32,7 @@ def lease(manager):
 
 
 def _look(manager, cleaning=0, booted_for=None):
-    recorded = model_truths.read(manager.database)
+    recorded = model_records.read(manager.database)
     model_truths.check(recorded, None, manager.clock(), builders.minutes(cleaning))
     model_cloud.check(manager.cloud, recorded, booted_for or {})
 
@@ -46,12 +48,12 @@ def _refused(manager, words, **options):
 
 
 def test_rows_are_read_oldest_first_wherever_the_database_has_them(manager, lease):
-    ids = list(model_truths.read(manager.database).leases)
+    ids = list(model_records.read(manager.database).leases)
     for place, lease_id in enumerate(reversed(ids)):
         # PostgreSQL moves an updated row to another place.
         _write(manager, sa.update(tables.LEASES).where(tables.LEASES.c.id == lease_id).values(
             created_at=builders.NOON + builders.minutes(place)))
-    assert list(model_truths.read(manager.database).leases) == ids[::-1]
+    assert list(model_records.read(manager.database).leases) == ids[::-1]
 
 
 def test_a_host_given_twice_is_seen(manager, lease):
@@ -85,7 +87,7 @@ def test_a_host_that_nobody_holds_is_seen(manager, lease):
 def test_what_no_lease_owns_is_seen(manager, lease):
     _write(manager, sa.update(tables.RESERVATIONS).where(
         tables.RESERVATIONS.c.lease_id == lease.id).values(state='deleted'))
-    recorded = model_truths.read(manager.database)
+    recorded = model_records.read(manager.database)
     with pytest.raises(AssertionError, match='is over, and the cloud has something of it'):
         model_cloud.check(manager.cloud, recorded, {})
 
@@ -105,8 +107,8 @@ def test_a_host_outside_the_freepool_is_seen(manager, lease):
 @pytest.mark.parametrize('double', [True, False])
 def test_a_notification_that_is_lost_or_doubled_is_seen(manager, lease, double):
     manager.run_until(LATER['end'])
-    recorded = model_truths.read(manager.database)
-    model_truths.what_happened_is_told(recorded, model_truths.told(manager.database))
+    recorded = model_records.read(manager.database)
+    model_lifecycles.what_happened_is_told(recorded, model_lifecycles.told(manager.database))
     ends = tables.OUTBOX.c.event_type == 'lease.event.end_lease'
     with manager.database.writer() as connection:
         row = connection.execute(sa.select(tables.OUTBOX).where(ends)).first()
@@ -116,7 +118,7 @@ def test_a_notification_that_is_lost_or_doubled_is_seen(manager, lease, double):
         else:
             connection.execute(sa.delete(tables.OUTBOX).where(tables.OUTBOX.c.id == row.id))
     with pytest.raises(AssertionError, match=f'was told {2 if double else 0} times, not 1'):
-        model_truths.what_happened_is_told(recorded, model_truths.told(manager.database))
+        model_lifecycles.what_happened_is_told(recorded, model_lifecycles.told(manager.database))
 
 
 @pytest.fixture
@@ -153,7 +155,7 @@ def test_a_lease_that_was_given_up_and_has_something_is_seen(manager, lease):
 
 
 def _others(manager, strangers=(), disabled=None):
-    recorded = model_truths.read(manager.database)
+    recorded = model_records.read(manager.database)
     model_cloud.nobody_else_suffers(manager.cloud, recorded, strangers, disabled or {})
 
 
@@ -193,7 +195,7 @@ def test_a_promise_to_nobody_is_seen(manager, lease):
 
 def test_a_lease_that_was_taken_back_with_a_server_on_it_is_seen(manager, lease):
     server = manager.cloud.boot('demo', 'vm', {'reservation': lease.reservations[0].id})
-    recorded, booted = model_truths.read(manager.database), {server.id: lease.reservations[0].id}
+    recorded, booted = model_records.read(manager.database), {server.id: lease.reservations[0].id}
     model_idle.nothing_in_use_is_taken_back(set(), recorded, booted, {server.id})
     model_idle.nothing_in_use_is_taken_back({lease.id}, recorded, booted, set())
     with pytest.raises(AssertionError, match='was taken back with server'):

@@ -60,7 +60,7 @@ def test_series_with_known_labels_exist_at_zero_from_the_start(manager):
     assert found['database_up',] == 1
 
 
-def test_metrics_count_what_became_of_events_and_how_late(manager):
+def test_metrics_count_results_and_lateness_of_events(manager):
     manager.enrol(2)
     manager.create(builders.a_lease())
     manager.create(builders.a_lease(start=builders.NOON + builders.hours(2),
@@ -178,7 +178,7 @@ def test_metrics_are_served_over_tls(served, certificate):
         read(address, None)
 
 
-def test_metrics_may_be_for_those_with_a_certificate_only(served, certificate):
+def test_metrics_can_require_a_client_certificate(served, certificate):
     address = served(metrics_cert_file=certificate[0], metrics_key_file=certificate[1],
                      metrics_client_ca_file=certificate[0])
     assert 'climate_events_running' in read(address, certificate[0], shown=certificate)

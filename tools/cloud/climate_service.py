@@ -16,7 +16,7 @@ NAMES = ('climate-manager', 'climate-api')
 
 
 def up(cloud):
-    """Configure Climate, bring its tables up to date, start it, wait until it answers.
+    """Configure Climate, bring its tables up to date, start it, wait until a manager answers.
 
     :raises CloudError: the cloud or Climate's commands are not there, or Climate ended.
     """
@@ -30,7 +30,7 @@ def up(cloud):
                          'upgrade'], 'climate-db.log')
     for name in NAMES:
         start(cloud, name)
-    wait_until_well(cloud, 'climate-api')
+    processes.wait_for_answer(cloud, NAMES[0], settings.url('climate', '/healthcheck'))
 
 
 def down(cloud):

@@ -10,6 +10,7 @@ import json
 import re
 import typing
 
+from climate import json_text
 from climate.client import errors
 from climate.client import times
 from climate.client.commands import field_kinds
@@ -93,6 +94,9 @@ def requirement(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(
             f'"{text}" has the operator "{operator}" and then "{value}", which is not a value. '
             'The operators are = != < <= > >=.')
+    if len(value) > 1 and value[0] == value[-1] and value[0] in '"\'':
+        # As in 'gpu="True"': the shell has removed the outer quotes only.
+        value = value[1:-1]
     return ['==' if operator == '=' else operator, f'${name}', value]
 
 
@@ -224,24 +228,12 @@ def _value(name: str, text: str) -> typing.Any:
 
 def _json(name: str, text: str) -> typing.Any:
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=json_text.unique,
+                          parse_constant=json_text.no_constant)
     except ValueError as error:
         raise argparse.ArgumentTypeError(
             f'{name}: {text} is not JSON ({error}). Write it in single quotes, such as '
             """'[">=","$vcpus","16"]'.""") from None
-
-
-def _object(pairs: Sequence[tuple[str, typing.Any]]) -> dict[str, typing.Any]:
-    """Return a JSON object as a dict; refuse a key that is given twice."""
-    names = [name for name, _ in pairs]
-    for twice in names:
-        if names.count(twice) > 1:
-            raise ValueError(f'the key "{twice}" is given twice')
-    return dict(pairs)
-
-
-def _no_constant(name: str) -> typing.NoReturn:
-    raise ValueError(f'{name} is not a JSON number')
 
 
 def _refused_by_argparse(read: typing.Callable[[], _Value]) -> _Value:

@@ -6,8 +6,8 @@ import typing
 from climate.client.commands import base
 from climate.client.commands import columns
 
-_COLUMNS = ('id', 'host', 'state', 'since', 'last_seen', 'running_events')
 _NARROW = ('host', 'state', 'since', 'last_seen', 'running_events')
+_COLUMNS = ('id', *_NARROW, 'not_ready')
 _TIMES = ('since', 'last_seen')
 
 
@@ -20,6 +20,13 @@ class ListServices(base.Lister):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        names = _NARROW if self.is_narrow(parsed_args) else _COLUMNS
-        return names, [tuple(columns.Time(each[name]) if name in _TIMES else each[name]
-                             for name in names) for each in self.client.services.list()]
+        is_narrow = self.is_narrow(parsed_args)
+        names = _NARROW if is_narrow else _COLUMNS
+        return names, [_row(each, names, is_narrow) for each in self.client.services.list()]
+
+
+def _row(service: typing.Any, names: typing.Any, is_narrow: bool) -> tuple[typing.Any, ...]:
+    if is_narrow and service['state'] == 'up' and service.get('not_ready'):
+        service = {**service, 'state': 'not ready'}
+    return tuple(columns.Time(service[name]) if name in _TIMES else service.get(name)
+                 for name in names)

@@ -27,6 +27,19 @@ class Allocated:
         found = self.all_of(reservations) if found is None else found
         return {each.id: self._by_need(each, each.allocated, found) for each in reservations}
 
+    def former(self, reservations):
+        """Return {reservation id: Resources that it occupies and that are not allocated to it}.
+
+        An earlier try of a start, or a start before the last change, may have handed them over.
+        """
+        some = [each for each in reservations if self._whole(each)]
+        if not some:
+            return {}
+        with self._core.database.reader() as connection:
+            held = resources.held(connection, [each.id for each in some])
+        return {each.id: tuple(one for one in held if one.held_by == each.id
+                               and one.id not in each.resource_ids) for each in some}
+
     def left_to(self, lease, reservations):
         """Return the Resources on which each reservation may still have something in the cloud.
 
@@ -45,8 +58,7 @@ class Allocated:
             found = [*held, *(resources.enrolled(connection, shared) if shared else ())]
         left = {}
         for each in reservations:
-            whole = {need.key for need in self._core.registry.needs_of(each)
-                     if need.demand.amount is selection.WHOLE}
+            whole = self._whole(each)
             mine = {key: list(ids) for key, ids in each.allocated.items()}
             for given in taken_out[each.id]:
                 mine.setdefault(given.need, []).append(given.resource_id)
@@ -64,6 +76,11 @@ class Allocated:
         found = allocations.taken_out(connection, wanted) if wanted else []
         return {each.id: [given for given in found if given.reservation_id == each.id]
                 for each in reservations}
+
+    def _whole(self, reservation):
+        """Return the keys of the needs of whole resources."""
+        return {need.key for need in self._core.registry.needs_of(reservation)
+                if need.demand.amount is selection.WHOLE}
 
     def _has_shared(self, reservations):
         return any(need.demand.amount is not selection.WHOLE

@@ -57,12 +57,12 @@ class Steps:
             self._give_up(machine, was, now)
 
     def _fall(self, machine, was, now):
-        reason = self._in_use(machine)
+        reason = self._in_use(machine, now)
         if reason is None and not self._close(machine):
             reason = 'an administrator has disabled it'
         elif reason is None:
             # Look again: something may have come before it was closed.
-            reason = self._in_use(machine)
+            reason = self._in_use(machine, now)
         if reason is not None:
             self._open(machine)
             self._write(machine, was, sleep.AWAKE, now, reason)
@@ -83,7 +83,13 @@ class Steps:
         else:
             self._give_up(machine, was, now)
 
-    def _in_use(self, machine):
+    def _in_use(self, machine, now):
+        """Return why a machine must not be switched off, in words; None if it may be."""
+        with self._core.database.reader() as connection:
+            needs = power.needed(connection, now, [each.id for each in machine.resources])
+        if any(each.needed_at is not None and each.needed_at <= now for each in needs.values()):
+            # A lease that was made, or changed, since the machine began to fall asleep.
+            return 'a lease has it'
         return next((reason for pool, some in machine.by_pool() for reason in [
             self._pool(pool).in_use(self._core.cloud, some)] if reason is not None), None)
 

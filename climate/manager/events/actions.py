@@ -109,6 +109,8 @@ class Actions:
         claim, in_vain = self._bound(claim, now)
         claim, found = self._occupy_for_start(claim, now)
         claim, found, missing = self._improve(claim, now, found)
+        # They are held by now, so that none can fall asleep after this.
+        self._await_awake(claim.lease, now)
         outcome = self._each(claim, now, 'start', claim.lease.open_reservations, in_vain, found)
         return dataclasses.replace(outcome, missing_resources=missing)
 
@@ -260,7 +262,7 @@ class Actions:
 
         :returns: (the claim with the lease as it is then, its allocated Resources; None instead of
             them if some were substituted).
-        :raises StillBusy: as `_occupy`, or one of them sleeps and is woken.
+        :raises StillBusy: as `_occupy`.
         """
         found = self._allocated.all_of(claim.lease.reservations)
         failing = self._substitutes.failing(found)
@@ -270,8 +272,6 @@ class Actions:
             found = self._allocated.all_of(claim.lease.reservations)
             failing = self._substitutes.failing(found)
         occupied = self._occupy(claim, now, failing)
-        # They are held by now, so that none can fall asleep after this.
-        self._await_awake(occupied.lease, now)
         return occupied, found if occupied is claim else None
 
     def _wake(self, claim, now):
@@ -280,6 +280,10 @@ class Actions:
         return results.Outcome(results.DONE)
 
     def _await_awake(self, lease, now):
+        """Wake the sleeping resources of a lease.
+
+        :raises StillBusy: one sleeps still.
+        """
         self._wakes.await_awake(_resource_ids(lease), now)
 
     def _improve(self, claim, now, found):
@@ -357,8 +361,11 @@ class Actions:
         :param found: the Resources allocated to them, if they were read already.
         """
         lease, event = claim.lease, claim.event
-        attempt = base.Attempt(now=now, since=event.begun_at, failures=event.attempts,
-                               is_first=event.kind == event_kinds.START and event.claim_no == 1)
+        is_first = event.kind == event_kinds.START and event.claim_no == 1
+        attempt = base.Attempt(
+            now=now, since=event.begun_at, failures=event.attempts, is_first=is_first,
+            former=self._allocated.former(reservations)
+            if method == 'start' and not is_first else {})
         secrets = request_secrets.read(
             self._core, reservations if method in _MAKING else ())
         cloud = lease_cloud.ActionCloud(self._core.cloud, lease, attempt, announced,

@@ -5,6 +5,7 @@ from oslo_log import log
 from climate import errors
 from climate.manager.booking import allocated
 from climate.manager.booking import substitutes
+from climate.manager.energy import wake_before_start
 
 LOG = log.getLogger(__name__)
 
@@ -19,6 +20,7 @@ class Starts:
         self._core = core
         self._allocated = allocated.Allocated(core)
         self._substitutes = substitutes.Substitutes(core)
+        self._wakes = wake_before_start.WakeBeforeStart(core)
 
     def start(self, claim, cloud, calls, reservation, resources):
         """Start a reservation; substitute the resources that the cloud refuses, and go on.
@@ -27,7 +29,7 @@ class Starts:
         :param resources: the Resources of the reservation by need.
         :returns: (the Reservation with what it has then, its binding).
         :raises NotEnough: a resource is refused, and there is no substitute; the error names it.
-        :raises StillBusy: not yet.
+        :raises StillBusy: not yet, such as because a substitute sleeps and is woken.
         """
         plugin = self._core.registry.plugin(reservation.resource_type)
         refused = {}
@@ -47,8 +49,11 @@ class Starts:
 
     def _substituted(self, claim, calls, reservation, refused):
         """Return the Reservation with substitutes for what the cloud refuses."""
-        self._substitutes.ensure(calls.lease, reservation, self._core.clock(), refused=refused)
+        now = self._core.clock()
+        self._substitutes.ensure(calls.lease, reservation, now, refused=refused)
         with self._core.database.reader() as connection:
             current = substitutes.reread(connection, claim.lease)
-        return calls.given(next(each for each in current.reservations
-                                if each.id == reservation.id))
+        after = calls.given(next(each for each in current.reservations
+                                 if each.id == reservation.id))
+        self._wakes.await_awake(set(after.resource_ids), now)
+        return after

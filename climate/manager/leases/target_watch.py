@@ -14,6 +14,7 @@ from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.manager import core
+from climate.rpc import transport
 
 LOG = log.getLogger(__name__)
 
@@ -92,18 +93,14 @@ class Listener:
 
 
 def listen(conf, watch, clock, more=()):
-    """Start a listener and return it; return None if [nova] notifications is off.
+    """Start a listener to Nova's notifications and return it.
 
-    :param more: further endpoints for Nova's notifications.
+    :param more: further endpoints for the notifications.
     """
-    if not conf.nova.notifications:
-        return None
-    transport = messaging.get_notification_transport(
-        conf, url=conf.nova.notification_transport_url or None)
     targets = [messaging.Target(topic=topic, exchange=conf.nova.notification_exchange)
                for topic in conf.nova.notification_topics]
     listener = messaging.get_notification_listener(
-        transport, targets, [Listener(watch, clock), *more], executor=conf.manager.backend,
-        pool=_LISTENERS)
+        transport.connect_to_nova(conf), targets, [Listener(watch, clock), *more],
+        executor=conf.manager.backend, pool=_LISTENERS)
     listener.start()
     return listener

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The use cases of resources: enrol, look up, describe, withdraw."""
 import dataclasses
+import unicodedata
 
 from oslo_log import log
 
@@ -271,7 +272,7 @@ class ResourceRequests:
     def _check_names(source, properties):
         reserved = {*source.capacity_names, *source.fact_names, source.name_fact, *_OWN_NAMES,
                     *requirement.ALIASES}
-        for name in properties:
+        for name, text in properties.items():
             if len(name) > _LONGEST_NAME:
                 raise errors.PropertyNameTooLong(name=name[:80], length=len(name))
             if name in reserved or name.startswith(('capabilities:', 'trait:',
@@ -282,6 +283,10 @@ class ResourceRequests:
             if not name or not name.isprintable() or any(letter.isspace() for letter in name):
                 raise errors.BadField(field=name or 'properties', reason=(
                     'a property name has one or more printable characters and no spaces.'))
+            if text is not None and not unicodedata.is_normalized('NFC', name):
+                raise errors.BadField(field=name, reason=(
+                    'a property name is in the composed form of Unicode (NFC), so that no two '
+                    f'names look the same. Write it as "{unicodedata.normalize("NFC", name)}".'))
 
     def _refuse_used(self, connection, resource, changed, now):
         for reservation_id, kind, request in allocations.requests_on(connection, resource.id,

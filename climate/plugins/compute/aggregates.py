@@ -12,6 +12,7 @@ from oslo_log import log
 from climate import errors
 from climate.domain import audit
 from climate.domain import requirement
+from climate.plugins.compute import foreign
 from climate.plugins.compute import shared_hosts
 
 LOG = log.getLogger(__name__)
@@ -85,19 +86,23 @@ def _move_in(conf, nova, aggregate, resources, known, alone=False):
     # In both for a moment: a host that is in no pool is open to everybody.
     with resource_names(resources):
         if aggregate.zone is None:
-            _refuse_occupied(nova, set(wanted) - set(aggregate.hosts))
+            _refuse_occupied(nova, set(wanted) - set(aggregate.hosts), aggregate.name)
         nova.add_hosts(aggregate, wanted, alone)
     nova.remove_hosts(freepool, wanted)
     return freepool
 
 
-def _refuse_occupied(nova, hosts):
+def _refuse_occupied(nova, hosts, reservation_id):
     """Refuse hosts with servers, as Nova does if they are to get another zone.
+
+    Servers that were booted with the reservation do not count: somebody took their host out of its
+    aggregate.
 
     :raises ResourcesRefused: there are some.
     """
     counts = collections.Counter(
-        each.host for each in nova.servers_on(sorted(hosts))) if hosts else None
+        each.host for each in nova.servers_on(sorted(hosts))
+        if not foreign.booted_with(each, {reservation_id})) if hosts else None
     if counts:
         raise errors.ResourcesRefused(service='Nova', refused={
             host: f'The host already has {count} instance(s).' for host, count in counts.items()})

@@ -17,8 +17,8 @@ class Drain:
     """What drains the hosts of one reservation.
 
     :ivar cloud: the ``plugins.cloud.LeaseCloud`` of the action.
-    :ivar resources: the Resources that the reservation has. Servers on other hypervisors of the
-        same hosts stay.
+    :ivar resources: the Resources that the reservation occupies. Servers on other hypervisors of
+        the same hosts stay.
     :ivar images: the ``server_images.Images`` or NoImages of the servers that are deleted.
     """
 
@@ -29,14 +29,18 @@ class Drain:
     resources: Any
     images: Any
 
-    def others(self, aggregate, freepool):
-        """Drain the hosts in the reservation's aggregate that the reservation no longer has.
+    def others(self, aggregate, freepool, kept):
+        """Drain the hosts of the reservation that it no longer has.
 
+        :param kept: the Resources that it has.
         :raises StillBusy: servers run on them.
         :raises CloudError: a server that has no image is kept.
         """
-        wanted = aggregates.service_hosts(self.resources)
-        self._drain(aggregate, sorted(set(aggregate.hosts) - set(wanted)), freepool)
+        wanted = set(aggregates.service_hosts(kept))
+        self._drain(aggregate, sorted(set(aggregate.hosts) - wanted), freepool)
+        # What is in the freepool was never handed over.
+        self._return_strays(set(aggregates.service_hosts(self.resources)) - wanted
+                            - {*aggregate.hosts, *freepool.hosts}, freepool)
 
     def all_of_them(self):
         """Drain all hosts of the reservation, and delete its aggregate.
@@ -56,20 +60,21 @@ class Drain:
             self._drain(aggregate, list(aggregate.hosts), freepool, is_end=True)
             nova.delete_aggregate(aggregate)
             left = [host for host in left if host not in aggregate.hosts]
-        self._delete_own(left)
-        nova.add_hosts(freepool, left, known_only=True)
+        self._return_strays(left, freepool)
 
-    def _delete_own(self, hosts):
-        """Delete the servers on hosts that somebody took out of the reservation's aggregate.
+    def _return_strays(self, hosts, freepool):
+        """Return the hosts that somebody took out of the reservation's aggregate.
+
+        The servers of the reservation on them are deleted.
 
         :raises StillBusy: they are being deleted.
         """
         if not hosts:
             return
+        hosts = sorted(hosts)
         services = self.cloud.as_service()
         found, _ = aggregates.servers_on(services, hosts, self.resources)
-        others = foreign.on_leased(found, self.lease.project_id, None,
-                                   {self.reservation.id, self.lease.id})
+        others = foreign.on_leased(found, self.lease.project_id, None, self._names)
         mine = [each for each in found if each not in others]
         released, unsaved = self.images.release(mine)
         for server in released:
@@ -77,6 +82,7 @@ class Drain:
         if unsaved is not None:
             raise unsaved
         self._refuse(mine, [], [])
+        services.nova.add_hosts(freepool, hosts, known_only=True)
 
     def secure(self):
         """Let no new server onto the hosts, and make the images of those that are there.
@@ -100,7 +106,7 @@ class Drain:
         servers = []
         for aggregate in aggregates.all_of(
                 self.conf, services.nova.aggregates(), self.reservation.id):
-            found, _ = aggregates.servers_on(services, aggregate.hosts, self.resources)
+            found, _ = self._servers_on(services, aggregate.hosts)
             staying = self._staying(aggregate, found)
             servers += [each for each in found if each not in staying]
         return servers
@@ -114,13 +120,14 @@ class Drain:
         if not hosts:
             return
         services = self.cloud.as_service()
-        found, beside = aggregates.servers_on(services, hosts, self.resources)
+        own = sorted(set(hosts) & set(aggregates.service_hosts(self.resources)))
+        found, beside = self._servers_on(services, hosts)
         staying = self._staying(aggregate, found)
         mine = [each for each in found if each not in staying]
         released, unsaved = self.images.release(mine)
         for server in released:
             services.nova.delete_server(server.id)
-        empty = sorted(set(hosts) - {each.host for each in [*found, *beside]})
+        empty = sorted(set(own) - {each.host for each in [*found, *beside]})
         if is_end and empty and _lasts(mine, staying, unsaved):
             aggregates.move_to_freepool(services.nova, aggregate, empty, freepool)
             self.cloud.release(self.reservation, [
@@ -128,14 +135,33 @@ class Drain:
         if unsaved is not None:
             raise unsaved
         self._refuse(mine, staying, beside)
-        aggregates.move_to_freepool(services.nova, aggregate, hosts, freepool, is_going=is_end)
+        if own:
+            aggregates.move_to_freepool(services.nova, aggregate, own, freepool, is_going=is_end)
+        if len(own) < len(hosts):
+            # Somebody put the others in, and knows whose they are.
+            services.nova.remove_hosts(aggregate, sorted(set(hosts) - set(own)), is_end)
+
+    def _servers_on(self, services, hosts):
+        """Return what ``aggregates.servers_on`` returns for service hosts of the aggregate.
+
+        On a host that somebody put into the aggregate, only the servers that were booted with the
+        reservation count.
+        """
+        own = aggregates.service_hosts(self.resources)
+        return [[each for each in some if each.host in own or foreign.booted_with(
+                    each, self._names)]
+                for some in aggregates.servers_on(services, hosts, self.resources)]
+
+    @property
+    def _names(self):
+        """The ids by which a hint can name the reservation."""
+        return {self.reservation.id, self.lease.id}
 
     def _staying(self, aggregate, servers):
         """Return those of the Servers on hosts of the reservation that Climate does not delete."""
         if self.conf['physical:host'].foreign_servers == 'delete':
             return []
-        return foreign.on_leased(servers, self.lease.project_id, aggregate,
-                                 {self.reservation.id, self.lease.id})
+        return foreign.on_leased(servers, self.lease.project_id, aggregate, self._names)
 
     def _refuse(self, mine, staying, beside):
         """Raise StillBusy if there are servers, which keep their hosts.

@@ -31,15 +31,17 @@ def on_leased(servers, project_id, aggregate, names):
     return [each for each in servers if not (
         (each.project_id == project_id
          or (aggregate is not None and aggregate.metadata.get(each.project_id)))
-        and _names_one(each, names))]
+        and (each.hints is None or booted_with(each, names)))]
 
 
-def _names_one(server, names):
-    """Return whether a hint or the flavor of a Server names one of these ids, or may do so."""
-    if server.hints is None:
-        return True
+def booted_with(server, names):
+    """Return whether a hint or the flavor of a Server names one of these ids.
+
+    Hints are not known of servers of an older Nova.
+    """
+    hints = server.hints or {}
     flavor = () if server.flavor is None else (server.flavor.extra_specs.get(_FLAVOR_KEY),)
-    return not set(names).isdisjoint((*server.hints.get(_HINT, ()), *flavor))
+    return not set(names).isdisjoint((*hints.get(_HINT, ()), *flavor))
 
 
 def on_pooled(servers):

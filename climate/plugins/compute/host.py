@@ -124,8 +124,9 @@ class HostPlugin(base.ResourcePlugin):
         aggregate, freepool = aggregates.hand_over(
             self.conf, cloud.as_service().nova, lease, reservation, hosts)
         images = server_images.of_change(self.conf, cloud, lease, reservation)
-        drain.Drain(self.conf, cloud, lease, reservation, hosts, images).others(
-            aggregate, freepool)
+        former = cloud.attempt.former.get(reservation.id, ())
+        drain.Drain(self.conf, cloud, lease, reservation, (*hosts, *former), images).others(
+            aggregate, freepool, hosts)
         return {**binding, 'aggregate_id': aggregate.id}
 
     def before_end(self, cloud, lease, reservation, resources):

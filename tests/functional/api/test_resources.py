@@ -159,6 +159,18 @@ def test_what_the_pool_does_not_know_is_refused(api, body, field):
     assert field in answer.json['error_message']
 
 
+def test_two_properties_never_have_names_that_look_the_same(api):
+    composed, decomposed = 'gr\u00f6\u00dfe', 'gro\u0308\u00dfe'
+    made = api.post(HOSTS, {'name': 'compute-1', 'properties': {composed: '3'}}, **ADMIN)
+    place = f"{HOSTS}/{made.json['resource']['id']}"
+    refused = api.put(place, {'properties': {decomposed: '4'}}, **ADMIN)
+    assert (refused.status_int, composed in refused.json['error_message']) == (400, True)
+    # Criteria may have either form.
+    body = builders.a_body()
+    body['reservations'][0]['resource_properties'] = f'["==", "${decomposed}", "3"]'
+    assert api.post('/v1/leases', body).status_int == 201
+
+
 def test_errors_about_hosts_have_the_names_that_clients_know(api, manager):
     manager.enrol(1)
     [known] = api.get(HOSTS, **ADMIN).json['resources']

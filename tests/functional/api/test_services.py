@@ -14,7 +14,7 @@ def seen(manager):
     """Two managers: one that was heard of just now, one that has been silent for a minute."""
     with manager.database.writer() as connection:
         managers.seen(connection, 'two:7', 'two', NOON, NOON - builders.minutes(1), 3)
-        managers.seen(connection, 'one:8', 'one', NOON, NOON, 0)
+        managers.seen(connection, 'one:8', 'one', NOON, NOON, 0, 'Keystone: the login is refused')
 
 
 def test_an_administrator_sees_which_managers_live(api, seen):
@@ -22,10 +22,10 @@ def test_an_administrator_sees_which_managers_live(api, seen):
     assert answer.json == {'services': [
         {'id': 'one:8', 'binary': 'climate-manager', 'host': 'one', 'state': 'up',
          'since': '2030-05-01T12:00:00Z', 'last_seen': '2030-05-01T12:00:00Z',
-         'running_events': 0},
+         'running_events': 0, 'not_ready': 'Keystone: the login is refused'},
         {'id': 'two:7', 'binary': 'climate-manager', 'host': 'two', 'state': 'down',
          'since': '2030-05-01T12:00:00Z', 'last_seen': '2030-05-01T11:59:00Z',
-         'running_events': 3}]}
+         'running_events': 3, 'not_ready': None}]}
 
 
 def test_three_heartbeats_must_be_missing(api, manager, seen):
@@ -46,7 +46,10 @@ def test_climate_status_tells_the_same(manager, seen, conf, capsys):
     conf.set_override('connection', url, group='database')
     assert status.managers_of(conf) == 0
     first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith('one:8  up' if manager.database.now() < NOON else 'one:8  down')
+    # The clock of the database is real.
+    if manager.database.now() < NOON:
+        assert first.startswith('one:8  not ready  host one')
+        assert first.endswith('0 running  not ready: Keystone: the login is refused')
     assert 'host two  since 2030-05-01 12:00:00  last seen 2030-05-01 11:59:00 UTC' in second
     assert second.endswith('3 running')
 

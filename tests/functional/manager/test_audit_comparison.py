@@ -17,7 +17,7 @@ def case(manager):
 
 
 @pytest.mark.parametrize('spoil', cases.REPAIRABLE, ids=lambda each: each.__name__)
-def test_what_a_repair_can_put_right_is_found_told_and_repaired(case, spoil, capsys):
+def test_repairable_drift_is_found_reported_and_repaired(case, spoil, capsys):
     assert case.audit() == 0
     assert 'The cloud and the database agree.' in capsys.readouterr().out
     servers = case.manager.cloud.servers()
@@ -39,7 +39,7 @@ def test_what_a_repair_can_put_right_is_found_told_and_repaired(case, spoil, cap
 
 
 @pytest.mark.parametrize('spoil', cases.UNRECORDED, ids=lambda each: each.__name__)
-def test_what_the_database_has_no_record_of_is_repaired_only_if_asked(case, spoil, capsys):
+def test_unrecorded_objects_are_repaired_only_on_request(case, spoil, capsys):
     what, problem, remedy = spoil(case)
     before = case.picture()
     for fix in (False, True):
@@ -53,7 +53,7 @@ def test_what_the_database_has_no_record_of_is_repaired_only_if_asked(case, spoi
     assert case.audit() == 0
 
 
-def test_what_was_repaired_serves_as_before(case):
+def test_a_repaired_lease_works_as_before(case):
     for spoil in (cases.leftover_aggregate, cases.put_into_the_freepool, cases.room_without_flavor):
         spoil(case)
     assert case.audit(fix=True, unknown=True) == 0
@@ -67,7 +67,7 @@ def test_what_was_repaired_serves_as_before(case):
                          if each.service_host in case.hosts_of(lease)}
 
 
-def test_a_lost_server_group_is_made_anew_and_shown(case):
+def test_a_lost_server_group_is_recreated_and_shown(case):
     before = case.room.reservations[0].binding['server_group_id']
     cases.room_without_group(case)
     case.audit(fix=True)
@@ -77,7 +77,7 @@ def test_a_lost_server_group_is_made_anew_and_shown(case):
 
 
 @pytest.mark.parametrize('spoil', cases.BY_HAND, ids=lambda each: each.__name__)
-def test_what_a_person_must_decide_is_told_and_left_alone(case, spoil, capsys):
+def test_drift_that_a_person_must_decide_is_only_reported(case, spoil, capsys):
     what, problem = spoil(case)
     before = case.picture()
     for fix in (False, True, True):
@@ -88,7 +88,7 @@ def test_what_a_person_must_decide_is_told_and_left_alone(case, spoil, capsys):
     assert case.picture() == before
 
 
-def test_leases_that_run_are_not_touched(case):
+def test_a_repair_does_not_touch_running_leases(case):
     before = case.picture()
     for spoil in (cases.leftover_aggregate, cases.leftover_flavor, cases.leftover_slots,
                   cases.trust):
@@ -97,7 +97,7 @@ def test_leases_that_run_are_not_touched(case):
     assert case.picture() == before
 
 
-def test_names_that_are_not_climates_are_not_touched(case):
+def test_a_repair_does_not_touch_names_of_others(case):
     case.aggregate(cases.FOREIGN, metadata={'blazar:owner': 'demo'})
     case.aggregate('rack 7')
     case.services.flavors.ensure(cases.FOREIGN, f'reservation:{cases.FOREIGN}', {
@@ -112,7 +112,7 @@ def test_names_that_are_not_climates_are_not_touched(case):
     assert case.picture() == before
 
 
-def test_what_is_gone_in_the_second_look_is_no_drift(case, capsys):
+def test_an_object_missing_in_the_second_comparison_is_no_drift(case, capsys):
     host = case.pooled()[-1]
     case.out_of_pool([host])
 
@@ -126,7 +126,7 @@ def test_what_is_gone_in_the_second_look_is_no_drift(case, capsys):
 
 
 @pytest.mark.parametrize('method', ['start', 'end'])
-def test_a_lease_that_is_being_started_or_ended_is_let_alone(case, method):
+def test_a_lease_that_is_starting_or_ending_is_no_drift(case, method):
     """At every call of the cloud in between, an audit finds nothing."""
     if method == 'start':
         lease = case.manager.create(builders.a_lease(builders.hosts(2), audit_installation.ROOM))
@@ -149,7 +149,7 @@ def test_a_lease_that_is_being_started_or_ended_is_let_alone(case, method):
     assert case.audit() == 0
 
 
-def test_a_look_asks_the_cloud_once_for_each_kind_of_thing(case):
+def test_a_comparison_lists_each_kind_of_object_once(case):
     calls = []
     case.manager.cloud.faults.on_point = lambda name, when: (
         calls.append(name) if when == 'before' else None)
@@ -158,7 +158,7 @@ def test_a_look_asks_the_cloud_once_for_each_kind_of_thing(case):
     assert {'nova.aggregates', 'nova.servers', 'keystone.trusts'} <= set(calls)
 
 
-def test_what_changes_while_the_cloud_is_read_is_not_judged(case):
+def test_a_record_that_changes_during_the_comparison_is_no_drift(case):
     lease = case.manager.create(builders.a_lease(builders.hosts(2), audit_installation.ROOM))
     done = []
 
@@ -190,14 +190,14 @@ def test_a_lease_that_ends_while_it_is_completed_leaves_nothing(case):
     assert case.audit() == 0
 
 
-def test_a_cloud_that_is_ill_is_an_error_and_no_drift(case):
+def test_a_failing_cloud_is_an_error_and_no_drift(case):
     case.manager.cloud.fail('nova.aggregates', 1, errors.CloudUnreachable(
         service='Nova', reason='ill'))
     with pytest.raises(errors.CloudUnreachable):
         case.audit()
 
 
-def test_a_repair_that_fails_does_not_keep_the_others(case, capsys):
+def test_a_failing_repair_does_not_stop_the_others(case, capsys):
     cases.leftover_group(case)
     cases.trust(case)
     case.manager.cloud.fail('keystone.delete_trust', 1, errors.CloudError(
@@ -209,7 +209,7 @@ def test_a_repair_that_fails_does_not_keep_the_others(case, capsys):
     assert case.audit(fix=True) == 0
 
 
-def test_with_an_empty_database_nothing_is_taken_for_a_leftover_and_removed(manager, capsys):
+def test_an_audit_with_an_empty_database_removes_nothing(manager, capsys):
     nova = manager.cloud.as_service().nova
     nova.ensure_aggregate(cases.FOREIGN, f'climate_{cases.FOREIGN}')
     assert command.examine(manager.core, True, lambda seconds: None, unknown=True) == 2
@@ -217,7 +217,7 @@ def test_with_an_empty_database_nothing_is_taken_for_a_leftover_and_removed(mana
     assert nova.aggregate(cases.FOREIGN) is not None
 
 
-def test_a_type_that_is_not_enabled_any_more_is_told(case, capsys):
+def test_an_audit_reports_reservations_of_a_disabled_type(case, capsys):
     cases.leftover_flavor(case)
     plugins = {name: each for name, each in case.manager.core.registry.plugins.items()
                if name != 'virtual:instance'}

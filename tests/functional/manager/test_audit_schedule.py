@@ -40,7 +40,7 @@ def after(manager, watchman, seconds):
     return watchman.step(manager.clock.advance(builders.minutes(seconds / 60)))
 
 
-def test_it_looks_once_an_hour_and_again_soon_at_what_is_new(manager, watchman, caplog):
+def test_the_schedule_audits_hourly_and_rechecks_new_drift_soon(manager, watchman, caplog):
     counted = looks(manager)
     assert watchman.step(manager.clock()) == []
     assert after(manager, watchman, 3599) == []
@@ -60,7 +60,7 @@ def test_it_looks_once_an_hour_and_again_soon_at_what_is_new(manager, watchman, 
     assert len(after(manager, watchman, 1)) == 1
 
 
-def test_it_only_tells_unless_it_is_told_to_repair(conf, manager, watchman):
+def test_the_schedule_repairs_only_if_configured(conf, manager, watchman):
     conf.set_override('audit_grace_seconds', 0, group='manager')
     spoil(manager)
     freepool = manager.cloud.as_service().nova
@@ -72,7 +72,7 @@ def test_it_only_tells_unless_it_is_told_to_repair(conf, manager, watchman):
     assert not any(watchman.counts.values())
 
 
-def test_what_it_finds_is_kept_until_the_next_look(conf, manager, watchman):
+def test_the_result_of_an_audit_is_kept_until_the_next_one(conf, manager, watchman):
     conf.set_override('audit_grace_seconds', 0, group='manager')
     admin = builders.an_admin()
     assert manager.client.get_audit(admin) is None
@@ -88,7 +88,7 @@ def test_what_it_finds_is_kept_until_the_next_look(conf, manager, watchman):
     assert (found.at, found.findings) == (builders.NOON + builders.hours(1), ())
 
 
-def test_of_many_findings_the_first_are_kept(conf, manager, watchman, monkeypatch):
+def test_an_audit_keeps_the_first_of_many_findings(conf, manager, watchman, monkeypatch):
     conf.set_override('audit_grace_seconds', 0, group='manager')
     monkeypatch.setattr('climate.domain.audit.MOST_SHOWN', 1)
     spoil(manager)
@@ -100,7 +100,7 @@ def test_of_many_findings_the_first_are_kept(conf, manager, watchman, monkeypatc
         2, ['host compute-1'])
 
 
-def test_one_manager_does_it_for_all(manager, watchman):
+def test_one_manager_audits_for_all(manager, watchman):
     counted = looks(manager)
     now = manager.clock()
     with manager.database.writer() as connection:
@@ -115,7 +115,7 @@ def test_one_manager_does_it_for_all(manager, watchman):
     assert len(counted) == 1
 
 
-def test_it_looks_again_soon_after_the_cloud_was_ill(manager, watchman):
+def test_the_schedule_audits_again_soon_after_a_failure_of_the_cloud(manager, watchman):
     manager.cloud.fail('nova.aggregates', 1, errors.CloudUnreachable(service='Nova', reason='ill'))
     with pytest.raises(errors.CloudUnreachable):
         watchman.step(manager.clock())
@@ -125,13 +125,13 @@ def test_it_looks_again_soon_after_the_cloud_was_ill(manager, watchman):
 
 @pytest.mark.parametrize('interval, grace, pause', [
     (3600, 120, 120), (60, 120, 60), (3600, 0, 1), (0, 120, 0)])
-def test_how_often_it_is_to_be_called(conf, watchman, interval, grace, pause):
+def test_the_pause_of_the_schedule_follows_its_options(conf, watchman, interval, grace, pause):
     conf.set_override('audit_interval_seconds', interval, group='manager')
     conf.set_override('audit_grace_seconds', grace, group='manager')
     assert watchman.pause_seconds == pause
 
 
-def test_metrics_count_what_the_last_audit_found(conf, manager, watchman):
+def test_metrics_count_the_drift_of_the_last_audit(conf, manager, watchman):
     def text():
         registry = prometheus_client.CollectorRegistry()
         registry.register(metrics.Collector(

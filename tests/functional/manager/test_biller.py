@@ -72,7 +72,7 @@ def test_the_price_of_the_dry_run_is_the_sum_of_the_statement(enrolled):
         price.amount)
 
 
-def test_what_never_started_costs_nothing(enrolled):
+def test_a_lease_that_never_started_costs_nothing(enrolled):
     cases.book(enrolled)
     lease = enrolled.create(builders.a_lease(start=NOON + hours(2), end=NOON + hours(5)))
     enrolled.client.delete_lease(builders.a_member(), lease.id)
@@ -80,7 +80,7 @@ def test_what_never_started_costs_nothing(enrolled):
     assert cases.bill(enrolled) == 0
 
 
-def test_what_failed_to_start_costs_nothing(enrolled, conf):
+def test_a_lease_that_failed_to_start_costs_nothing(enrolled, conf):
     cases.book(enrolled)
     conf.set_override('event_max_retries', 0, group='manager')
     conf.set_override('heal_seconds', 0, group='manager')

@@ -63,7 +63,7 @@ def told(manager, lease_id):
             .where(tables.HISTORY.c.lease_id == lease_id, tables.HISTORY.c.what == 'billing'))]
 
 
-def test_a_lease_that_cannot_be_billed_stops_no_other_one_and_is_told(leased, caplog):
+def test_a_lease_that_cannot_be_billed_stops_no_other_one_and_is_reported(leased, caplog):
     manager, ids = leased
     give(manager, ids[0], 10 ** 9)
     cases.bill(manager)
@@ -78,7 +78,7 @@ def test_a_lease_that_cannot_be_billed_stops_no_other_one_and_is_told(leased, ca
     assert statement.amount == '499999995.000'
 
 
-def test_what_fails_unexpectedly_stops_no_other_one_either(leased, monkeypatch, caplog):
+def test_a_lease_that_fails_unexpectedly_stops_no_other_one(leased, monkeypatch, caplog):
     manager, ids = leased
     real = bills.read
 
@@ -97,7 +97,7 @@ def test_what_fails_unexpectedly_stops_no_other_one_either(leased, monkeypatch, 
     assert metric(manager) == 0
 
 
-def test_it_is_tried_again_after_growing_pauses(leased):
+def test_a_failed_bill_is_retried_after_growing_pauses(leased):
     manager, ids = leased
     give(manager, ids[0], 10 ** 9)
     tried = []
@@ -111,7 +111,7 @@ def test_it_is_tried_again_after_growing_pauses(leased):
     assert len(told(manager, ids[0])) == 1
 
 
-def test_a_month_is_closed_without_it_and_its_lines_are_in_a_later_one(leased):
+def test_a_month_closes_without_a_failed_bill_whose_lines_follow_later(leased):
     manager, ids = leased
     give(manager, ids[0], 10 ** 9)
     for moment in (cases.day(5, 2), cases.day(6, 5)):
@@ -128,7 +128,7 @@ def test_a_month_is_closed_without_it_and_its_lines_are_in_a_later_one(leased):
     assert cases.bill(manager) == 0
 
 
-def test_a_purge_keeps_it(leased):
+def test_a_purge_keeps_a_lease_with_a_failed_bill(leased):
     manager, ids = leased
     give(manager, ids[0], 10 ** 9)
     for moment in (cases.day(5, 2), cases.day(6, 5)):
@@ -141,7 +141,7 @@ def test_a_purge_keeps_it(leased):
     assert manager.client.get_lease(builders.an_admin(), ids[0]).id == ids[0]
 
 
-def test_it_is_forgotten_with_its_lease(leased):
+def test_a_failed_bill_is_deleted_with_its_lease(leased):
     manager, ids = leased
     give(manager, ids[0], 10 ** 9)
     cases.bill(manager)

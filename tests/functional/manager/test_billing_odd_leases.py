@@ -162,7 +162,7 @@ def by_kind(lines):
 
 @pytest.mark.proof
 @pytest.mark.parametrize('story', STORIES, ids=lambda story: story.__name__)
-def test_a_lease_costs_the_same_however_often_it_is_billed(conf, database, story):
+def test_a_lease_costs_the_same_with_any_number_of_bills(conf, database, story):
     once = told(conf, database, story, set())
     assert once
     total = sum(decimal.Decimal(each.amount) for each in once)
@@ -176,14 +176,14 @@ def test_a_lease_costs_the_same_however_often_it_is_billed(conf, database, story
     again()
 
 
-def test_of_copies_only_those_that_were_given_back_are_unused(conf, database):
+def test_only_returned_copies_count_as_unused(conf, database):
     lines = told(conf, database, instances_changed_in_number, set())
     # One of three, for the rest of five days; the growth gives nothing back.
     assert [(each.hours, each.kind) for each in lines if each.kind == 'unused_hours'] == [
         ('115.000000', 'unused_hours')]
 
 
-def test_the_owner_pays_for_unused_hours_and_not_if_an_administrator_deletes_the_lease(
+def test_the_owner_pays_for_unused_hours_unless_an_administrator_deletes_the_lease(
         conf, database):
     assert ('unused_hours', 1) in by_kind(told(conf, database, deleted_by_its_owner, set()))
     assert set(by_kind(told(conf, database, deleted_by_an_administrator, set()))) == {

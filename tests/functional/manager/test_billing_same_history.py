@@ -335,7 +335,7 @@ def counted_on(manager, lease, count):
 @pytest.mark.parametrize('affinity', [True, None])
 @pytest.mark.parametrize('count', [
     3, 5, *(pytest.param(count, marks=pytest.mark.proof) for count in (1, 4, 8))])
-def test_promised_hours_are_used_or_unused_however_copies_are_given_back(
+def test_allocated_hours_are_used_or_unused_in_any_order_of_returns(
         enrolled, way, count, affinity):
     lease = enrolled.create(builders.a_lease(builders.instances(4, affinity), end=NOON + hours(10)))
     enrolled.run_until(NOON + hours(2))
@@ -367,7 +367,7 @@ def test_a_dry_run_counts_the_unused_hours_of_copies_that_are_replaced(enrolled,
     assert decimal.Decimal(planned.amount) == cases.total(cases.lines(enrolled))
 
 
-def test_copies_that_an_administrator_takes_back_are_not_unused(enrolled):
+def test_copies_that_an_administrator_removes_are_not_unused(enrolled):
     lease = enrolled.create(builders.a_lease(builders.instances(4), end=NOON + hours(10)))
     enrolled.run_until(NOON + hours(2))
     enrolled.client.update_lease(builders.an_admin(), lease.id, records.LeaseChanges(

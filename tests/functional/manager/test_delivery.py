@@ -27,7 +27,7 @@ from climate.notifiers import webhook
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
 
-def test_the_life_of_a_lease_is_told_in_order(manager, hooks):
+def test_notifications_of_a_lease_arrive_in_order(manager, hooks):
     subscribe(manager, hooks.url)
     lease = manager.active(acts.dummy(), end=NOON + hours(2))
     manager.run_until(NOON + hours(2))
@@ -39,7 +39,7 @@ def test_the_life_of_a_lease_is_told_in_order(manager, hooks):
     assert len(hooks.requests) == 3
 
 
-def test_only_those_whom_it_concerns_are_told(manager, hooks):
+def test_only_concerned_subscribers_are_notified(manager, hooks):
     subscribe(manager, hooks.url, caller=builders.a_member('ann'))
     whole = subscribe(manager, hooks.url, caller=builders.a_member('ann'), scope='project')
     subscribe(manager, hooks.url, caller=builders.a_member('eve', 'other'), scope='project')
@@ -48,7 +48,7 @@ def test_only_those_whom_it_concerns_are_told(manager, hooks):
     assert {each['subscription_id'] for each in hooks.bodies} == {whole.id}
 
 
-def test_several_moments_before_the_end_are_told_once_also_after_an_outage(manager, hooks):
+def test_each_reminder_is_sent_once_even_after_an_outage(manager, hooks):
     manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(30)))
     subscribe(manager, hooks.url, events=(), before_end=(86400, 3600))
     manager.create(builders.a_lease(acts.dummy(), end=NOON + minutes(30)))
@@ -60,7 +60,7 @@ def test_several_moments_before_the_end_are_told_once_also_after_an_outage(manag
     assert [each['at'][11:16] for each in hooks.bodies] == ['18:00', '17:00']
 
 
-def test_a_prolonged_lease_is_told_of_again_before_its_new_end(manager, hooks):
+def test_a_prolonged_lease_has_reminders_before_its_new_end(manager, hooks):
     lease = manager.active(acts.dummy(), end=NOON + hours(2))
     subscribe(manager, hooks.url, events=(), before_end=(3600,))
     manager.clock.now = NOON + hours(1)
@@ -86,7 +86,7 @@ def test_a_receiver_that_fails_is_tried_after_growing_pauses_in_order(manager, h
     assert log(manager, found)[1].attempts == 3
 
 
-def test_what_waits_behind_a_failure_is_neither_sent_nor_written(manager, hooks, database):
+def test_deliveries_behind_a_failure_are_neither_sent_nor_written(manager, hooks, database):
     for _ in range(2):
         subscribe(manager, hooks.url)
     manager.active(acts.dummy())
@@ -165,7 +165,7 @@ def test_a_notification_is_given_up_with_its_reason_after_some_days(manager, hoo
     assert (entry.state, entry.reason) == (subscriptions.GIVEN_UP, 'The receiver answered 503.')
 
 
-def test_a_subscription_with_many_failures_is_switched_off_and_its_user_told_by_mail(
+def test_a_subscription_with_many_failures_is_switched_off_and_its_user_notified(
         manager, hooks, conf, tmp_path):
     conf.set_override('failure_limit', 3, group='notifications')
     context, authority = receivers.certificate(tmp_path, 'localhost')
@@ -204,7 +204,7 @@ def test_a_mail_server_that_is_down_blames_no_subscription(manager, conf):
     assert 'mail server cannot be used' in log(made, found)[-1].reason
 
 
-def test_metrics_say_what_waits_since_when_and_how_attempts_ended(manager, hooks):
+def test_metrics_count_waiting_deliveries_and_results_of_attempts(manager, hooks):
     subscribe(manager, hooks.url, events=('start', 'end'))
     hooks.statuses = [500, 410]
     manager.active(acts.dummy(), end=NOON + hours(2))
@@ -230,7 +230,7 @@ def test_metrics_say_what_waits_since_when_and_how_attempts_ended(manager, hooks
             'attempts_total{result="delivered",} 1.0'} <= shown()
 
 
-def test_a_subscription_that_is_deleted_while_it_is_told_has_no_result(manager, hooks):
+def test_a_subscription_deleted_during_its_delivery_gets_no_result(manager, hooks):
     found = subscribe(manager, hooks.url)
     manager.active(acts.dummy(), end=NOON + hours(2))
     hooks.statuses = [500]

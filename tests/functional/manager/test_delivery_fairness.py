@@ -83,7 +83,7 @@ def told_both(manager, conf, tmp_path):
         found.arrived.set()
 
 
-def test_what_waits_behind_a_hundred_tarpits_of_another_project_is_sent_at_once(told_both):
+def test_deliveries_of_a_project_do_not_wait_for_tarpits_of_another(told_both):
     told_both.happens(TAR)
     told_both.manager.clock.advance(builders.seconds(1))
     told_both.happens()
@@ -92,7 +92,7 @@ def test_what_waits_behind_a_hundred_tarpits_of_another_project_is_sent_at_once(
 
 
 @pytest.mark.proof
-def test_what_happens_while_tarpits_hold_workers_finds_a_free_one(told_both):
+def test_a_new_delivery_finds_a_free_worker_beside_tarpits(told_both):
     told_both.happens(TAR)
 
     def later():
@@ -106,7 +106,7 @@ def test_what_happens_while_tarpits_hold_workers_finds_a_free_one(told_both):
 
 
 @pytest.mark.proof
-def test_the_end_of_a_pass_does_not_wait_for_tarpits_before_others_are_told(told_both):
+def test_a_pass_with_tarpits_continues_for_other_receivers(told_both):
     told_both.happens(TAR)
     passes = []
 

@@ -110,7 +110,7 @@ def test_a_manager_killed_between_any_two_steps_loses_no_notification(
 
 
 @pytest.mark.proof
-def test_two_managers_that_live_deliver_each_notification_once(manager, conf, hooks):
+def test_two_running_managers_deliver_each_notification_once(manager, conf, hooks):
     for scope in ('own', 'project', 'own'):
         delivery_rounds.subscribe(manager, hooks.url, ('start', 'end', 'change'), before_end=(60,),
                                   scope=scope)

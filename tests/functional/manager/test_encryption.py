@@ -70,7 +70,7 @@ def test_keys_in_the_clear_are_encrypted_and_the_key_is_changed_without_a_gap(wi
     assert len(forms) == 3
 
 
-def test_a_lost_key_is_told_in_the_log_and_blames_no_receiver(with_keys, hooks):
+def test_a_lost_key_is_logged_and_blames_no_receiver(with_keys, hooks):
     manager = with_keys(encryption.new_key())
     found = delivery_rounds.subscribe(manager, hooks.url, events=('start',))
     for keys in ((encryption.new_key(),), ()):
@@ -92,6 +92,6 @@ def test_a_lost_key_is_told_in_the_log_and_blames_no_receiver(with_keys, hooks):
 
 
 @pytest.mark.parametrize('key', ['', 'short', 'ä' * 44, 'a' * 44])
-def test_a_key_that_is_none_is_named(with_keys, key):
+def test_an_invalid_key_is_refused_with_the_option(with_keys, key):
     with pytest.raises(errors.ConfigurationError, match='encryption_keys'):
         with_keys(key)

@@ -161,7 +161,7 @@ def _polls(manager, keeping, count=6):
     pytest.param(_ALL, _lists(200, 'ForceOff', 'GracefulShutdown', 'On'),
                  {'GracefulShutdown', 'On'}, id='reset types are listed elsewhere'),
 ])
-def test_a_host_sleeps_and_wakes_for_a_lease_whatever_its_bmc_answers(
+def test_a_host_sleeps_and_wakes_for_a_lease_with_any_bmc(
         manager, world, allowed, trouble, used):
     bmc, keeping, host = world(allowed, trouble)
     # In trouble when it is asked whether it can be woken, and after each switch.

@@ -83,7 +83,7 @@ def test_a_back_end_that_sleeps_is_neither_sick_nor_missing(manager, keeping, ca
 
 
 @pytest.mark.proof
-def test_a_lease_of_later_wakes_the_machine_and_starts_in_time(manager, keeping, volumes):
+def test_a_future_lease_wakes_its_machine_and_starts_in_time(manager, keeping, volumes):
     ids = _enrolled(manager)
     keeping.all_asleep()
     lease = _lease(manager, NOON + hours(5))
@@ -103,7 +103,7 @@ def test_a_lease_of_later_wakes_the_machine_and_starts_in_time(manager, keeping,
     assert _states(keeping, ids) == [sleep.ASLEEP] * 2
 
 
-def test_a_lease_of_now_waits_until_its_back_end_is_awake(manager, keeping):
+def test_an_immediate_lease_waits_until_its_back_end_is_awake(manager, keeping):
     ids = _enrolled(manager)
     keeping.all_asleep()
     lease = _lease(manager)
@@ -198,7 +198,7 @@ def test_an_administrators_own_disable_is_never_undone(manager, keeping):
     assert _states(keeping, ids) == [sleep.AWAKE] * 2
 
 
-def test_what_an_administrator_disables_during_the_sleep_stays_so(manager, keeping):
+def test_a_back_end_disabled_during_the_sleep_stays_disabled(manager, keeping):
     ids = _enrolled(manager)
     keeping.all_asleep()
     manager.cloud.machines.mark_storage('storage@hdd', enabled=False, reason='my own')
@@ -282,7 +282,7 @@ def test_a_machine_of_two_pools_sleeps_if_both_may_and_wakes_for_either(manager,
     assert manager.lease(mine).state == lifecycle.ACTIVE
 
 
-def test_one_that_is_enrolled_while_its_machine_falls_asleep_wakes_all(manager, keeping):
+def test_a_back_end_enrolled_while_its_machine_falls_asleep_wakes_all(manager, keeping):
     [ssd] = backends_world.enrol(manager, SSD)
     manager.client.set_power(ADMIN, 'backend', ssd.id, False)
     [hdd] = backends_world.enrol(manager, HDD)

@@ -23,7 +23,7 @@ def _maintain(manager, host, start, end):
 
 
 @pytest.mark.proof
-def test_a_maintenance_wakes_nothing_and_lets_nothing_fall_asleep(conf, manager, keeping):
+def test_a_maintenance_neither_wakes_hosts_nor_lets_them_fall_asleep(conf, manager, keeping):
     # It would fall asleep before the maintenance otherwise.
     conf.set_override('min_awake_minutes', 30, group='energy')
     asleep, awake = manager.enrol(2)
@@ -162,7 +162,7 @@ def test_a_lease_that_could_not_make_way_for_a_maintenance_wakes_its_host_in_it(
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
-def test_a_window_that_ends_keeps_what_another_one_holds(manager, keeping):
+def test_the_end_of_a_window_keeps_hosts_of_another_one_closed(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
     for end in (hours(3), hours(4)):
@@ -201,7 +201,7 @@ def _boots_yet(keeping, host):
     return keeping.states() == {host.id: sleep.WAKING}
 
 
-def test_a_host_has_its_time_after_windows_that_end_at_once_on_two_managers(
+def test_a_host_gets_its_whole_wake_time_after_two_windows_that_end_at_once(
         manager, keeping, held_up):
     for moment in (hours(2), hours(4)):
         manager.clock.now = NOON + moment
@@ -210,13 +210,13 @@ def test_a_host_has_its_time_after_windows_that_end_at_once_on_two_managers(
     assert _boots_yet(keeping, held_up)
 
 
-def test_a_host_has_its_time_after_a_window_that_no_manager_saw(manager, keeping, held_up):
+def test_a_host_gets_its_whole_wake_time_after_a_window_without_managers(manager, keeping, held_up):
     manager.clock.now = NOON + hours(4)
     assert _boots_yet(keeping, held_up)
 
 
 @pytest.mark.proof
-def test_a_host_has_its_time_after_a_window_inside_of_another(manager, keeping):
+def test_a_host_gets_its_whole_wake_time_after_a_nested_window(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
     for start, end in ((hours(2), hours(6)), (hours(3), hours(5))):

@@ -40,7 +40,7 @@ def test_a_host_that_sleeps_is_not_sick(manager, keeping):
     assert (found.power_state, found.verdict.state) == (sleep.ASLEEP, health.WELL)
 
 
-def test_a_lease_of_later_wakes_its_host_and_starts_in_time(manager, keeping):
+def test_a_future_lease_wakes_its_host_and_starts_in_time(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
     lease = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))
@@ -53,7 +53,7 @@ def test_a_lease_of_later_wakes_its_host_and_starts_in_time(manager, keeping):
     assert keeping.compute(host).enabled
 
 
-def test_a_lease_of_now_waits_until_its_host_is_awake(manager, keeping):
+def test_an_immediate_lease_waits_until_its_host_is_awake(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
     lease = manager.create(builders.a_lease(end=NOON + hours(6)))
@@ -83,7 +83,7 @@ def test_a_host_that_does_not_wake_up_is_taken_out_of_use_and_replaced(manager, 
 
 
 @pytest.mark.proof
-def test_a_host_that_dies_asleep_is_replaced_and_told_as_broken(manager, keeping, caplog):
+def test_a_host_that_dies_asleep_is_replaced_and_reported_as_broken(manager, keeping, caplog):
     first, second = manager.enrol(2)
     keeping.all_asleep()
     # Its BMC has died with it, so nobody can say whether it is on.
@@ -179,7 +179,7 @@ def test_a_host_whose_bmc_falls_silent_while_it_falls_asleep_is_switched_off_lat
     assert keeping.states() == {host.id: sleep.ASLEEP}
 
 
-def test_the_time_to_wake_up_is_learnt(manager, keeping):
+def test_the_wake_time_is_learned_from_earlier_wakes(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
     keeping.lying.add(host.name)
@@ -192,7 +192,7 @@ def test_the_time_to_wake_up_is_learnt(manager, keeping):
     assert seen.wake == minutes(24)
 
 
-def test_the_time_in_which_it_is_switched_on_counts_as_time_to_wake_up(manager, keeping):
+def test_the_wake_time_includes_the_call_of_the_driver(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
     keeping.slowness = minutes(10)

@@ -25,7 +25,7 @@ def _mean(manager, figure, start, end):
     return sum(step.seconds[figure] for step in answer.steps) / 3600
 
 
-def test_what_is_not_well_is_out_of_order(manager):
+def test_the_energy_report_counts_resources_that_are_not_well_as_out_of_order(manager):
     host, _ = manager.enrol(2)
     manager.client.set_out_of_order(ADMIN, 'host', host.id, 'a fan is broken')
     manager.clock.advance(hours(2))
@@ -34,7 +34,7 @@ def test_what_is_not_well_is_out_of_order(manager):
     assert _mean(manager, utilisation.OUT_OF_ORDER, 0, 4) == 2
 
 
-def test_what_is_out_of_order_for_several_causes_counts_once(manager):
+def test_a_resource_out_of_order_for_several_causes_counts_once(manager):
     host, _ = manager.enrol(2)
     care = windows.Windows(manager.core, 'this manager')
     manager.client.create_maintenance(ADMIN, maintenance.Request(
@@ -48,7 +48,7 @@ def test_what_is_out_of_order_for_several_causes_counts_once(manager):
     assert _mean(manager, utilisation.OUT_OF_ORDER, 0, 4) == 3
 
 
-def test_what_sleeps_is_counted_and_so_is_the_power_that_it_saves(manager, conf):
+def test_metrics_count_sleeping_resources_and_the_saved_power(manager, conf):
     conf.set_override('watts', 120, group='energy')
     manager.enrol(2, saved_watts='250.5')
     manager.cloud.mark_host('compute-2', enabled=False, reason='mine')

@@ -30,21 +30,21 @@ def _event(manager, lease):
     return manager.lease(lease).event(event_kinds.WAKE)
 
 
-def test_a_lease_to_come_has_its_event_from_the_beginning(manager, keeping):
+def test_a_future_lease_has_a_wake_event_from_its_creation_on(manager, keeping):
     manager.enrol(1)
     event = _event(manager, _lease(manager))
     # 10 minutes to wake up, 5 ahead.
     assert (event.at, event.status) == (NOON + hours(5) - minutes(15), lifecycle.EVENT_UNDONE)
 
 
-def test_a_lease_of_now_or_of_what_never_sleeps_has_none(manager, keeping, conf):
+def test_an_immediate_lease_or_one_of_awake_resources_has_no_wake_event(manager, keeping, conf):
     manager.enrol(1)
     assert _event(manager, manager.create(builders.a_lease())) is None
     conf.set_override('driver', '', group='energy')
     assert _event(manager, _lease(manager, 30)) is None
 
 
-def test_the_event_alone_wakes_the_host_and_no_look_of_the_keeper_is_needed(manager, keeping):
+def test_the_event_wakes_the_host_without_a_pass_of_power_saving(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
     lease = _lease(manager)
@@ -56,7 +56,7 @@ def test_the_event_alone_wakes_the_host_and_no_look_of_the_keeper_is_needed(mana
 
 
 @pytest.mark.proof
-def test_it_moves_with_the_start_also_after_it_was_done(manager, keeping):
+def test_the_wake_event_moves_with_the_start_even_after_it_was_done(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
     lease = _lease(manager)
@@ -74,7 +74,7 @@ def test_it_moves_with_the_start_also_after_it_was_done(manager, keeping):
 
 
 @pytest.mark.proof
-def test_it_moves_to_what_the_resource_has_been_learnt_to_need(manager, keeping):
+def test_the_wake_event_moves_to_the_learned_wake_time(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
     keeping.lying.add(host.name)
@@ -93,7 +93,7 @@ def test_it_moves_to_what_the_resource_has_been_learnt_to_need(manager, keeping)
 
 
 @pytest.mark.proof
-def test_a_lease_that_was_made_before_hosts_could_sleep_gets_one(manager, keeping, conf):
+def test_a_lease_older_than_sleeping_gets_a_wake_event(manager, keeping, conf):
     manager.enrol(1)
     conf.set_override('driver', '', group='energy')
     lease = _lease(manager)
@@ -122,7 +122,7 @@ def test_a_lease_that_moves_to_a_sleeping_host_after_its_event_wakes_that_one(ma
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
-def test_two_managers_that_set_it_right_at_once_make_one_event(manager, keeping, conf):
+def test_two_managers_that_correct_the_wake_event_make_one(manager, keeping, conf):
     [host] = manager.enrol(1)
     conf.set_override('driver', '', group='energy')
     lease = _lease(manager, 2)

@@ -42,7 +42,7 @@ def test_a_lease_starts_on_a_better_host_than_the_one_that_shrank(manager, poll_
 
 
 @pytest.mark.parametrize('request_of', [_big, _sized])
-def test_without_a_better_host_it_starts_and_says_so_until_the_host_has_grown(
+def test_a_lease_without_a_better_host_is_flagged_until_its_host_has_grown(
         manager, poll_cloud, request_of):
     [host] = manager.enrol(1)
     lease = manager.create(builders.a_lease(request_of(), **LATER))
@@ -138,7 +138,7 @@ def test_prolonged_servers_must_fit_on_the_host_that_shrank(manager, poll_cloud)
     assert manager.lease(lease).end == NOON + hours(3)
 
 
-def test_other_criteria_count_for_what_a_running_lease_has(manager, poll_cloud):
+def test_changed_criteria_apply_to_the_resources_of_a_running_lease(manager, poll_cloud):
     first, _ = manager.enrol(2)
     lease = manager.active(_big(), end=NOON + hours(1))
     _shrinks(manager, first)
@@ -148,7 +148,7 @@ def test_other_criteria_count_for_what_a_running_lease_has(manager, poll_cloud):
             manager.lease(lease).reservations[0], resource_properties='[">=", "$vcpus", "12"]'))
 
 
-def test_only_the_reservation_that_lacks_something_says_so(manager, poll_cloud):
+def test_only_the_reservation_that_lacks_resources_is_flagged(manager, poll_cloud):
     first, _ = manager.enrol(2)
     lease = manager.active(builders.hosts(), builders.hosts(), end=NOON + hours(9))
     manager.cloud.remove_host(first.name)

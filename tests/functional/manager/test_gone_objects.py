@@ -213,3 +213,66 @@ def test_a_service_that_is_renamed_just_before_a_start_is_used_by_its_new_name(m
     assert 'renamed' in acts.aggregate(manager, lease).hosts
     manager.run_until(NOON + hours(3))
     assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
+
+
+def _shrink(manager, lease):
+    manager.change_reservation(lease, min=1, max=1)
+
+
+def _swap(manager, lease):
+    manager.client.swap_resource(
+        builders.a_member(), lease.id, str(lease.reservations[0].resource_ids[0]))
+
+
+@pytest.mark.parametrize('table', ['aggregates', 'aggregate_hosts'])
+@pytest.mark.parametrize('change', [_shrink, _swap])
+@pytest.mark.parametrize('zone', ['where_none', 'never'])
+def test_a_host_that_a_change_takes_out_of_a_lease_is_free_though_its_aggregate_is_gone(
+        manager, change, table, zone):
+    manager.core.conf.set_override('reservation_zone', zone, group='nova')
+    lease = manager.active(builders.hosts(2), end=NOON + hours(9))
+    [reservation] = lease.reservations
+    names = {each.id: each.name for each in _hosts(manager)}
+    # Nova lets no host with servers leave a zone.
+    servers = {key: manager.cloud.boot('demo', 'mine', {'reservation': reservation.id},
+                                       host=names[key])
+               for key in reservation.resource_ids} if zone == 'never' else {}
+    number = acts.aggregate(manager, lease).id
+    with manager.cloud.state() as connection:
+        for name in ('aggregate_hosts', table):
+            column = 'id' if name == 'aggregates' else 'aggregate_id'
+            connection.execute(f'DELETE FROM {name} WHERE {column} = ?', (number,))
+    change(manager, lease)
+    gone_world.run_for(manager, minutes(30))
+    lease = manager.lease(lease)
+    kept = set(lease.reservations[0].resource_ids)
+    [left] = set(reservation.resource_ids) - kept
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    assert names[left] in acts.freepool(manager)
+    assert gone_world.drifts(manager) == []
+    assert {each.id for each in manager.cloud.servers() if each.name == 'mine'} == {
+        each.id for key, each in servers.items() if key in kept}
+
+
+@pytest.mark.parametrize('foreign_servers', ['keep', 'delete'])
+@pytest.mark.parametrize('end', [acts.end, _shrink])
+def test_a_host_that_somebody_puts_into_the_aggregate_of_a_lease_only_leaves_it(
+        manager, end, foreign_servers):
+    for group, name, value in (('nova', 'reservation_zone', 'never'),
+                               ('physical:host', 'foreign_servers', foreign_servers)):
+        manager.core.conf.set_override(name, value, group=group)
+    lease = manager.active(builders.hosts(2), end=NOON + hours(9))
+    manager.cloud.add_host('by hand')
+    server = manager.cloud.boot('eve', 'of somebody else', host='by hand')
+    own = manager.cloud.boot('demo', 'mine', {'reservation': lease.reservations[0].id})
+    acts.nova(manager).add_hosts(acts.aggregate(manager, lease), ['by hand'])
+    manager.clock.advance(minutes(1))
+    end(manager, lease)
+    gone_world.run_for(manager, minutes(30))
+    assert manager.lease(lease).state == (
+        lifecycle.TERMINATED if end is acts.end else lifecycle.ACTIVE), manager.lease(lease).reason
+    assert gone_world.drifts(manager) == []
+    assert 'by hand' not in acts.freepool(manager)
+    there = {each.id for each in manager.cloud.servers()}
+    assert server.id in there
+    assert end is _shrink or own.id not in there

@@ -48,7 +48,7 @@ def _free_now(manager):
 @pytest.mark.parametrize(('spoil', 'words'), [
     ({'up': False}, 'its service is down'),
     ({'enabled': False, 'reason': 'a disk'}, 'its service is disabled in Nova: a disk')])
-def test_what_nova_says_for_long_is_believed_and_undone(manager, look, spoil, words):
+def test_a_lasting_report_of_nova_changes_the_health_and_back(manager, look, spoil, words):
     first, second = manager.enrol(2)
     manager.cloud.mark_host(first.name, **spoil)
     look(1.5)
@@ -66,7 +66,7 @@ def test_what_nova_says_for_long_is_believed_and_undone(manager, look, spoil, wo
     assert _free_now(manager) == 2
 
 
-def test_a_flap_of_a_minute_changes_nothing(manager, look):
+def test_a_failure_of_a_minute_changes_nothing(manager, look):
     [host] = manager.enrol(1)
     for _ in range(5):
         manager.cloud.mark_host(host.name, up=False)
@@ -77,7 +77,7 @@ def test_a_flap_of_a_minute_changes_nothing(manager, look):
     assert _health(manager, host).since is None
 
 
-def test_a_cloud_that_does_not_answer_says_nothing_of_its_hosts(manager, look):
+def test_a_cloud_that_does_not_answer_changes_no_health(manager, look):
     [host] = manager.enrol(1)
     manager.cloud.fail('nova.services', 100, acts.NO)
     look(10)
@@ -229,7 +229,7 @@ def monitor(conf):
     server.server_close()
 
 
-def test_a_monitoring_system_says_which_hosts_are_sick(conf, monitor, manager, look):
+def test_a_monitoring_system_reports_sick_hosts(conf, monitor, manager, look):
     first, second = manager.enrol(2)
     monitor.said = json.dumps({first.name: 'disk 3 has errors', second.name: 'healthy'}).encode()
     look(3)
@@ -255,7 +255,7 @@ def test_a_source_that_is_not_installed_is_refused(conf):
         registry.load(conf)
 
 
-def test_nova_says_at_once_that_a_service_changed(manager):
+def test_a_notification_of_nova_triggers_a_health_check(manager):
     [host] = manager.enrol(1)
     found = checks.HealthChecks(manager.core, 'this manager')
     listener = checks.ServiceListener(found, manager.clock)

@@ -136,7 +136,7 @@ def test_an_idle_hour_of_copies_counts_for_each_copy(manager):
     assert idle(manager) == [('2030-05', '3', '1.50')]
 
 
-def test_what_was_not_measured_is_not_idle(manager):
+def test_an_hour_without_a_sample_is_not_idle(manager):
     running(manager, 1, NOON + minutes(10), NOON + hours(2))
     with manager.database.writer() as connection:
         use_samples.delete(connection, NOON + hours(9))

@@ -71,7 +71,7 @@ def reclaim_of(manager, lease):
     return manager.lease(lease).event(event_kinds.RECLAIM)
 
 
-def test_an_idle_lease_is_told_once_and_ends_after_the_grace_time(manager):
+def test_an_idle_lease_is_reported_once_and_ends_after_the_grace_time(manager):
     lease = running(manager)
     assert manager.lease(pass_hours(manager, 1) and lease).idle_since is None
     pass_hours(manager, 1.5)
@@ -162,7 +162,7 @@ def test_a_server_that_was_booted_after_the_last_sample_saves_the_lease(manager)
 
 
 @pytest.mark.parametrize('status', ['SHUTOFF', 'SUSPENDED', 'ERROR'])
-def test_a_server_that_does_not_run_is_idle_but_never_taken(manager, status):
+def test_a_stopped_server_is_idle_but_its_lease_is_never_reclaimed(manager, status):
     lease = running(manager)
     server = boot(manager, lease)
     manager.clock.advance(MINUTES(1))
@@ -175,7 +175,7 @@ def test_a_server_that_does_not_run_is_idle_but_never_taken(manager, status):
     assert [each.id for each in manager.cloud.servers()] == [server.id]
 
 
-def test_a_server_on_its_way_is_on_the_lease(manager):
+def test_a_server_without_a_host_yet_keeps_its_lease(manager):
     """One that the scheduler has let in has no host yet."""
     lease = running(manager)
     pass_hours(manager, 4.5)
@@ -187,7 +187,7 @@ def test_a_server_on_its_way_is_on_the_lease(manager):
     assert [each.id for each in manager.cloud.servers()] == [server.id]
 
 
-def test_nothing_is_taken_while_a_cell_does_not_answer(manager):
+def test_a_lease_is_not_reclaimed_while_a_cell_does_not_answer(manager):
     lease = running(manager)
     pass_hours(manager, 4.5)
     boot(manager, lease)
@@ -200,7 +200,7 @@ def test_nothing_is_taken_while_a_cell_does_not_answer(manager):
 
 @pytest.mark.parametrize('call', ['nova.aggregate', 'nova.set_aggregate_metadata',
                                   'nova.servers_on', 'nova.servers'])
-def test_a_cloud_that_fails_delays_what_is_taken_and_loses_nothing(manager, call):
+def test_a_failing_cloud_delays_a_reclaim_and_leaves_no_lease_closed(manager, call):
     lease = running(manager)
     pass_hours(manager, 4.5)
     manager.cloud.fail(call, 3, errors.CloudUnreachable(service='Nova', reason='away'))
@@ -213,7 +213,7 @@ def test_a_cloud_that_fails_delays_what_is_taken_and_loses_nothing(manager, call
         assert found.state == lifecycle.TERMINATED
 
 
-def test_a_lease_that_lost_its_door_in_a_crash_gets_it_back(manager):
+def test_a_lease_closed_in_a_crash_is_reopened(manager):
     """The manager dies when the lease is closed; then its owner is exempted."""
     lease = running(manager)
     pass_hours(manager, 4.5)
@@ -269,7 +269,7 @@ def test_a_lease_that_is_exempted_loses_its_marks_at_once(manager):
     assert 'exempt from idle' in history(manager, lease)
 
 
-def test_an_owner_is_only_told_by_default(manager, conf):
+def test_an_idle_lease_is_only_reported_by_default(manager, conf):
     conf.clear_override('action', group='idle')
     lease = running(manager)
     pass_hours(manager, 12)
@@ -279,7 +279,7 @@ def test_an_owner_is_only_told_by_default(manager, conf):
     assert len(told(manager)) == 1
 
 
-def test_idle_hosts_are_taken_down_to_the_fewest_that_were_asked_for(manager, conf):
+def test_idle_hosts_are_reclaimed_down_to_the_requested_minimum(manager, conf):
     conf.set_override('action', 'shrink', group='idle')
     conf.set_override('idle_percent', 50, group='idle')
     lease = running(manager, builders.hosts(1, 4))
@@ -301,7 +301,7 @@ def test_idle_hosts_are_taken_down_to_the_fewest_that_were_asked_for(manager, co
     running(manager, builders.hosts(3), start=None)
 
 
-def test_a_lease_keeps_its_fewest_hosts(manager, conf):
+def test_a_lease_keeps_its_minimum_of_hosts(manager, conf):
     conf.set_override('action', 'shrink', group='idle')
     lease = running(manager, builders.hosts(2, 4))
     pass_hours(manager, 12)
@@ -310,7 +310,7 @@ def test_a_lease_keeps_its_fewest_hosts(manager, conf):
     assert len([kind for kind, _ in told(manager)]) == 1
 
 
-def test_a_host_with_a_new_server_is_not_taken(manager, conf):
+def test_a_host_with_a_new_server_is_not_reclaimed(manager, conf):
     conf.set_override('action', 'shrink', group='idle')
     lease = running(manager, builders.hosts(1, 2))
     pass_hours(manager, 4.5)
@@ -328,7 +328,7 @@ def test_idle_capacity_is_ended(manager):
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
-def test_capacity_on_which_a_server_was_booted_late_is_open_again(manager):
+def test_capacity_with_a_server_booted_late_is_reopened(manager):
     lease = running(manager, records.ReservationRequest('virtual:instance', {
         'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2, 'affinity': False}))
     pass_hours(manager, 4.5)
@@ -338,7 +338,7 @@ def test_capacity_on_which_a_server_was_booted_late_is_open_again(manager):
     assert boot(manager, lease, 'two', flavor=True)
 
 
-def test_a_lease_that_is_being_changed_stays_as_it_is_and_says_so(manager):
+def test_a_lease_that_is_being_changed_is_not_reclaimed(manager):
     lease = running(manager, builders.hosts(2))
     pass_hours(manager, 4.5)
     manager.clock.now = NOON + HOURS(5) - SECONDS(1)
@@ -359,7 +359,7 @@ def test_a_lease_that_is_being_changed_stays_as_it_is_and_says_so(manager):
     assert len(manager.cloud.as_service().nova.aggregate(reservation.id).hosts) == 2
 
 
-def test_a_lease_whose_end_passes_while_it_is_taken_back_ends_then(manager, monkeypatch):
+def test_a_lease_whose_end_passes_during_the_reclaim_ends_then(manager, monkeypatch):
     lease = running(manager, end=5.001)
     pass_hours(manager, 4.5)
     carry_out = reclaim.Reclaim.carry_out
@@ -375,7 +375,7 @@ def test_a_lease_whose_end_passes_while_it_is_taken_back_ends_then(manager, monk
     assert (over.state, over.end) == (lifecycle.TERMINATED, lease.end)
 
 
-def test_what_cannot_be_closed_is_only_told(manager):
+def test_a_lease_that_cannot_be_closed_is_only_reported(manager):
     manager.client.create_resource(builders.an_admin(), 'backend', 'storage@ssd#ssd', {})
     lease = running(manager, records.ReservationRequest(
         'virtual:volume', {'size_gb': 10, 'amount': 1, 'on_end': 'delete'}))
@@ -391,7 +391,7 @@ def test_a_type_that_measures_nothing_is_never_idle(manager):
     assert manager.lease(lease).idle_since is None
 
 
-def test_a_lease_of_which_too_little_is_known_is_not_idle(manager):
+def test_a_lease_with_too_few_samples_is_not_idle(manager):
     lease = running(manager)
     manager.cloud.fail('nova.services', 99, errors.CloudUnreachable(
         service='Nova', reason='away'))
@@ -399,7 +399,7 @@ def test_a_lease_of_which_too_little_is_known_is_not_idle(manager):
     assert manager.lease(lease).idle_since is None
 
 
-def test_two_managers_tell_once_and_take_once(manager):
+def test_two_managers_report_and_reclaim_an_idle_lease_once(manager):
     lease = running(manager)
     one, two = (detection.IdleDetection(manager.core, name) for name in ('one', 'two'))
     for half in range(13):
@@ -426,7 +426,7 @@ def test_owners_get_a_summary_once_a_week(manager, conf):
     assert {each['id'] for each in payload['leases']} == {lease.id, other.id}
 
 
-def test_an_owner_may_delete_a_lease_that_is_to_be_taken_back(manager):
+def test_an_owner_may_delete_a_lease_before_its_reclaim(manager):
     lease = running(manager)
     pass_hours(manager, 4.5)
     manager.client.delete_lease(builders.a_member(), lease.id)
@@ -445,7 +445,7 @@ def test_samples_must_be_kept_as_long_as_leases_are_watched(conf):
 @pytest.mark.parametrize('name, value', [('idle_hours', -1), ('idle_percent', 101),
                                          ('action', 'delete'), ('sample_minutes', 61),
                                          ('idle_grace_hours', -2)])
-def test_options_that_make_no_sense_are_refused_by_their_names(tmp_path, name, value):
+def test_invalid_options_of_idle_are_refused_by_name(tmp_path, name, value):
     file = builders.on_files(tmp_path, f'[idle]\n{name} = {value}\n')
     status, _out, err = programs.run('climate-manager', '--config-file', file)
     assert status == 1

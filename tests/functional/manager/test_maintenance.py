@@ -59,7 +59,7 @@ def _what(found):
     return {each.lease_id: each.what for each in found.affected}
 
 
-def test_leases_to_come_move_and_new_ones_plan_around_it(manager):
+def test_future_leases_move_and_new_ones_avoid_a_maintenance(manager):
     first, second = manager.enrol(2)
     lease, other = _lease(manager), _lease(manager, start=20)
     assert _has(manager, lease) == {first.id}
@@ -86,7 +86,7 @@ def test_a_preview_says_which_leases_move_and_which_cannot_and_changes_nothing(m
     assert manager.client.list_maintenances(ADMIN) == []
 
 
-def test_the_owner_of_a_lease_that_cannot_move_is_told_once(manager, carry_on):
+def test_the_owner_of_a_lease_that_cannot_move_is_notified_once(manager, carry_on):
     [host] = manager.enrol(1)
     lease = _lease(manager)
     assert _what(_plan(manager, host.name)) == {lease.id: maintenance.STUCK}
@@ -103,7 +103,7 @@ def test_the_owner_of_a_lease_that_cannot_move_is_told_once(manager, carry_on):
     assert host.name not in payload['reason']
 
 
-def test_a_lease_moves_as_soon_as_something_is_free(manager, carry_on):
+def test_a_lease_moves_as_soon_as_a_resource_is_free(manager, carry_on):
     first, second = manager.enrol(2)
     lease, other = _lease(manager), _lease(manager)
     mine = _has(manager, lease)
@@ -116,7 +116,7 @@ def test_a_lease_moves_as_soon_as_something_is_free(manager, carry_on):
         _lease(manager)
 
 
-def test_nova_starts_nothing_there_meanwhile_and_does_again_after_it(manager, carry_on):
+def test_nova_starts_no_server_on_a_host_during_its_maintenance(manager, carry_on):
     first, second = manager.enrol(2)
     found = _plan(manager, first.name)
     carry_on(9.9)
@@ -151,7 +151,7 @@ def test_a_host_that_an_earlier_release_disabled_is_enabled_after_the_upgrade(ma
     assert _compute(manager, host).enabled
 
 
-def test_what_an_administrator_disabled_is_left_alone(manager, carry_on):
+def test_a_host_that_an_administrator_disabled_is_left_alone(manager, carry_on):
     [host] = manager.enrol(1)
     _plan(manager, host.name)
     manager.cloud.mark_host(host.name, enabled=False, reason='mine')
@@ -160,7 +160,7 @@ def test_what_an_administrator_disabled_is_left_alone(manager, carry_on):
     assert (_compute(manager, host).enabled, _compute(manager, host).reason) == (False, 'mine')
 
 
-def test_one_of_two_maintenances_that_overlap_does_not_open_what_the_other_needs(
+def test_the_end_of_one_maintenance_does_not_open_hosts_of_another(
         manager, carry_on):
     [host] = manager.enrol(1)
     _plan(manager, host.name, start=10, end=12)
@@ -177,7 +177,7 @@ def test_one_of_two_maintenances_that_overlap_does_not_open_what_the_other_needs
 
 @pytest.mark.parametrize(('mode', 'what'), [
     (maintenance.LEFT, maintenance.STAYS), (maintenance.SWAP, maintenance.ASKED)])
-def test_a_lease_that_runs_stays_and_its_owner_is_told(manager, carry_on, mode, what):
+def test_a_running_lease_stays_and_its_owner_is_notified(manager, carry_on, mode, what):
     first, _ = manager.enrol(2)
     lease = _now(manager)
     assert _what(_plan(manager, first.name, running=mode)) == {lease.id: what}
@@ -200,7 +200,7 @@ def test_a_swap_makes_way_for_maintenance_without_a_quarantine(manager, carry_on
         _lease(manager, start=10, length=1)
 
 
-def test_a_lease_that_runs_ends_with_notice(manager, carry_on):
+def test_a_running_lease_ends_with_notice(manager, carry_on):
     first, _ = manager.enrol(2)
     lease = _now(manager)
     found = _plan(manager, first.name, running=maintenance.END, notice_minutes=60)
@@ -213,7 +213,7 @@ def test_a_lease_that_runs_ends_with_notice(manager, carry_on):
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
-def test_a_notice_is_never_shorter_than_was_said(manager):
+def test_a_notice_is_never_shorter_than_announced(manager):
     first, _ = manager.enrol(2)
     lease = _now(manager)
     _plan(manager, first.name, start=1, end=5, running=maintenance.END, notice_minutes=120)
@@ -304,7 +304,7 @@ def test_a_host_that_is_withdrawn_meanwhile_is_enabled_again(manager, carry_on):
     assert manager.client.list_maintenances(ADMIN) == []
 
 
-def test_all_managers_were_down_during_the_window(manager, carry_on):
+def test_a_window_without_any_manager_leaves_hosts_open(manager, carry_on):
     [host] = manager.enrol(1)
     _plan(manager, host.name)
     carry_on(20)
@@ -312,7 +312,7 @@ def test_all_managers_were_down_during_the_window(manager, carry_on):
     assert manager.client.list_maintenances(ADMIN) == []
 
 
-def test_a_cloud_that_refuses_is_asked_again(manager, carry_on):
+def test_a_window_is_retried_after_an_error_of_the_cloud(manager, carry_on):
     first, second = manager.enrol(2)
     _plan(manager, first.name, second.name)
     manager.cloud.fail('nova.disable_service', 1, acts.NO)
@@ -327,7 +327,7 @@ def test_a_cloud_that_refuses_is_asked_again(manager, carry_on):
     assert _compute(manager, second).enabled
 
 
-def test_windows_recur_and_more_are_added_as_time_goes_by(conf, manager, carry_on):
+def test_recurring_windows_are_added_as_time_passes(conf, manager, carry_on):
     conf.set_override('recurring_days', 15, group='health')
     [host] = manager.enrol(1)
     found = _plan(manager, host.name, rule='FREQ=WEEKLY')
@@ -377,7 +377,7 @@ def test_windows_that_overlap_are_refused(manager):
         _plan(manager, host.name, start=10, end=40, rule='FREQ=DAILY')
 
 
-def test_hosts_are_chosen_by_criteria_too(manager):
+def test_criteria_choose_the_hosts_of_a_maintenance(manager):
     manager.enrol(2, rack='r1')
     found = manager.client.create_maintenance(ADMIN, maintenance.Request(
         'host', NOON + hours(1), NOON + hours(2), 'x', criteria='["=", "$rack", "r1"]'))

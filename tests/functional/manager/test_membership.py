@@ -68,7 +68,7 @@ def test_the_subscription_of_a_user_who_left_is_switched_off(manager, hooks, sco
         subscriptions.GIVEN_UP, f'The subscription {off.reason}')
 
 
-def test_a_user_who_left_another_project_is_told_of_this_one(manager, hooks):
+def test_a_user_who_left_another_project_is_notified_of_this_one(manager, hooks):
     subscribe(manager, hooks.url, events=('change',), scope='project', caller=BOB)
     manager.cloud.leave('bob', 'other')
     manager.create(builders.a_lease(acts.dummy()), ANN)
@@ -76,7 +76,7 @@ def test_a_user_who_left_another_project_is_told_of_this_one(manager, hooks):
     assert len(hooks.bodies) == 1
 
 
-def test_a_user_who_left_is_not_told_by_mail_that_his_webhook_is_off(
+def test_a_user_who_left_gets_no_mail_about_their_disabled_webhook(
         manager, hooks, conf, tmp_path):
     context, authority = receivers.certificate(tmp_path, 'localhost')
     with receivers.mail_server(context) as box:
@@ -92,7 +92,7 @@ def test_a_user_who_left_is_not_told_by_mail_that_his_webhook_is_off(
         assert box.mails == [] and hooks.requests == []
 
 
-def test_who_comes_back_can_switch_it_on(manager, hooks):
+def test_a_returning_user_can_switch_the_subscription_on(manager, hooks):
     found = subscribe(manager, hooks.url, events=('change',), scope='project', caller=BOB)
     happens = Round(manager)
     manager.cloud.leave('bob', 'demo')
@@ -121,7 +121,7 @@ def test_keystone_is_asked_once_for_each_user_and_project_for_a_while(
     assert len(hooks.bodies) == 31
 
 
-def test_nothing_is_asked_if_the_operator_does_not_want_it(manager, hooks, conf, asked):
+def test_an_option_switches_off_the_check_of_roles(manager, hooks, conf, asked):
     conf.set_override('role_check_seconds', 0, group='notifications')
     subscribe(manager, hooks.url, events=('change',), scope='project', caller=BOB)
     manager.cloud.leave('bob', 'demo')
@@ -129,7 +129,7 @@ def test_nothing_is_asked_if_the_operator_does_not_want_it(manager, hooks, conf,
     assert len(hooks.bodies) == 1 and asked == []
 
 
-def test_while_keystone_does_not_answer_all_are_told_and_it_is_not_asked_each_time(
+def test_an_outage_of_keystone_stops_no_notification_and_is_logged_once(
         manager, hooks, caplog):
     found = subscribe(manager, hooks.url, events=('change',), scope='project', caller=BOB)
     manager.cloud.leave('bob', 'demo')
@@ -145,7 +145,8 @@ def test_while_keystone_does_not_answer_all_are_told_and_it_is_not_asked_each_ti
 
 
 @pytest.mark.parametrize('whom', [{'user_id': 'bob'}, {'project_id': 'demo'}])
-def test_who_is_disabled_gets_no_webhook_mail_or_calendar(manager, hooks, conf, tmp_path, whom):
+def test_a_disabled_user_or_project_gets_no_webhook_mail_or_calendar(
+        manager, hooks, conf, tmp_path, whom):
     context, authority = receivers.certificate(tmp_path, 'localhost')
     secret = hashlib.sha256(b'secret').hexdigest()
     with receivers.mail_server(context) as box:

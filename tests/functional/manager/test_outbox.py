@@ -62,7 +62,7 @@ class Sending:
         return self._sender.flush(self._clock())
 
 
-def test_news_wait_while_the_bus_is_down_and_go_out_in_order_when_it_is_back(manager, bus):
+def test_notifications_wait_for_the_bus_and_are_sent_in_order(manager, bus):
     manager.enrol(1)
     manager.active(end=NOON + hours(9))
     waiting = acts.news(manager)
@@ -78,7 +78,7 @@ def test_news_wait_while_the_bus_is_down_and_go_out_in_order_when_it_is_back(man
     assert acts.news(manager) == []
 
 
-def test_a_bus_that_is_down_for_long_is_asked_less_and_less(manager, bus):
+def test_a_bus_that_is_down_for_long_is_tried_after_growing_pauses(manager, bus):
     manager.active(acts.dummy(), end=NOON + hours(9))
     sending = Sending(manager, bus)
     bus.up = False
@@ -92,7 +92,7 @@ def test_a_bus_that_is_down_for_long_is_asked_less_and_less(manager, bus):
     assert sending.flush() == 2
 
 
-def test_what_went_out_before_the_bus_went_down_is_not_sent_again(manager, bus):
+def test_a_sent_notification_is_not_repeated_after_an_outage_of_the_bus(manager, bus):
     for _ in range(4):
         manager.create(builders.a_lease(acts.dummy(), start=NOON + minutes(9)))
     sending = Sending(manager, bus)
@@ -105,7 +105,7 @@ def test_what_went_out_before_the_bus_went_down_is_not_sent_again(manager, bus):
     assert len(bus.sent) == 4
 
 
-def test_another_manager_sends_what_one_could_not(manager, bus):
+def test_another_manager_sends_the_notifications_that_one_could_not(manager, bus):
     manager.active(acts.dummy(), end=NOON + hours(9))
     bus.up = False
     Sending(manager, bus, 'cut off').flush()
@@ -113,7 +113,7 @@ def test_another_manager_sends_what_one_could_not(manager, bus):
     assert Sending(manager, bus, 'well').flush() == 2
 
 
-def test_news_that_a_manager_died_with_are_sent_a_minute_later(manager, bus):
+def test_notifications_claimed_by_a_dead_manager_are_sent_a_minute_later(manager, bus):
     class Death(BaseException):
         """The process dies."""
 

@@ -73,7 +73,7 @@ def at_call(manager, call_name, deed):
     [builders.hosts(1)], [builders.hosts(1, 2), builders.hosts(1)], [acts.dummy()],
     [records.ReservationRequest('virtual:instance', {
         'vcpus': 1, 'memory_mb': 1024, 'disk_gb': 1, 'amount': 3})]])
-def test_a_start_and_an_end_are_told_as_they_are(proving, reservations):
+def test_notifications_of_start_and_end_match_the_lease(proving, reservations):
     lease = proving.create(builders.a_lease(*reservations, end=NOON + hours(3),
                                             notify_at=(NOON + hours(1),)))
     proving.run_until(NOON + hours(4))
@@ -81,7 +81,7 @@ def test_a_start_and_an_end_are_told_as_they_are(proving, reservations):
     assert proving.database.proved == 2
 
 
-def test_a_start_that_was_tried_again_is_told_as_it_is(proving):
+def test_the_notification_of_a_retried_start_matches_the_lease(proving):
     lease = proving.create(builders.a_lease(end=NOON + hours(3)))
     proving.cloud.fail('nova.add_host', 1, acts.NO)
     proving.run_until(NOON + minutes(5))
@@ -92,7 +92,7 @@ def test_a_start_that_was_tried_again_is_told_as_it_is(proving):
     assert proving.database.proved == 2
 
 
-def test_a_start_on_a_substitute_is_told_as_it_is(proving):
+def test_the_notification_of_a_start_on_a_substitute_matches_the_lease(proving):
     lease = proving.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
     [host] = lease.reservations[0].resource_ids
     acts.disable(proving, proving.client.get_resource(builders.an_admin(), 'host', host))
@@ -102,7 +102,7 @@ def test_a_start_on_a_substitute_is_told_as_it_is(proving):
 
 
 @pytest.mark.parametrize('deed', ['rename', 'delete'])
-def test_what_others_do_to_a_lease_while_it_starts_is_told(proving, deed):
+def test_the_notification_of_a_start_has_changes_made_meanwhile(proving, deed):
     lease = proving.create(builders.a_lease(end=NOON + hours(3)))
     at_call(proving, 'nova.add_host', {
         'rename': lambda: acts.change(proving, lease, name='another name'),
@@ -112,7 +112,7 @@ def test_what_others_do_to_a_lease_while_it_starts_is_told(proving, deed):
     assert proving.database.proved == 1
 
 
-def test_a_server_that_is_bound_while_its_lease_starts_is_told(proving):
+def test_the_notification_of_a_start_has_a_server_bound_meanwhile(proving):
     to_come = records.ReservationRequest('virtual:instance', {
         'resource_id': None, 'flavor_id': '2'})
     lease = proving.create(builders.a_lease(to_come, to_come, end=NOON + hours(3)))
@@ -171,7 +171,7 @@ def test_another_manager_drops_the_trust_where_the_first_died_before(manager):
     assert acts.is_clean(manager, 1)
 
 
-def test_a_late_word_of_the_dropped_trust_counts_no_more(manager):
+def test_a_late_outcome_of_a_dropped_trust_is_ignored(manager):
     manager.enrol(1)
     lease = manager.active()
     manager.clock.advance(hours(1))

@@ -132,7 +132,7 @@ def test_new_leases_do_not_evade_the_limit_of_a_project(conf, manager):
     _report(manager, hosts[0], 'malte', 'evil')
 
 
-def test_a_lease_does_not_get_again_what_it_reported_until_the_report_is_over(manager):
+def test_a_lease_does_not_get_a_resource_that_it_reported_until_the_report_ends(manager):
     first, second = manager.enrol(2)
     lease = _running(manager, None, builders.hosts(1, 2), 60)
     lease = acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], max=1))
@@ -168,7 +168,7 @@ def test_reports_of_several_projects_and_users_lead_to_a_quarantine(manager, rep
         health.QUARANTINED if quarantined else health.WELL)
 
 
-def test_a_report_does_not_count_after_the_quarantine_time_or_once_the_host_is_in_order(manager):
+def test_a_report_does_not_count_after_its_time_or_once_the_host_is_healthy(manager):
     host, _ = manager.enrol(2)
     _report(manager, host, 'ann', 'one')
     manager.clock.advance(hours(24))
@@ -217,7 +217,7 @@ def test_the_report_of_an_administrator_leads_to_a_quarantine_at_once(conf, mana
                                            end=manager.clock() + hours(4)))
 
 
-def test_a_swap_of_what_monitoring_finds_sick_leads_to_a_quarantine(manager):
+def test_a_swap_of_a_host_that_monitoring_finds_sick_leads_to_a_quarantine(manager):
     host, _ = manager.enrol(2)
     lease = _running(manager, None, builders.hosts(1), 20)
     check = checks.HealthChecks(manager.core, 'this manager').check

@@ -67,7 +67,7 @@ READ = [
 
 
 @pytest.mark.parametrize(('start', 'rule', 'expected'), READ, ids=[each[1] for each in READ])
-def test_a_rule_means_what_people_read_in_it(start, rule, expected):
+def test_a_rule_has_the_windows_that_people_expect(start, rule, expected):
     assert days(rule, start) == expected
 
 
@@ -118,7 +118,7 @@ def _documented():
     *_documented(), 'FREQ=DAILY', 'FREQ=WEEKLY', 'FREQ=MONTHLY', 'FREQ=YEARLY',
     'FREQ=MONTHLY;BYMONTHDAY=-1', 'FREQ=MONTHLY;BYDAY=-1FR', 'FREQ=DAILY;UNTIL=20330101'}))
 @pytest.mark.parametrize('length', [2, 24, 28 * 24, 30 * 24])
-def test_each_rule_of_the_pages_goes_on_for_thirty_years(rule, length):
+def test_each_rule_of_the_pages_recurs_for_thirty_years(rule, length):
     start = next(start for start in (at('2028-01-01 08:00') + hours(24 * day)
                                      for day in range(28 * 4 + 1)) if _begins(rule, start))
     first = interval.Interval(start, start + hours(length))

@@ -18,7 +18,7 @@ def _resource(manager, host):
     return manager.client.get_resource(builders.an_admin(), 'host', host.id)
 
 
-def test_b_inventory_and_traits_are_read_anew(manager, poll_cloud):
+def test_b_inventory_and_traits_are_refreshed(manager, poll_cloud):
     host, other = manager.enrol(2)
     assert poll_cloud() == []
     manager.cloud.change_host('compute-1', vcpus=48, memory_mb=8192, disk_gb=9,
@@ -33,7 +33,7 @@ def test_b_inventory_and_traits_are_read_anew(manager, poll_cloud):
     assert poll_cloud() == []
 
 
-def test_b_a_host_that_gained_room_is_given_for_it(manager, poll_cloud):
+def test_b_a_host_that_gained_capacity_is_leased_for_it(manager, poll_cloud):
     manager.enrol(1)
     wanted = builders.hosts(1, criteria='[">=", "$vcpus", "48"]')
     with pytest.raises(errors.NotEnough):
@@ -43,14 +43,14 @@ def test_b_a_host_that_gained_room_is_given_for_it(manager, poll_cloud):
     manager.create(builders.a_lease(wanted))
 
 
-def test_what_operators_said_of_a_host_stays(manager, poll_cloud):
+def test_properties_set_by_operators_survive_a_refresh(manager, poll_cloud):
     [host] = manager.enrol(1, rack='7')
     manager.cloud.change_host('compute-1', traits=[])
     poll_cloud()
     assert _resource(manager, host).properties == {'rack': '7'}
 
 
-def test_many_hosts_cost_two_calls(manager, poll_cloud):
+def test_a_refresh_of_many_hosts_costs_two_calls(manager, poll_cloud):
     manager.enrol(4)
     calls = []
     manager.cloud.faults.on_point = lambda name, when: calls.append(name)
@@ -68,7 +68,7 @@ def test_the_zone_of_a_leased_host_stays_its_own(manager, poll_cloud):
     assert _resource(manager, host).facts['availability_zone'] == 'nova'
 
 
-def test_a_host_that_shrinks_below_what_is_promised_keeps_its_leases_and_is_told(
+def test_a_host_that_shrinks_below_its_allocations_keeps_its_leases_and_is_logged(
         manager, poll_cloud, caplog):
     [host] = manager.enrol(1)
     first = manager.create(builders.a_lease(_sized(40)))
@@ -89,7 +89,8 @@ def test_a_host_that_shrinks_below_what_is_promised_keeps_its_leases_and_is_told
 @pytest.mark.parametrize('request_of', [
     lambda criteria: builders.hosts(1, criteria=criteria),
     lambda criteria: _sized(1, resource_properties=criteria)], ids=['whole', 'slots'])
-def test_a_host_that_lost_what_a_lease_asked_for_is_told(manager, poll_cloud, caplog, request_of):
+def test_a_host_that_no_longer_meets_the_criteria_of_a_lease_is_logged(
+        manager, poll_cloud, caplog, request_of):
     manager.enrol(1)
     lease = manager.create(builders.a_lease(request_of('["==", "$vcpus", "16"]')))
     manager.cloud.change_host('compute-1', vcpus=15)
@@ -98,7 +99,7 @@ def test_a_host_that_lost_what_a_lease_asked_for_is_told(manager, poll_cloud, ca
     assert lease.id in caplog.text
 
 
-def test_a_host_that_the_cloud_knows_no_more_is_kept_and_told_once(manager, poll_cloud, caplog):
+def test_a_host_missing_in_the_cloud_is_kept_and_logged_once(manager, poll_cloud, caplog):
     host, _ = manager.enrol(2)
     manager.cloud.remove_host('compute-1')
     with caplog.at_level(logging.WARNING):
@@ -110,7 +111,7 @@ def test_a_host_that_the_cloud_knows_no_more_is_kept_and_told_once(manager, poll
     assert poll_cloud() == ['compute-1']
 
 
-def test_two_of_one_name_are_nobody_and_change_nothing(manager, poll_cloud):
+def test_two_hypervisors_of_one_name_change_nothing(manager, poll_cloud):
     [host] = manager.enrol(1)
     manager.cloud.add_host('compute-1', service_host='another-cell', vcpus=3)
     assert poll_cloud() == []
@@ -141,7 +142,7 @@ def test_a_host_that_is_withdrawn_while_the_cloud_is_asked_stays_withdrawn(manag
     assert manager.client.list_resources(builders.an_admin(), 'host') == []
 
 
-def test_one_manager_of_several_looks_and_two_at_once_are_harmless(manager):
+def test_one_manager_refreshes_and_two_at_once_are_harmless(manager):
     [host] = manager.enrol(1)
     manager.cloud.change_host('compute-1', vcpus=3)
     one = refresh.Refresher(manager.core, 'one')

@@ -61,7 +61,8 @@ CASES = {
 
 
 @pytest.mark.parametrize('case', CASES)
-def test_what_could_not_be_enrolled_any_more_is_told(manager, enrolled, poll_cloud, caplog, case):
+def test_a_resource_that_could_not_be_enrolled_any_more_is_logged(
+        manager, enrolled, poll_cloud, caplog, case):
     happen, what, why = CASES[case]
     assert poll_cloud() == []
     assert drifts(manager) == {}
@@ -78,7 +79,7 @@ def test_what_could_not_be_enrolled_any_more_is_told(manager, enrolled, poll_clo
     assert poll_cloud() == []
 
 
-def test_several_addresses_of_a_network_that_is_gone_are_told(manager, poll_cloud, caplog):
+def test_addresses_of_a_missing_network_are_logged(manager, poll_cloud, caplog):
     ADDRESSES.enrol(manager, 3)
     manager.cloud.network.delete_network(neutron.PUBLIC)
     poll_cloud()
@@ -86,7 +87,7 @@ def test_several_addresses_of_a_network_that_is_gone_are_told(manager, poll_clou
     assert len(drifts(manager)) == 3
 
 
-def test_what_fits_again_is_told(manager, enrolled, poll_cloud, caplog):
+def test_a_resource_that_fits_again_is_logged(manager, enrolled, poll_cloud, caplog):
     caplog.set_level(logging.INFO)
     manager.cloud.network.set_pools(neutron.PUBLIC, POOL)
     poll_cloud()
@@ -96,7 +97,7 @@ def test_what_fits_again_is_told(manager, enrolled, poll_cloud, caplog):
     assert drifts(manager) == {}
 
 
-def test_a_back_end_that_shrinks_promises_less_and_its_leases_say_so(
+def test_a_back_end_that_shrinks_offers_less_and_its_leases_are_flagged(
         manager, enrolled, poll_cloud, caplog):
     lease = manager.create(builders.a_lease(BACKENDS.asked(amount=2)))
     manager.run_until(manager.clock() + builders.minutes(1))
@@ -113,7 +114,7 @@ def test_a_back_end_that_shrinks_promises_less_and_its_leases_say_so(
 
 
 @pytest.mark.parametrize('call', ['neutron.network', 'cinder.backends', 'nova.hypervisors'])
-def test_a_service_that_does_not_answer_keeps_no_other_pool_from_its_facts(
+def test_a_service_that_does_not_answer_stops_no_other_pool(
         manager, enrolled, poll_cloud, call):
     manager.enrol(1)
     change(manager, 'UPDATE backends SET total_gb = ? WHERE name = ?', '150', BACKEND)

@@ -78,7 +78,7 @@ def test_a_request_beyond_the_limit_is_refused_and_names_the_way_out(api, manage
     assert create(api, STACK, token=builders.STRANGER).status_int == 201
 
 
-def test_notifications_count(api):
+def test_stored_notifications_count_towards_the_limit(api):
     moments = [{'type': 'notify', 'time': f'2030-05-01 13:{number // 60:02}:{number % 60:02}'}
                for number in range(100)]
     for _ in range(2):

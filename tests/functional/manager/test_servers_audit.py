@@ -54,7 +54,7 @@ def test_leased_servers_awake_or_asleep_are_no_drift(manager, audit):
     assert audit(fix=True) == 0
 
 
-def test_a_leased_server_that_does_not_say_so_gets_its_metadata_back(manager, audit, capsys):
+def test_a_leased_server_without_metadata_gets_them_back(manager, audit, capsys):
     server = manager.cloud.boot('demo', 'vm', flavor='2')
     lease = _leased(manager, server)
     before = _metadata(manager, server)
@@ -70,7 +70,7 @@ def test_a_leased_server_that_does_not_say_so_gets_its_metadata_back(manager, au
 
 @pytest.mark.parametrize('names', ['a reservation that is over', 'a lease that is over',
                                    'no lease'])
-def test_metadata_of_a_lease_that_is_not_there_are_removed(manager, audit, capsys, names):
+def test_metadata_of_an_unknown_lease_are_removed(manager, audit, capsys, names):
     server = manager.cloud.boot('demo', 'vm', flavor='2', metadata={'mine': 'too'})
     lease = _leased(manager, server)
     manager.run_until(lease.end + builders.minutes(5))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A whole manager with its threads and the real clock, on the backend that the tests run with."""
-import dataclasses
 import datetime
 import logging
+import socket
 import threading
 
 import daemons
+import oslo_messaging as messaging
 from oslo_messaging import conffixture
 import pytest
 from support import builders
@@ -13,10 +14,10 @@ from support import waiting
 
 from climate import errors
 from climate.cloud import guard
+from climate.db import managers
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import endpoint
-from climate.manager import login
 from climate.manager import ownership
 from climate.manager import service
 from climate.rpc import bus
@@ -168,76 +169,44 @@ def test_a_manager_whose_login_is_refused_is_not_ready_and_fails_no_lease(
         found.stop()
 
 
-def test_a_keystone_that_does_not_answer_at_the_start_keeps_no_manager_from_its_work(
-        conf, manager, caplog):
-    caplog.set_level(logging.INFO)
-    access = login.Login(manager.core, 'm:1')
-    assert not access.may_act
-    with pytest.raises(errors.ManagerNotReady):
-        access.check()
-    manager.cloud.fail('keystone.log_in', 1, errors.CloudUnreachable(
-        service='Keystone', reason='Connection refused'))
-    access.refresh()
-    assert access.may_act
-    access.check()
-    assert ('m:1: not ready; it works as in every outage until all services answer: Keystone is '
-            'not available: Connection refused') in caplog.text
-    assert ': ready' not in caplog.text
-    access.refresh()
-    assert 'Manager m:1: ready' in caplog.text
+def test_managers_of_one_process_on_one_machine_have_different_names(conf, database):
+    with daemons.running(conf, database) as one, daemons.running(conf, database) as other:
+        with database.reader() as connection:
+            listed = {each.id for each in managers.every(connection)}
+        assert listed == {one.owner, other.owner}
+        assert one.owner != other.owner
 
 
-def test_a_login_that_is_refused_later_stops_the_events_until_it_is_accepted(manager, caplog):
-    access = login.Login(manager.core, 'm:1')
-    access.refresh()
-    assert access.may_act
-    manager.cloud.fail('keystone.log_in', 1, errors.CloudError(
+def test_a_start_that_fails_leaves_nothing_that_listens(conf, database):
+    with socket.create_server(('127.0.0.1', 0)) as free:
+        port = free.getsockname()[1]
+    found = daemons.made(conf, database, metrics_port=port)
+    messaging.get_notification_transport(conf, url='fake:/')  # It registers the options.
+    conf.set_override('transport_url', 'nothing://', group='oslo_messaging_notifications')
+    with pytest.raises(errors.ConfigurationError, match='oslo_messaging_notifications'):
+        found.start()
+    conf.clear_override('transport_url', group='oslo_messaging_notifications')
+    found.start()
+    try:
+        socket.create_connection(('127.0.0.1', port)).close()
+    finally:
+        found.stop()
+    # A stop closes it, too.
+    socket.create_server(('127.0.0.1', port)).close()
+
+
+def test_a_manager_that_is_refused_is_listed_with_the_reason(conf, database):
+    found = daemons.made(conf, database, login_seconds=0.05)
+    found.core.cloud.fail('keystone.log_in', 10 ** 6, errors.CloudError(
         service='Keystone', reason=_REFUSED))
-    access.refresh()
-    assert not access.may_act
-    with pytest.raises(errors.CloudError):
-        access.check()
-    access.refresh()
-    assert access.may_act
 
-
-class _Services:
-    """A cloud whose services answer as a test says.
-
-    :ivar errors: the results of the next checks, in order.
-    """
-
-    def __init__(self, *found):
-        self.errors = list(found)
-        self.logins = 0
-
-    def check(self):
-        if self.errors:
-            raise self.errors.pop(0)
-
-    def log_in(self):
-        self.logins += 1
-
-
-def test_a_manager_is_ready_when_all_services_accept_it(manager, caplog):
-    caplog.set_level(logging.INFO)
-    cloud = _Services(
-        errors.CloudError('[nova] Nova: no endpoint 1', service='Nova', reason='x'),
-        errors.CloudError('[nova] Nova: no endpoint 2', service='Nova', reason='x'),
-        errors.CloudError('[glance] Glance: 403', service='Glance', reason='x'),
-        errors.CloudUnreachable('[glance] Glance is down', service='Glance', reason='x'))
-    access = login.Login(dataclasses.replace(manager.core, cloud=cloud), 'm:1')
-    may_act = []
-    for _ in range(4):
-        access.refresh()
-        may_act.append(access.may_act)
-    assert may_act == [False, False, False, True]
-    assert ': ready' not in caplog.text
-    access.refresh()
-    access.refresh()
-    assert [each.getMessage() for each in caplog.records] == [
-        'Manager m:1: not ready, and carries out no event: [nova] Nova: no endpoint 1',
-        'Manager m:1: not ready, and carries out no event: [glance] Glance: 403',
-        'Manager m:1: not ready; it works as in every outage until all services answer: [glance] '
-        'Glance is down', 'Manager m:1: ready']
-    assert cloud.logins == 1
+    def reasons():
+        with database.reader() as connection:
+            return [each.not_ready for each in managers.every(connection)]
+    found.start()
+    try:
+        waiting.until(lambda: reasons() == [f'Keystone: {_REFUSED}'])
+        found.core.cloud.fail('keystone.log_in', 0, None)
+        waiting.until(lambda: reasons() == [None])
+    finally:
+        found.stop()

@@ -50,7 +50,7 @@ def _spoil(manager, host):
     healing.Healing(manager.core).heal(manager.clock())
 
 
-def test_a_lease_that_was_moved(manager, box):
+def test_a_mail_says_that_a_lease_was_moved(manager, box):
     first, _ = manager.enrol(2)
     _lease(manager)
     _spoil(manager, first)
@@ -60,7 +60,7 @@ def test_a_lease_that_was_moved(manager, box):
     assert 'are replaced by' in text
 
 
-def test_a_lease_for_which_nothing_else_fits(manager, box):
+def test_a_mail_says_that_no_other_resource_fits_a_lease(manager, box):
     [host] = manager.enrol(1)
     _lease(manager)
     _spoil(manager, host)
@@ -70,7 +70,7 @@ def test_a_lease_for_which_nothing_else_fits(manager, box):
     assert host.name not in text
 
 
-def test_a_lease_that_runs_on_what_does_not_work(manager, box):
+def test_a_mail_says_that_resources_of_a_running_lease_do_not_work(manager, box):
     [host] = manager.enrol(1)
     manager.active(builders.hosts(1), name='mine', end=NOON + hours(4))
     _read(manager, box)
@@ -83,7 +83,7 @@ def test_a_lease_that_runs_on_what_does_not_work(manager, box):
     assert 'A part of its resources does not work' in text
 
 
-def test_a_lease_in_the_way_of_a_maintenance(manager, box):
+def test_a_mail_says_that_resources_of_a_lease_have_maintenance(manager, box):
     [host] = manager.enrol(1)
     _lease(manager)
     manager.client.create_maintenance(ADMIN, maintenance.Request(

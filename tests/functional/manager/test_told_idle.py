@@ -56,7 +56,7 @@ def text(mail, kind='plain'):
     return mail.get_body((kind,)).get_content()
 
 
-def test_the_owner_of_an_idle_lease_is_told_with_the_moment_at_which_it_is_taken(
+def test_the_owner_of_an_idle_lease_is_notified_of_the_time_of_reclaim(
         manager, idle, box, hooks):
     look(manager, *(NOON + hours(each) for each in (1, 2, 3)))
     delivery_rounds.deliver(manager)
@@ -87,7 +87,7 @@ def test_the_weekly_summary_has_all_idle_leases_of_its_reader(manager, idle, box
     assert (entry['id'], entry['name']) == (idle.id, 'farm <1>')
 
 
-def test_the_end_of_an_idle_lease_is_told_as_such(manager, idle, box, hooks):
+def test_the_owner_is_notified_of_a_reclaimed_lease(manager, idle, box, hooks):
     manager.core.conf.set_override('idle_grace_hours', 1, group='idle')
     look(manager, *(NOON + hours(each) for each in (1, 2, 3, 4)))
     assert [(each['event_type'], each['headline']) for each in hooks.bodies] == [
@@ -96,7 +96,7 @@ def test_the_end_of_an_idle_lease_is_told_as_such(manager, idle, box, hooks):
     assert [each['Subject'] for each in box.mails] == [each['headline'] for each in hooks.bodies]
 
 
-def test_a_calendar_shows_when_an_idle_lease_is_taken_back(manager, idle):
+def test_a_calendar_shows_when_an_idle_lease_is_reclaimed(manager, idle):
     hash_of = 'a' * 64
     request = delivery_rounds.subscriptions.Request(
         scope='own', transport='calendar', address=None, events=(), before_end=(), secret=hash_of)

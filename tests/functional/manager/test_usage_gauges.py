@@ -38,7 +38,7 @@ def of(found, name):
 MINE = ('host', 'demo', 'physical:host')
 
 
-def test_they_follow_a_lease_from_its_promise_to_its_teardown(manager):
+def test_gauges_follow_a_lease_from_its_allocation_to_its_teardown(manager):
     hosts = manager.enrol(3)
     manager.create(builders.a_lease(builders.hosts(2), start=NOON + hours(1), end=NOON + hours(2)))
     found = read(manager)
@@ -65,7 +65,7 @@ def test_they_follow_a_lease_from_its_promise_to_its_teardown(manager):
     assert of(read(manager), 'occupied_resources') == {}
 
 
-def test_idle_is_the_share_of_the_last_hour_with_samples(manager):
+def test_the_idle_gauge_is_the_share_of_the_last_hour_with_samples(manager):
     [host] = manager.enrol(1)
     lease = manager.create(builders.a_lease(end=NOON + hours(4)))
     manager.run()
@@ -76,7 +76,7 @@ def test_idle_is_the_share_of_the_last_hour_with_samples(manager):
     assert of(read(manager), 'idle_resources') == {MINE: 0.5}
 
 
-def test_what_was_refused_for_this_moment_is_counted_by_reason(manager):
+def test_gauges_count_refused_resources_by_reason(manager):
     manager.enrol(1)
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(builders.hosts(3), start=NOON + hours(1),

@@ -58,7 +58,7 @@ def test_a_lease_is_allocated_by_its_dates_and_occupied_from_its_start_on(manage
     assert usage(manager)[1] == {'allocated': 6, 'occupied': 6}
 
 
-def test_units_are_those_of_the_whole_host(manager):
+def test_a_whole_host_counts_with_all_its_units(manager):
     [host] = manager.enrol(1)
     host_lease(manager)
     manager.run_until(NOON + hours(3))
@@ -84,7 +84,7 @@ def test_a_lease_that_never_started_is_allocated_until_it_was_deleted(manager):
     assert usage(manager)[1] == {}
 
 
-def test_a_late_start_and_a_late_end_are_told_from_what_was_allocated(manager):
+def test_a_late_start_and_end_change_occupied_and_not_allocated(manager):
     manager.enrol(1)
     host_lease(manager, first=1, last=3)
     # No manager runs from the start on for half an hour, nor at the end.
@@ -127,7 +127,7 @@ def test_idle_hours_come_from_the_samples_and_are_at_most_the_occupied_ones(mana
     assert usage(manager)[1] == {'allocated': 2, 'occupied': 1.5, 'idle': 1}
 
 
-def test_it_is_grouped_by_all_words_at_once(manager):
+def test_usage_is_grouped_by_all_words_at_once(manager):
     hosts = manager.enrol(3, rack='r1')
     manager.client.update_resource(builders.an_admin(), 'host', hosts[0].id, {'rack': 'r2'})
     host_lease(manager, 3, 0, 2)
@@ -137,7 +137,7 @@ def test_it_is_grouped_by_all_words_at_once(manager):
     assert total == {'allocated': 6}
 
 
-def test_a_project_sees_its_own(manager):
+def test_a_project_sees_only_its_own_usage(manager):
     manager.enrol(2)
     host_lease(manager)
     host_lease(manager, last=1, caller=builders.a_member(project='other'))
@@ -250,7 +250,7 @@ def test_the_parts_of_a_span_add_up_to_it(lived):
     assert whole == {key: seconds for part in parts for key, seconds in part.items()}
 
 
-def test_hosts_that_are_lent_to_offers_are_nobodys_usage(manager):
+def test_hosts_held_by_offers_are_no_usage(manager):
     manager.enrol(2)
     manager.hold(builders.a_lease(builders.hosts(1)))
     assert usage(manager)[1] == {}
@@ -272,7 +272,7 @@ def refused(manager, count, first, last, expected=errors.NotEnough, **more):
         host_lease(manager, count, first, last, **more)
 
 
-def test_what_was_refused_counts_for_the_time_that_it_was_asked_for(manager):
+def test_a_refusal_counts_for_the_requested_time(manager):
     manager.enrol(1)
     host_lease(manager, 1, 1, 4)
     refused(manager, 1, 2, 5)
@@ -282,7 +282,7 @@ def test_what_was_refused_counts_for_the_time_that_it_was_asked_for(manager):
     assert report.total.reasons == {'not_free': 3 * 3600}
 
 
-def test_a_request_that_is_repeated_is_refused_once(manager):
+def test_a_repeated_request_counts_as_one_refusal(manager):
     manager.enrol(1)
     for hour in range(4):
         manager.clock.now = NOON + hours(hour)

@@ -89,7 +89,7 @@ def test_a_leased_server_is_used_while_it_runs(manager):
     assert shares(manager, lease) == [1.0, 0.0]
 
 
-def test_room_for_volumes_is_used_by_those_that_are_attached(manager):
+def test_volume_capacity_is_used_by_attached_volumes(manager):
     manager.client.create_resource(builders.an_admin(), 'backend', 'storage@ssd#ssd', {})
     lease = running(manager, records.ReservationRequest(
         'virtual:volume', {'size_gb': 10, 'amount': 2}))
@@ -115,7 +115,7 @@ def test_an_address_is_used_while_it_points_to_a_port(manager):
     assert sorted(shares(manager, lease)) == [0.0, 1.0]
 
 
-def test_a_network_is_used_while_something_of_the_project_is_on_it(manager):
+def test_a_network_is_used_while_the_project_has_a_port_on_it(manager):
     manager.client.create_resources(builders.an_admin(), 'segment', 'physnet1:vlan:3000-3001',
                                     {}, {})
     lease = running(manager, records.ReservationRequest('virtual:network', {}))
@@ -196,7 +196,7 @@ def test_a_host_whose_cell_does_not_answer_gives_no_sample(manager):
     assert sample(manager) == 1
 
 
-def test_what_has_not_begun_or_is_over_is_not_sampled(manager):
+def test_a_lease_is_sampled_only_while_it_runs(manager):
     manager.enrol(2)
     over = running(manager, end=1)
     manager.create(builders.a_lease(start=NOON + HOURS(5), end=NOON + HOURS(6)))

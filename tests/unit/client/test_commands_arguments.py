@@ -126,6 +126,11 @@ def test_a_malformed_reservation_is_refused_with_an_example(text, words):
     (' $rack != r 1 ', ['!=', '$rack', 'r 1']),
     ('capabilities:cpu == x86', ['==', '$capabilities:cpu', 'x86']),
     ('a<b', ['<', '$a', 'b']),
+    ('gpu="True"', ['==', '$gpu', 'True']),
+    ("rack != ' r 1 '", ['!=', '$rack', ' r 1 ']),
+    ('empty=""', ['==', '$empty', '']),
+    ('size>"19', ['>', '$size', '"19']),
+    ('quote="', ['==', '$quote', '"']),
 ])
 def test_a_condition_becomes_a_criterion(text, expected):
     assert arguments.requirement(text) == expected

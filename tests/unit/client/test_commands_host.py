@@ -146,7 +146,16 @@ def test_an_allocation_is_shown(run, hosts):
 def test_services_are_listed(run, requests_mock):
     service = {'id': 'one:8', 'binary': 'climate-manager', 'host': 'one', 'state': 'down',
                'since': '2030-05-01T08:00:00Z', 'last_seen': '2030-05-01T09:00:00Z',
-               'running_events': 3}
+               'running_events': 3, 'not_ready': None}
     requests_mock.get(f'{URL}/services', json={'services': [service]})
     del service['binary']
     assert run('service', 'list', '-f', 'json').json == [service]
+
+
+def test_a_manager_that_is_not_ready_is_listed_as_such(run, requests_mock):
+    requests_mock.get(f'{URL}/services', json={'services': [
+        {'id': 'one:8', 'binary': 'climate-manager', 'host': 'one', 'state': 'up',
+         'since': '2030-05-01T08:00:00Z', 'last_seen': '2030-05-01T09:00:00Z',
+         'running_events': 0, 'not_ready': 'Keystone: the login is refused'}]})
+    assert '| not ready |' in run('service', 'list').out
+    assert 'the login is refused' in run('service', 'list', '--long').out

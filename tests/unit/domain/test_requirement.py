@@ -325,3 +325,7 @@ def test_a_name_with_control_characters_is_refused_and_shown_escaped(character):
 
 def test_a_name_may_have_spaces_tabs_and_any_letters():
     assert met(['=', '$ünï\tcode 🐍', '1'], **{'ünï\tcode 🐍': '1'})
+
+
+def test_a_name_is_found_in_any_form_of_unicode():
+    assert met(['=', '$gro\u0308\u00dfe', '3'], größe='3')

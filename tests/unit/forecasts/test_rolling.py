@@ -30,7 +30,7 @@ def method(request):
 
 
 @pytest.mark.parametrize('series', [DAILY, WEEKLY], ids=['daily', 'weekly'])
-def test_a_series_that_repeats_itself_goes_on_so(method, series):
+def test_the_forecast_of_a_periodic_series_continues_it(method, series):
     found = rolling.forecast(method, series[:-base.WEEK], base.WEEK)
     assert np.abs(found.expected - series[-base.WEEK:]).max() < 0.05 * series.max()
     assert found.past_error < 0.05 * series.max()
@@ -55,7 +55,7 @@ def test_noise_is_smoothed_and_not_repeated():
     assert np.abs(smooth.expected - truth).mean() < 0.6 * np.abs(naive.expected - truth).mean()
 
 
-def test_a_wild_day_moves_what_is_expected_by_little():
+def test_an_unusual_day_changes_the_forecast_little():
     wild = DAILY.copy()
     wild[-base.DAY:] = 100
     for model, other in zip(*(methods()[1].models(each) for each in (DAILY, wild)), strict=True):
@@ -90,7 +90,7 @@ def test_a_past_that_is_too_short_has_no_bands():
     assert (found.low80, found.high95, found.past_error) == (None, None, None)
 
 
-def test_what_is_known_later_changes_no_earlier_forecast():
+def test_later_values_change_no_earlier_forecast():
     for method in methods():
         [*models] = method.models(WEEKLY)
         changed = WEEKLY.copy()

@@ -45,7 +45,7 @@ def columns(world):
 
 
 @hypothesis.given(worlds, lengths, st.integers(8, LAST), st.data())
-def test_ranges_are_what_the_plain_calendar_is(world, length, last, data):
+def test_ranges_equal_the_plain_calendar(world, length, last, data):
     window = span(0, last)
     plain = calendar.Calendar({place: [span(*each) for each in taken]
                                for place, taken in enumerate(world)}, length * TICK, window)
@@ -75,7 +75,7 @@ def free_by_adding(amount, taken, moment):
 
 @hypothesis.given(st.lists(st.lists(st.tuples(spans, amounts, st.integers(1, 2)), max_size=5),
                            max_size=4), wanted)
-def test_levels_are_what_is_free_at_each_moment(world, amount):
+def test_levels_are_the_free_resources_at_each_moment(world, amount):
     places, starts, ends = columns([[each for each, _, _ in taken] for taken in world])
     kinds = [(booked, 1 if booked is selection.WHOLE else copies)
              for taken in world for _, booked, copies in taken]

@@ -45,7 +45,7 @@ def test_a_mail_has_text_and_html_and_an_id(conf, box):
 
 
 @pytest.mark.parametrize(('answer', 'permanent'), [('550 Unknown.', True), ('451 Later.', False)])
-def test_a_recipient_that_the_server_refuses(conf, box, answer, permanent):
+def test_a_refused_recipient_is_undelivered_for_good_or_for_now(conf, box, answer, permanent):
     box.refusals = [answer]
     with mail.Mail(conf).session() as send:
         with pytest.raises(base.Undelivered, match=f'refused it: {answer}') as raised:
@@ -55,7 +55,7 @@ def test_a_recipient_that_the_server_refuses(conf, box, answer, permanent):
     assert len(box.mails) == 1
 
 
-def test_a_login_that_is_refused_blames_nobody_and_tells_no_password(conf, box):
+def test_a_refused_login_blames_no_receiver_and_shows_no_password(conf, box):
     conf.set_override('password', 'not-it', group='mail')
     with mail.Mail(conf).session() as send, pytest.raises(base.Down) as raised:
         send(a_message())

@@ -135,11 +135,11 @@ def test_an_address_that_is_not_public_is_refused_when_it_is_given(conf, address
     'https://..../', 'https://-/',
     'https://a..b/', f'https://{"a" * 64}.org/', f'https://{"a." * 127}org/',
     'https://exa%6dple.org/', 'https://a\\b/'])
-def test_what_is_no_https_address_is_refused(conf, address):
+def test_an_address_without_https_is_refused(conf, address):
     with pytest.raises(errors.BadField):
         webhook.Webhook(conf).checked(address)
 
 
-def test_a_public_address_is_taken(conf):
+def test_a_public_address_is_accepted(conf):
     assert webhook.Webhook(conf).checked('https://example.org/a?b=c') == (
         'https://example.org/a?b=c')

@@ -80,7 +80,7 @@ def test_a_reservation_counts_only_where_nova_reads_it():
 
 
 @pytest.mark.parametrize(('value', 'said'), [
-    ('{"end": "+1h", "end": "+9h"}', 'a key is given twice'),
+    ('{"end": "+1h", "end": "+9h"}', 'the key "end" is given twice'),
     ('{"name": ', 'is not JSON'), ('', 'is not JSON'), ('[' * 4000, 'is not JSON'),
     ('[]', 'is not an object'), ([], 'is not an object'), (None, 'is not an object'),
     ('null', 'is not an object'), ('7', 'is not an object'), (7, 'is not an object'),

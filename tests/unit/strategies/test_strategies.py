@@ -50,7 +50,7 @@ def test_an_unknown_strategy_is_refused_with_the_known():
         strategies.load(CONF, 'by-dice')
 
 
-def test_all_that_are_installed_are_named_and_can_be_loaded():
+def test_all_installed_strategies_are_named_and_can_be_loaded():
     assert strategies.names() == [
         'cheapest', 'fewest-instances', 'least-memory', 'stopped-first']
     for name in strategies.names():
