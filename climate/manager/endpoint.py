@@ -44,6 +44,7 @@ from climate.manager.planning import forecast
 from climate.manager.planning import plan_turns
 from climate.manager.planning import what_if
 from climate.manager.pools import allocations
+from climate.manager.pools import properties
 from climate.manager.pools import resources
 from climate.manager.pools import timeline
 from climate.manager.usage import pool_steps
@@ -93,6 +94,7 @@ class Endpoint:
         self._reservations = scheduler.Reservations(core)
         self._targets = targets.Targets(core)
         self._resources = resources.Resources(core)
+        self._properties = properties.Properties(core)
         self._allocations = allocations.Allocations(core)
         self._timelines = timeline.Timelines(core)
         self._offers = offers.Offers(core)
@@ -322,11 +324,11 @@ class Endpoint:
 
     @_answers
     def list_properties(self, context, pool):
-        return self._resources.properties(pool)
+        return self._properties.find(pool)
 
     @_answers
     def update_property(self, context, pool, name, private):
-        return self._resources.set_private(pool, name, private)
+        return self._properties.set_private(pool, name, private)
 
     @_answers
     def list_allocations(self, context, pool, resource_id=None, lease_id=None,
