@@ -9,7 +9,7 @@ from oslo_log import log
 import oslo_messaging as messaging
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.domain import availability
 from climate.domain import energy
 from climate.domain import forecast as forecast_records
@@ -65,7 +65,7 @@ def _answers(method):
     def called(self, context, *args, **kwargs):
         seconds = self._core.conf.manager.cloud_answer_seconds
         try:
-            with guard.answered_within(seconds):
+            with call_guard.answered_within(seconds):
                 return method(self, context, *args, **kwargs)
         except errors.LimitReached as error:
             limits.tell(self._core, context.project_id, error)

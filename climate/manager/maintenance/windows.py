@@ -12,7 +12,7 @@ import datetime
 from oslo_log import log
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.db import absences
 from climate.db import blocks
 from climate.db import engine
@@ -127,7 +127,7 @@ class Windows:
     def _each(self, window, mine, owned, over):
         """Close or reopen each Resource in the cloud; return how many that failed for."""
         failed = 0
-        with guard.before_each_call(owned.check):
+        with call_guard.before_each_call(owned.check):
             for each in mine:
                 failed += 1
                 with cores.isolated(f'Maintenance %s: {"reopening" if over else "closing"} %s %s',
