@@ -90,17 +90,17 @@ def milliseconds(climate_filter, request, hosts, rounds):
 
 def requests(hosts):
     """(what is asked for, its hints, what Climate answers or None where it is not asked)."""
-    from climate.nova import rules
+    from climate.nova import host_rules
     mine = frozenset(host.host for host in hosts[3::4 * RESERVATIONS])
     hints = {'reservation': ['r0']}
     yield 'ordinary', {}, None
     yield 'by aggregates alone', hints, None
     yield ('reservation is active', hints,
-           rules.Answer(active=True, usable=True, hosts=mine))
+           host_rules.ReservationAnswer(active=True, usable=True, hosts=mine))
     yield ('leased without room', hints,
-           rules.Answer(active=True, usable=True, ordinary=True))
+           host_rules.ReservationAnswer(active=True, usable=True, ordinary=True))
     yield ('reservation is over', hints,
-           rules.Answer(active=False, usable=False, reason='it has ended'))
+           host_rules.ReservationAnswer(active=False, usable=False, reason='it has ended'))
 
 
 def figures(form):

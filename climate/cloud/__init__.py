@@ -6,7 +6,6 @@ from climate.cloud import base
 from climate.cloud import registry
 
 Cloud = base.Cloud
-Services = base.Services
 
 # Names, so that the simulated cloud works without loading the SDKs.
 _DRIVERS = {
@@ -15,14 +14,14 @@ _DRIVERS = {
 }
 
 
-def build(conf, wanted=None):
+def build(conf, users=None):
     """Return the Cloud that [cloud] driver names. No service is called until it is used.
 
-    :param wanted: {name of an adapter: the plugins that use it}; None: all installed adapters.
+    :param users: {name of an adapter: the plugins that use it}; None: all installed adapters.
         Adapters that Climate itself uses are always connected.
     :raises CloudError: the configuration has no login.
     :raises ConfigurationError: an adapter is missing or does not load.
     """
     module, name = _DRIVERS[conf.cloud.driver]
-    adapters = registry.load(conf, conf.cloud.driver, wanted)
+    adapters = registry.load(conf, conf.cloud.driver, users)
     return getattr(importlib.import_module(module), name)(conf, adapters=adapters)

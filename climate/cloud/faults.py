@@ -12,16 +12,16 @@ FOREIGN = (keystone_errors.ClientException, requests.RequestException)
 _NO_ANSWER = (keystone_errors.ConnectionError, keystone_errors.RetriableConnectionFailure,
               keystone_errors.DiscoveryFailure, requests.ConnectionError, requests.Timeout,
               requests.exceptions.ChunkedEncodingError)
-# A 4xx of a service that is too busy, and the 5xx that refuse a request for good.
+# The 4xx of a service that is too busy, and the 5xx that refuse a request permanently.
 _TOO_BUSY = (408, 429)
-_REFUSED_FOR_GOOD = (501, 505)
+_REFUSED_PERMANENTLY = (501, 505)
 _TRUST_DEAD_STATUS = (401, 403, 404)
 _LOGIN = '/auth/tokens'
 
 
-def cloud_error(face, error):
-    """Return the CloudError for a foreign error that a method of a Face raised."""
-    return _cloud_error(face.service, error, face.trust_id, face.login_group)
+def cloud_error(interface, error):
+    """Return the CloudError for a foreign error that a method of a ServiceInterface raised."""
+    return _cloud_error(interface.service, error, interface.trust_id, interface.login_group)
 
 
 @contextlib.contextmanager
@@ -40,12 +40,26 @@ def mapped(service, trust_id=None, login_group='keystone'):
 
 @contextlib.contextmanager
 def ignored_if_absent():
-    """Ignore that what the block reads or deletes does not exist; a failed login is raised."""
+    """Ignore that the object of the block does not exist; raise the error of a failed login."""
+    with replaced(keystone_errors.NotFound, lambda error: None):
+        yield
+
+
+@contextlib.contextmanager
+def replaced(kinds, replacement):
+    """Raise another error in place of those of the block, except for a failed login.
+
+    :param kinds: a class, or a tuple of classes, of errors of keystoneauth.
+    :param replacement: callable(error) → the error to raise; None: ignore it.
+    """
     try:
         yield
-    except keystone_errors.NotFound as error:
+    except kinds as error:
         if is_login(error):
             raise
+        other = replacement(error)
+        if other is not None:
+            raise other from error
 
 
 def status_of(error):
@@ -64,13 +78,13 @@ def is_outage(status):
     was no answer with a status.
     """
     return status is not None and (
-        status in _TOO_BUSY or (status >= 500 and status not in _REFUSED_FOR_GOOD))
+        status in _TOO_BUSY or (status >= 500 and status not in _REFUSED_PERMANENTLY))
 
 
-def said(error):
-    """Return what a foreign error says, with the detail that keystoneauth leaves out."""
+def message_of(error):
+    """Return the message of a foreign error, with the detail that keystoneauth leaves out."""
     reason = str(error) or type(error).__name__
-    # Other answers than those of the API guidelines have no such list, or are no JSON.
+    # Answers that do not follow the API guidelines have no such list, or are not JSON.
     with contextlib.suppress(AttributeError, LookupError, TypeError, ValueError):
         detail = error.response.json()['errors'][0]['detail'].strip()
         return reason if detail in reason else f'{reason}: {detail}'
@@ -79,7 +93,7 @@ def said(error):
 
 def _cloud_error(service, error, trust_id, login_group):
     status = status_of(error)
-    reason = said(error)
+    reason = message_of(error)
     if is_login(error):
         service = 'Keystone'
         if trust_id is not None and status in _TRUST_DEAD_STATUS:
@@ -99,5 +113,5 @@ def is_login(error):
     """Return whether the request for a token failed, not the call that needed the token."""
     if isinstance(error, keystone_errors.HttpError):
         return (error.url or '').endswith(_LOGIN)
-    # A connection that failed has no address but that in its text.
+    # A failed connection has its address only in its text.
     return isinstance(error, keystone_errors.ConnectionError) and _LOGIN in str(error)

@@ -8,30 +8,31 @@ from climate.cloud import servers
 _PATCH = 'application/openstack-images-v2.1-json-patch'
 
 
-class Images(base.Images):
+class GlanceImages(base.Images):
     """Glance under one identity."""
 
-    def __init__(self, link):
-        super().__init__(link.trust_id, link.login_group)
-        self._adapter = link.rest(version='2')
+    def __init__(self, connection):
+        super().__init__(connection)
+        self._adapter = connection.rest(version='2')
 
     def made(self, key, project_id):
-        # To an administrator Glance lists the images of all projects.
+        # Glance lists the images of all projects to an administrator.
         owners = {project_id, self._adapter.get_project_id()}
-        found = []
+        images = []
         page = self._page(key)
         while page:
-            found += [_image(each) for each in page if each['owner'] in owners]
+            images += [_image(shown) for shown in page if shown['owner'] in owners]
             page = self._page(key, marker=page[-1]['id'])
-        return found
+        return images
 
     def give(self, image_id, project_id):
-        # Nova shares an image that one project makes of another's server; the owner needs no share.
-        wanted = {'/owner': project_id, '/visibility': 'private'}
+        # Nova shares an image if one project creates it of another's server; the owner needs no
+        # share.
+        fields = {'/owner': project_id, '/visibility': 'private'}
         self._adapter.patch(
             f'/images/{image_id}', headers={'Content-Type': _PATCH},
             json=[{'op': 'replace', 'path': path, 'value': value}
-                  for path, value in wanted.items()])
+                  for path, value in fields.items()])
 
     def delete(self, image_id):
         with faults.ignored_if_absent():
@@ -42,6 +43,12 @@ class Images(base.Images):
         return answer.json()['images']
 
 
-def _image(found):
-    return models.Image(id=found['id'], name=found['name'] or '', status=found['status'],
-                        owner=found['owner'], server_id=found.get(servers.SERVER_KEY))
+def _image(shown):
+    return models.Image(id=shown['id'], name=shown['name'] or '', status=shown['status'],
+                        owner=shown['owner'], server_id=shown.get(servers.SERVER_KEY))
+
+
+class RealGlanceAdapter(base.GlanceAdapter):
+    """Glance, by its REST API."""
+
+    interfaces = {'images': GlanceImages}

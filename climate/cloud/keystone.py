@@ -14,18 +14,18 @@ from climate.cloud import models
 
 _TRUSTS = '/OS-TRUST/trusts'
 _MOMENT = '%Y-%m-%dT%H:%M:%S.%fZ'
-# One for the trust that Climate makes of it, and one for the trust that a service makes of that.
+# One for the trust that Climate makes from it, and one for the trust of a service from that one.
 _REDELEGATIONS = 2
 _EARLIER = datetime.timedelta(hours=1)
 
 
-class Keystone(base.Keystone):
+class RealKeystone(base.Keystone):
     """Keystone under one identity."""
 
-    def __init__(self, link):
-        super().__init__(link.trust_id, link.login_group)
-        self._session = link.session
-        self._adapter = link.rest(version='3')
+    def __init__(self, connection):
+        super().__init__(connection)
+        self._session = connection.session
+        self._adapter = connection.rest(version='3')
 
     def create_trust(self, context, expires_at=None, redelegable=False):
         if not context.auth_token:
@@ -33,18 +33,18 @@ class Keystone(base.Keystone):
         # By id: a member may not look up names, and roles of domains may have the same name.
         roles = [{'id': role_id} for role_id in context.role_ids] or [
             {'name': name} for name in context.roles]
-        wanted = {
+        fields = {
             'trustor_user_id': context.user_id, 'trustee_user_id': self._session.get_user_id(),
             'project_id': context.project_id, 'impersonation': True,
             'expires_at': None if expires_at is None else expires_at.strftime(_MOMENT),
             'roles': roles,
         }
         if redelegable:
-            wanted |= {'allow_redelegation': True, 'redelegation_count': _REDELEGATIONS}
+            fields |= {'allow_redelegation': True, 'redelegation_count': _REDELEGATIONS}
         try:
             # The caller's token creates the trust, not that of Climate.
             answer = self._adapter.post(
-                _TRUSTS, json={'trust': wanted}, authenticated=False,
+                _TRUSTS, json={'trust': fields}, authenticated=False,
                 headers={'X-Auth-Token': context.auth_token})
         except (keystone_errors.Forbidden, keystone_errors.NotFound,
                 keystone_errors.BadRequest) as error:
@@ -55,24 +55,21 @@ class Keystone(base.Keystone):
         return _trust(answer.json()['trust'])
 
     def redelegate(self):
-        parent = self._adapter.get(f'{_TRUSTS}/{self.trust_id}').json()['trust']
+        parent = self._show(self.trust_id)
         left = parent['redelegation_count'] - 1
         if left < 1:
             raise errors.TrustRefused(reason=(
                 f'redelegation_count of trust {self.trust_id} is {left + 1}, not '
                 f'{_REDELEGATIONS}.'))
         # The token of a trust has the trustor as its user.
-        wanted = {name: parent[name] for name in (
+        fields = {name: parent[name] for name in (
             'trustor_user_id', 'trustee_user_id', 'project_id', 'impersonation')}
-        wanted |= {'allow_redelegation': True, 'redelegation_count': left,
+        fields |= {'allow_redelegation': True, 'redelegation_count': left,
                    'roles': [{'id': role['id']} for role in parent['roles']],
                    'expires_at': _a_little_before(parent['expires_at'])}
-        try:
-            answer = self._adapter.post(_TRUSTS, json={'trust': wanted})
-        except (keystone_errors.Forbidden, keystone_errors.BadRequest) as error:
-            if faults.is_login(error):
-                raise
-            raise errors.TrustRefused(reason=f'{error.message}') from error
+        with faults.replaced((keystone_errors.Forbidden, keystone_errors.BadRequest),
+                             lambda error: errors.TrustRefused(reason=f'{error.message}')):
+            answer = self._adapter.post(_TRUSTS, json={'trust': fields})
         return _trust(answer.json()['trust'])
 
     def delete_trust(self, trust_id):
@@ -82,29 +79,26 @@ class Keystone(base.Keystone):
     def trusts(self):
         answer = self._adapter.get(
             _TRUSTS, params={'trustee_user_id': self._session.get_user_id()})
-        return [_trust(found) for found in answer.json()['trusts']]
+        return [_trust(shown) for shown in answer.json()['trusts']]
 
     def roles_of_trust(self, trust_id):
         try:
-            found = self._adapter.get(f'{_TRUSTS}/{trust_id}').json()['trust']
+            return frozenset(_trust(self._show(trust_id)).roles)
         except keystone_errors.NotFound:
             return frozenset()
-        return frozenset(_trust(found).roles)
 
     def is_from_climate(self, trust_id, trustee_id):
         own_id = self._session.get_user_id()
-        try:
+        # Some policies hide the trusts of others; Climate may read its own.
+        with faults.replaced((keystone_errors.Forbidden, keystone_errors.NotFound),
+                             lambda error: None):
             for _ in range(_REDELEGATIONS + 1):
                 if trustee_id == own_id:
                     return True
                 if trust_id is None:
                     return False
-                found = self._adapter.get(f'{_TRUSTS}/{trust_id}').json()['trust']
-                trust_id, trustee_id = found.get('redelegated_trust_id'), found['trustee_user_id']
-        except (keystone_errors.Forbidden, keystone_errors.NotFound) as error:
-            # Some policies hide the trusts of others; Climate may read its own.
-            if faults.is_login(error):
-                raise
+                trust = self._show(trust_id)
+                trust_id, trustee_id = trust.get('redelegated_trust_id'), trust['trustee_user_id']
         return False
 
     def has_role(self, user_id, project_id):
@@ -112,30 +106,33 @@ class Keystone(base.Keystone):
             assignments = self._adapter.get('/role_assignments', params={
                 'user.id': user_id, 'scope.project.id': project_id, 'effective': 'true'})
             user = self._read('user', user_id)
-            # Keystone lists the roles of those that are disabled, too, but gives them no token.
+            # Keystone also lists the roles of disabled users, but gives them no token.
             if not (self._is_enabled(user) and self._is_enabled(self._read('project', project_id))):
                 return False
         except keystone_errors.NotFound:
-            # Keystone also knows no roles of a user, or in a project, that was deleted.
+            # A deleted user has no roles in Keystone, and a deleted project neither.
             return False
         if assignments.json()['role_assignments']:
             return True
-        # The roles that an identity provider gives by its groups are in no list of Keystone.
+        # Keystone lists no roles that an identity provider gives by its groups.
         return None if user.get('federated') else False
 
-    def _is_enabled(self, found):
-        """Return whether a user or a project, and the domain that it is in, are enabled."""
-        domain_id = found.get('domain_id')
-        return found.get('enabled', True) and (
+    def _show(self, trust_id):
+        return self._adapter.get(f'{_TRUSTS}/{trust_id}').json()['trust']
+
+    def _is_enabled(self, shown):
+        """Return whether a user or a project, and its domain, are enabled."""
+        domain_id = shown.get('domain_id')
+        return shown.get('enabled', True) and (
             domain_id is None or self._read('domain', domain_id).get('enabled', True))
 
-    def _read(self, kind, found_id):
+    def _read(self, kind, object_id):
         """Return the user, project or domain of that id, as Keystone shows it."""
-        return self._adapter.get(f'/{kind}s/{parse.quote(found_id, safe="")}').json()[kind]
+        return self._adapter.get(f'/{kind}s/{parse.quote(object_id, safe="")}').json()[kind]
 
 
 def _a_little_before(expires_at):
-    """Return a moment of Keystone at which no other trust expires; None, never, stays None."""
+    """Return a moment before another, at which no other trust expires; None, never, stays None."""
     if expires_at is None:
         return None
     earlier = datetime.timedelta(
@@ -143,9 +140,15 @@ def _a_little_before(expires_at):
     return (timeutils.parse_isotime(expires_at) - earlier).strftime(_MOMENT)
 
 
-def _trust(found):
-    expires_at = found.get('expires_at')
+def _trust(shown):
+    expires_at = shown.get('expires_at')
     return models.Trust(
-        id=found['id'], project_id=found['project_id'], trustor_id=found['trustor_user_id'],
-        roles=tuple(role['name'] for role in found.get('roles', ())),
+        id=shown['id'], project_id=shown['project_id'], trustor_id=shown['trustor_user_id'],
+        roles=tuple(role['name'] for role in shown.get('roles', ())),
         expires_at=None if expires_at is None else timeutils.parse_isotime(expires_at))
+
+
+class RealKeystoneAdapter(base.KeystoneAdapter):
+    """Keystone, by its REST API."""
+
+    interfaces = {'keystone': RealKeystone}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frozen records of what the cloud holds."""
+"""Frozen records of objects of the cloud: hosts, servers, networks, stacks, clusters, trusts."""
 import dataclasses
 import datetime
 
@@ -28,13 +28,13 @@ class Hypervisor:
 
 
 @dataclasses.dataclass(frozen=True)
-class Compute:
+class ComputeService:
     """A compute service.
 
     :ivar host: its service host.
     :ivar enabled: whether it takes new servers.
     :ivar reason: the reason given when it was disabled; None if none was given.
-    :ivar answers: False if its cell does not answer. Nova then knows nothing else of it, and leaves
+    :ivar answers: False if its cell does not answer. Nova then shows nothing else of it, and leaves
         its servers out of lists.
     """
 
@@ -53,14 +53,14 @@ class Server:
     :ivar status: Nova's status, such as ACTIVE.
     :ivar task: Nova's task state, such as shelving; None if no task is running.
     :ivar metadata: {key: text}, as users see it.
-    :ivar flavor: the Flavor that it has, as Nova keeps it with the server (its id may be empty,
-        for Nova shows the name alone); None where the call did not ask for it.
-    :ivar locked: its user, or an administrator, lets nobody but administrators change it.
-    :ivar hypervisor: the hypervisor_hostname it is on; None where it is not placed, or Nova does
-        not say. A service host may have several.
-    :ivar hints: the scheduler hints of its boot, {name: (texts)}; None where the call did not ask
-        for them, or Nova does not show them.
-    :ivar zone: the availability zone that its user asked for, which it does not leave; None: none,
+    :ivar flavor: the Flavor that Nova stores with the server, perhaps without its id; None if the
+        call did not request it.
+    :ivar locked: whether only administrators may change it.
+    :ivar hypervisor: the hypervisor_hostname it is on; None if it is not placed, or Nova does not
+        show it. A service host may have several.
+    :ivar hints: the scheduler hints of its boot, {name: (texts)}; None if the call did not request
+        them, or Nova does not show them.
+    :ivar zone: the availability zone that its user requested, which it does not leave; None: none,
         or Nova does not show it.
     """
 
@@ -79,7 +79,7 @@ class Server:
 
 
 @dataclasses.dataclass(frozen=True)
-class Move:
+class ServerMigration:
     """Nova's record of the migration of a server from one host to another.
 
     :ivar id: increases with each migration.
@@ -181,7 +181,7 @@ class Trust:
 
 def named(aggregates, name):
     """Return the Aggregate of that name, or None."""
-    return next((each for each in aggregates if each.name == name), None)
+    return next((aggregate for aggregate in aggregates if aggregate.name == name), None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,7 +216,7 @@ class Network:
 class FloatingIP:
     """A floating IP of a project.
 
-    :ivar id: empty for one that is to be created.
+    :ivar id: empty if it does not exist yet.
     :ivar port_id: the port that it points to; None: no port.
     :ivar status: ACTIVE while a router serves it; DOWN.
     """
@@ -238,7 +238,7 @@ class StackPart:
     :ivar kind: its type in Heat, such as OS::Nova::Server.
     :ivar properties: {name: value}, resolved; only a preview has them.
     :ivar status: such as DELETE_FAILED; only a stack that exists has it.
-    :ivar reason: Heat's words about the status.
+    :ivar reason: Heat's text about the status.
     """
 
     name: str
@@ -250,7 +250,7 @@ class StackPart:
 
 @dataclasses.dataclass(frozen=True)
 class StackPreview:
-    """What a stack would consist of.
+    """The parameters and the parts that a stack would have.
 
     :ivar parameters: {name: value} of all parameters that the template declares.
     :ivar parts: all StackParts, those of nested stacks too.
@@ -266,7 +266,7 @@ class Stack:
 
     :ivar action: Heat's action, such as CREATE.
     :ivar progress: IN_PROGRESS, COMPLETE or FAILED.
-    :ivar reason: Heat's words about them.
+    :ivar reason: Heat's text about them.
     """
 
     id: str
@@ -300,7 +300,7 @@ class Cluster:
     """A cluster of Magnum.
 
     :ivar status: Magnum's status, such as CREATE_COMPLETE.
-    :ivar reason: Magnum's words for the status; empty if there are none.
+    :ivar reason: Magnum's text about the status; empty if there is none.
     :ivar flavor_id: the id or the name of the flavor of its first workers, or None.
     """
 
@@ -317,9 +317,9 @@ class NodeGroup:
     """A group of nodes of a cluster that have one flavor.
 
     :ivar status: Magnum's status, such as CREATE_COMPLETE.
-    :ivar reason: Magnum's words for the status; empty if there are none.
+    :ivar reason: Magnum's text about the status; empty if there is none.
     :ivar role: 'worker' or 'master', or another text that the owner chose for workers.
-    :ivar is_default: whether it was made with the cluster; such a group cannot be deleted.
+    :ivar is_default: whether it was created with the cluster; such a group cannot be deleted.
     """
 
     id: str
@@ -333,7 +333,16 @@ class NodeGroup:
 
 @dataclasses.dataclass(frozen=True)
 class Quota:
-    """A quota of a project: the limit, None without one, and how much of it is used."""
+    """A quota of a project.
+
+    :ivar limit: None: without a limit.
+    :ivar used: the amount that is in use or reserved.
+    """
 
     limit: int | None
     used: int
+
+    @property
+    def free(self) -> int | None:
+        """Return the amount that is left; None: without a limit."""
+        return None if self.limit is None else max(0, self.limit - self.used)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The networks of Neutron and what hangs on them, as records."""
+"""Frozen records of networks on segments, and of ports, routers and trunks."""
 import dataclasses
 
 #: A segment: the name of its physical network, its type such as "vlan", and its id.
@@ -8,7 +8,7 @@ Segment = tuple[str, str, int]
 
 @dataclasses.dataclass(frozen=True)
 class SegmentNetwork:
-    """A network with what only administrators see of it.
+    """A network with the segment that only administrators see.
 
     :ivar segment: the Segment that it is on; None: Neutron names none, or several.
     """
@@ -26,7 +26,7 @@ class SegmentNetwork:
 class Port:
     """A port of a network.
 
-    :ivar owner: what uses it, such as "compute:nova" or "network:router_interface"; empty: nothing.
+    :ivar owner: its user, such as "compute:nova" or "network:router_interface"; empty: nothing.
     :ivar device_id: the id of the server or router that uses it; empty: none.
     """
 

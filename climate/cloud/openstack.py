@@ -6,9 +6,9 @@ import threading
 
 from climate import errors
 from climate.cloud import base
+from climate.cloud import call_guard
+from climate.cloud import connection
 from climate.cloud import faults
-from climate.cloud import guard
-from climate.cloud import link
 from climate.cloud import probes
 from climate.cloud import session
 
@@ -32,17 +32,18 @@ class OpenStackCloud(base.Cloud):
         self._connected = connected
         self._pool = futures.ThreadPoolExecutor(conf.nova.concurrency, 'climate-cloud')
         self._kinds = {
-            face: (name, guard.guarded(kind, (*faults.FOREIGN, *adapter.foreign),
-                                       faults.cloud_error, _READ_ATTEMPTS))
-            for name, adapter in adapters.items() for face, kind in adapter.faces.items()}
+            interface: (name, call_guard.guarded(kind, (*faults.FOREIGN, *adapter.foreign),
+                                                 faults.cloud_error, _READ_ATTEMPTS))
+            for name, adapter in adapters.items()
+            for interface, kind in adapter.interfaces.items()}
         self._service = self._services(connected.get, self._sessions.login_group)
-        # {trust id: (session, Services)}; the most recently used one is last.
+        # {trust id: (session, CloudServices)}; the most recently used one is last.
         self._users = collections.OrderedDict()
         self._lock = threading.Lock()
 
     def log_in(self):
         for name, connected in self._connected.items():
-            with guard.counted('Keystone'), faults.mapped(
+            with call_guard.counted('Keystone'), faults.mapped(
                     'Keystone', login_group=self._sessions.login_group(name)):
                 connected.get_token()
 
@@ -58,7 +59,7 @@ class OpenStackCloud(base.Cloud):
             raise errors.TrustDead(service='Keystone', reason='there is no trust.')
         login_session, services = self._user(trust_id)
         # Log in now, so that a caller can act without the user if the trust is dead.
-        with guard.counted('Keystone'), faults.mapped('Keystone', trust_id):
+        with call_guard.counted('Keystone'), faults.mapped('Keystone', trust_id):
             login_session.get_token()
         return services
 
@@ -76,9 +77,13 @@ class OpenStackCloud(base.Cloud):
             return self._users[trust_id]
 
     def _services(self, session_for, login_for=lambda group: 'keystone', trust_id=None):
-        """Return the Services of one identity; both callables take the name of an option group."""
-        def make(face):
-            group, kind = self._kinds[face]
-            return kind(link.Link(self._conf, group, session_for(group), self._pool, trust_id,
-                                  login_for(group)))
-        return base.Services(self._kinds, make)
+        """Return the CloudServices of one identity.
+
+        :param session_for: callable(name of an option group) → the session.
+        :param login_for: callable(name of an option group) → the group whose login it uses.
+        """
+        def make(interface):
+            group, kind = self._kinds[interface]
+            return kind(connection.ServiceConnection(
+                self._conf, group, session_for(group), self._pool, trust_id, login_for(group)))
+        return base.CloudServices(self._kinds, make)

@@ -8,8 +8,8 @@ from keystoneauth1 import exceptions as keystone_errors
 
 from climate import errors
 from climate.cloud import base
+from climate.cloud import concurrency
 from climate.cloud import faults
-from climate.cloud import parallel
 
 _VERSION = '1.29'
 _EMPTY_ATTEMPTS = 5
@@ -20,40 +20,40 @@ _SLOTS = {'reserved': 0, 'min_unit': 1, 'max_unit': 1, 'step_size': 1, 'allocati
 _CHANGED_MEANWHILE = 'placement.concurrent_update'
 
 
-class Placement(base.Placement):
+class RealPlacement(base.Placement):
     """Placement under one identity."""
 
-    def __init__(self, link):
-        super().__init__(link.trust_id, link.login_group)
-        self._pool = link.pool
+    def __init__(self, connection):
+        super().__init__(connection)
+        self._pool = connection.pool
         # {name of a child provider: its uuid}.
         self._children = {}
-        self._adapter = link.rest(default_microversion=_VERSION)
+        self._adapter = connection.rest(default_microversion=_VERSION)
 
     def ensure_child(self, hypervisor_name, child_name):
-        found = self._find(child_name)
-        if found is not None:
-            return found
+        child = self._find(child_name)
+        if child is not None:
+            return child
         body = {'name': child_name, 'uuid': str(uuid.uuid4()),
                 'parent_provider_uuid': self._provider(hypervisor_name)}
         try:
             self._adapter.post('/resource_providers', json=body)
         except keystone_errors.Conflict:
             # Another manager has created it at the same time.
-            found = self._find(child_name)
-            if found is None:
+            child = self._find(child_name)
+            if child is None:
                 raise
-            return found
+            return child
         return body['uuid']
 
     def empty_child(self, child_name):
-        found = self._find(child_name)
+        child = self._find(child_name)
+        if child is None:
+            return
         for attempt in range(1, _EMPTY_ATTEMPTS + 1):
-            if found is None:
-                return
             try:
                 with faults.ignored_if_absent():
-                    self._adapter.delete(f'/resource_providers/{found}/inventories')
+                    self._adapter.delete(f'/resource_providers/{child}/inventories')
                 return
             except keystone_errors.Conflict as error:
                 self._refuse_conflict(error, is_last=attempt == _EMPTY_ATTEMPTS)
@@ -63,15 +63,18 @@ class Placement(base.Placement):
 
     def set_slots(self, child_name, resource_class, count):
         if not count:
-            found = self._find(child_name)
-            if found is not None:
-                self._remove_inventory(found, resource_class)
+            child = self._find(child_name)
+            if child is not None:
+                self._remove_inventory(child, resource_class)
             return
-        found = self._child(child_name)
-        if found is None:
+        child = self._child(child_name)
+        if child is None:
             raise errors.ResourceNotFound(pool='host', resource=child_name)
         try:
-            self._add_or_set(found, resource_class, count)
+            try:
+                self._add_inventory(child, resource_class, {**_SLOTS, 'total': count})
+            except keystone_errors.Conflict:
+                self._set_inventory(child, resource_class, count)
         except keystone_errors.NotFound:
             # Somebody has deleted the provider; there may be another one of its name.
             self._children.pop(child_name, None)
@@ -79,14 +82,13 @@ class Placement(base.Placement):
 
     def delete_class(self, resource_class):
         try:
-            answer = self._adapter.get('/resource_providers',
-                                       params={'resources': f'{resource_class}:1'})
+            providers = self._providers(resources=f'{resource_class}:1')
         except keystone_errors.BadRequest:
             # Placement answers this if it knows no such class.
             if self._has_class(resource_class):
                 raise
             return
-        for provider in answer.json()['resource_providers']:
+        for provider in providers:
             self._remove_inventory(provider['uuid'], resource_class)
         try:
             with faults.ignored_if_absent():
@@ -101,19 +103,13 @@ class Placement(base.Placement):
             return True
         return False
 
-    def _add_or_set(self, provider, resource_class, count):
-        try:
-            self._add_inventory(provider, resource_class, {**_SLOTS, 'total': count})
-        except keystone_errors.Conflict:
-            self._set_inventory(provider, resource_class, count)
-
     def _child(self, name):
         """Return the uuid of a child provider, which Climate never deletes; or None."""
         if name not in self._children:
-            found = self._find(name)
-            if found is None:
+            child = self._find(name)
+            if child is None:
                 return None
-            self._children[name] = found
+            self._children[name] = child
         return self._children[name]
 
     def _add_inventory(self, provider, resource_class, inventory):
@@ -131,7 +127,7 @@ class Placement(base.Placement):
         """
         address = f'/resource_providers/{provider}/inventories/{resource_class}'
         for _ in range(_REMOVE_ATTEMPTS):
-            # A conflict does not tell whether units are in use or another client was faster.
+            # A conflict does not show whether units are in use or another client was faster.
             with contextlib.suppress(keystone_errors.Conflict):
                 with faults.ignored_if_absent():
                     self._adapter.delete(address)
@@ -141,26 +137,26 @@ class Placement(base.Placement):
     def _set_inventory(self, provider, resource_class, count):
         """Set the units of a class at the provider with that uuid; retry if others write too."""
         address = f'/resource_providers/{provider}/inventories'
-        wanted = {**_SLOTS, 'total': count} if count else None
+        target = {**_SLOTS, 'total': count} if count else None
         for attempt in range(1, _WRITE_ATTEMPTS + 1):
             body = self._adapter.get(address).json()
-            known = body['inventories'].pop(resource_class, None)
-            if known == wanted:
+            present = body['inventories'].pop(resource_class, None)
+            if present == target:
                 return
             try:
-                if known is None:
-                    self._add_inventory(provider, resource_class, wanted)
+                if present is None:
+                    self._add_inventory(provider, resource_class, target)
                 else:
-                    body['inventories'] |= {resource_class: wanted} if count else {}
+                    body['inventories'] |= {resource_class: target} if count else {}
                     self._adapter.put(address, json=body)
                 return
             except keystone_errors.Conflict as error:
                 self._refuse_conflict(error, is_last=attempt == _WRITE_ATTEMPTS)
 
     def _refuse_conflict(self, error, is_last):
-        """Raise the error of a write, unless another client was faster and there is another try.
+        """Raise the error of a write, unless another client was faster and it can be repeated.
 
-        :raises StillBusy: units that the write takes away are in use.
+        :raises StillBusy: units that the write removes are in use.
         """
         if _code(error) != _CHANGED_MEANWHILE:
             raise errors.StillBusy(service=self.service, reason=str(error)) from error
@@ -169,47 +165,38 @@ class Placement(base.Placement):
 
     def classes(self):
         answer = self._adapter.get('/resource_classes')
-        return frozenset(each['name'] for each in answer.json()['resource_classes'])
+        return frozenset(listed['name'] for listed in answer.json()['resource_classes'])
 
     def children(self, prefix):
-        answer = self._adapter.get('/resource_providers')
-        found = [(each['name'], each['uuid']) for each in answer.json()['resource_providers']
-                 if each['name'].startswith(prefix)]
-        inventories = parallel.each(self._pool, self._inventory_of, [key for _, key in found])
-        return {name: inventory for (name, _), inventory in zip(found, inventories, strict=True)
-                if inventory is not None}
-
-    def _inventory_of(self, provider):
-        """Return the inventory of a provider, or None if it has just been deleted."""
-        with faults.ignored_if_absent():
-            return self._read(provider, 'inventories')
-        return None
+        return self._read_all(
+            {provider['name']: provider['uuid'] for provider in self._providers()
+             if provider['name'].startswith(prefix)},
+            lambda provider: self._read(provider, 'inventories'))
 
     def traits(self, hypervisor_name):
-        return frozenset(self._of_provider(hypervisor_name, 'traits'))
+        return frozenset(self._read(self._provider(hypervisor_name), 'traits'))
 
     def inventory(self, hypervisor_name):
-        return self._of_provider(hypervisor_name, 'inventories')
+        return self._read(self._provider(hypervisor_name), 'inventories')
 
     def survey(self, hypervisor_names):
-        return self._of_each(hypervisor_names, lambda provider: (
+        return self._read_hypervisors(hypervisor_names, lambda provider: (
             frozenset(self._read(provider, 'traits')), self._read(provider, 'inventories')))
 
     def held(self, hypervisor_names):
-        return self._of_each(hypervisor_names, lambda provider: {
-            consumer: each['resources']
-            for consumer, each in self._read(provider, 'allocations').items()})
+        return self._read_hypervisors(hypervisor_names, lambda provider: {
+            consumer: allocation['resources']
+            for consumer, allocation in self._read(provider, 'allocations').items()})
 
     def candidates(self, shapes):
         shapes = list(shapes)
         if not shapes:
             return {}
-        answer = self._adapter.get('/resource_providers')
-        names = {each['uuid']: each['name'] for each in answer.json()['resource_providers']
-                 if each['uuid'] == each['root_provider_uuid']}
-        found = parallel.each(self._pool, self._candidates, shapes)
+        names = {provider['uuid']: provider['name'] for provider in self._providers()
+                 if provider['uuid'] == provider['root_provider_uuid']}
+        hosts_by_shape = concurrency.call_all(self._pool, self._candidates, shapes)
         return {shape: {names[root]: free for root, free in hosts.items() if root in names}
-                for shape, hosts in zip(shapes, found, strict=True)}
+                for shape, hosts in zip(shapes, hosts_by_shape, strict=True)}
 
     def _candidates(self, shape):
         """Return {uuid of a root provider that fits the shape: {resource class: free units}}."""
@@ -218,47 +205,51 @@ class Placement(base.Placement):
             'resources': ','.join(f'{name}:{units}' for name, units in shape.resources),
             'required': ','.join(required)}).json()
         providers = answer['provider_summaries']
-        usable = {providers[each]['root_provider_uuid']
-                  for request in answer['allocation_requests'] for each in request['allocations']}
-        found = {root: collections.Counter() for root in usable}
+        usable = {providers[provider]['root_provider_uuid']
+                  for request in answer['allocation_requests']
+                  for provider in request['allocations']}
+        free = {root: collections.Counter() for root in usable}
         for provider in providers.values():
-            free = found.get(provider['root_provider_uuid'])
-            if free is not None:
-                free.update({name: has['capacity'] - has['used']
-                             for name, has in provider['resources'].items()})
-        return {root: dict(free) for root, free in found.items()}
+            root = provider['root_provider_uuid']
+            if root in free:
+                free[root].update({name: resource['capacity'] - resource['used']
+                                   for name, resource in provider['resources'].items()})
+        return {root: dict(units) for root, units in free.items()}
 
-    def _of_each(self, hypervisor_names, read):
+    def _read_hypervisors(self, names, read):
         """Return {name: the result of ``read(uuid)``} of hypervisors that have a provider."""
-        answer = self._adapter.get('/resource_providers')
-        known = {each['name']: each['uuid'] for each in answer.json()['resource_providers']}
-        names = [name for name in hypervisor_names if name in known]
+        known = {provider['name']: provider['uuid'] for provider in self._providers()}
+        return self._read_all({name: known[name] for name in names if name in known}, read)
 
-        def read_one(name):
+    def _read_all(self, providers, read):
+        """Return {name: the result of ``read(uuid)``} of providers, {name: uuid}.
+
+        Providers that have just been deleted are left out.
+        """
+        def read_one(provider):
             with faults.ignored_if_absent():
-                return read(known[name])
-            # It has just been deleted.
+                return read(provider)
             return None
-        results = parallel.each(self._pool, read_one, names)
-        return {name: result for name, result in zip(names, results, strict=True)
+        results = concurrency.call_all(self._pool, read_one, providers.values())
+        return {name: result for name, result in zip(providers, results, strict=True)
                 if result is not None}
 
-    def _of_provider(self, name, what):
-        return self._read(self._provider(name), what)
-
-    def _read(self, provider, what):
-        return self._adapter.get(f'/resource_providers/{provider}/{what}').json()[what]
+    def _read(self, provider, subject):
+        return self._adapter.get(f'/resource_providers/{provider}/{subject}').json()[subject]
 
     def _provider(self, hypervisor_name):
-        found = self._find(hypervisor_name)
-        if found is None:
+        provider = self._find(hypervisor_name)
+        if provider is None:
             raise errors.ResourceNotFound(pool='host', resource=hypervisor_name)
-        return found
+        return provider
+
+    def _providers(self, **filters):
+        answer = self._adapter.get('/resource_providers', params=filters)
+        return answer.json()['resource_providers']
 
     def _find(self, name):
         """Return the uuid of the provider of exactly that name, or None."""
-        answer = self._adapter.get('/resource_providers', params={'name': name})
-        return next((each['uuid'] for each in answer.json()['resource_providers']), None)
+        return next((provider['uuid'] for provider in self._providers(name=name)), None)
 
 
 def _code(error):
@@ -266,3 +257,9 @@ def _code(error):
         return error.response.json()['errors'][0].get('code')
     except (AttributeError, LookupError, ValueError):
         return None
+
+
+class RealPlacementAdapter(base.PlacementAdapter):
+    """Placement, by its REST API."""
+
+    interfaces = {'placement': RealPlacement}

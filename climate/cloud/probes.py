@@ -7,8 +7,8 @@ import re
 from keystoneauth1 import exceptions as keystone_errors
 
 from climate import errors
+from climate.cloud import concurrency
 from climate.cloud import faults
-from climate.cloud import parallel
 
 # urllib3's text around the reason of a failed connection, which is kept.
 _AROUND_ERRNO = re.compile(r'HTTPS?ConnectionPool\(.*\[Errno -?\d+\] ([\w ]+).*', re.DOTALL)
@@ -17,14 +17,14 @@ _NO_TOKEN = 'it cannot be called, because Keystone issues no token.'
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class ProbeResult:
     """The result of the probe of one service.
 
     :ivar name: the name of its adapter and of its option group.
-    :ivar problem: what is wrong, in words; None: the service answers.
-    :ivar may_pass: the service was not reached, so the problem may be temporary.
+    :ivar problem: a description of the problem; None: the service answers.
+    :ivar may_pass: whether the service was not reached, so the problem may be temporary.
     :ivar reason: the text of the error that the service or the connection gave, or None.
-    :ivar by_login: it is Keystone that gave no token for the service.
+    :ivar by_login: whether the problem is that Keystone issued no token for the service.
     """
 
     name: str
@@ -35,24 +35,24 @@ class Answer:
 
 
 def ask(cloud):
-    """Probe all connected services; return their Answers, sorted by name.
+    """Probe all connected services; return their ProbeResults, sorted by name.
 
     Keystone is probed first, because the others need its token. They are probed all at once.
     """
     services = cloud.as_service()
-    keystone = _answer('keystone', cloud.adapters['keystone'], services)
+    keystone = _probe('keystone', cloud.adapters['keystone'], services)
 
-    def answer(name):
+    def probe(name):
         if keystone.may_pass:
-            return Answer(name, _NO_TOKEN, may_pass=True)
-        found = _answer(name, cloud.adapters[name], services)
-        same = found.by_login and found.reason == keystone.reason
-        return dataclasses.replace(found, problem=_NO_TOKEN) if same else found
+            return ProbeResult(name, _NO_TOKEN, may_pass=True)
+        result = _probe(name, cloud.adapters[name], services)
+        same = result.by_login and result.reason == keystone.reason
+        return dataclasses.replace(result, problem=_NO_TOKEN) if same else result
 
     others = sorted(set(cloud.adapters) - {'keystone'})
     with futures.ThreadPoolExecutor(len(others) or 1, 'probe') as pool:
-        return sorted([keystone, *parallel.each(pool, answer, others)],
-                      key=lambda each: each.name)
+        return sorted([keystone, *concurrency.call_all(pool, probe, others)],
+                      key=lambda result: result.name)
 
 
 def check(cloud):
@@ -61,31 +61,32 @@ def check(cloud):
     :raises CloudUnreachable: some services do not answer; none refuses.
     :raises CloudError: some services refuse; the message names their option groups.
     """
-    failed = [each for each in ask(cloud) if each.problem is not None]
-    refused = [each for each in failed if not each.may_pass]
+    failed = [result for result in ask(cloud) if result.problem is not None]
+    refused = [result for result in failed if not result.may_pass]
     if failed:
-        kind, found = ((errors.CloudError, refused) if refused
-                       else (errors.CloudUnreachable, failed))
-        text = ' '.join(f'[{each.name}] {each.problem}' for each in found)
-        raise kind(text, service=', '.join(each.name.capitalize() for each in found), reason=text)
+        kind, reported = ((errors.CloudError, refused) if refused
+                          else (errors.CloudUnreachable, failed))
+        text = ' '.join(f'[{result.name}] {result.problem}' for result in reported)
+        raise kind(text, service=', '.join(result.name.capitalize() for result in reported),
+                   reason=text)
 
 
-def _answer(name, adapter, services):
+def _probe(name, adapter, services):
     try:
         adapter.probe(services)
     except errors.CloudError as error:
-        text = _AROUND_ERRNO.sub(r'\1', error.message) + _way_out(name, error.__cause__)
-        return Answer(name, text, isinstance(error, errors.CloudUnreachable),
-                      error.details.get('reason'), faults.is_login(error.__cause__))
+        text = _AROUND_ERRNO.sub(r'\1', error.message) + _advice(name, error.__cause__)
+        return ProbeResult(name, text, isinstance(error, errors.CloudUnreachable),
+                           error.details.get('reason'), faults.is_login(error.__cause__))
     except (LookupError, TypeError, ValueError) as error:
-        return Answer(name, f'the answer is not one of {name} ({type(error).__name__}: {error}). '
-                            f'Is the endpoint in [{name}], or in the service catalog, the right '
-                            'one?')
-    return Answer(name)
+        return ProbeResult(name, (
+            f'the answer is not one of {name} ({type(error).__name__}: {error}). Is the endpoint '
+            f'in [{name}], or in the service catalog, the right one?'))
+    return ProbeResult(name)
 
 
-def _way_out(name, error):
-    """Return a sentence on how to mend a foreign error, or an empty text.
+def _advice(name, error):
+    """Return a sentence on how to correct a foreign error, or an empty text.
 
     :param name: the option group of the service.
     """

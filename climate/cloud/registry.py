@@ -18,18 +18,18 @@ def namespace(driver):
     return f'climate.cloud.{driver}'
 
 
-def load(conf, driver, wanted=None):
-    """Return {name: Adapter class} of the wanted adapters and of those that Climate itself uses.
+def load(conf, driver, users=None):
+    """Return {name: Adapter class} of the used adapters, with those that Climate itself uses.
 
     This registers their options in `conf`.
 
-    :param wanted: {name: the plugins that use it}; None: all installed adapters.
+    :param users: {name: the plugins that use it}; None: all installed adapters.
     :raises ConfigurationError: one is missing, broken or wrongly configured.
     """
-    if wanted is None:
-        wanted = dict.fromkeys(loading.installed(namespace(driver)), ('nobody',))
-    users = sorted({**wanted, **OWN}.items())
-    adapters = _loaded(driver, tuple((name, ', '.join(plugins)) for name, plugins in users))
+    if users is None:
+        users = dict.fromkeys(loading.installed(namespace(driver)), ('nobody',))
+    adapters = _loaded(driver, tuple((name, ', '.join(plugins)) for name, plugins in sorted(
+        {**users, **OWN}.items())))
     register(conf, adapters)
     if driver != 'simulated':
         for adapter in adapters.values():
@@ -64,8 +64,9 @@ def list_opts():
 def checked(driver, adapters, users):
     """Check adapters and return them: {name: Adapter class}.
 
-    :param users: {name: who uses it, in words}.
-    :raises ConfigurationError: one is not an Adapter of that name, or two have the same face.
+    :param users: {name: its users, in words}.
+    :raises ConfigurationError: one is not an Adapter of that name, or two have the same
+        interface.
     """
     owners = {}
     for name, adapter in adapters.items():
@@ -74,19 +75,20 @@ def checked(driver, adapters, users):
             raise errors.ConfigurationError(
                 f'{namespace(driver)}: "{name}", which {users[name]} uses, is not an Adapter with '
                 'an option group of that name.')
-        for face in adapter.faces:
-            other = owners.setdefault(face, name)
+        for interface in adapter.interfaces:
+            other = owners.setdefault(interface, name)
             if other != name:
                 raise errors.ConfigurationError(
-                    f'{namespace(driver)}: both "{other}" and "{name}" have the face "{face}".')
+                    f'{namespace(driver)}: both "{other}" and "{name}" have the interface '
+                    f'"{interface}".')
     return adapters
 
 
 @functools.cache
-def _loaded(driver, wanted):
+def _loaded(driver, pairs):
     """Load and return {name: Adapter class}, once in a process.
 
-    :param wanted: pairs (name, who uses it, in words).
+    :param pairs: pairs (name, its users, in words).
     """
-    users, group = dict(wanted), namespace(driver)
+    users, group = dict(pairs), namespace(driver)
     return checked(driver, loading.load(group, users, group, users), users)

@@ -1,15 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The connections of openstacksdk."""
-from openstack import connection
+"""The base class of interfaces that use openstacksdk, which is loaded only with one of them."""
+import contextlib
+import functools
+
+from openstack import connection as sdk_connection
+from openstack import exceptions
 from openstack.config import cloud_region
 
+from climate import errors
+from climate.cloud import base
 
-def connected(link, service_type):
-    """Return a Connection for one type of service, which calls it with the session of `link`.
 
-    Its proxy asks the service for its versions, so it is a part of the first call.
-    """
-    # Connection itself passes no region on, and the first endpoint of any region would be used.
-    return connection.Connection(config=cloud_region.from_conf(
-        link.conf, session=link.session, service_types={service_type},
-        region_name=link.region_name))
+class SdkInterface(base.ServiceInterface):
+    """An interface whose calls openstacksdk makes with the session of its connection."""
+
+    #: The type of the service in the catalog, which also names its proxy.
+    SERVICE_TYPE = ''
+
+    def __init__(self, connection):
+        super().__init__(connection)
+        self._connection = connection
+
+    @functools.cached_property
+    def _proxy(self):
+        """The proxy of the service. It asks for the versions, so it is created by the first call.
+
+        Connection itself passes no region on, and the first endpoint of any region would be used.
+        """
+        region = sdk_connection.Connection(config=cloud_region.from_conf(
+            self._connection.conf, session=self._connection.session,
+            service_types={self.SERVICE_TYPE}, region_name=self._connection.region_name))
+        return getattr(region, self.SERVICE_TYPE.replace('-', '_'))
+
+    @contextlib.contextmanager
+    def _or_busy(self, kinds=exceptions.ConflictException, reason_of=str):
+        """Raise StillBusy if the service refuses because of the state of an object.
+
+        :param kinds: the class, or a tuple of classes, of these refusals.
+        :param reason_of: callable(error) → the reason.
+        """
+        try:
+            yield
+        except kinds as error:
+            raise errors.StillBusy(service=self.service, reason=reason_of(error)) from error

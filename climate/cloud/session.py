@@ -10,11 +10,12 @@ from oslo_config import cfg
 import requests
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
+from climate.cloud import concurrency
 from climate.conf import checking
 
 _TOO_BUSY = (429, 503)
-# A part of an address that has a digit, and the name of the first field of a body.
+# A part of an address with a digit, and the name of the first field of a body.
 _ID = re.compile(r'/[^/]*\d[^/]*')
 _ACTION = re.compile(r'\s*\{\s*"(\w+)"')
 _SCHEMES = ('http://', 'https://')
@@ -46,7 +47,7 @@ class Sessions:
 
     def as_service(self, group):
         """Return a session for the service of an option group, as Climate itself."""
-        return self._session(group, self._own_login(group) or self._login)
+        return self.as_user(group, self._own_login(group) or self._login)
 
     def login_group(self, group):
         """Return the name of the option group whose login the service of `group` uses."""
@@ -58,12 +59,6 @@ class Sessions:
 
     def as_user(self, group, login):
         """Return a session for the service of an option group, with the login of a user."""
-        return self._session(group, login)
-
-    def _own_login(self, group):
-        return None if group == 'keystone' else load_login(self._conf, group)
-
-    def _session(self, group, login):
         options = {name: self._option(group, opt) for opt, name in _CONNECTION_OPTS.items()}
         # 0 means no limit, for which keystoneauth expects None.
         options['timeout'] = options['timeout'] or None
@@ -75,6 +70,9 @@ class Sessions:
             auth=login, session=self._http[group], user_agent='climate',
             discovery_cache=self._versions.setdefault(group, {}), **options)
 
+    def _own_login(self, group):
+        return None if group == 'keystone' else load_login(self._conf, group)
+
     def _option(self, group, name):
         own = self._conf[group][name]
         return self._conf.keystone[name] if own is None or own is False else own
@@ -85,14 +83,14 @@ def load_login(conf, group, **overrides):
     # Registered again after the file was read: auth_section may name a group without options.
     loading.register_auth_conf_options(conf, group)
     try:
-        found = loading.load_auth_from_conf_options(conf, group, **overrides)
+        login = loading.load_auth_from_conf_options(conf, group, **overrides)
         section = conf[group].auth_section or group
-        if found is not None and 'auth_url' in conf[section]:
+        if login is not None and 'auth_url' in conf[section]:
             if not conf[section].auth_url:
                 raise checking.WrongValue(f'[{section}] auth_url is not set. Write the URL of '
                                           'Keystone, such as https://keystone.example.org:5000/v3.')
             checking.url(conf, section, 'auth_url')
-        return found
+        return login
     except (exceptions.NoMatchingPlugin, cfg.NoSuchGroupError) as error:
         raise checking.WrongValue(
             f'[{group}] auth_type or auth_section: {error}. Write password, '
@@ -102,38 +100,38 @@ def load_login(conf, group, **overrides):
 def _connections(group, most, **options):
     """Return a requests.Session that makes at most `most` calls of a service at once."""
     http = requests.Session()
-    turns = guard.Turns(most, group.capitalize())
+    queue = concurrency.CallQueue(most, group.capitalize())
     for scheme in _SCHEMES:
-        http.mount(scheme, _InTurn(turns, pool_maxsize=most, **options))
+        http.mount(scheme, _QueueingHTTPAdapter(queue, pool_maxsize=most, **options))
     return http
 
 
-class _InTurn(keystone_session.TCPKeepAliveAdapter):
+class _QueueingHTTPAdapter(keystone_session.TCPKeepAliveAdapter):
     """An HTTP adapter that observes the concurrency limit of its service.
 
-    :ivar turns: the guard.Turns of the service.
+    :ivar queue: the CallQueue of the service.
     """
 
-    def __init__(self, turns, **options):
-        self.turns = turns
+    def __init__(self, queue, **options):
+        self.queue = queue
         super().__init__(**options)
 
     def send(self, request, timeout=None, **kwargs):
-        with self.turns:
-            timeout = guard.seconds_left(timeout)
+        with self.queue:
+            timeout = call_guard.seconds_left(timeout)
             if timeout == 0:
                 raise requests.Timeout('There was no time left for this call.', request=request)
             began = time.monotonic()
             answer = super().send(request, timeout=timeout, **kwargs)
             if answer.status_code in _TOO_BUSY:
-                self.turns.pace.refused()
+                self.queue.limit.refused()
             else:
-                self.turns.pace.answered(kind_of(request), time.monotonic() - began)
+                self.queue.limit.answered(kind_of(request), time.monotonic() - began)
             return answer
 
 
 def kind_of(request):
-    """Return the method and the address of a request without ids, and the action it asks for."""
+    """Return the method and the address of a request without ids, and its action."""
     path = _ID.sub('/*', request.path_url.partition('?')[0])
     action = _ACTION.match(_text(request.body)) if path.endswith(('/action', '/actions')) else None
     return request.method, path, action and action[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cinder's hosts: their services, and what is on them."""
+"""Cinder's hosts: their services, volumes and snapshots."""
 from openstack import exceptions
 from openstack import resource
 from openstack.block_storage.v3 import snapshot
@@ -7,10 +7,10 @@ from openstack.block_storage.v3 import volume
 
 from climate import errors
 from climate.cloud import base
-from climate.cloud import cinder
+from climate.cloud import sdk
 from climate.cloud import volume_models as models
 
-_EVERYBODY = {'all_projects': True}
+_OF_ALL_PROJECTS = {'all_projects': True}
 
 
 class _Volume(volume.Volume):
@@ -26,82 +26,94 @@ class _Snapshot(snapshot.Snapshot):
     _query_mapping = resource.QueryParameters('host', all_projects='all_tenants')
 
 
-class StorageHosts(base.StorageHosts):
+class CinderHosts(sdk.SdkInterface, base.StorageHosts):
     """The hosts of storage back ends under one identity."""
 
-    def __init__(self, link):
-        super().__init__(link.trust_id, link.login_group)
-        self._connected = cinder.Connected(link)
+    SERVICE_TYPE = 'block-storage'
 
     def services(self):
-        answer = self._connected.cinder.get('/os-services')
+        answer = self._proxy.get('/os-services')
         exceptions.raise_from_response(answer)
-        return [models.Service(
-            binary=each['binary'], host=each['host'], enabled=each['status'] == 'enabled',
-            up=each['state'] == 'up', reason=each.get('disabled_reason') or None,
-            frozen=bool(each.get('frozen')), zone=each.get('zone'))
-            for each in answer.json()['services']]
+        return [models.StorageService(
+            binary=shown['binary'], host=shown['host'], enabled=shown['status'] == 'enabled',
+            up=shown['state'] == 'up', reason=shown.get('disabled_reason') or None,
+            frozen=bool(shown.get('frozen')), zone=shown.get('zone'))
+            for shown in answer.json()['services']]
 
     def volumes_on(self, host):
         return self._volumes(host=host)
 
     def snapshots_on(self, host):
-        return [models.Snapshot(id=each.id, name=each.name or '', status=each.status)
-                for each in _Snapshot.list(self._connected.cinder, base_path='/snapshots/detail',
-                                           host=host, **_EVERYBODY)]
+        return [snapshot_of(shown) for shown in _Snapshot.list(
+            self._proxy, base_path='/snapshots/detail', host=host, **_OF_ALL_PROJECTS)]
 
-    def volumes_to_come(self):
-        found = [*self._volumes(status='creating'), *self._volumes(status='retyping'),
-                 *self._volumes(migration_status='starting')]
-        return [each for each in found if each.status != 'creating' or each.backend is None]
+    def unplaced_volumes(self):
+        volumes = [*self._volumes(status='creating'), *self._volumes(status='retyping'),
+                   *self._volumes(migration_status='starting')]
+        return [volume for volume in volumes
+                if volume.status != 'creating' or volume.backend is None]
 
     def disable(self, service_host, reason):
-        found = self._find(service_host)
-        if found is None:
+        service = self._find(service_host)
+        if service is None:
             raise errors.ResourceNotFound(pool='backend', resource=service_host)
-        if not found.enabled:
-            return found.reason == reason
+        if not service.enabled:
+            return service.reason == reason
         self._put('disable-log-reason', service_host, disabled_reason=reason)
-        found = self._find(service_host)
-        if found is None or found.enabled:
+        service = self._find(service_host)
+        if service is None or service.enabled:
             raise errors.CloudError(service=self.service, reason=(
                 f'it did not disable the service {service_host}, though it says so.'))
-        return found.reason == reason
+        return service.reason == reason
 
     def enable(self, service_host, reason):
-        found = self._find(service_host)
-        if found is None or (not found.enabled and found.reason != reason):
+        service = self._find(service_host)
+        if service is None or (not service.enabled and service.reason != reason):
             return False
-        if found.enabled:
+        if service.enabled:
             return True
         self._put('enable', service_host)
         if self._is_enabled(service_host):
             return True
-        if not found.frozen:
+        if not service.frozen:
             # Cinder 29.0.0 accepts "enable" and does nothing; "thaw" enables a service, too.
             for action in ('freeze', 'thaw'):
-                self._ask(action, {'host': service_host})
+                self._request(action, {'host': service_host})
             if self._is_enabled(service_host):
                 return True
         raise errors.CloudError(service=self.service, reason=(
             f'it did not enable the service {service_host}, though it says so. Enable it by hand, '
             'if need be in the database of Cinder.'))
 
-    def _volumes(self, **which):
-        return [cinder.volume_of(each) for each in _Volume.list(
-            self._connected.cinder, base_path='/volumes/detail', **_EVERYBODY, **which)]
+    def _volumes(self, **filters):
+        return [volume_of(shown) for shown in _Volume.list(
+            self._proxy, base_path='/volumes/detail', **_OF_ALL_PROJECTS, **filters)]
 
     def _find(self, service_host):
-        return next((each for each in self.services()
-                     if (each.binary, each.host) == (self.BINARY, service_host)), None)
+        return next((service for service in self.services()
+                     if (service.binary, service.host) == (self.BINARY, service_host)), None)
 
     def _is_enabled(self, service_host):
-        found = self._find(service_host)
-        return found is not None and found.enabled
+        service = self._find(service_host)
+        return service is not None and service.enabled
 
-    def _put(self, action, service_host, **more):
-        self._ask(action, {'binary': self.BINARY, 'host': service_host, **more})
+    def _put(self, action, service_host, **fields):
+        self._request(action, {'binary': self.BINARY, 'host': service_host, **fields})
 
-    def _ask(self, action, body):
-        exceptions.raise_from_response(
-            self._connected.cinder.put(f'/os-services/{action}', json=body))
+    def _request(self, action, body):
+        exceptions.raise_from_response(self._proxy.put(f'/os-services/{action}', json=body))
+
+
+def volume_of(shown):
+    """Return a volume of openstacksdk as a Volume."""
+    return models.Volume(
+        id=shown.id, name=shown.name or '', size_gb=shown.size, status=shown.status,
+        project_id=shown.project_id or '', type_name=shown.volume_type or '',
+        server_ids=tuple(attachment['server_id'] for attachment in shown.attachments or ()
+                         if attachment.get('server_id')),
+        backend=shown.host or None, zone=shown.availability_zone or None)
+
+
+def snapshot_of(shown):
+    """Return a snapshot of openstacksdk as a VolumeSnapshot."""
+    return models.VolumeSnapshot(id=shown.id, name=shown.name or '', status=shown.status)

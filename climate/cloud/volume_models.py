@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frozen records of what Cinder holds."""
+"""Frozen records of the objects of Cinder."""
 import dataclasses
 import math
 import typing
@@ -11,8 +11,7 @@ class Backend:
 
     :ivar name: ``host@backend#pool``.
     :ivar backend_name: the name by which volume types choose it.
-    :ivar usable_gb: the room that Cinder gives to volumes there, free or not; None if the driver
-        does not know it.
+    :ivar usable_gb: the capacity for volumes, free or not; None if the driver does not report it.
     """
 
     name: str
@@ -21,13 +20,13 @@ class Backend:
 
 
 @dataclasses.dataclass(frozen=True)
-class Service:
+class StorageService:
     """A service of Cinder.
 
     :ivar host: ``host@backend`` of a service of volumes.
     :ivar enabled: whether it gets new volumes.
     :ivar reason: the reason given when it was disabled; None if none was given.
-    :ivar frozen: whether an administrator has frozen it, which keeps new volumes off, too.
+    :ivar frozen: whether an administrator has frozen it; it then gets no new volumes either.
     :ivar zone: its availability zone; None if it is not known.
     """
 
@@ -61,7 +60,7 @@ class Volume:
     :ivar type_name: the name of its volume type.
     :ivar server_ids: the servers to which it is attached.
     :ivar backend: the name of its back end; None if it never got one, or the caller may not see it.
-    :ivar zone: its availability zone; None if Cinder does not tell it.
+    :ivar zone: its availability zone; None if Cinder does not show it.
     """
 
     id: str
@@ -76,7 +75,7 @@ class Volume:
 
 
 @dataclasses.dataclass(frozen=True)
-class Snapshot:
+class VolumeSnapshot:
     """A snapshot of a volume.
 
     :ivar status: Cinder's status: creating, available, error …
@@ -87,38 +86,21 @@ class Snapshot:
     status: str
 
 
-@dataclasses.dataclass(frozen=True)
-class Quota:
-    """A quota of a project.
-
-    :ivar limit: None: without limit.
-    :ivar used: what is in use or about to be.
-    """
-
-    limit: int | None
-    used: int
-
-    @property
-    def free(self) -> int | None:
-        """Return how much is left; None: without limit."""
-        return None if self.limit is None else max(0, self.limit - self.used)
-
-
 def usable_gb(capabilities: dict[str, typing.Any]) -> int | None:
-    """Return the room of a back end for volumes, from its capabilities as Cinder shows them.
+    """Return the capacity of a back end for volumes, from its capabilities as Cinder shows them.
 
     Cinder admits volumes up to the total without the reserved share, times the over-subscription
     ratio if the driver provisions thinly. The free figure is as old as the last poll and not used.
     """
     total: typing.Any = capabilities.get('total_capacity_gb')
     try:
-        room = float(total)
+        total_gb = float(total)
         reserved = float(capabilities.get('reserved_percentage') or 0)
         ratio = float(capabilities.get('max_over_subscription_ratio') or 1)
     except (TypeError, ValueError):
-        # "infinite" and "unknown" are no numbers to count with; "auto" is no ratio.
+        # "infinite" and "unknown" are not numbers; "auto" is not a ratio.
         return None
-    if not math.isfinite(room * ratio):
+    if not math.isfinite(total_gb * ratio):
         return None
     is_thin = str(capabilities.get('thin_provisioning_support')).lower() == 'true'
-    return int(room * (1 - reserved / 100) * (ratio if is_thin else 1))
+    return int(total_gb * (1 - reserved / 100) * (ratio if is_thin else 1))

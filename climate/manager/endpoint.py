@@ -10,7 +10,7 @@ from oslo_log import log
 import oslo_messaging as messaging
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.domain import availability
 from climate.domain import energy
 from climate.domain import forecast as forecast_records
@@ -45,6 +45,7 @@ from climate.manager.planning import forecast
 from climate.manager.planning import plan_turns
 from climate.manager.planning import what_if
 from climate.manager.pools import allocations
+from climate.manager.pools import properties
 from climate.manager.pools import resources
 from climate.manager.pools import timeline
 from climate.manager.usage import reports
@@ -63,7 +64,7 @@ def _called_by_rpc(method):
     def called(self, context, *args, **kwargs):
         seconds = self._core.conf.manager.cloud_answer_seconds
         try:
-            with guard.answered_within(seconds):
+            with call_guard.answered_within(seconds):
                 return method(self, context, *args, **kwargs)
         except errors.LimitReached as error:
             limit_notices.report_reached(self._core, context.project_id, error)
@@ -100,6 +101,7 @@ class Endpoint:
         self._reservations = scheduler.Reservations(core)
         self._targets = targets.Targets(core)
         self._resources = resources.ResourceRequests(core)
+        self._properties = properties.Properties(core)
         self._allocations = allocations.AllocationLists(core)
         self._timelines = timeline.Timelines(core)
         self._offers = offers.Offers(core)
@@ -278,10 +280,10 @@ class Endpoint:
         return self._resources.find(pool, marker, limit, most_bytes)
 
     def list_properties(self, context, pool):
-        return self._resources.properties(pool)
+        return self._properties.find(pool)
 
     def update_property(self, context, pool, name, private):
-        return self._resources.set_private(pool, name, private)
+        return self._properties.set_private(pool, name, private)
 
     def list_allocations(self, context, pool, resource_id=None, lease_id=None,
                          reservation_id=None):

@@ -3,7 +3,7 @@
 from oslo_log import log
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 
 LOG = log.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class Login:
             self._core.cloud.log_in()
             return
         # Events wait for the first check, so a service that hangs must not delay it for long.
-        with guard.answered_within(self._core.conf.manager.cloud_answer_seconds):
+        with call_guard.answered_within(self._core.conf.manager.cloud_answer_seconds):
             self._core.cloud.check()
         self._accepted = True
 

@@ -10,7 +10,7 @@ from prometheus_client import core as prometheus
 
 from climate import errors
 from climate import version
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.db import deliveries
 from climate.db import failed_bills
 from climate.db import health as stored
@@ -66,7 +66,7 @@ class Collector:
     def _own(self):
         """Yield the metrics that this process knows by itself."""
         yield from self._core.counts.collect()
-        yield from guard.CALLS.collect()
+        yield from call_guard.CALLS.collect()
         yield self._attempts()
         yield prometheus.GaugeMetricFamily(
             'climate_events_running', 'Events that this manager is carrying out',

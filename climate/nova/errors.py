@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The errors with which a request to boot with a lease is refused."""
+"""The errors that refuse a request to boot with a lease."""
 
-#: What reading foreign JSON may raise; deeply nested JSON raises RecursionError.
+#: The errors of reading foreign JSON; deeply nested JSON raises RecursionError.
 UNREADABLE = (ValueError, KeyError, TypeError, RecursionError)
 
 
-class Refused(Exception):
+class BootRefused(Exception):
     """The request is refused; the text names the field and how to correct it.
 
     :ivar status: the HTTP status.
@@ -18,18 +18,18 @@ class Refused(Exception):
         self.retry_seconds = retry_seconds
 
 
-class BadRequest(Refused):
+class BadBootRequest(BootRefused):
     """The request itself is wrong."""
 
     def __init__(self, field, reason):
         super().__init__(400, f'{field}: {reason}')
 
 
-class LeasedAlready(Refused):
+class LeasedAlready(BootRefused):
     """The server belongs to a lease that exists, so Climate creates none for it."""
 
 
-class Unreachable(Refused):
+class ClimateUnreachable(BootRefused):
     """Climate cannot be reached, or its answer cannot be used."""
 
     def __init__(self, retry_seconds):

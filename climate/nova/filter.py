@@ -21,16 +21,16 @@ from nova.scheduler import filters
 from nova.scheduler import utils
 from oslo_log import log
 
+from climate.nova import host_rules
 from climate.nova import options
-from climate.nova import question
-from climate.nova import rules
+from climate.nova import reservation_client
 from climate.nova import scheduler_hints
 
 LOG = log.getLogger(__name__)
 
 # A request that boots several leased servers names the reservations of all; see boots.MOST_SERVERS.
 _MOST_RESERVATIONS = 100
-# Each costs a call: after this many, no further reservation is asked about if a host passed.
+# Each reservation costs a call: after this many, the filter stops asking if a host passed.
 _BATCH = 10
 
 
@@ -59,7 +59,7 @@ class ClimateFilter(filters.BaseHostFilter):
             passed, refused = self._sorted(hosts, request)
             if not passed and scheduler_hints.demands_host(spec_obj):
                 passed = self._by_server(hosts, request)
-        except _Refused as error:
+        except _AllHostsRefused as error:
             passed, refused = [], {str(error): len(hosts)}
         if request.reservations is not None and not passed:
             LOG.info('Request with the %s reservation=%s of project %s has no host: %s',
@@ -73,28 +73,29 @@ class ClimateFilter(filters.BaseHostFilter):
         return bool(self.filter_all([host_state], spec_obj))
 
     def _sorted(self, hosts, request):
-        """Return (the hosts that pass, {reason: how many hosts it refuses})."""
+        """Return (the hosts that pass, {reason: number of hosts that it refuses})."""
         if request.reservations is None or self._climate is None:
-            return _judged(hosts, rules.Judge(request, self._names))
-        for answers, some_cached in self._answers(request):
-            judge = rules.Judge(request, self._names, answers)
-            passed, refused = _judged(hosts, judge)
-            is_old = some_cached and (judge.doubtful or not passed)
+            return _apply(host_rules.HostRules(request, self._names), hosts)
+        for answers, any_cached in self._answers(request):
+            rules = host_rules.HostRules(request, self._names, answers)
+            passed, refused = _apply(rules, hosts)
+            is_outdated = any_cached and (rules.doubtful or not passed)
             if passed:
                 break
-        if is_old:
+        if is_outdated:
             # A cached answer contradicts the aggregates or leaves no host, and the reservation
             # may have changed since: ask again.
-            judge = rules.Judge(request, self._names, self._answers_of_now(request, answers))
-            passed, refused = _judged(hosts, judge)
+            answers = self._uncached_answers(request, answers)
+            passed, refused = _apply(host_rules.HostRules(request, self._names, answers), hosts)
         return passed, refused
 
     def _answers(self, request):
-        """Yield ({reservation id: Answer}, whether one came from the cache), growing each time."""
+        """Yield ({reservation id: answer}, whether one came from the cache), growing."""
         named = request.reservations
         if len(named) > _MOST_RESERVATIONS:
-            raise _Refused(f'because it names more than {_MOST_RESERVATIONS} reservations')
-        answers, some_cached = {}, False
+            raise _AllHostsRefused(
+                f'because it names more than {_MOST_RESERVATIONS} reservations')
+        answers, any_cached = {}, False
         with _refusing():
             if len(named) > _BATCH and request.server_id is not None:
                 # Servers booted together share the hint; one reservation may be this server's.
@@ -102,27 +103,28 @@ class ClimateFilter(filters.BaseHostFilter):
                 if answers:
                     yield answers, False
             for first in range(0, len(named) or 1, _BATCH):
-                some_cached |= self._ask(named[first:first + _BATCH], request, answers)
-                yield answers, some_cached
+                any_cached |= self._ask(named[first:first + _BATCH], request, answers)
+                yield answers, any_cached
             if any(answer.ordinary for answer in answers.values()):
                 # The server counts as one without a hint, so its flavor decides.
-                some_cached |= self._ask(request.of_flavor, request, answers)
-                yield answers, some_cached
+                any_cached |= self._ask(request.of_flavor, request, answers)
+                yield answers, any_cached
 
     def _ask(self, reservations, request, answers):
-        """Add Climate's answers to `answers`; return whether one came from the cache."""
-        some_cached = False
-        for each in reservations:
-            answer, is_cached = self._climate.ask(each, request.project_id)
+        """Add the answers of Climate to `answers`; return whether one was cached."""
+        any_cached = False
+        for named_id in reservations:
+            answer, is_cached = self._climate.ask(named_id, request.project_id)
             # The answer is about a reservation, also if a lease was named.
-            answers[answer.reservation_id or each] = _counting(answer, request)
-            some_cached |= is_cached
-        return some_cached
+            answers[answer.reservation_id or named_id] = _counting(answer, request)
+            any_cached |= is_cached
+        return any_cached
 
-    def _answers_of_now(self, request, answers):
+    def _uncached_answers(self, request, answers):
         with _refusing():
-            return {each: _counting(self._climate.ask_anew(each, request.project_id), request)
-                    for each in answers}
+            return {reservation_id: _counting(
+                        self._climate.ask_uncached(reservation_id, request.project_id), request)
+                    for reservation_id in answers}
 
     def _by_server(self, hosts, request):
         """Return the hosts that pass for a server without a hint, leased after it was booted."""
@@ -131,15 +133,15 @@ class ClimateFilter(filters.BaseHostFilter):
         with _refusing():
             answers = self._of_server(request)
         own = dataclasses.replace(request, reservations=list(answers), by_flavor=False)
-        return _judged(hosts, rules.Judge(own, self._names, answers))[0]
+        return _apply(host_rules.HostRules(own, self._names, answers), hosts)[0]
 
     def _of_server(self, request):
-        """Return {reservation id: Answer} of the reservation of the server; empty: it has none."""
-        found = self._climate.ask_server(request.server_id, request.project_id)
-        return {} if found is None else dict([found])
+        """Return {reservation id: answer} of the reservation of the server; {}: it has none."""
+        answer = self._climate.ask_server(request.server_id, request.project_id)
+        return {} if answer is None else {answer.reservation_id: answer}
 
 
-class _Refused(Exception):
+class _AllHostsRefused(Exception):
     """The request is refused on all hosts; the text says why."""
 
 
@@ -148,31 +150,32 @@ def _refusing():
     """Refuse the request if Climate gives no answer."""
     try:
         yield
-    except question.Unreachable as error:
-        raise _Refused(f'because Climate cannot be asked ({error})') from error
+    except reservation_client.NoAnswer as error:
+        raise _AllHostsRefused(f'because Climate cannot be asked ({error})') from error
 
 
 def _climate(conf):
-    """Return the question.Climate, or None if the aggregates alone decide."""
+    """Return the ReservationClient, or None if the aggregates alone decide."""
     adapter = options.adapter(conf) if conf.climate.ask_climate else None
     if adapter is None:
         LOG.warning('ClimateFilter decides by aggregates alone: %s in [climate]',
                     'there is no auth_type' if conf.climate.ask_climate
                     else 'ask_climate is false')
         return None
-    return question.Climate(adapter, conf.climate.cache_seconds)
+    return reservation_client.ReservationClient(adapter, conf.climate.cache_seconds)
 
 
 def _counting(answer, request):
-    """Return the Answer as it counts for a server, which may outlive its reservation."""
-    if request.exists and answer is question.UNKNOWN:
+    """Return the answer as it counts for a server, which may outlive its reservation."""
+    if request.exists and answer is reservation_client.UNKNOWN:
         # The server could not have booted with an unknown reservation, so its lease was purged
         # and it is an ordinary server now.
         return dataclasses.replace(answer, ordinary=True)
     return answer
 
 
-def _judged(hosts, judge):
-    refusals = judge.refusals([(host.host, host.aggregates) for host in hosts])
+def _apply(rules, hosts):
+    """Return (the hosts that pass, a Counter of the reasons of the other hosts)."""
+    refusals = rules.refusals([(host.host, host.aggregates) for host in hosts])
     passed = [host for host, reason in zip(hosts, refusals, strict=True) if reason is None]
     return passed, collections.Counter(reason for reason in refusals if reason is not None)

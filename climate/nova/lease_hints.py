@@ -27,10 +27,10 @@ _DURATION_HELP = 'seconds, or text such as "90m", "1d12h"'
 
 
 @dataclasses.dataclass(frozen=True)
-class Hints:
-    """What the hints of a request say about leases.
+class LeaseHints:
+    """The hints of a request that concern leases.
 
-    :ivar reserved: whether a lease is wanted; None if the hint is missing.
+    :ivar reserved: whether a lease is requested; None if the hint is missing.
     :ivar params: the checked `lease_params`; None if the hint is missing.
     :ivar reservation: whether the request names existing reservations.
     :ivar named_id: the id in the hint `reservation`, of a reservation or a lease; None if the hint
@@ -44,70 +44,70 @@ class Hints:
 
 
 def read(body):
-    """Return the Hints in the body of a request to boot.
+    """Return the LeaseHints in the body of a request to boot.
 
-    :raises BadRequest: a hint is malformed, or two contradict each other.
+    :raises BadBootRequest: a hint is malformed, or two contradict each other.
     """
     parts = [body[key] for key in KEYS if key in body]
     for key in KEYS:
         if not isinstance(body.get(key, {}), dict):
-            raise errors.BadRequest(key, 'it must be an object: {"reserved": true, …}.')
+            raise errors.BadBootRequest(key, 'it must be an object: {"reserved": true, …}.')
     named = scheduler_hints.RESERVATION in parts[0] if parts else False
     ids = scheduler_hints.ids(parts[0][scheduler_hints.RESERVATION]) if named else None
-    return Hints(_agreed(parts, _RESERVED, _flag), _agreed(parts, _PARAMS, _params), named,
-                 ids[0] if ids is not None and len(ids) == 1 else None)
+    return LeaseHints(_agreed(parts, _RESERVED, _flag), _agreed(parts, _PARAMS, _params), named,
+                      ids[0] if ids is not None and len(ids) == 1 else None)
 
 
 def without(body):
     """Return a copy of `body` without the two hints, and without keys that are empty then."""
-    found = dict(body)
+    changed = dict(body)
     for key in KEYS:
-        if key in found:
-            found[key] = {name: value for name, value in found[key].items()
-                          if name not in (_RESERVED, _PARAMS)}
-            if not found[key]:
-                del found[key]
-    return found
+        if key in changed:
+            changed[key] = {name: value for name, value in changed[key].items()
+                            if name not in (_RESERVED, _PARAMS)}
+            if not changed[key]:
+                del changed[key]
+    return changed
 
 
-def wanted(hints, default_days=None):
+def lease_params(hints, default_days=None):
     """Return the parameters of the lease for the request, or None if it gets none.
 
-    :param default_days: length of the lease of a request that asks for none; None: it gets none.
-    :raises BadRequest: the hints cannot be combined, or the length of the lease is missing.
+    :param default_days: length of the lease of a request without hints; None: it gets no lease.
+    :raises BadBootRequest: the hints cannot be combined, or the length of the lease is missing.
     """
     by_default = default_days is not None and not hints.reservation
     if hints.reserved and hints.reservation:
-        raise errors.BadRequest(_RESERVED, (
+        raise errors.BadBootRequest(_RESERVED, (
             'the hint reservation already names a reservation: leave one of the two out.'))
     if not hints.reserved and hints.params is not None and (
             hints.reserved is False or not by_default):
-        raise errors.BadRequest(_PARAMS, (
+        raise errors.BadBootRequest(_PARAMS, (
             'it needs the hint reserved=True too: add that, or leave lease_params out.'))
     if not hints.reserved and not by_default:
         return None
     params = dict(hints.params or {})
     if 'end' not in params and 'duration' not in params:
         if not by_default:
-            raise errors.BadRequest(_PARAMS, (
+            raise errors.BadBootRequest(_PARAMS, (
                 f'"end" or "duration" is missing: say how long the lease lasts: {_EXAMPLE}.'))
         params['duration'] = f'{default_days}d'
     return params
 
 
 def _agreed(parts, name, read_one):
-    found = [read_one(part[name]) for part in parts if name in part]
-    if len(found) == 2 and found[0] != found[1]:
-        raise errors.BadRequest(name, f'{KEYS[0]} and {KEYS[1]} contradict each other: leave one '
-                                      'of the two out.')
-    return found[0] if found else None
+    values = [read_one(part[name]) for part in parts if name in part]
+    if len(values) == 2 and values[0] != values[1]:
+        raise errors.BadBootRequest(name, (
+            f'{KEYS[0]} and {KEYS[1]} contradict each other: leave one of the two out.'))
+    return values[0] if values else None
 
 
 def _flag(value):
     # 1 and true are accepted, 1.0 and lists are not.
     text = str(value).lower() if isinstance(value, (str, bool, int)) else None
     if text not in _FLAGS:
-        raise errors.BadRequest(_RESERVED, f'{_shown(value)} is neither True nor False.')
+        raise errors.BadBootRequest(_RESERVED, f'{_shown(value)} is neither True nor False.')
     return _FLAGS[text]
 
 
@@ -115,23 +115,23 @@ def _params(value):
     if isinstance(value, str):
         value = _parsed(value)
     if not isinstance(value, dict):
-        raise errors.BadRequest(_PARAMS, (
+        raise errors.BadBootRequest(_PARAMS, (
             f'{_shown(value)} is not an object: write {_EXAMPLE}, as JSON.'))
     unknown = sorted(value.keys() - set(_KNOWN))
     if unknown:
-        raise errors.BadRequest(_PARAMS, (
+        raise errors.BadBootRequest(_PARAMS, (
             f'{_shown(unknown[0])} is not known. Known are: {", ".join(_KNOWN)}.'))
     return {name: _checked(name, item) for name, item in value.items()}
 
 
 def _parsed(text):
     if len(text) > _LONGEST_PARAMS:
-        raise errors.BadRequest(_PARAMS, (
+        raise errors.BadBootRequest(_PARAMS, (
             f'it has {len(text)} characters; at most {_LONGEST_PARAMS} are read.'))
     try:
         return json.loads(text, object_pairs_hook=json_text.unique)
     except (ValueError, RecursionError) as error:
-        raise errors.BadRequest(_PARAMS, (
+        raise errors.BadBootRequest(_PARAMS, (
             f'{_shown(text)} is not JSON ({error}): write {_EXAMPLE}.')) from error
 
 
@@ -139,11 +139,11 @@ def _checked(name, value):
     if name == 'duration' and isinstance(value, int) and not isinstance(value, bool):
         return value
     if not isinstance(value, str):
-        ways = {'duration': _DURATION_HELP, 'name': 'text', 'on_end': 'text such as "snapshot"'}
-        raise errors.BadRequest(f'{_PARAMS}.{name}', (
-            f'{_shown(value)} cannot be used: write {ways.get(name, _MOMENTS_HELP)}.'))
+        forms = {'duration': _DURATION_HELP, 'name': 'text', 'on_end': 'text such as "snapshot"'}
+        raise errors.BadBootRequest(f'{_PARAMS}.{name}', (
+            f'{_shown(value)} cannot be used: write {forms.get(name, _MOMENTS_HELP)}.'))
     if len(value) > _LONGEST_TEXT:
-        raise errors.BadRequest(f'{_PARAMS}.{name}', (
+        raise errors.BadBootRequest(f'{_PARAMS}.{name}', (
             f'it has {len(value)} characters; at most {_LONGEST_TEXT} are read.'))
     if name == 'duration':
         return _duration(name, value)
@@ -155,7 +155,7 @@ def _moment(name, text):
     try:
         moments.moment(text, datetime.datetime.now(datetime.UTC))
     except ValueError as error:
-        raise errors.BadRequest(f'{_PARAMS}.{name}', (
+        raise errors.BadBootRequest(f'{_PARAMS}.{name}', (
             f'{_shown(text)} is not a time: write {_MOMENTS_HELP}.')) from error
     return text.strip()
 
@@ -164,7 +164,7 @@ def _duration(name, text):
     try:
         moments.seconds(text)
     except ValueError as error:
-        raise errors.BadRequest(f'{_PARAMS}.{name}', (
+        raise errors.BadBootRequest(f'{_PARAMS}.{name}', (
             f'{_shown(text)} is not a duration: write {_DURATION_HELP}.')) from error
     return text.strip()
 

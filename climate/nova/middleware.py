@@ -19,8 +19,8 @@ from oslo_log import log
 
 from climate.nova import boots
 from climate.nova import errors
+from climate.nova import lease_client
 from climate.nova import lease_hints
-from climate.nova import leases
 from climate.nova import options
 from climate.nova import wsgi
 
@@ -38,8 +38,8 @@ def filter_factory(global_conf, **local_conf):
     """
     conf = nova.conf.CONF
     options.register(conf)
-    climate = leases.Leases(options.user_adapter(conf),
-                            (conf.climate.timeout, conf.climate.lease_seconds))
+    climate = lease_client.LeaseClient(
+        options.user_adapter(conf), (conf.climate.timeout, conf.climate.lease_seconds))
     return lambda app: LeaseMiddleware(app, climate, options.defaults(conf))
 
 
@@ -50,8 +50,8 @@ class LeaseMiddleware:
         """Prepare the filter without calling Climate.
 
         :param app: the next WSGI application of the pipeline.
-        :param climate: the leases.Leases.
-        :param defaults: the options.Defaults, for requests that do not mention a lease.
+        :param climate: the LeaseClient.
+        :param defaults: the DefaultLease, for requests that do not mention a lease.
         """
         self._app = app
         self._climate = climate
@@ -64,7 +64,7 @@ class LeaseMiddleware:
         caller = _caller(environ)
         try:
             lease = self._create(environ, caller)
-        except errors.Refused as error:
+        except errors.BootRefused as error:
             return wsgi.refuse(error, start_response)
         if lease is None:
             return self._app(environ, start_response)
@@ -73,53 +73,54 @@ class LeaseMiddleware:
     def _create(self, environ, caller):
         """Create the lease of the request and name it in the request body.
 
-        :returns: the Lease, or None if the request gets none.
+        :returns: the CreatedLease, or None if the request gets none.
         """
         body = wsgi.document(environ)
         if body is None or not isinstance(body.get('server'), dict):
             # Nova refuses such a body with its own message.
             return None
-        hinted = lease_hints.read(body)
-        params = lease_hints.wanted(
-            hinted, self._defaults.days_for(environ.get('HTTP_X_PROJECT_ID')))
+        hints = lease_hints.read(body)
+        params = lease_hints.lease_params(
+            hints, self._defaults.days_for(environ.get('HTTP_X_PROJECT_ID')))
         if params is None:
-            passed_on = body if hinted.reserved is None else lease_hints.without(body)
-            only = hinted.named_id and self._climate.reservation_of(hinted.named_id, caller)
-            if only:
-                passed_on = boots.naming(passed_on, only)
-            if passed_on is not body:
-                wsgi.put(environ, passed_on)
+            forwarded = body if hints.reserved is None else lease_hints.without(body)
+            reservation_id = hints.named_id and self._climate.reservation_of(
+                hints.named_id, caller)
+            if reservation_id:
+                forwarded = boots.naming(forwarded, reservation_id)
+            if forwarded is not body:
+                wsgi.put(environ, forwarded)
             return None
         try:
             lease = self._climate.make(boots.lease_of(body['server'], params), caller)
         except errors.LeasedAlready as error:
-            if hinted.reserved:
+            if hints.reserved:
                 raise
             LOG.debug('No default lease for request %s: %s', caller.request_id, error)
-            passed_on = lease_hints.without(body)
-            if passed_on != body:
-                wsgi.put(environ, passed_on)
+            forwarded = lease_hints.without(body)
+            if forwarded != body:
+                wsgi.put(environ, forwarded)
             return None
         wsgi.put(environ, boots.leased(body, lease))
         return lease
 
     def _boot(self, environ, lease, caller):
-        """Return Nova's Answer. If Nova fails or refuses, delete the lease."""
-        answer = None
+        """Return Nova's Response. If Nova fails or refuses, delete the lease."""
+        response = None
         try:
-            answer = wsgi.Answer(self._app, environ)
+            response = wsgi.Response(self._app, environ)
         finally:
-            if answer is None or not answer.is_success:
+            if response is None or not response.is_success:
                 self._drop(lease, caller)
-        if answer.is_success:
-            self._bind(lease, _server_id(answer), caller)
-            answer.headers.append((_HEADER, lease.id))
-        return answer
+        if response.is_success:
+            self._bind(lease, _server_id(response), caller)
+            response.headers.append((_HEADER, lease.id))
+        return response
 
     def _drop(self, lease, caller):
         try:
             self._climate.drop(lease.id, caller)
-        except errors.Refused as error:
+        except errors.BootRefused as error:
             LOG.warning('Lease %s has no server and could not be deleted; Climate ends it after '
                         'the time within which it must be bound: %s', lease.id, error)
         else:
@@ -131,7 +132,7 @@ class LeaseMiddleware:
             return
         try:
             self._climate.bind(lease.reservation_ids[0], server_id, caller)
-        except errors.Refused as error:
+        except errors.BootRefused as error:
             LOG.warning('Lease %s could not be bound to server %s; Climate finds it by its '
                         'metadata: %s', lease.id, server_id, error)
         else:
@@ -146,12 +147,12 @@ def _boots(environ):
 def _caller(environ):
     context = environ.get('nova.context')
     request_id = getattr(context, 'request_id', None) or environ.get('openstack.request_id')
-    return leases.Caller(environ.get('HTTP_X_AUTH_TOKEN', ''),
-                         request_id or f'req-{uuid.uuid4()}')
+    return lease_client.BootCaller(environ.get('HTTP_X_AUTH_TOKEN', ''),
+                                   request_id or f'req-{uuid.uuid4()}')
 
 
-def _server_id(answer):
-    """Return the id of the server; None if Nova's answer holds none (return_reservation_id)."""
-    found = answer.json()
-    server = found.get('server') if isinstance(found, dict) else None
+def _server_id(response):
+    """Return the id of the server; None if the response has none (return_reservation_id)."""
+    body = response.json()
+    server = body.get('server') if isinstance(body, dict) else None
     return server.get('id') if isinstance(server, dict) else None

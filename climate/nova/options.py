@@ -6,17 +6,17 @@ from keystoneauth1 import exceptions
 from keystoneauth1 import loading
 from oslo_config import cfg
 
-from climate.nova import rules
+from climate.nova import host_rules
 
 GROUP = 'climate'
 OPTS = [
-    cfg.StrOpt('aggregate_freepool', default=rules.Options.freepool,
+    cfg.StrOpt('aggregate_freepool', default=host_rules.AggregateNames.freepool,
                help='Name of the aggregate that holds enrolled hosts which are not leased. '
                     'Must equal [nova] aggregate_freepool of Climate. Empty: there is none.'),
-    cfg.StrOpt('aggregate_owner_key', default=rules.Options.owner_key,
+    cfg.StrOpt('aggregate_owner_key', default=host_rules.AggregateNames.owner_key,
                help='Metadata key under which the aggregate of a reservation names the project '
                     'that may use it. Must equal [nova] aggregate_owner_key of Climate.'),
-    cfg.StrOpt('availability_zone_prefix', default=rules.Options.zone_prefix,
+    cfg.StrOpt('availability_zone_prefix', default=host_rules.AggregateNames.zone_prefix,
                help='Prefix of the availability zones of reservations: an aggregate with such a '
                     'zone is that of a reservation. Must equal [nova] availability_zone_prefix '
                     'of Climate. Empty: zones are ignored.'),
@@ -46,7 +46,7 @@ TIMEOUT_SECONDS = 5
 
 
 @dataclasses.dataclass(frozen=True)
-class Defaults:
+class DefaultLease:
     """The default lease of servers whose request does not ask for one.
 
     :ivar days: its length; None: such servers get no lease.
@@ -70,16 +70,16 @@ def register(conf):
 
 
 def names(conf):
-    """Return the names in `conf` as rules.Options."""
-    return rules.Options(freepool=conf.climate.aggregate_freepool,
-                         owner_key=conf.climate.aggregate_owner_key,
-                         zone_prefix=conf.climate.availability_zone_prefix)
+    """Return the AggregateNames of `conf`."""
+    return host_rules.AggregateNames(freepool=conf.climate.aggregate_freepool,
+                                     owner_key=conf.climate.aggregate_owner_key,
+                                     zone_prefix=conf.climate.availability_zone_prefix)
 
 
 def defaults(conf):
-    """Return the Defaults of `conf`."""
-    return Defaults(conf.climate.default_lease_days if conf.climate.default_lease else None,
-                    frozenset(conf.climate.default_lease_exempt_projects))
+    """Return the DefaultLease of `conf`."""
+    return DefaultLease(conf.climate.default_lease_days if conf.climate.default_lease else None,
+                        frozenset(conf.climate.default_lease_exempt_projects))
 
 
 def adapter(conf):
@@ -111,20 +111,20 @@ def _adapter(conf, login):
 
 
 def _connection():
-    found = loading.get_session_conf_options()
-    for opt in found:
+    opts = loading.get_session_conf_options()
+    for opt in opts:
         if opt.dest == 'timeout':
             opt.default = TIMEOUT_SECONDS
             opt.help = ('Seconds to wait for an answer of Climate or Keystone. After that, a '
                         'request that names a reservation is refused.')
-    return found
+    return opts
 
 
 def _endpoint():
-    found = loading.get_adapter_conf_options(include_deprecated=False)
-    for opt in found:
+    opts = loading.get_adapter_conf_options(include_deprecated=False)
+    for opt in opts:
         if opt.dest == 'service_type':
             opt.default = 'reservation'
         elif opt.dest == 'valid_interfaces':
             opt.default = ['internal', 'public']
-    return found
+    return opts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers to read, change and pass on whole WSGI requests and answers of nova-api."""
+"""Reading, changing and forwarding whole WSGI requests and responses of nova-api."""
 import io
 import json
 
@@ -21,44 +21,44 @@ def document(environ):
 
     The body can be read again afterwards.
 
-    :raises Refused: the body is too large.
+    :raises BootRefused: the body is too large.
     """
     raw = _read(environ)
     if raw is None:
         return None
     environ['wsgi.input'] = io.BytesIO(raw)
     try:
-        found = json.loads(raw.decode('utf-8'))
+        body = json.loads(raw.decode('utf-8'))
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return body if isinstance(body, dict) else None
 
 
-def put(environ, found):
+def put(environ, body):
     """Replace the body of the request by this object, as JSON."""
-    raw = json.dumps(found).encode()
+    raw = json.dumps(body).encode()
     environ['wsgi.input'] = io.BytesIO(raw)
     environ['CONTENT_LENGTH'] = str(len(raw))
 
 
-class Answer:
-    """The complete answer of a WSGI application.
+class Response:
+    """The complete response of a WSGI application.
 
     :ivar status: the status line.
     :ivar headers: pairs of a name and a value.
     """
 
     def __init__(self, app, environ):
-        """Call `app`, read its answer and close it. Errors of `app` are passed on."""
+        """Call `app`, read its response and close it. Errors of `app` are raised."""
         self.status = None
         self.headers = []
         self._chunks = []
-        found = app(environ, self._start)
+        chunks = app(environ, self._start)
         try:
-            self._chunks.extend(found)
+            self._chunks.extend(chunks)
         finally:
-            if hasattr(found, 'close'):
-                found.close()
+            if hasattr(chunks, 'close'):
+                chunks.close()
         if self.status is None:
             raise RuntimeError('The WSGI application did not call start_response.')
 
@@ -75,12 +75,12 @@ class Answer:
             return None
 
     def send(self, start_response):
-        """Send the answer as a WSGI application does."""
+        """Send the response as a WSGI application does."""
         start_response(self.status, self.headers)
         return self._chunks
 
     def _start(self, status, headers, exc_info=None):
-        # Nothing is sent yet, so the status may be replaced until the body has begun.
+        # No part of the body is sent yet, so the status may still be replaced.
         if exc_info is not None and self._chunks:
             raise exc_info[1].with_traceback(exc_info[2])
         self.status, self.headers = status, list(headers)
@@ -88,7 +88,7 @@ class Answer:
 
 
 def refuse(error, start_response):
-    """Answer with a Refused, in the format of Nova's own faults."""
+    """Respond with a BootRefused, in the format of Nova's own faults."""
     fault = {'code': error.status, 'message': str(error)}
     headers = [('Content-Type', 'application/json; charset=UTF-8')]
     if error.retry_seconds is not None:
@@ -102,21 +102,21 @@ def refuse(error, start_response):
 
 
 def _read(environ):
-    """Return the bytes of the body; None if the request does not say how long it is."""
+    """Return the bytes of the body; None if the request does not contain its length."""
     length = environ.get('CONTENT_LENGTH') or ''
     if length.isascii() and length.isdigit():
-        wanted = int(length[:20])
+        count = int(length[:20])
     elif environ.get('wsgi.input_terminated'):
-        wanted = None
+        count = None
     else:
         return None
-    if wanted is not None and wanted > _MOST_BYTES:
+    if count is not None and count > _MOST_BYTES:
         raise _too_large()
-    raw = environ['wsgi.input'].read(_MOST_BYTES + 1 if wanted is None else wanted)
+    raw = environ['wsgi.input'].read(_MOST_BYTES + 1 if count is None else count)
     if len(raw) > _MOST_BYTES:
         raise _too_large()
     return raw
 
 
 def _too_large():
-    return errors.Refused(413, f'The body may have at most {_MOST_BYTES} bytes.')
+    return errors.BootRefused(413, f'The body may have at most {_MOST_BYTES} bytes.')

@@ -34,7 +34,7 @@ class Cloud(Protocol):
     """The cloud as Climate itself uses it."""
 
     def as_service(self) -> Any:
-        """Return the ``climate.cloud.base.Services`` that act as Climate itself."""
+        """Return the ``climate.cloud.base.CloudServices`` that act as Climate itself."""
 
 
 class LeaseCloud(Cloud, Protocol):
@@ -46,7 +46,7 @@ class LeaseCloud(Cloud, Protocol):
     attempt: Attempt | None
 
     def as_user(self) -> Any:
-        """Return the ``climate.cloud.base.Services`` that act for the owner of the lease.
+        """Return the ``climate.cloud.base.CloudServices`` that act for the owner of the lease.
 
         :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
         """

@@ -16,7 +16,7 @@ from climate import cloud as clouds
 from climate import conf as configuration
 from climate import errors
 from climate.client import errors as client_errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.domain import records
 from climate.manager import lease_cloud
 from climate.plugins import base
@@ -189,7 +189,7 @@ class Dying:
         attempt = base.Attempt(now=builders.NOON, since=builders.NOON)
         for _ in range(300):
             own = lease_cloud.ActionCloud(self.cloud, self.lease, attempt)
-            with contextlib.suppress(errors.StillBusy), guard.before_each_call(check):
+            with contextlib.suppress(errors.StillBusy), call_guard.before_each_call(check):
                 try:
                     getattr(self.plugin, method)(own, self.lease, self.reservation,
                                                  self.resources)

@@ -189,7 +189,7 @@ def test_storage_that_is_closed_while_it_counts_as_awake_is_seen():
         id=7, pool='backend', name='storage@ssd#ssd', withdrawn_at=None)})
 
     def look(state, **values):
-        service = models.Service('cinder-volume', 'storage@ssd', **{
+        service = models.StorageService('cinder-volume', 'storage@ssd', **{
             'enabled': True, 'up': True, **values})
         truths.storage_that_is_closed_sleeps(
             recorded, truths.Seen({7: state}, {}, {}, {}, {service.host: service}))

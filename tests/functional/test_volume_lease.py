@@ -317,7 +317,7 @@ def test_an_image_of_an_existing_volume_in_use_is_given_up_in_the_end_and_the_vo
         'virtual:volume', {'resource_id': volume_id, 'on_end': 'image'}))
     run_for(manager, MINUTES(1))
     trust = manager.lease(lease).trust_id
-    manager.cloud.as_user(trust).attachments.attach(server.id, volume_id)
+    manager.cloud.as_user(trust).attachments.attach_volume(server.id, volume_id)
     manager.run_until(NOON + HOURS(2) + MINUTES(50))
     assert manager.lease(lease).state != lifecycle.TERMINATED
     manager.run_until(NOON + HOURS(3) + MINUTES(10))

@@ -200,5 +200,5 @@ def test_servers_on_leased_hosts_outside_all_zones_get_volumes_of_the_default_zo
     server = strict.cloud.boot('demo', 'mine', {'reservation': lease.reservations[0].id})
     volume_id = every_type.own_volume(strict)
     with every_type.by_hand(strict) as owner:
-        owner.attachments.attach(server.id, volume_id)
+        owner.attachments.attach_volume(server.id, volume_id)
     assert strict.cloud.as_service().volumes.volume(volume_id).status == 'in-use'

@@ -103,7 +103,7 @@ def _use(stage, lease, data):
     stages.check(address.project_id == 'demo', f'{address.address} is in the project of the course')
     cloud.network.associate(address.address, f'port of {server.id}')
     with stage.user() as teacher:
-        teacher.attachments.attach(server.id, data)
+        teacher.attachments.attach_volume(server.id, data)
     volume = cloud.as_service().volumes.volume(data)
     stages.check(server.id in volume.server_ids, f'{server.name} has volume {volume.name}')
 

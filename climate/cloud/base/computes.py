@@ -4,10 +4,10 @@ import abc
 from collections.abc import Collection
 
 from climate.cloud import models
-from climate.cloud.base import face
+from climate.cloud.base import interface
 
 
-class Computes(face.Face):
+class Computes(interface.ServiceInterface):
     """The compute services, one for each service host. Only Climate itself may call this.
 
     When Nova disables a service it also sets the trait BARRED on the host in Placement, and reports
@@ -20,14 +20,14 @@ class Computes(face.Face):
     BARRED = 'COMPUTE_STATUS_DISABLED'
 
     @abc.abstractmethod
-    @face.read
-    def every(self) -> list[models.Compute]:
-        """Return all Computes, in no particular order."""
+    @interface.read
+    def every(self) -> list[models.ComputeService]:
+        """Return all ComputeServices, in no particular order."""
 
     @abc.abstractmethod
-    @face.read
-    def of_hosts(self, service_hosts: Collection[str]) -> list[models.Compute]:
-        """Return the Computes of those of these hosts that have one, in no particular order."""
+    @interface.read
+    def of_hosts(self, service_hosts: Collection[str]) -> list[models.ComputeService]:
+        """Return the ComputeServices that these hosts have, in no particular order."""
 
     @abc.abstractmethod
     def disable(self, service_host: str, reason: str) -> bool:

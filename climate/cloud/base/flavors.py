@@ -4,16 +4,16 @@ import abc
 from collections.abc import Mapping
 
 from climate.cloud import models
-from climate.cloud.base import face
+from climate.cloud.base import interface
 
 
-class Flavors(face.Face):
+class Flavors(interface.ServiceInterface):
     """The flavors and the server groups."""
 
     service = 'Nova'
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def flavor(self, flavor_id: str, project_id: str) -> models.Flavor | None:
         """Return the Flavor, or None if there is none that the project may use."""
 
@@ -28,7 +28,7 @@ class Flavors(face.Face):
 
     @abc.abstractmethod
     def allow(self, flavor_id: str, project_id: str) -> None:
-        """Let a project use a private flavor. Do nothing if it already may.
+        """Give a project access to a private flavor. Do nothing if it already may.
 
         :raises CloudError: there is no such flavor.
         """
@@ -42,7 +42,7 @@ class Flavors(face.Face):
         """Delete a flavor. Do nothing if it does not exist."""
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def servers(self, flavor_id: str) -> list[models.Server]:
         """Return the Servers of all projects with this flavor, oldest first."""
 
@@ -62,7 +62,7 @@ class Flavors(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def has_group(self, group_id: str) -> bool:
         """Return whether any project has a server group of that id. Only as Climate itself."""
 
@@ -78,11 +78,11 @@ class Flavors(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def every(self) -> list[models.Flavor]:
         """Return all Flavors, with private ones, in no particular order. Only as Climate itself."""
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def groups(self) -> list[models.ServerGroup]:
         """Return the ServerGroups of all projects, in no particular order."""

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface to Glance's images of servers."""
 import abc
+from typing import Any
 
 from climate.cloud import models
-from climate.cloud.base import face
+from climate.cloud.base import interface
+from climate.conf import services
 
 
-class Images(face.Face):
+class Images(interface.ServiceInterface):
     """The images of servers."""
 
     service = 'Glance'
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def made(self, key: str, project_id: str) -> list[models.Image]:
-        """Return the Images that were made under `key` for a project. Only as Climate itself.
+        """Return the Images that were created under `key` for a project. Only as Climate itself.
 
         Only images that belong to the project or to Climate count, because any user can set any
         key on an image of their own.
@@ -27,3 +29,13 @@ class Images(face.Face):
     @abc.abstractmethod
     def delete(self, image_id: str) -> None:
         """Delete an image. Do nothing if it does not exist."""
+
+
+class GlanceAdapter(interface.Adapter):
+    """The options and the probe of Glance."""
+
+    options = services.GLANCE
+
+    @staticmethod
+    def probe(services: Any) -> object:
+        return services.images.made('climate-status', 'climate-status')

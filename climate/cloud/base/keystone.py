@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface to Keystone: the trusts of users, and who has a role in a project."""
+"""The interface to Keystone: the trusts of users, and their roles in projects."""
 import abc
 import datetime
 from typing import Any
 
 from climate.cloud import models
-from climate.cloud.base import face
+from climate.cloud.base import interface
+from climate.conf import services
 
 
-class Keystone(face.Face):
+class Keystone(interface.ServiceInterface):
     """The trusts that users give to Climate, and the roles of users in projects."""
 
     service = 'Keystone'
@@ -20,8 +21,8 @@ class Keystone(face.Face):
         """Create a Trust from the caller to Climate, with the caller's roles and project.
 
         :param expires_at: when it expires, to the microsecond; None: never.
-        :param redelegable: whether `redelegate` may make trusts from it, with which Climate speaks
-            for the user to a service that makes a trust of its own.
+        :param redelegable: whether `redelegate` may make trusts from it, for calls to a service
+            that makes a trust of its own.
         :param context: the RequestContext of the caller, whose token creates the trust.
         :raises TrustRefused: this token may not delegate, or these roles cannot be delegated.
         :raises NotAuthenticated: the token is no longer valid.
@@ -44,7 +45,7 @@ class Keystone(face.Face):
         """Delete a trust and those made from it. Do nothing if it does not exist."""
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def trusts(self) -> list[models.Trust]:
         """Return the Trusts that were given to Climate's user, without their roles.
 
@@ -52,14 +53,14 @@ class Keystone(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def roles_of_trust(self, trust_id: str) -> frozenset[str]:
         """Return the names of the roles that a trust to Climate delegates; none if it is gone."""
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def is_from_climate(self, trust_id: str, trustee_id: str | None) -> bool:
-        """Return whether Climate made the tokens of a trust, or a service by a trust of Climate.
+        """Return whether a trust was given to Climate, or made by a service from such a trust.
 
         Heat, for instance, makes a trust of its own from the one with which Climate creates a
         stack.
@@ -68,12 +69,23 @@ class Keystone(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def has_role(self, user_id: str, project_id: str) -> bool | None:
         """Return whether a user has a role in a project, directly, by a group or by inheritance.
 
-        A user or project that is disabled, or whose domain is, has none.
+        A disabled user, or a user of a disabled domain, has no role. Nobody has a role in a
+        disabled project, or a project of a disabled domain.
 
         :returns: None if Keystone cannot know: users of an identity provider may get their roles
-            with each login only.
+            only when they log in.
         """
+
+
+class KeystoneAdapter(interface.Adapter):
+    """The options and the probe of Keystone, which is always connected."""
+
+    options = services.KEYSTONE
+
+    @staticmethod
+    def probe(services: Any) -> object:
+        return services.keystone.trusts()

@@ -3,18 +3,21 @@
 import abc
 from collections.abc import Iterable
 from collections.abc import Mapping
+from typing import Any
 
+from climate import errors
 from climate.cloud import models
-from climate.cloud.base import face
+from climate.cloud.base import interface
+from climate.conf import services
 
 
-class Nova(face.Face):
+class Nova(interface.ServiceInterface):
     """The hypervisors, the aggregates of hosts, and the servers on hosts."""
 
     service = 'Nova'
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def hypervisor(self, name: str) -> models.Hypervisor:
         """Return the Hypervisor whose hypervisor_hostname is exactly `name`.
 
@@ -23,7 +26,7 @@ class Nova(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def hypervisor_name(self, hypervisor_id: str) -> str:
         """Return the hypervisor_hostname of a hypervisor.
 
@@ -33,12 +36,12 @@ class Nova(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def hypervisors(self) -> list[models.Hypervisor]:
         """Return all Hypervisors, in no particular order."""
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def servers_on(self, service_hosts: Iterable[str]) -> list[models.Server]:
         """Return the Servers of all projects on these hosts, without deleted ones."""
 
@@ -47,12 +50,12 @@ class Nova(face.Face):
         """Begin to delete a server, which disappears later. Do nothing if it does not exist."""
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def aggregate(self, name: str) -> models.Aggregate | None:
         """Return the Aggregate of that name, or None."""
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def aggregates(self) -> list[models.Aggregate]:
         """Return all Aggregates, in no particular order."""
 
@@ -73,6 +76,20 @@ class Nova(face.Face):
         """Return an Aggregate that is known to have no hosts, without a call."""
         return models.Aggregate(id=aggregate_id, name=name, zone=None, hosts=(), metadata={})
 
+    @staticmethod
+    def raise_worst(refusals: Iterable[Exception]) -> None:
+        """Raise one of the errors, if any; prefer one that a later attempt would not cure.
+
+        Refusals of single hosts are raised together.
+        """
+        single: dict[str, str] = {}
+        for error in sorted(refusals, key=lambda error: isinstance(error, errors.StillBusy)):
+            if not isinstance(error, errors.ResourcesRefused):
+                raise error
+            single |= error.refused
+        if single:
+            raise errors.ResourcesRefused(service='Nova', refused=single)
+
     @abc.abstractmethod
     def set_aggregate_metadata(self, aggregate: models.Aggregate,
                                metadata: Mapping[str, str | None]) -> None:
@@ -86,7 +103,7 @@ class Nova(face.Face):
         All hosts are tried, even if one fails.
 
         :param alone: whether this is the first change of its hosts, and nobody else changes them.
-        :param known_only: hosts that Nova does not know are left out.
+        :param known_only: whether to leave out hosts that Nova does not know.
         :raises ResourceNotFound: Nova knows no such host.
         :raises ResourcesRefused: servers on a host forbid its new zone, or it is in another zone;
             the error has the names of these service hosts.
@@ -108,6 +125,17 @@ class Nova(face.Face):
         """Delete an empty aggregate. Do nothing if it does not exist."""
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def quotas(self, project_id: str) -> dict[str, models.Quota]:
         """Return {name: Quota} of a project: instances, cores, and ram in MB."""
+
+
+class NovaAdapter(interface.Adapter):
+    """The options and the probe of Nova."""
+
+    options = services.NOVA
+
+    @staticmethod
+    def probe(services: Any) -> object:
+        # Only an administrator may make this call, and Climate must be one.
+        return services.computes.of_hosts(['climate-status'])

@@ -4,14 +4,15 @@ import abc
 from collections.abc import Iterable
 from typing import Any
 
-from climate.cloud.base import face
+from climate.cloud.base import interface
+from climate.conf import services
 from climate.domain import shapes
 
 #: The inventory of a provider, in Placement's format: {resource class: {'total', …}}.
 Inventory = dict[str, dict[str, Any]]
 
 
-class Placement(face.Face):
+class Placement(interface.ServiceInterface):
     """The resource providers of hosts, with their inventories, traits and allocations."""
 
     service = 'Placement'
@@ -55,12 +56,12 @@ class Placement(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def classes(self) -> frozenset[str]:
         """Return the names of all resource classes."""
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def children(self, prefix: str) -> dict[str, Inventory]:
         """Return the inventories of child providers by a prefix of their names: {name: inventory}.
 
@@ -68,7 +69,7 @@ class Placement(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def traits(self, hypervisor_name: str) -> frozenset[str]:
         """Return the names of the hypervisor's traits.
 
@@ -76,7 +77,7 @@ class Placement(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def inventory(self, hypervisor_name: str) -> Inventory:
         """Return the hypervisor's own inventory, without its child providers.
 
@@ -86,7 +87,7 @@ class Placement(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def held(self, hypervisor_names: Iterable[str]) -> dict[str, dict[str, dict[str, int]]]:
         """Return the allocations of hypervisors' own inventories.
 
@@ -98,7 +99,7 @@ class Placement(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def candidates(self, shapes: Iterable[shapes.Shape],
                    ) -> dict[shapes.Shape, dict[str, dict[str, int]]]:
         """Return the hypervisors that can take a server of each shape, with their free resources.
@@ -111,7 +112,7 @@ class Placement(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def survey(self, hypervisor_names: Iterable[str],
                ) -> dict[str, tuple[frozenset[str], Inventory]]:
         """Return the traits and inventories of many hypervisors, with several calls at once.
@@ -119,3 +120,13 @@ class Placement(face.Face):
         :returns: {name: (traits, inventory)} in the formats of `traits` and `inventory`, without
             hypervisors that have no provider.
         """
+
+
+class PlacementAdapter(interface.Adapter):
+    """The options and the probe of Placement."""
+
+    options = services.PLACEMENT
+
+    @staticmethod
+    def probe(services: Any) -> object:
+        return services.placement.classes()

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import datetime
 
 from climate.cloud import models
-from climate.cloud.base import face
+from climate.cloud.base import interface
 
 
-class Servers(face.Face):
+class CloudServers(interface.ServiceInterface):
     """The servers and their changes.
 
     A change is asynchronous: read the server again to see how it went. A change raises StillBusy if
@@ -18,7 +18,7 @@ class Servers(face.Face):
     service = 'Nova'
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def server(self, server_id: str) -> models.Server | None:
         """Return the Server with its flavor, or None. A user finds only servers of the project.
 
@@ -26,7 +26,7 @@ class Servers(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def marked(self, project_id: str, key: str, text: str) -> list[models.Server]:
         """Return the Servers of a project with this metadata item, oldest first.
 
@@ -34,12 +34,12 @@ class Servers(face.Face):
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def ids(self) -> frozenset[str]:
         """Return the ids of the servers of all projects. Only as Climate itself."""
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def every(self) -> list[models.Server]:
         """Return the Servers of all projects, in no particular order. Only as Climate itself."""
 
@@ -107,22 +107,22 @@ class Servers(face.Face):
 
         A running server is live-migrated. A stopped one is cold-migrated, and a second call
         confirms the migration. Nova cannot migrate a suspended server. This call does not report
-        that the scheduler refuses the host or that the migration fails later: see `last_move`.
+        that the scheduler refuses the host or that the migration fails later: see `last_migration`.
 
         :param service_host: the target; None: Nova chooses it.
         :raises StillBusy: the state of the server does not allow it.
         """
 
     @abc.abstractmethod
-    @face.read
-    def last_move(self, server_id: str) -> models.Move | None:
-        """Return the latest Move of a server, or None. Only as Climate itself.
+    @interface.read
+    def last_migration(self, server_id: str) -> models.ServerMigration | None:
+        """Return the latest ServerMigration of a server, or None. Only as Climate itself.
 
-        It may be one that the scheduler refused, but not one that Nova's API refused.
+        This includes a migration that the scheduler refused, but not one that the API refused.
         """
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def failures(self, server_id: str, change: str, since: datetime.datetime) -> int:
         """Return how many changes of that kind have failed since a moment. Only as Climate itself.
 

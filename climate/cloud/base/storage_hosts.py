@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface to Cinder's hosts: their services, and what is on them."""
+"""The interface to Cinder's hosts: their services, volumes and snapshots."""
 import abc
 
 from climate.cloud import volume_models as models
-from climate.cloud.base import face
+from climate.cloud.base import interface
 
 
-class StorageHosts(face.Face):
+class StorageHosts(interface.ServiceInterface):
     """The hosts of storage back ends. Only Climate itself may call this.
 
     Cinder names a service ``host@backend``, and the pools behind it ``host@backend#pool``.
@@ -17,29 +17,29 @@ class StorageHosts(face.Face):
     BINARY = 'cinder-volume'
 
     @abc.abstractmethod
-    @face.read
-    def services(self) -> list[models.Service]:
-        """Return all Services of Cinder, of every binary, in no particular order."""
+    @interface.read
+    def services(self) -> list[models.StorageService]:
+        """Return all StorageServices of Cinder, of every binary, in no particular order."""
 
     @abc.abstractmethod
-    @face.read
+    @interface.read
     def volumes_on(self, host: str) -> list[models.Volume]:
         """Return the Volumes of all projects on any back end of a host, in no particular order.
 
-        What is being moved there is among them, too.
+        Volumes that are being moved there are included.
         """
 
     @abc.abstractmethod
-    @face.read
-    def snapshots_on(self, host: str) -> list[models.Snapshot]:
-        """Return the Snapshots of all projects on any back end of a host."""
+    @interface.read
+    def snapshots_on(self, host: str) -> list[models.VolumeSnapshot]:
+        """Return the VolumeSnapshots of all projects on any back end of a host."""
 
     @abc.abstractmethod
-    @face.read
-    def volumes_to_come(self) -> list[models.Volume]:
+    @interface.read
+    def unplaced_volumes(self) -> list[models.Volume]:
         """Return the Volumes of all projects that may get another back end at any moment.
 
-        They are being created and have none yet, or they begin to move.
+        They are being created and have no back end yet, or they begin to move.
         """
 
     @abc.abstractmethod
@@ -50,7 +50,7 @@ class StorageHosts(face.Face):
 
         :returns: True if it is disabled for exactly that reason now.
         :raises ResourceNotFound: there is no such service.
-        :raises CloudError: Cinder says that it did so, and did not.
+        :raises CloudError: Cinder reports success, but the service did not change.
         """
 
     @abc.abstractmethod
@@ -61,5 +61,5 @@ class StorageHosts(face.Face):
         may be repeated. The service should be up.
 
         :returns: True if it is enabled now.
-        :raises CloudError: Cinder says that it did so, and did not.
+        :raises CloudError: Cinder reports success, but the service did not change.
         """

@@ -9,26 +9,25 @@ import time
 
 from climate import errors
 from climate.cloud import base
-from climate.cloud import guard
+from climate.cloud import call_guard
+from climate.cloud import concurrency
 from climate.cloud import models
 from climate.cloud import registry
 from climate.cloud.simulated import aggregates
-from climate.cloud.simulated import calls
 from climate.cloud.simulated import computes
 from climate.cloud.simulated import faults
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import heat
 from climate.cloud.simulated import hosts
 from climate.cloud.simulated import images
+from climate.cloud.simulated import interface
 from climate.cloud.simulated import lifecycle
-from climate.cloud.simulated import link
 from climate.cloud.simulated import machines
-from climate.cloud.simulated import network_hands
-from climate.cloud.simulated import quotas
+from climate.cloud.simulated import network_control
 from climate.cloud.simulated import scheduler
-from climate.cloud.simulated import servers
+from climate.cloud.simulated import server_rows
 from climate.cloud.simulated import store
-from climate.nova import rules
+from climate.nova import host_rules
 
 _LEASED = 'climate:lease_id'
 _TABLE = re.compile(r'CREATE TABLE IF NOT EXISTS (\w+)')
@@ -40,8 +39,8 @@ class SimulatedCloud(base.Cloud):
     The additional methods take no time and pass no fault points.
 
     :ivar faults: the FaultPoints; its ``on_point`` may be set at any time.
-    :ivar network: the NetworkHands, for what others do in Neutron.
-    :ivar machines: the Machines, for their power and for what others do with storage.
+    :ivar network: the NetworkControl, for changes by others in Neutron.
+    :ivar machines: the Machines, for their power and for changes of storage by others.
     :param on_point: None, or callable(call name, 'before' or 'after').
     :param clock: returns the current time, in seconds since the epoch.
     :param adapters: {name: Adapter class}; None: all installed adapters.
@@ -53,28 +52,28 @@ class SimulatedCloud(base.Cloud):
         self.adapters = adapters
         options = conf.simulated
         self.faults = faults.FaultPoints(options.crash_at, on_point)
-        self._options = options
-        self._scheduler = scheduler.Scheduler(rules.Options(
+        self._scheduler = scheduler.Scheduler(host_rules.AggregateNames(
             freepool=conf.nova.aggregate_freepool, owner_key=conf.nova.aggregate_owner_key,
             zone_prefix=conf.nova.availability_zone_prefix))
         self._lifecycle = lifecycle.Lifecycle(options, self._scheduler.choose, clock)
-        self._store = store.Store(
-            options.state, lambda connection: _found(connection, options.hosts),
-            [each for adapter in adapters.values() for each in adapter.tables])
+        self._store = store.StateStore(
+            options.state, lambda connection: _fill(connection, options.hosts),
+            [statement for adapter in adapters.values() for statement in adapter.tables])
         # Without a delay calls are made one after the other, so fault points have fixed numbers.
         self._pool = None
         if options.delay_seconds and conf.nova.concurrency > 1:
             self._pool = futures.ThreadPoolExecutor(conf.nova.concurrency, 'simulated-cloud')
-        self._turns = {name: guard.Turns(conf[name].concurrency) for name in adapters}
-        self._kinds = {face: guard.guarded(kind, (sqlite3.Error,), _cloud_error)
-                       for adapter in adapters.values() for face, kind in adapter.faces.items()}
+        self._queues = {name: concurrency.CallQueue(conf[name].concurrency) for name in adapters}
+        self._kinds = {name: call_guard.guarded(kind, (sqlite3.Error,), _cloud_error)
+                       for adapter in adapters.values()
+                       for name, kind in adapter.interfaces.items()}
         self._service = self._services(None)
-        self.network = network_hands.NetworkHands(self._transaction)
+        self.network = network_control.NetworkControl(self._transaction)
         self.machines = machines.Machines(self._transaction)
 
     def log_in(self):
-        # No call of the cloud: the fault points of a manager would have other numbers.
-        with guard.counted('Keystone'):
+        # This is no call of the cloud, which would change the numbers of later fault points.
+        with call_guard.counted('Keystone'):
             self.faults.refuse('keystone.log_in')
 
     def check(self):
@@ -87,7 +86,7 @@ class SimulatedCloud(base.Cloud):
         if not trust_id:
             raise errors.TrustDead(service='Keystone', reason='there is no trust.')
         services = self._services(trust_id)
-        with guard.counted('Keystone'):
+        with call_guard.counted('Keystone'):
             services.keystone.login()
         return services
 
@@ -97,7 +96,7 @@ class SimulatedCloud(base.Cloud):
 
     @property
     def answers(self):
-        """Return the callable that answers for Climate, or None: see ``Scheduler.answers``."""
+        """The callable that answers for Climate, or None: see ``Scheduler.answers``."""
         return self._scheduler.answers
 
     @answers.setter
@@ -113,33 +112,23 @@ class SimulatedCloud(base.Cloud):
         :param host: the name of the only hypervisor to try; None: all.
         :param flavor: the id of the flavor; None: a server without a flavor, which takes nothing.
         :param metadata: {key: text}; the key climate:lease_id marks a server that Climate leases.
-        :param forced: an administrator forces it onto `host`: neither filter nor capacity is asked.
+        :param forced: an administrator forces it onto `host`, past the filter and the capacity.
         :raises Conflict: no host may take it or has the capacity.
         :raises NotFound: the project has no such flavor.
         """
         with self._transaction() as connection:
-            found = _flavor(connection, flavor, project_id)
+            own_flavor = _flavor(connection, flavor, project_id)
             named = None if host is None else frozenset(
                 row['service_host'] for row in hosts.every(connection) if row['name'] == host)
             chosen = min(named) if forced else self._scheduler.choose(
-                connection, scheduler.Wanted(
-                    project_id, hints or {}, found, leased=_LEASED in (metadata or {}),
+                connection, scheduler.HostRequest(
+                    project_id, hints or {}, own_flavor, leased=_LEASED in (metadata or {}),
                     hosts=named))
             if chosen is None:
                 raise errors.Conflict(reason='No valid host was found.')
             return self._lifecycle.boot(connection, models.Server(
                 id='', name=name, host=chosen, project_id=project_id, status='BUILD',
-                metadata=metadata or {}, flavor=found, hypervisor=host), hints or {})
-
-    def force(self, project_id, name, host, flavor=None, hints=None):
-        """Boot a server on a hypervisor past the filters, as an administrator can; return it."""
-        with self._transaction() as connection:
-            [service_host] = [row['service_host'] for row in hosts.every(connection)
-                              if row['name'] == host]
-            return self._lifecycle.boot(connection, models.Server(
-                id='', name=name, host=service_host, project_id=project_id, status='BUILD',
-                metadata={}, flavor=_flavor(connection, flavor, project_id), hypervisor=host),
-                hints or {})
+                metadata=metadata or {}, flavor=own_flavor, hypervisor=host), hints or {})
 
     def stacks(self, project_id=None):
         """Return the Stacks of a project, or of all projects, oldest first."""
@@ -151,24 +140,25 @@ class SimulatedCloud(base.Cloud):
     def set_quota(self, project_id, name, most):
         """Limit the instances, cores or ram of a project; there is no limit by default."""
         with self._transaction() as connection:
-            quotas.limit(connection, project_id, name, most)
+            connection.execute('INSERT OR REPLACE INTO quotas VALUES (?, ?, ?)',
+                               (project_id, name, most))
 
     def servers(self, project_id=None):
         """Return the Servers of a project, or of all projects, oldest first."""
         with self._transaction() as connection:
-            return [server for server in servers.every(connection)
+            return [server for server in server_rows.every(connection)
                     if project_id in (None, server.project_id)]
 
     def delete_server(self, server_id):
         """Delete a server at once, as its owner would."""
         with self._transaction() as connection:
-            row = servers.find(connection, server_id)
+            row = server_rows.find(connection, server_id)
             self._lifecycle.delete(connection, server_id, row and row['project_id'], seconds=0)
 
     def mark_server(self, server_id, status):
         """Set the status of a server, such as SHUTOFF, as if it had changed by itself."""
         with self._transaction() as connection:
-            servers.put(connection, server_id, status=status)
+            server_rows.put(connection, server_id, status=status)
 
     def resize_server(self, server_id, flavor):
         """Resize a server to the flavor of that id, as its owner would, and confirm the resize.
@@ -178,19 +168,19 @@ class SimulatedCloud(base.Cloud):
         :raises Conflict: no host may take it or has the capacity.
         """
         with self._transaction() as connection:
-            row = servers.find(connection, server_id)
-            found = _flavor(connection, flavor, row['project_id'])
-            chosen = self._scheduler.choose(connection, scheduler.Wanted(
-                row['project_id'], json.loads(row['hints']), found, leased=True,
+            row = server_rows.find(connection, server_id)
+            new_flavor = _flavor(connection, flavor, row['project_id'])
+            chosen = self._scheduler.choose(connection, scheduler.HostRequest(
+                row['project_id'], json.loads(row['hints']), new_flavor, leased=True,
                 server_id=server_id))
             if chosen is None:
                 raise errors.Conflict(reason='No valid host was found.')
-            servers.resize(connection, server_id, found, chosen)
+            server_rows.resize(connection, server_id, new_flavor, chosen)
 
     def lock_server(self, server_id):
         """Lock a server, so that only administrators may change it."""
         with self._transaction() as connection:
-            servers.put(connection, server_id, locked=1)
+            server_rows.put(connection, server_id, locked=1)
 
     def break_server(self, server_id):
         """Put a server into ERROR on its host, and let every later stop fail."""
@@ -203,13 +193,13 @@ class SimulatedCloud(base.Cloud):
             return aggregates.every(connection)
 
     def share_aggregate(self, name, project_id):
-        """Let another project boot servers in an aggregate, as an administrator can."""
+        """Share an aggregate with another project, as an administrator can."""
         with self._transaction() as connection:
             aggregates.set_metadata(connection, aggregates.find(connection, name).id,
                                     {project_id: 'yes'})
 
     def compute_services(self):
-        """Return all compute services, as Computes."""
+        """Return all ComputeServices."""
         with self._transaction() as connection:
             return computes.everything(connection)
 
@@ -217,7 +207,7 @@ class SimulatedCloud(base.Cloud):
         """Return the images of servers, oldest first, as dicts.
 
         Their keys are id, name, server_id, project_id, status, key and kind (snapshot or shelved).
-        An image that Climate made as itself belongs to the project 'service'.
+        An image that Climate created as itself belongs to the project 'service'.
         """
         with self._transaction() as connection:
             return [dict(row) for row in
@@ -229,24 +219,24 @@ class SimulatedCloud(base.Cloud):
             flavors.make(connection, flavor_id, name, vcpus, ram, disk, **more)
 
     def leftovers(self):
-        """Return what reservations leave in the cloud, as one dict to compare."""
+        """Return the objects that reservations may leave behind, as one dict to compare."""
         with self._transaction() as connection:
-            found = {name: [tuple(row) for row in connection.execute(
+            objects = {name: [tuple(row) for row in connection.execute(
                 f'SELECT * FROM {name} ORDER BY 1')]
                 for name in ('flavors', 'flavor_access', 'server_groups', 'resource_classes')}
-            found['images'] = [tuple(row) for row in connection.execute(
+            objects['images'] = [tuple(row) for row in connection.execute(
                 'SELECT name, kind, status, project_id FROM images ORDER BY 1, 2, 3, 4')]
-            found['floating_ips'] = [tuple(row) for row in connection.execute(
+            objects['floating_ips'] = [tuple(row) for row in connection.execute(
                 'SELECT address, project_id, port_id, tags FROM floating_ips ORDER BY 1')]
-            found['server_metadata'] = sorted(
-                (server.name, *item) for server in servers.every(connection)
+            objects['server_metadata'] = sorted(
+                (server.name, *item) for server in server_rows.every(connection)
                 for item in server.metadata.items())
-            found['inventories'] = [tuple(row) for row in connection.execute(
+            objects['inventories'] = [tuple(row) for row in connection.execute(
                 "SELECT name, inventory FROM providers WHERE inventory != '{}' ORDER BY 1")]
             for name in _tables(self.adapters):
-                found[name] = [tuple(row) for row in connection.execute(
+                objects[name] = [tuple(row) for row in connection.execute(
                     f'SELECT * FROM {name} ORDER BY 1')]
-            return found
+            return objects
 
     def add_host(self, name, service_host=None, vcpus=16, memory_mb=65536, disk_gb=500,
                  traits=(), hypervisor_type='QEMU'):
@@ -256,7 +246,7 @@ class SimulatedCloud(base.Cloud):
                       hypervisor_type)
 
     def rehome_host(self, name, service_host):
-        """Let another nova-compute serve a hypervisor with its servers, as that of Ironic does."""
+        """Move a hypervisor with its servers to another nova-compute, as Ironic does."""
         with self._transaction() as connection:
             hosts.rehome(connection, name, service_host)
 
@@ -269,14 +259,14 @@ class SimulatedCloud(base.Cloud):
             hosts.mark(connection, name, up, enabled, reason)
 
     def spoil_moves(self, *service_hosts):
-        """Let every later migration to these hosts fail after it has begun."""
+        """Make every later migration to these hosts fail after it has begun."""
         self._lifecycle.unreachable |= set(service_hosts)
 
     def spoil_images(self, server_id, fault):
-        """Let every later image of a server fail.
+        """Make every later image of a server fail.
 
         :param fault: 'refused', Nova refuses it; 'lost', its upload fails and Nova deletes it;
-            'stuck', it never becomes active; None: images are made again.
+            'stuck', it never becomes active; None: images succeed again.
         """
         if fault is None:
             self._lifecycle.image_faults.pop(server_id, None)
@@ -284,7 +274,7 @@ class SimulatedCloud(base.Cloud):
             self._lifecycle.image_faults[server_id] = images.FAULTS[images.FAULTS.index(fault)]
 
     def silence_cell(self, *service_hosts):
-        """Let the cell of these hosts not answer, and all others answer.
+        """Silence the cell of these hosts; all other cells answer.
 
         Nova then lists neither their servers nor the state of their services.
         """
@@ -296,7 +286,7 @@ class SimulatedCloud(base.Cloud):
         self._lifecycle.keeps_zones = True
 
     def lose_traits(self, times):
-        """Let the next `times` changes of compute services not change the trait in Placement."""
+        """Lose the trait in Placement at the next `times` changes of compute services."""
         self._lifecycle.traits_to_lose = times
 
     def change_host(self, name, **values):
@@ -320,22 +310,17 @@ class SimulatedCloud(base.Cloud):
             connection.execute('DELETE FROM trusts WHERE trustor_id = ?', (user_id,))
             connection.execute("INSERT OR IGNORE INTO departures VALUES (?, '')", (user_id,))
 
-    def leave(self, user_id, project_id):
-        """Take all roles in a project from a user."""
+    def leave(self, user_id='', project_id=''):
+        """Remove all roles of a user in a project; without a user, disable the project.
+
+        A user without a project is disabled.
+        """
         with self._transaction() as connection:
             connection.execute('INSERT OR IGNORE INTO departures VALUES (?, ?)',
                                (user_id, project_id))
 
-    def disable(self, user_id='', project_id=''):
-        """Disable a user or a project."""
-        self.leave(user_id, project_id)
-
-    def enable(self, user_id='', project_id=''):
-        """Enable a user or a project again."""
-        self.join(user_id, project_id)
-
-    def join(self, user_id, project_id):
-        """Give a user a role in a project again."""
+    def join(self, user_id='', project_id=''):
+        """Undo `leave`."""
         with self._transaction() as connection:
             connection.execute("DELETE FROM departures WHERE user_id = ? AND project_id IN (?, '')",
                                (user_id, project_id))
@@ -349,10 +334,9 @@ class SimulatedCloud(base.Cloud):
         self._store.close()
 
     def _services(self, trust_id):
-        identity = calls.Calls(self._store, self.faults, self._turns,
-                               self._options.delay_seconds, self._lifecycle.settle, trust_id)
-        connection = link.Link(identity, self._pool, self._lifecycle)
-        return base.Services(self._kinds, lambda face: self._kinds[face](connection))
+        connection = interface.SimulatedConnection(
+            self._store, self.faults, self._queues, self._pool, self._lifecycle, trust_id)
+        return base.CloudServices(self._kinds, lambda name: self._kinds[name](connection))
 
     @contextlib.contextmanager
     def _transaction(self):
@@ -361,26 +345,26 @@ class SimulatedCloud(base.Cloud):
             yield connection
 
 
-def _cloud_error(face, error):
-    return errors.CloudError(service=face.service, reason=f'the state of the cloud: {error}')
+def _cloud_error(caller, error):
+    return errors.CloudError(service=caller.service, reason=f'the state of the cloud: {error}')
 
 
 def _tables(adapters):
     """Return the names of the tables of the adapters."""
-    return [found[1] for adapter in adapters.values() for statement in adapter.tables
-            if (found := _TABLE.match(statement))]
+    return [match[1] for adapter in adapters.values() for statement in adapter.tables
+            if (match := _TABLE.match(statement))]
 
 
-def _found(connection, count):
-    hosts.found(connection, count)
-    flavors.found(connection)
+def _fill(connection, count):
+    hosts.add_first(connection, count)
+    flavors.add_first(connection)
 
 
 def _flavor(connection, flavor_id, project_id):
     """Return the Flavor of that id; None if no id is given."""
     if flavor_id is None:
         return None
-    found = flavors.usable(connection, flavor_id, project_id)
-    if found is None:
+    flavor = flavors.usable(connection, flavor_id, project_id)
+    if flavor is None:
         raise errors.NotFound(what=f'Flavor {flavor_id}')
-    return found
+    return flavor

@@ -5,7 +5,7 @@ import json
 from climate import errors
 from climate.cloud import models
 from climate.cloud.simulated import hosts
-from climate.cloud.simulated import servers
+from climate.cloud.simulated import server_rows
 
 
 def every(connection):
@@ -15,8 +15,7 @@ def every(connection):
 
 def find(connection, name):
     """Return the Aggregate of that name, or None."""
-    found = _select(connection, 'SELECT * FROM aggregates WHERE name = ?', name)
-    return found[0] if found else None
+    return next(iter(_select(connection, 'SELECT * FROM aggregates WHERE name = ?', name)), None)
 
 
 def make(connection, name, zone):
@@ -34,7 +33,7 @@ def set_zone(connection, aggregate_id, zone):
     _row(connection, aggregate_id)
     members = connection.execute('SELECT host FROM aggregate_hosts WHERE aggregate_id = ?',
                                  (aggregate_id,)).fetchall()
-    if servers.on(connection, [row['host'] for row in members]):
+    if server_rows.on(connection, [row['host'] for row in members]):
         raise errors.StillBusy(service='Nova',
                                reason='One or more hosts contain instances in this zone.')
     connection.execute('UPDATE aggregates SET zone = ? WHERE id = ?', (zone, aggregate_id))
@@ -97,12 +96,11 @@ def delete(connection, aggregate_id):
 
 
 def _row(connection, aggregate_id):
-    found = connection.execute('SELECT * FROM aggregates WHERE id = ?',
-                               (aggregate_id,)).fetchone()
-    if found is None:
+    row = connection.execute('SELECT * FROM aggregates WHERE id = ?', (aggregate_id,)).fetchone()
+    if row is None:
         raise errors.CloudError(service='Nova',
                                 reason=f'Aggregate {aggregate_id} could not be found.')
-    return found
+    return row
 
 
 def _has(connection, aggregate_id, host):
@@ -112,7 +110,7 @@ def _has(connection, aggregate_id, host):
 
 
 def _select(connection, query, *values):
-    """Return the Aggregates of the rows that the query finds, in its order."""
+    """Return the Aggregates that the query finds, in its order."""
     rows = connection.execute(query, values).fetchall()
     ids = json.dumps([row['id'] for row in rows])
     members, metadata = {}, {}
@@ -132,6 +130,6 @@ def _select(connection, query, *values):
 
 def _why_no_new_zone(connection, host):
     """Return why the zone of a host cannot change; None if it can."""
-    count = len(servers.on(connection, [host]))
+    count = len(server_rows.on(connection, [host]))
     return (f'The availability zone of the host would change, but the host already has {count} '
             'instance(s).') if count else None

@@ -4,13 +4,13 @@ import collections
 import json
 
 from climate.cloud.simulated import hosts
-from climate.cloud.simulated import servers
+from climate.cloud.simulated import server_rows
 
 
 def suitable(connection, rows, flavor, server_id=None):
-    """Return the hypervisors that have the free resources and the traits for a Flavor.
+    """Return the rows of hypervisors that have the free resources and the traits for a Flavor.
 
-    :param server_id: the id of a server that exists; the resources it has do not count as taken.
+    :param server_id: the id of an existing server, whose own resources do not count as used.
     """
     if flavor is None:
         return rows
@@ -18,12 +18,12 @@ def suitable(connection, rows, flavor, server_id=None):
 
 
 def candidates(connection, shape):
-    """Return {hypervisor name: {resource class: free units}} of those that fit a Shape."""
+    """Return {hypervisor name: {resource class: free units}} of hypervisors that fit a Shape."""
     rows = [row for row in hosts.every(connection) if not row['barred']]
-    taken = _taken(connection)
+    used = _used(connection)
     return {row['name']: {
-        each: count - taken[row['service_host']][each]
-        for each, count in _capacity(connection, row).items()}
+        resource_class: count - used[row['service_host']][resource_class]
+        for resource_class, count in _capacity(connection, row).items()}
         for row in _with_capacity(connection, rows, dict(shape.resources), shape.traits)}
 
 
@@ -33,26 +33,26 @@ def held(connection, row):
     A server that is being migrated counts on its target.
     """
     own = hosts.inventory(row)
-    found = {}
-    for each in connection.execute('SELECT * FROM servers WHERE coalesce(moves_to, host) = ?',
-                                   (row['service_host'],)):
-        flavor = servers.flavor(each)
+    allocations = {}
+    for server in connection.execute('SELECT * FROM servers WHERE coalesce(moves_to, host) = ?',
+                                     (row['service_host'],)):
+        flavor = server_rows.flavor(server)
         if flavor is not None:
-            found[each['id']] = {name: count for name, count in units(flavor).items()
-                                 if name in own and count}
-    return found
+            allocations[server['id']] = {name: count for name, count in units(flavor).items()
+                                         if name in own and count}
+    return allocations
 
 
 def units(flavor):
     """Return {resource class: units that a server of the flavor takes}."""
-    found = collections.Counter(
+    count = collections.Counter(
         VCPU=flavor.vcpus, MEMORY_MB=flavor.ram, DISK_GB=flavor.disk + flavor.ephemeral)
     for key, text in flavor.extra_specs.items():
         if key.startswith('resources:') and text.isdecimal():
-            found[key.removeprefix('resources:')] = int(text)
+            count[key.removeprefix('resources:')] = int(text)
     if flavor.extra_specs.get('hw:mem_encryption') == 'true':
-        found['MEM_ENCRYPTION_CONTEXT'] = 1
-    return found
+        count['MEM_ENCRYPTION_CONTEXT'] = 1
+    return count
 
 
 def _traits(flavor):
@@ -60,32 +60,32 @@ def _traits(flavor):
             if key.startswith('trait:') and text == 'required'}
 
 
-def _with_capacity(connection, rows, wanted, traits, server_id=None):
-    taken = _taken(connection, server_id)
+def _with_capacity(connection, rows, needed, traits, server_id=None):
+    used = _used(connection, server_id)
     return [row for row in rows
             if traits <= hosts.traits(row)
-            and _fits(_capacity(connection, row), wanted, taken[row['service_host']])]
+            and _fits(_capacity(connection, row), needed, used[row['service_host']])]
 
 
-def _taken(connection, but=None):
-    """Return what servers take, {service host: {resource class: units}}.
+def _used(connection, but=None):
+    """Return the resources of servers, {service host: {resource class: units}}.
 
     A server that is being migrated counts on both hosts.
 
     :param but: the id of a server that does not count.
     """
-    taken = collections.defaultdict(collections.Counter)
+    used = collections.defaultdict(collections.Counter)
     for row in connection.execute(
             'SELECT * FROM servers WHERE host IS NOT NULL AND id IS NOT ?', (but,)):
-        flavor = servers.flavor(row)
+        flavor = server_rows.flavor(row)
         if flavor is not None:
             for host in {row['host'], row['moves_to']} - {None}:
-                taken[host].update(units(flavor))
-    return taken
+                used[host].update(units(flavor))
+    return used
 
 
-def _fits(capacity, wanted, taken):
-    return all(taken[each] + count <= capacity.get(each, 0) for each, count in wanted.items())
+def _fits(capacity, needed, used):
+    return all(used[name] + count <= capacity.get(name, 0) for name, count in needed.items())
 
 
 def _capacity(connection, row):
@@ -93,5 +93,5 @@ def _capacity(connection, row):
     inventories = [hosts.inventory(row)] + [
         json.loads(child['inventory']) for child in connection.execute(
             'SELECT inventory FROM providers WHERE parent = ?', (row['name'],))]
-    return {each: int((has['total'] - has['reserved']) * has['allocation_ratio'])
-            for inventory in inventories for each, has in inventory.items()}
+    return {name: int((has['total'] - has['reserved']) * has['allocation_ratio'])
+            for inventory in inventories for name, has in inventory.items()}

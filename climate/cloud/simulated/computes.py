@@ -4,32 +4,24 @@ from climate import errors
 from climate.cloud import base
 from climate.cloud import models
 from climate.cloud.simulated import hosts
+from climate.cloud.simulated import interface
 
 
-class Computes(base.Computes):
-    """Compute services under one identity.
-
-    :param link: the Link of that identity. Its Lifecycle counts the changes whose trait is lost.
-    """
-
-    def __init__(self, link):
-        super().__init__(link.calls.trust_id)
-        self._calls = link.calls
-        self._lifecycle = link.lifecycle
+class SimulatedComputes(interface.SimulatedInterface, base.Computes):
+    """Compute services under one identity."""
 
     def every(self):
-        return self._calls.make('nova.services',
-                                lambda connection, project_id: self._told(
-                                    everything(connection)))
+        return self._admin_call('services', lambda connection: self._shown(
+            everything(connection)))
 
     def of_hosts(self, service_hosts):
-        def work(connection, project_id):
-            rows = (_find(connection, each) for each in service_hosts)
-            return self._told([_compute(row) for row in rows if row is not None])
-        return self._calls.make('nova.services', work)
+        def work(connection):
+            rows = (_find(connection, host) for host in service_hosts)
+            return self._shown([_compute(row) for row in rows if row is not None])
+        return self._admin_call('services', work)
 
     def disable(self, service_host, reason):
-        def work(connection, project_id):
+        def work(connection):
             row = _find(connection, service_host)
             if row is None:
                 raise errors.ResourceNotFound(pool='host', resource=service_host)
@@ -37,24 +29,22 @@ class Computes(base.Computes):
                 self._set(connection, service_host, False, reason)
                 return True
             return row['reason'] == reason
-        return self._calls.make('nova.disable_service', work)
+        return self._admin_call('disable_service', work)
 
     def enable(self, service_host, reason):
-        def work(connection, project_id):
+        def work(connection):
             row = _find(connection, service_host)
             if row is None or (not row['enabled'] and row['reason'] != reason):
                 return False
             if not row['enabled']:
                 self._set(connection, service_host, True, None)
             return True
-        return self._calls.make('nova.enable_service', work)
+        return self._admin_call('enable_service', work)
 
-    def _told(self, found):
-        """Return Computes as Nova tells them: next to nothing of a cell that does not answer."""
-        silent = self._lifecycle.silent
-        return [each if each.host not in silent else
-                models.Compute(each.host, enabled=False, up=False, answers=False)
-                for each in found]
+    def _shown(self, computes):
+        """Return ComputeServices as Nova shows them: without the state in silent cells."""
+        return [models.ComputeService(compute.host, enabled=False, up=False, answers=False)
+                if compute.host in self._lifecycle.silent else compute for compute in computes]
 
     def _set(self, connection, service_host, enabled, reason):
         connection.execute('UPDATE hosts SET enabled = ?, reason = ? WHERE service_host = ?',
@@ -67,13 +57,13 @@ class Computes(base.Computes):
 
 
 def everything(connection):
-    """Return all Computes."""
+    """Return all ComputeServices."""
     return list({row['service_host']: _compute(row) for row in hosts.every(connection)}.values())
 
 
 def _compute(row):
-    return models.Compute(host=row['service_host'], enabled=bool(row['enabled']),
-                          up=bool(row['up']), reason=row['reason'])
+    return models.ComputeService(host=row['service_host'], enabled=bool(row['enabled']),
+                                 up=bool(row['up']), reason=row['reason'])
 
 
 def _find(connection, service_host):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of the simulated cloud on request: crashes, failing calls, callbacks at fault points."""
+"""Injected faults of the simulated cloud: crashes, failing calls, callbacks at fault points."""
 import os
 import signal
 import threading

@@ -6,39 +6,32 @@ import uuid
 from climate import errors
 from climate.cloud import base
 from climate.cloud import models
-from climate.cloud.simulated import servers
+from climate.cloud.simulated import interface
+from climate.cloud.simulated import server_rows
 
-_FOUND = (('1', 'm1.tiny', 1, 512, 1), ('2', 'm1.small', 1, 2048, 20),
+_FIRST = (('1', 'm1.tiny', 1, 512, 1), ('2', 'm1.small', 1, 2048, 20),
           ('3', 'm1.medium', 2, 4096, 40), ('4', 'm1.large', 4, 8192, 80))
-
-
-# What an administrator makes is of this project.
+# The project of server groups that an administrator creates.
 _SERVICE = 'service'
 
 
-class Flavors(base.Flavors):
-    """Flavors and server groups under one identity.
-
-    :param link: the Link of that identity.
-    """
-
-    def __init__(self, link):
-        super().__init__(link.calls.trust_id)
-        self._calls = link.calls
+class SimulatedFlavors(interface.SimulatedInterface, base.Flavors):
+    """Flavors and server groups under one identity."""
 
     def flavor(self, flavor_id, project_id):
-        return self._call('flavor', lambda connection: usable(connection, flavor_id, project_id))
+        return self._admin_call('flavor', lambda connection: usable(
+            connection, flavor_id, project_id))
 
     def ensure(self, flavor_id, name, sizes, extra_specs, exactly=False):
         def work(connection):
             row = _row(connection, flavor_id)
             if exactly and row is not None and (
                     json.loads(row['extra_specs']) != extra_specs
-                    or any(row[each] != size for each, size in sizes.items())):
+                    or any(row[key] != size for key, size in sizes.items())):
                 _delete(connection, flavor_id)
             make(connection, flavor_id, name, public=False, **sizes)
-        self._call('create_flavor', work)
-        self._call('set_flavor_keys', lambda connection: connection.execute(
+        self._admin_call('create_flavor', work)
+        self._admin_call('set_flavor_keys', lambda connection: connection.execute(
             'UPDATE flavors SET extra_specs = json_patch(extra_specs, ?) WHERE id = ?',
             (json.dumps(extra_specs), flavor_id)))
 
@@ -49,60 +42,57 @@ class Flavors(base.Flavors):
                     f'Flavor {flavor_id} could not be found.'))
             connection.execute('INSERT OR IGNORE INTO flavor_access VALUES (?, ?)',
                                (flavor_id, project_id))
-        self._call('allow_flavor', work)
+        self._admin_call('allow_flavor', work)
 
     def forbid(self, flavor_id, project_id):
-        self._call('forbid_flavor', lambda connection: connection.execute(
+        self._admin_call('forbid_flavor', lambda connection: connection.execute(
             'DELETE FROM flavor_access WHERE flavor_id = ? AND project_id = ?',
             (flavor_id, project_id)))
 
     def delete(self, flavor_id):
-        self._call('delete_flavor', lambda connection: _delete(connection, flavor_id))
+        self._admin_call('delete_flavor', lambda connection: _delete(connection, flavor_id))
 
     def servers(self, flavor_id):
-        return self._call('servers_of_flavor', lambda connection: servers.of_flavor(
+        return self._admin_call('servers_of_flavor', lambda connection: server_rows.of_flavor(
             connection, flavor_id))
 
     def create_group(self, name, policy):
-        return self._calls.make('nova.create_server_group', lambda connection, project_id: (
-            _make_group(connection, name, policy, project_id)), admin=False)
+        return self._call('create_server_group', lambda connection, project_id: _make_group(
+            connection, name, policy, project_id))
 
     def ensure_group(self, name, policy):
         def work(connection, project_id):
-            found = connection.execute(
+            row = connection.execute(
                 'SELECT id FROM server_groups WHERE name = ? AND policy = ? AND project_id = ?',
                 (name, policy, project_id or _SERVICE)).fetchone()
-            return found['id'] if found else _make_group(connection, name, policy, project_id)
-        return self._calls.make('nova.create_server_group', work, admin=False)
+            return row['id'] if row else _make_group(connection, name, policy, project_id)
+        return self._call('create_server_group', work)
 
     def has_group(self, group_id):
-        return self._call('server_group', lambda connection: connection.execute(
+        return self._admin_call('server_group', lambda connection: connection.execute(
             'SELECT 1 FROM server_groups WHERE id = ?', (group_id,)).fetchone() is not None)
 
     def delete_group(self, group_id):
-        self._call('delete_server_group', lambda connection: connection.execute(
+        self._admin_call('delete_server_group', lambda connection: connection.execute(
             'DELETE FROM server_groups WHERE id = ?', (group_id,)))
 
     def delete_groups(self, name, but=None):
-        self._call('delete_server_group', lambda connection: connection.execute(
+        self._admin_call('delete_server_group', lambda connection: connection.execute(
             'DELETE FROM server_groups WHERE name = ? AND id != ?', (name, but or '')))
 
     def every(self):
-        return self._call('flavors', lambda connection: [
+        return self._admin_call('flavors', lambda connection: [
             _record(row) for row in connection.execute('SELECT * FROM flavors ORDER BY id')])
 
     def groups(self):
-        return self._call('server_groups', lambda connection: [
+        return self._admin_call('server_groups', lambda connection: [
             _group(connection, row) for row in
             connection.execute('SELECT * FROM server_groups ORDER BY name')])
 
-    def _call(self, name, work):
-        return self._calls.make(f'nova.{name}', lambda connection, project_id: work(connection))
 
-
-def found(connection):
-    """Create the flavors of a new cloud, which everybody may use."""
-    for flavor_id, name, vcpus, ram, disk in _FOUND:
+def add_first(connection):
+    """Create the public flavors of a new cloud."""
+    for flavor_id, name, vcpus, ram, disk in _FIRST:
         make(connection, flavor_id, name, vcpus, ram, disk)
 
 
@@ -145,7 +135,7 @@ def _group(connection, row):
     members = connection.execute(
         "SELECT id FROM servers WHERE json_extract(hints, '$.group') = ?", (row['id'],))
     return models.ServerGroup(id=row['id'], name=row['name'], policy=row['policy'],
-                              members=frozenset(each['id'] for each in members))
+                              members=frozenset(member['id'] for member in members))
 
 
 def _record(row):

@@ -7,8 +7,9 @@ from climate import errors
 from climate.cloud import base
 from climate.cloud import models
 from climate.cloud.simulated import flavors
+from climate.cloud.simulated import interface
 from climate.cloud.simulated import scheduler
-from climate.cloud.simulated import servers
+from climate.cloud.simulated import server_rows
 from climate.cloud.simulated import stack_parts
 from climate.cloud.simulated import templates
 
@@ -21,21 +22,13 @@ TABLES = (
         stack_id TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, server_id TEXT,
         made_id TEXT)""",
 )
-# The project of what Climate itself creates: Heat ignores the project in the path then.
+# The project of the stacks that Climate itself creates: Heat then ignores the project in the path.
 _SERVICE = 'service'
 _NOT_SUSPENDABLE = ('CREATE', 'DELETE', 'ROLLBACK')
 
 
-class Stacks(base.Stacks):
-    """Heat under one identity.
-
-    :param link: the Link of that identity.
-    """
-
-    def __init__(self, link):
-        super().__init__(link.calls.trust_id)
-        self._calls = link.calls
-        self._lifecycle = link.lifecycle
+class SimulatedStacks(interface.SimulatedInterface, base.Stacks):
+    """Heat under one identity."""
 
     def preview(self, spec, context=None):
         def work(connection, project_id):
@@ -64,42 +57,42 @@ class Stacks(base.Stacks):
 
     def find(self, project_id, name_or_id):
         def work(connection, caller):
-            asked = project_id or caller or _SERVICE
-            self._refuse_stranger(asked, caller)
-            row = find(connection, asked, name_or_id)
+            owner = project_id or caller or _SERVICE
+            self._refuse_stranger(owner, caller)
+            row = find(connection, owner, name_or_id)
             return None if row is None else record(row)
         return self._call('find', work)
 
     def suspend(self, project_id, stack):
-        def work(connection, found):
+        def work(connection, current):
             problem = None
-            if found.action in _NOT_SUSPENDABLE and found.status != 'CREATE_COMPLETE':
-                problem = f"State ('{found.action}', '{found.progress}') invalid for suspend"
+            if current.action in _NOT_SUSPENDABLE and current.status != 'CREATE_COMPLETE':
+                problem = f"State ('{current.action}', '{current.progress}') invalid for suspend"
             for row, server in self._servers(connection, stack.id):
                 if server is None:
                     problem = f'Failed to find server {row["server_id"]}'
                 elif server['status'].startswith('SHELVED'):
                     problem = f"Cannot 'suspend' instance {server['id']} while it is shelved"
                 elif problem is None:
-                    servers.put(connection, server['id'], status='SUSPENDED')
+                    server_rows.put(connection, server['id'], status='SUSPENDED')
             self._begin(connection, stack.id, 'SUSPEND', problem)
         self._act('suspend', project_id, stack, work)
 
     def resume(self, project_id, stack):
-        def work(connection, found):
+        def work(connection, current):
             problem = None
-            if found.action not in ('SUSPEND', 'RESUME'):
-                problem = f"State ('{found.action}', '{found.progress}') invalid for resume"
+            if current.action not in ('SUSPEND', 'RESUME'):
+                problem = f"State ('{current.action}', '{current.progress}') invalid for resume"
             for row, server in self._servers(connection, stack.id):
                 if server is None:
                     problem = f'Failed to find server {row["server_id"]}'
                 elif problem is None:
-                    servers.put(connection, server['id'], status='ACTIVE')
+                    server_rows.put(connection, server['id'], status='ACTIVE')
             self._begin(connection, stack.id, 'RESUME', problem)
         self._act('resume', project_id, stack, work)
 
     def delete(self, project_id, stack):
-        def work(connection, found):
+        def work(connection, _current):
             problem = None
             for _, server in self._servers(connection, stack.id):
                 if server is not None and server['locked']:
@@ -124,7 +117,7 @@ class Stacks(base.Stacks):
         return self._call('parts', work)
 
     def _act(self, name, project_id, stack, work):
-        """Begin an action, unless the stack is gone. While another one runs, only DELETE wins."""
+        """Begin an action, unless the stack is gone. While another one runs, only delete begins."""
         def begin(connection, caller):
             self._refuse_stranger(project_id, caller)
             row = find(connection, project_id, stack.id)
@@ -133,11 +126,8 @@ class Stacks(base.Stacks):
             work(connection, record(row))
         self._call(name, begin)
 
-    def _call(self, name, work):
-        def settled(connection, project_id):
-            settle(connection, self._lifecycle.now)
-            return work(connection, project_id)
-        return self._calls.make(f'heat.{name}', settled, admin=False)
+    def _settle(self, connection):
+        settle(connection, self._lifecycle.now)
 
     def _begin(self, connection, stack_id, action, problem=None):
         """Begin an action that ends after [simulated] stack_seconds, with `problem` if any."""
@@ -146,13 +136,13 @@ class Stacks(base.Stacks):
             'due = ? WHERE id = ?', (
                 action, problem or f'Stack {action} completed successfully',
                 'FAILED' if problem else 'COMPLETE',
-                self._lifecycle.now + self._lifecycle.stack_seconds, stack_id))
+                self._lifecycle.due_in(self._lifecycle.options.stack_seconds), stack_id))
         settle(connection, self._lifecycle.now)
 
     def _build(self, connection, stack_id, project_id, preview):
-        """Make the parts of a stack, its servers first; return the first problem, or None."""
+        """Create the parts of a stack, its servers first; return the first problem, or None."""
         problem, server_ids = None, {}
-        for part in sorted(preview.parts, key=lambda each: each.kind != templates.SERVER):
+        for part in sorted(preview.parts, key=lambda part: part.kind != templates.SERVER):
             made_id = None
             if part.kind == templates.SERVER and problem is None:
                 server_ids[part.name] = self._boot(connection, project_id, part)
@@ -171,7 +161,7 @@ class Stacks(base.Stacks):
         """Boot a server of a stack; return its id, or None if no host takes it."""
         flavor = _flavor(connection, part, project_id)
         hints = part.properties.get('scheduler_hints') or {}
-        host = self._lifecycle.choose(connection, scheduler.Wanted(project_id, hints, flavor))
+        host = self._lifecycle.choose(connection, scheduler.HostRequest(project_id, hints, flavor))
         if host is None:
             return None
         return self._lifecycle.boot(connection, models.Server(
@@ -189,7 +179,7 @@ class Stacks(base.Stacks):
         return preview
 
     def _make_trust(self, connection):
-        """Make Heat's trust of a new stack from the one of this identity, if it has one."""
+        """Record Heat's trust of a new stack, made from the trust of this identity, if any."""
         if self.trust_id is None:
             return
         trust = connection.execute(
@@ -213,7 +203,7 @@ class Stacks(base.Stacks):
     @staticmethod
     def _servers(connection, stack_id):
         """Return pairs (row of a part, row of its server or None) of a stack's servers."""
-        return [(row, servers.find(connection, row['server_id'])) for row in connection.execute(
+        return [(row, server_rows.find(connection, row['server_id'])) for row in connection.execute(
             'SELECT * FROM stack_parts WHERE stack_id = ? AND server_id IS NOT NULL '
             'ORDER BY rowid', (stack_id,)).fetchall()]
 
@@ -248,7 +238,14 @@ def record(row):
 
 def _flavor(connection, part, project_id):
     """Return the Flavor of a server of a template, by id or name, or None."""
-    said = part.properties.get('flavor')
+    id_or_name = part.properties.get('flavor')
     row = connection.execute('SELECT id FROM flavors WHERE ? IN (id, name)',
-                             (said,)).fetchone() if isinstance(said, str) else None
+                             (id_or_name,)).fetchone() if isinstance(id_or_name, str) else None
     return None if row is None else flavors.usable(connection, row['id'], project_id)
+
+
+class SimulatedHeatAdapter(base.HeatAdapter):
+    """Heat of the simulated cloud."""
+
+    interfaces = {'stacks': SimulatedStacks}
+    tables = TABLES

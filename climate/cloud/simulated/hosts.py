@@ -14,7 +14,7 @@ _VERSION = 8002000
 BARRED = base.Computes.BARRED
 
 
-def found(connection, count):
+def add_first(connection, count):
     """Create compute-1 to compute-`count`, in three alternating sizes."""
     for number in range(1, count + 1):
         vcpus, memory_gb, disk_gb = _SIZES[(number - 1) % len(_SIZES)]
@@ -26,7 +26,7 @@ def add(connection, name, service_host=None, vcpus=16, memory_mb=65536, disk_gb=
         traits=_TRAITS, hypervisor_type='QEMU'):
     """Add a hypervisor; its service host has the same name unless one is given.
 
-    Those of one service host share its room: each counts the servers of all of them.
+    The hypervisors of one service host share its capacity: each counts the servers of all.
     """
     cpu_info = {'arch': 'x86_64', 'vendor': 'Intel', 'model': 'Nehalem',
                 'topology': {'sockets': 2, 'cores': max(vcpus // 4, 1), 'threads': 2}}
@@ -99,7 +99,7 @@ def by_number(connection, number):
 
 
 def every(connection):
-    """Return all rows, in the order in which they were added."""
+    """Return the rows of all hypervisors, oldest first."""
     return connection.execute('SELECT * FROM hosts ORDER BY id').fetchall()
 
 

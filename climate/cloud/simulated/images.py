@@ -4,6 +4,7 @@ import uuid
 
 from climate.cloud import base
 from climate.cloud import models
+from climate.cloud.simulated import interface
 
 SNAPSHOT = 'snapshot'
 #: The kind of the image of a shelved server.
@@ -11,23 +12,15 @@ SHELVED = 'shelved'
 #: The project of images that an administrator made.
 SERVICE_PROJECT = 'service'
 UPLOADING = 'image_uploading'
-#: What may become of the images of a server: refused at once; begun and deleted when its upload
-#: fails; or begun and never active.
+#: The faults of images: refused at once; deleted when the upload fails; never active.
 REFUSED, LOST, STUCK = FAULTS = ('refused', 'lost', 'stuck')
 
 
-class Images(base.Images):
-    """Glance under one identity.
-
-    :param link: the Link of that identity.
-    """
-
-    def __init__(self, link):
-        super().__init__(link.calls.trust_id)
-        self._calls = link.calls
+class SimulatedImages(interface.SimulatedInterface, base.Images):
+    """Glance under one identity."""
 
     def made(self, key, project_id):
-        return self._calls.make('glance.images', lambda connection, _: [
+        return self._admin_call('images', lambda connection: [
             models.Image(id=row['id'], name=row['name'], status=row['status'],
                          owner=row['project_id'], server_id=row['server_id'])
             for row in connection.execute(
@@ -35,12 +28,12 @@ class Images(base.Images):
                 (key, project_id, SERVICE_PROJECT))])
 
     def give(self, image_id, project_id):
-        self._calls.make('glance.give', lambda connection, _: connection.execute(
+        self._admin_call('give', lambda connection: connection.execute(
             'UPDATE images SET project_id = ? WHERE id = ?', (project_id, image_id)))
 
     def delete(self, image_id):
-        self._calls.make('glance.delete_image', lambda connection, project_id: delete(
-            connection, image_id, project_id), admin=False)
+        self._call('delete_image', lambda connection, project_id: delete(
+            connection, image_id, project_id))
 
 
 def make(connection, row, kind, project_id, name, key=None):
@@ -48,7 +41,7 @@ def make(connection, row, kind, project_id, name, key=None):
 
     :param row: the row of the server.
     :param kind: SNAPSHOT or SHELVED.
-    :param project_id: that of the user who asks, and the owner; None: an administrator.
+    :param project_id: that of the user who calls, and the owner; None: an administrator.
     """
     image_id = str(uuid.uuid4())
     connection.execute(
@@ -92,3 +85,9 @@ def delete(connection, image_id, project_id):
         connection.execute(
             'UPDATE servers SET task = NULL, task_due = NULL WHERE id = ? AND task = ?',
             (row['server_id'], UPLOADING))
+
+
+class SimulatedGlanceAdapter(base.GlanceAdapter):
+    """Glance of the simulated cloud."""
+
+    interfaces = {'images': SimulatedImages}

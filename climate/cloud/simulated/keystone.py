@@ -9,27 +9,21 @@ import uuid
 from climate import errors
 from climate.cloud import base
 from climate.cloud import models
+from climate.cloud.simulated import interface
 
 _REDELEGATIONS = 2
 _MICROSECONDS = 3_600_000_000
 
 
-class Keystone(base.Keystone):
-    """Keystone under one identity.
-
-    :param link: the Link of that identity.
-    """
-
-    def __init__(self, link):
-        super().__init__(link.calls.trust_id)
-        self._calls = link.calls
+class SimulatedKeystone(interface.SimulatedInterface, base.Keystone):
+    """Keystone under one identity."""
 
     def login(self):
         """Request a token for this identity.
 
         :raises TrustDead: the trust is gone.
         """
-        self._calls.make('keystone.login', lambda connection, project_id: None, admin=False)
+        self._call('login', lambda connection, project_id: None)
 
     def create_trust(self, context, expires_at=None, redelegable=False):
         if not context.user_id or not context.project_id:
@@ -38,14 +32,13 @@ class Keystone(base.Keystone):
                              trustor_id=context.user_id, roles=tuple(context.roles),
                              expires_at=expires_at)
 
-        def work(connection, project_id):
+        def work(connection):
             _add(connection, trust, _REDELEGATIONS if redelegable else 0)
             return trust
-
-        return self._calls.make('keystone.create_trust', work)
+        return self._admin_call('create_trust', work)
 
     def redelegate(self):
-        def work(connection, project_id):
+        def work(connection, _project_id):
             row = connection.execute(
                 'SELECT * FROM trusts WHERE id = ?', (self.trust_id,)).fetchone()
             left = row['redelegation_count'] - 1
@@ -58,29 +51,27 @@ class Keystone(base.Keystone):
                     datetime.timedelta(microseconds=1 + secrets.randbelow(_MICROSECONDS))))
             _add(connection, trust, left, parent_id=self.trust_id)
             return trust
-
-        return self._calls.make('keystone.redelegate', work, admin=False)
+        return self._call('redelegate', work)
 
     def delete_trust(self, trust_id):
-        self._calls.make('keystone.delete_trust', lambda connection, project_id: (
-            connection.execute('DELETE FROM trusts WHERE ? IN (id, parent_id)', (trust_id,))))
+        self._admin_call('delete_trust', lambda connection: connection.execute(
+            'DELETE FROM trusts WHERE ? IN (id, parent_id)', (trust_id,)))
 
     def trusts(self):
-        return self._calls.make('keystone.trusts', lambda connection, project_id: [
+        return self._admin_call('trusts', lambda connection: [
             _trust(row) for row in connection.execute('SELECT * FROM trusts ORDER BY rowid')])
 
     def roles_of_trust(self, trust_id):
-        return self._calls.make('keystone.roles_of_trust', lambda connection, _: frozenset(
+        return self._admin_call('roles_of_trust', lambda connection: frozenset(
             role for row in connection.execute('SELECT roles FROM trusts WHERE id = ?', (trust_id,))
             for role in json.loads(row['roles'])))
 
     def is_from_climate(self, trust_id, trustee_id):
-        return self._calls.make('keystone.is_from_climate', lambda connection, _: (
-            connection.execute('SELECT 1 FROM trusts WHERE id = ?',
-                               (trust_id,)).fetchone() is not None))
+        return self._admin_call('is_from_climate', lambda connection: connection.execute(
+            'SELECT 1 FROM trusts WHERE id = ?', (trust_id,)).fetchone() is not None)
 
     def has_role(self, user_id, project_id):
-        return self._calls.make('keystone.has_role', lambda connection, _: connection.execute(
+        return self._admin_call('has_role', lambda connection: connection.execute(
             "SELECT 1 FROM departures WHERE user_id = ? AND project_id IN (?, '') "
             "OR user_id = '' AND project_id = ?",
             (user_id, project_id, project_id)).fetchone() is None)
@@ -100,3 +91,9 @@ def _trust(row):
                         trustor_id=row['trustor_id'], roles=(),
                         expires_at=None if row['expires_at'] is None else (
                             datetime.datetime.fromisoformat(row['expires_at'])))
+
+
+class SimulatedKeystoneAdapter(base.KeystoneAdapter):
+    """Keystone of the simulated cloud."""
+
+    interfaces = {'keystone': SimulatedKeystone}

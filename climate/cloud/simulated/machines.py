@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machines of the simulated cloud: the power of hypervisors and of storage back ends."""
+"""The machines of the simulated cloud, which can be switched off, and their storage services."""
 from climate import errors
 from climate.cloud.simulated import hosts
 from climate.cloud.simulated import storage_services
 
 
 class Machines:
-    """Switches machines, and does what administrators of storage do. No fault points.
+    """Switches machines and configures storage, as administrators do. No fault points.
 
     :param transaction: returns a context manager whose value is a connection.
     """
@@ -15,24 +15,24 @@ class Machines:
         self._transaction = transaction
 
     def is_up(self, name):
-        """Return whether anything on a machine is up.
+        """Return whether a service on a machine is up.
 
         :raises ResourceNotFound: the cloud has no such machine.
         """
         with self._transaction() as connection:
-            found = [bool(row['up']) for row in hosts.every(connection) if row['name'] == name]
-            found += [each.up for each in self._storage(connection, name)]
-        if not found:
+            states = [bool(row['up']) for row in hosts.every(connection) if row['name'] == name]
+            states += [service.up for service in self._storage(connection, name)]
+        if not states:
             raise errors.ResourceNotFound(pool='machine', resource=name)
-        return any(found)
+        return any(states)
 
     def switch(self, name, up):
         """Switch a machine, with all services on it."""
         with self._transaction() as connection:
             if any(row['name'] == name for row in hosts.every(connection)):
                 hosts.mark(connection, name, up, None)
-            for each in self._storage(connection, name):
-                storage_services.mark(connection, each.host, up=up)
+            for service in self._storage(connection, name):
+                storage_services.mark(connection, service.host, up=up)
 
     def mark_storage(self, service_host, **values):
         """Set `up`, `enabled` (with a `reason`) or `frozen` of the service of a back end."""
@@ -53,6 +53,6 @@ class Machines:
 
     @staticmethod
     def _storage(connection, name):
-        return [each for each in storage_services.every(connection)
-                if each.binary == storage_services.BINARY
-                and storage_services.machine(each.host) == name]
+        return [service for service in storage_services.every(connection)
+                if service.binary == storage_services.BINARY
+                and storage_services.machine(service.host) == name]

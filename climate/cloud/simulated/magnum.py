@@ -1,32 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Magnum of the simulated cloud: its calls. ``cluster_work`` has what its conductor does."""
+"""Magnum of the simulated cloud: its calls. ``conductor`` carries out the changes."""
 import json
 import uuid
 
 from climate import errors
 from climate.cloud import base
 from climate.cloud import models
-from climate.cloud.simulated import cluster_work
+from climate.cloud.simulated import conductor
+from climate.cloud.simulated import interface
 
 _QUOTA = 20
 _UNCHANGEABLE = ('CREATE_FAILED', 'CREATE_IN_PROGRESS', 'DELETE_IN_PROGRESS', 'DELETE_FAILED')
 
 
-class Clusters(base.Clusters):
+class SimulatedClusters(interface.SimulatedInterface, base.Clusters):
     """Magnum under one identity.
 
     The additional methods are for demonstrations and tests.
-
-    :param link: the Link of that identity.
     """
 
-    def __init__(self, link):
-        super().__init__(link.calls.trust_id)
-        self._calls = link.calls
-        self._work = cluster_work.Work(link.lifecycle)
+    def __init__(self, connection):
+        super().__init__(connection)
+        self._conductor = conductor.Conductor(connection.lifecycle)
 
     def template(self, template_id, project_id):
-        def work(connection, _project_id):
+        def work(connection):
             rows = connection.execute(
                 'SELECT * FROM cluster_templates WHERE ? IN (id, name) AND (public OR '
                 'project_id = ?) ORDER BY id != ?', (template_id, project_id, template_id)
@@ -39,11 +37,11 @@ class Clusters(base.Clusters):
                     'one.'))
             return models.ClusterTemplate(**{name: rows[0][name] for name in (
                 'id', 'name', 'flavor_id', 'master_flavor_id')})
-        return self._call('template', work, admin=True)
+        return self._admin_call('template', work)
 
     def cluster(self, cluster_id):
         def work(connection, project_id):
-            row = cluster_work.find(connection, cluster_id, project_id)
+            row = conductor.find(connection, cluster_id, project_id)
             return None if row is None else _cluster(row)
         return self._call('cluster', work)
 
@@ -51,14 +49,14 @@ class Clusters(base.Clusters):
         return self._call('clusters', lambda connection, caller: [
             _cluster(row) for row in connection.execute(
                 'SELECT * FROM clusters WHERE name = ? AND project_id = ? AND status != ? '
-                'ORDER BY rowid', (name, project_id, cluster_work.QUEUED))
+                'ORDER BY rowid', (name, project_id, conductor.QUEUED))
             if caller in (None, row['project_id'])])
 
     def names(self):
         return self._call('clusters', lambda connection, project_id: {
             row['id']: row['name'] for row in connection.execute(
                 'SELECT * FROM clusters WHERE status != ? ORDER BY rowid',
-                (cluster_work.QUEUED,))
+                (conductor.QUEUED,))
             if project_id in (None, row['project_id'])})
 
     def create(self, name, fields):
@@ -66,72 +64,71 @@ class Clusters(base.Clusters):
             used, most = _quota(connection, project_id)
             if used >= most:
                 raise _refused(f'You have reached the maximum clusters per project, {most}.')
-            return cluster_work.create(connection, name, project_id, fields, self._work.due)
+            return conductor.create(connection, name, project_id, fields, self._conductor.due)
         return self._call('create_cluster', work)
 
     def resize(self, cluster_id, group_id, node_count, remove=()):
         def work(connection, project_id):
             # An administrator does not find the cluster of another project here.
-            row = None if project_id is None else cluster_work.find(
+            row = None if project_id is None else conductor.find(
                 connection, cluster_id, project_id)
             if row is None:
                 raise _refused(f'Cluster {cluster_id} could not be found.')
             if row['status'] in _UNCHANGEABLE:
-                return  # Accepted; only the log of the conductor has the refusal.
+                return  # Accepted; only the log of the conductor shows the refusal.
             connection.execute(
                 'UPDATE node_groups SET node_count = ?, remove = ? WHERE id = ?',
                 (node_count, json.dumps(list(remove)), group_id))
-            cluster_work.begin(connection, cluster_id, 'UPDATE', self._work.due)
+            conductor.begin(connection, cluster_id, 'UPDATE', self._conductor.due)
         self._call('resize_cluster', work)
 
     def delete(self, cluster_id):
         def work(connection, project_id):
-            if cluster_work.find(connection, cluster_id, project_id) is not None:
-                cluster_work.begin(connection, cluster_id, 'DELETE', self._work.due)
+            if conductor.find(connection, cluster_id, project_id) is not None:
+                conductor.begin(connection, cluster_id, 'DELETE', self._conductor.due)
         self._call('delete_cluster', work)
 
     def groups(self, cluster_id):
         def work(connection, project_id):
-            if cluster_work.find(connection, cluster_id, project_id) is None:
+            if conductor.find(connection, cluster_id, project_id) is None:
                 return []
-            return [_group(row) for row in cluster_work.groups(connection, cluster_id)]
+            return [_group(row) for row in conductor.groups(connection, cluster_id)]
         return self._call('node_groups', work)
 
     def create_group(self, cluster_id, name, node_count, flavor_id):
         def work(connection, project_id):
-            row = cluster_work.find(connection, cluster_id, project_id)
+            row = conductor.find(connection, cluster_id, project_id)
             if row is None:
                 raise _refused(f'Cluster {cluster_id} could not be found.')
             if not row['api_address']:
                 raise errors.StillBusy(service='Magnum', reason=(
                     'Cluster API address is not available yet.'))
-            if name in {each['name'] for each in cluster_work.groups(connection, cluster_id)}:
+            if name in {group['name'] for group in conductor.groups(connection, cluster_id)}:
                 return
             if row['status'] in _UNCHANGEABLE:
                 return
-            cluster_work.add_group(connection, cluster_id, name, 'worker', node_count, flavor_id,
+            conductor.add_group(connection, cluster_id, name, 'worker', node_count, flavor_id,
                                    default=False)
-            cluster_work.begin(connection, cluster_id, 'UPDATE', self._work.due)
+            conductor.begin(connection, cluster_id, 'UPDATE', self._conductor.due)
         self._call('create_node_group', work)
 
     def delete_group(self, cluster_id, group_id):
         def work(connection, project_id):
             # An administrator does not find the cluster of another project here, either.
             if project_id is None or (
-                    cluster_work.find(connection, cluster_id, project_id) is None):
+                    conductor.find(connection, cluster_id, project_id) is None):
                 return
-            for row in cluster_work.groups(connection, cluster_id):
+            for row in conductor.groups(connection, cluster_id):
                 if row['id'] == group_id:
                     if row['is_default']:
                         raise _refused('Deleting a default nodegroup is not supported.')
                     connection.execute("UPDATE node_groups SET status = 'DELETE_IN_PROGRESS' "
                                        'WHERE id = ?', (group_id,))
-                    cluster_work.begin(connection, cluster_id, 'UPDATE', self._work.due)
+                    conductor.begin(connection, cluster_id, 'UPDATE', self._conductor.due)
         self._call('delete_node_group', work)
 
     def quota(self, project_id):
-        return self._call('quota', lambda connection, _: _quota(connection, project_id),
-                          admin=True)
+        return self._admin_call('quota', lambda connection: _quota(connection, project_id))
 
     def add_template(self, name, project_id=None, flavor_id='2', master_flavor_id='2'):
         """Add a template, public if no project is given; return its id."""
@@ -148,7 +145,7 @@ class Clusters(base.Clusters):
             'INSERT OR REPLACE INTO cluster_quotas VALUES (?, ?)', (project_id, most)))
 
     def spoil(self, change, times, reason='it was spoiled'):
-        """Let the next `times` changes of clusters fail after Magnum accepted them.
+        """Make the next `times` changes of clusters fail after Magnum accepted them.
 
         :param change: CREATE, UPDATE or DELETE.
         """
@@ -156,16 +153,13 @@ class Clusters(base.Clusters):
             'INSERT OR REPLACE INTO cluster_faults VALUES (?, ?, ?)', (change, times, reason)))
 
     def queue(self, seconds):
-        """Let the conductor be down for so long: new clusters are shown only after that."""
+        """Stop the conductor for some seconds: new clusters are shown only after that."""
         self._call('queue', lambda connection, _: connection.execute(
             'INSERT OR REPLACE INTO cluster_faults VALUES (?, ?, ?)',
-            (cluster_work.QUEUED, self._work.now + seconds, '')))
+            (conductor.QUEUED, self._conductor.now + seconds, '')))
 
-    def _call(self, name, work, admin=False):
-        def settled(connection, project_id):
-            self._work.settle(connection)
-            return work(connection, project_id)
-        return self._calls.make(f'magnum.{name}', settled, admin=admin)
+    def _settle(self, connection):
+        self._conductor.settle(connection)
 
 
 def _quota(connection, project_id):
@@ -189,3 +183,10 @@ def _group(row):
     return models.NodeGroup(**{name: row[name] for name in (
         'id', 'name', 'status', 'reason', 'role', 'node_count')},
         is_default=bool(row['is_default']))
+
+
+class SimulatedMagnumAdapter(base.MagnumAdapter):
+    """Magnum of the simulated cloud."""
+
+    interfaces = {'clusters': SimulatedClusters}
+    tables = conductor.TABLES

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Neutron of the simulated cloud: networks, ports, quotas and floating IPs."""
+"""Neutron of the simulated cloud: networks, quotas and floating IPs."""
+import dataclasses
 import ipaddress
 import json
 import uuid
@@ -7,6 +8,9 @@ import uuid
 from climate import errors
 from climate.cloud import base
 from climate.cloud import models
+from climate.cloud.simulated import interface
+from climate.cloud.simulated import network_rows
+from climate.cloud.simulated import neutron_networks
 
 #: The external network that every simulated cloud has, and its subnet.
 PUBLIC = '3f5b3a62-6d2e-4d8a-9d0c-6a8e0a1c7b11'
@@ -35,15 +39,8 @@ TABLES = (
 )
 
 
-class Networks(base.Networks):
-    """The networks under one identity.
-
-    :param link: the Link of that identity.
-    """
-
-    def __init__(self, link):
-        super().__init__(link.calls.trust_id)
-        self._calls = link.calls
+class SimulatedNetworks(interface.SimulatedInterface, base.Networks):
+    """The networks under one identity."""
 
     def network(self, network_id):
         def work(connection, project_id):
@@ -51,116 +48,93 @@ class Networks(base.Networks):
             if row is None or not (row['external'] or project_id in (None, row['project_id'])):
                 raise errors.ResourceNotFound(pool='network', resource=network_id)
             return _network(connection, row)
-        return self._calls.make('neutron.network', work, admin=False)
+        return self._call('network', work)
 
     def used_addresses(self, network_id):
-        return self._calls.make('neutron.ports', lambda connection, project_id: used(
-            connection, network_id))
+        return self._admin_call('ports', lambda connection: used(connection, network_id))
 
     def quota(self, project_id, name):
-        return self._calls.make('neutron.quota', lambda connection, caller: quota(
+        return self._admin_call('quota', lambda connection: network_rows.quota(
             connection, project_id, name))
 
 
-class FloatingIPs(base.FloatingIPs):
-    """The floating IPs under one identity.
-
-    :param link: the Link of that identity.
-    """
-
-    def __init__(self, link):
-        super().__init__(link.calls.trust_id)
-        self._calls = link.calls
-        self._lifecycle = link.lifecycle
+class SimulatedFloatingIPs(interface.SimulatedInterface, base.FloatingIPs):
+    """The floating IPs under one identity."""
 
     def every(self):
-        return self._read(lambda connection, project_id: floating_ips(connection), admin=True)
+        return self._admin_call('floating_ips', floating_ips)
 
     def of_project(self, project_id):
-        return self._read(lambda connection, caller: [
-            each for each in floating_ips(connection)
-            if each.project_id == project_id and caller in (None, project_id)], admin=False)
+        return self._call('floating_ips', lambda connection, caller: [
+            floating_ip for floating_ip in floating_ips(connection)
+            if floating_ip.project_id == project_id and caller in (None, project_id)])
 
     def create(self, network_id, address, project_id, description=''):
-        wanted = models.FloatingIP('', network_id, address, project_id, description=description)
-        return self._calls.make('neutron.create_floating_ip', lambda connection, caller: (
-            create(connection, wanted)))
+        floating_ip = models.FloatingIP('', network_id, address, project_id,
+                                        description=description)
+        return self._admin_call('create_floating_ip', lambda connection: create(
+            connection, floating_ip))
 
     def tag(self, floating_ip_id, tags):
-        self._change('neutron.tag_floating_ip', floating_ip_id, 'tags', json.dumps(list(tags)))
+        self._call('tag_floating_ip', lambda connection, project_id: connection.execute(
+            'UPDATE floating_ips SET tags = ? WHERE id = ? AND project_id = '
+            'coalesce(?, project_id)', (json.dumps(list(tags)), floating_ip_id, project_id)))
 
     def detach(self, floating_ip_id):
-        down_at = self._lifecycle.now + self._lifecycle.floating_ip_seconds
+        down_at = self._lifecycle.due_in(self._lifecycle.options.floating_ip_seconds)
 
         def work(connection, project_id):
             connection.execute(
                 'UPDATE floating_ips SET port_id = NULL, down_at = ? WHERE id = ? '
                 'AND project_id = coalesce(?, project_id)', (down_at, floating_ip_id, project_id))
-            settle(connection, self._lifecycle.now)
-            return next((each for each in floating_ips(connection)
-                         if each.id == floating_ip_id and project_id in (None, each.project_id)),
-                        None)
-        return self._calls.make('neutron.detach_floating_ip', work, admin=False)
+            self._settle(connection)
+            return next((floating_ip for floating_ip in floating_ips(connection)
+                         if floating_ip.id == floating_ip_id
+                         and project_id in (None, floating_ip.project_id)), None)
+        return self._call('detach_floating_ip', work)
 
     def delete(self, floating_ip_id):
-        def work(connection, project_id):
-            connection.execute(
-                'DELETE FROM floating_ips WHERE id = ? AND project_id = coalesce(?, project_id)',
-                (floating_ip_id, project_id))
-        self._calls.make('neutron.delete_floating_ip', work, admin=False)
+        self._call('delete_floating_ip', lambda connection, project_id: connection.execute(
+            'DELETE FROM floating_ips WHERE id = ? AND project_id = coalesce(?, project_id)',
+            (floating_ip_id, project_id)))
 
-    def _read(self, work, admin):
-        def settled(connection, project_id):
-            settle(connection, self._lifecycle.now)
-            return work(connection, project_id)
-        return self._calls.make('neutron.floating_ips', settled, admin)
-
-    def _change(self, name, floating_ip_id, column, value):
-        def work(connection, project_id):
-            connection.execute(
-                f'UPDATE floating_ips SET {column} = ? '
-                'WHERE id = ? AND project_id = coalesce(?, project_id)',
-                (value, floating_ip_id, project_id))
-        self._calls.make(name, work, admin=False)
+    def _settle(self, connection):
+        settle(connection, self._lifecycle.now)
 
 
-def create(connection, wanted):
-    """Create a floating IP as an administrator; return the FloatingIP. Neutron's refusals apply.
+def create(connection, requested):
+    """Create a FloatingIP as an administrator; return it with its id. Neutron's refusals apply.
 
     Like Neutron, it does not refuse the address of the gateway.
     """
-    row = _row(connection, wanted.network_id)
+    row = _row(connection, requested.network_id)
     if row is None or not row['external']:
         raise errors.CloudError(service='Neutron', reason=(
-            f'External network {wanted.network_id} could not be found.'))
-    address = ipaddress.ip_address(wanted.address)
+            f'External network {requested.network_id} could not be found.'))
+    address = ipaddress.ip_address(requested.address)
     if address.version != 4:
         raise errors.CloudError(service='Neutron', reason=(
-            f'Unable to find any IP address on external network {wanted.network_id}.'))
-    if not any(address in ipaddress.ip_network(each.cidr)
-               for each in _network(connection, row).subnets):
+            f'Unable to find any IP address on external network {requested.network_id}.'))
+    if not any(address in ipaddress.ip_network(subnet.cidr)
+               for subnet in _network(connection, row).subnets):
         raise errors.CloudError(service='Neutron', reason=(
-            f'IP address {wanted.address} is not a valid IP for any of the subnets on the '
+            f'IP address {requested.address} is not a valid IP for any of the subnets on the '
             'specified network.'))
-    if wanted.address in used(connection, wanted.network_id):
-        raise errors.ResourceInUse(pool='address', resource=wanted.address,
+    if requested.address in used(connection, requested.network_id):
+        raise errors.ResourceInUse(pool='address', resource=requested.address,
                                    reason='Neutron has given it to somebody already.')
-    room = quota(connection, wanted.project_id, 'floatingip')
-    if room.limit is not None and room.used >= room.limit:
-        raise errors.CloudError.plain('Neutron', (
-            'the quota "floatingip" of your project is full: delete a floating IP, or ask for a '
-            'greater quota.'))
-    made = str(uuid.uuid4())
+    network_rows.refuse_full(connection, requested.project_id, 'floatingip', 'floating IP')
+    floating_ip_id = str(uuid.uuid4())
     connection.execute(
         'INSERT INTO floating_ips (id, network_id, address, project_id, description, tags) '
         "VALUES (?, ?, ?, ?, ?, '[]')",
-        (made, wanted.network_id, wanted.address, wanted.project_id, wanted.description))
-    [found] = [each for each in floating_ips(connection) if each.id == made]
-    return found
+        (floating_ip_id, requested.network_id, requested.address, requested.project_id,
+         requested.description))
+    return dataclasses.replace(requested, id=floating_ip_id)
 
 
 def used(connection, network_id):
-    """Return {address: what uses it, in words} of a network."""
+    """Return {address: its user, in words} of a network."""
     rows = connection.execute(
         "SELECT address, owner || ' ' || id AS what FROM ports WHERE network_id = ? "
         "UNION SELECT address, 'network:floatingip ' || id FROM floating_ips WHERE network_id = ?",
@@ -168,21 +142,8 @@ def used(connection, network_id):
     return {row['address']: row['what'] for row in rows}
 
 
-def quota(connection, project_id, name):
-    """Return the Quota of a project; without a limit unless one was set."""
-    row = connection.execute('SELECT most FROM network_quotas WHERE project_id = ? AND name = ?',
-                             (project_id, name)).fetchone()
-    table = {
-        'floatingip': 'floating_ips', 'network': 'networks', 'port': 'ports', 'router': 'routers',
-        'subnet': '(SELECT project_id FROM subnets JOIN networks ON networks.id = network_id)',
-    }[name]
-    [count] = connection.execute(f'SELECT count(*) FROM {table} WHERE project_id = ?',
-                                 (project_id,)).fetchone()
-    return models.Quota(limit=None if row is None or row['most'] < 0 else row['most'], used=count)
-
-
 def settle(connection, now):
-    """Let the routers forget the floating IPs that were taken off their ports."""
+    """Complete the removal of dissociated floating IPs from their routers."""
     connection.execute("UPDATE floating_ips SET status = 'DOWN', down_at = NULL "
                        'WHERE down_at <= ?', (now,))
 
@@ -204,5 +165,14 @@ def _network(connection, row):
     subnets = connection.execute('SELECT * FROM subnets WHERE network_id = ? ORDER BY rowid',
                                  (row['id'],))
     return models.Network(id=row['id'], name=row['name'], external=bool(row['external']), subnets=(
-        *(models.Subnet(each['id'], each['cidr'], each['gateway'],
-                        tuple(map(tuple, json.loads(each['pools'])))) for each in subnets),))
+        *(models.Subnet(subnet['id'], subnet['cidr'], subnet['gateway'],
+                        tuple(map(tuple, json.loads(subnet['pools'])))) for subnet in subnets),))
+
+
+class SimulatedNeutronAdapter(base.NeutronAdapter):
+    """Neutron of the simulated cloud."""
+
+    interfaces = {'networks': SimulatedNetworks, 'floating_ips': SimulatedFloatingIPs,
+                  'segments': neutron_networks.SimulatedSegments,
+                  'network_parts': neutron_networks.SimulatedNetworkParts}
+    tables = (*TABLES, *network_rows.TABLES)

@@ -1,54 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Neutron of the simulated cloud: networks on segments, and what is on networks."""
+"""Neutron of the simulated cloud: networks on segments; subnets, ports, routers and trunks."""
 import json
 
 from climate import errors
 from climate.cloud import base
-from climate.cloud.simulated import neutron_rows as rows
+from climate.cloud.simulated import interface
+from climate.cloud.simulated import network_rows as rows
 
 
-class _Calls:
-    """The calls of a face, each on settled rows."""
+class _NetworkInterface(interface.SimulatedInterface):
+    """An interface to the rows of networks."""
 
-    def __init__(self, link):
-        super().__init__(link.calls.trust_id)
-        self._calls = link.calls
-        self._lifecycle = link.lifecycle
-
-    def _call(self, name, work, admin=False):
-        def settled(connection, project_id):
-            rows.settle(connection, self._lifecycle.now)
-            return work(connection, project_id)
-        return self._calls.make(f'neutron.{name}', settled, admin=admin)
+    def _settle(self, connection):
+        rows.settle(connection, self._lifecycle.now)
 
 
-class Segments(_Calls, base.Segments):
-    """The networks with their segments.
-
-    :param link: the Link of one identity.
-    """
+class SimulatedSegments(_NetworkInterface, base.Segments):
+    """The networks with their segments."""
 
     def knows(self, physical_network):
-        return self._call('knows', lambda connection, _: (
-            physical_network in rows.PHYSICAL_NETWORKS), admin=True)
+        return self._admin_call('knows', lambda _connection: (
+            physical_network in rows.PHYSICAL_NETWORKS))
 
     def shared_ranges(self):
-        return self._call('segment_ranges', lambda connection, _: [
+        return self._admin_call('segment_ranges', lambda connection: [
             ((row['physical_network'], row['network_type'], row['first']), row['last'])
-            for row in connection.execute('SELECT * FROM segment_ranges ORDER BY rowid')],
-            admin=True)
+            for row in connection.execute('SELECT * FROM segment_ranges ORDER BY rowid')])
 
     def every(self):
-        return self._call('networks', lambda connection, _: rows.networks(connection), admin=True)
+        return self._admin_call('networks', rows.networks)
 
     def of_project(self, project_id):
-        return self._call('networks', lambda connection, _: [
-            each for each in rows.networks(connection) if each.project_id == project_id],
-            admin=True)
+        return self._admin_call('networks', lambda connection: [
+            network for network in rows.networks(connection) if network.project_id == project_id])
 
     def create(self, segment, project_id, name, description):
-        return self._call('create_network', lambda connection, _: rows.create_network(
-            connection, segment, project_id, name, description), admin=True)
+        return self._admin_call('create_network', lambda connection: rows.create_network(
+            connection, segment, project_id, name, description))
 
     def tag(self, network_id, tags):
         self._call('tag_network', lambda connection, _: connection.execute(
@@ -60,20 +48,17 @@ class Segments(_Calls, base.Segments):
             connection, network_id, project_id))
 
 
-class NetworkParts(_Calls, base.NetworkParts):
-    """The subnets, ports, routers and trunks.
-
-    :param link: the Link of one identity.
-    """
+class SimulatedNetworkParts(_NetworkInterface, base.NetworkParts):
+    """The subnets, ports, routers and trunks."""
 
     def ports(self, network_id):
-        return self._ports(lambda each: each.network_id == network_id)
+        return self._ports(lambda port: port.network_id == network_id)
 
     def every_port(self):
-        return self._ports(lambda each: True)
+        return self._ports(lambda _port: True)
 
     def ports_of(self, device_id):
-        return self._ports(lambda each: each.device_id == device_id)
+        return self._ports(lambda port: port.device_id == device_id)
 
     def delete_port(self, port_id):
         self._call('delete_port', lambda connection, project_id: rows.delete_port(
@@ -88,17 +73,18 @@ class NetworkParts(_Calls, base.NetworkParts):
 
     def remove_sub_ports(self, trunk_id, port_ids):
         def work(connection, _project_id):
-            for each in rows.trunks(connection):
-                if each.id == trunk_id:
-                    left = [port_id for port_id in each.sub_port_ids if port_id not in port_ids]
+            for trunk in rows.trunks(connection):
+                if trunk.id == trunk_id:
+                    kept = [port_id for port_id in trunk.sub_port_ids if port_id not in port_ids]
                     connection.execute('UPDATE trunks SET sub_port_ids = ? WHERE id = ?',
-                                       (json.dumps(left), trunk_id))
+                                       (json.dumps(kept), trunk_id))
         self._call('remove_sub_ports', work)
 
     def create_subnet(self, network_id, cidr, name, description):
         def work(connection, project_id):
-            [network] = [each for each in rows.networks(connection) if each.id == network_id
-                         and project_id in (None, each.project_id)] or [None]
+            network = next((network for network in rows.networks(connection)
+                            if network.id == network_id
+                            and project_id in (None, network.project_id)), None)
             if network is None:
                 raise errors.CloudError(service='Neutron', reason=(
                     f'Network {network_id} could not be found.'))
@@ -107,9 +93,8 @@ class NetworkParts(_Calls, base.NetworkParts):
 
     def routers(self, project_id=None):
         return self._call('routers', lambda connection, caller: [
-            each for each in rows.routers(connection)
-            if each.project_id in {project_id or each.project_id}
-            & {caller or each.project_id}])
+            router for router in rows.routers(connection)
+            if project_id in (None, router.project_id) and caller in (None, router.project_id)])
 
     def create_router(self, name, external_network_id, description):
         return self._call('create_router', lambda connection, project_id: rows.create_router(
@@ -127,7 +112,7 @@ class NetworkParts(_Calls, base.NetworkParts):
         self._call('delete_router', lambda connection, _: rows.delete_router(
             connection, router_id))
 
-    def _ports(self, wanted):
+    def _ports(self, matches):
         return self._call('ports', lambda connection, project_id: [
-            each for each in rows.ports(connection)
-            if wanted(each) and project_id in (None, each.project_id)])
+            port for port in rows.ports(connection)
+            if matches(port) and project_id in (None, port.project_id)])

@@ -7,13 +7,13 @@ from climate.cloud import models
 from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import capacity
 from climate.cloud.simulated import hosts
-from climate.cloud.simulated import servers
-from climate.nova import rules
+from climate.cloud.simulated import server_rows
+from climate.nova import host_rules
 from climate.nova import scheduler_hints
 
 
 @dataclasses.dataclass(frozen=True)
-class Wanted:
+class HostRequest:
     """A request for a host for one server.
 
     :ivar hints: its scheduler hints, which Nova stores with it.
@@ -34,11 +34,11 @@ class Wanted:
 
 
 class Scheduler:
-    """The scheduler.
+    """Chooses hosts as Nova's scheduler does with Climate's filter.
 
-    The reservation of a leased server has no aggregate, so the aggregates alone do not tell where
+    The reservation of a leased server has no aggregate, so the aggregates alone do not show where
     the server may be placed. The real filter asks Climate, and so does this scheduler if it has
-    `answers`. Without them two rules take the place of Climate:
+    `answers`. Without them two rules replace Climate:
 
     * A hint of a leased server that names no aggregate is ignored: the server is an ordinary one.
     * An administrator may unshelve an ordinary server to a host of the freepool, because Climate
@@ -47,58 +47,62 @@ class Scheduler:
     A server counts as leased if the metadata at its boot says so, or if it exists already and is
     placed again.
 
-    :ivar answers: None, or callable(reservation id, project id) that returns the Answer of Climate,
-        or None if it knows no such reservation. It must not call the cloud.
-    :param options: rules.Options.
+    :ivar answers: None, or callable(reservation id, project id) that returns the
+        ReservationAnswer of Climate, or None if it knows no such reservation. It must not call the
+        cloud.
+    :param names: the AggregateNames.
     """
 
-    def __init__(self, options):
+    def __init__(self, names):
         self.answers = None
-        self._options = options
+        self._names = names
 
-    def choose(self, connection, wanted):
+    def choose(self, connection, request):
         """Return the service host for a server; None if no valid host was found."""
-        inside = _aggregates_of_hosts(connection)
-        able = [row for row in hosts.every(connection)
+        by_host = _aggregates_of_hosts(connection)
+        rows = [row for row in hosts.every(connection)
                 if row['up'] and row['enabled'] and not row['barred']
-                and (wanted.hosts is None or row['service_host'] in wanted.hosts)]
-        able = capacity.suitable(connection, able, wanted.flavor, wanted.server_id)
-        may = self._admitted([(row['service_host'], inside.get(row['service_host'], ()))
-                              for row in able], wanted, aggregates.every(connection))
-        taken = collections.Counter(server.host for server in servers.every(connection))
-        return min(may, key=lambda each: taken[each], default=None)
+                and (request.hosts is None or row['service_host'] in request.hosts)]
+        rows = capacity.suitable(connection, rows, request.flavor, request.server_id)
+        passed = self._passed([(row['service_host'], by_host.get(row['service_host'], ()))
+                               for row in rows], request, aggregates.every(connection))
+        counts = collections.Counter(server.host for server in server_rows.every(connection))
+        return min(passed, key=lambda host: counts[host], default=None)
 
-    def _admitted(self, places, wanted, known):
+    def _passed(self, places, request, known):
         """Return the service hosts that the rules of the filter pass."""
-        reservations = scheduler_hints.ids(wanted.hints.get(scheduler_hints.RESERVATION))
-        by_flavor = (reservations is None and wanted.flavor is not None
-                     and rules.FLAVOR_KEY in wanted.flavor.extra_specs)
+        reservations = scheduler_hints.ids(request.hints.get(scheduler_hints.RESERVATION))
+        by_flavor = (reservations is None and request.flavor is not None
+                     and host_rules.FLAVOR_KEY in request.flavor.extra_specs)
         answers = None
         if reservations and self.answers is not None:
-            answers = {answer.reservation_id or each: answer for each in reservations
-                       if (answer := self.answers(each, wanted.project_id)) is not None}
-        elif wanted.leased and not {each.name for each in known} & set(reservations or ()):
+            answers = {answer.reservation_id or named: answer for named in reservations
+                       if (answer := self.answers(named, request.project_id)) is not None}
+        elif request.leased and not {aggregate.name for aggregate in known} & set(
+                reservations or ()):
             reservations = None
-        if wanted.service_host is not None and reservations is None:
-            places = [(host, [each for each in inside if each.name != self._options.freepool])
-                      for host, inside in places]
-        request = rules.Request([] if by_flavor else reservations, wanted.project_id, by_flavor,
-                                server_id=wanted.server_id,
-                                size=wanted.flavor and dict(capacity.units(wanted.flavor)))
-        refusals = rules.Judge(request, self._options, answers).refusals(places)
-        found = [host for (host, _), refusal in zip(places, refusals, strict=True)
-                 if refusal is None]
-        if not found and reservations is not None and wanted.service_host is not None:
+        if request.service_host is not None and reservations is None:
+            places = [(host, [aggregate for aggregate in around
+                              if aggregate.name != self._names.freepool])
+                      for host, around in places]
+        refusals = host_rules.HostRules(host_rules.PlacementRequest(
+            [] if by_flavor else reservations, request.project_id, by_flavor,
+            server_id=request.server_id,
+            size=request.flavor and dict(capacity.units(request.flavor))),
+            self._names, answers).refusals(places)
+        passed = [host for (host, _), refusal in zip(places, refusals, strict=True)
+                  if refusal is None]
+        if not passed and reservations is not None and request.service_host is not None:
             # A server may be leased after its boot; its hint then names something else.
-            return self._admitted(places, dataclasses.replace(wanted, hints={}), known)
-        return found
+            return self._passed(places, dataclasses.replace(request, hints={}), known)
+        return passed
 
 
 def _aggregates_of_hosts(connection):
-    """Return {service host: its rules.Aggregates}, without hosts that are in no aggregate."""
-    found = {}
-    for each in aggregates.every(connection):
-        for service_host in each.hosts:
-            found.setdefault(service_host, []).append(
-                rules.Aggregate(each.name, each.zone, each.metadata))
-    return found
+    """Return {service host: its NovaAggregates}, without hosts that are in no aggregate."""
+    by_host = {}
+    for aggregate in aggregates.every(connection):
+        for service_host in aggregate.hosts:
+            by_host.setdefault(service_host, []).append(
+                host_rules.NovaAggregate(aggregate.name, aggregate.zone, aggregate.metadata))
+    return by_host

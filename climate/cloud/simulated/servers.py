@@ -1,127 +1,109 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of the servers of the simulated cloud."""
-import dataclasses
-import json
-import uuid
-
-from climate.cloud import models
-
-# With the hypervisor of each: the one it was put on if its host has that one, else the host's.
-_SELECT = (
-    'SELECT servers.*, coalesce('
-    '(SELECT name FROM hosts WHERE service_host = servers.host AND name = servers.node), '
-    '(SELECT min(name) FROM hosts WHERE service_host = servers.host)) AS hypervisor FROM servers')
-
-#: Among the hints of a server: the availability zone that its user asked for.
-ZONE = 'availability_zone'
+"""The servers of the simulated Nova: the calls that read, mark and change them."""
+from climate import errors
+from climate.cloud import base
+from climate.cloud.simulated import hosts
+from climate.cloud.simulated import interface
+from climate.cloud.simulated import lifecycle
+from climate.cloud.simulated import server_rows
 
 
-def every(connection):
-    """Return all Servers, oldest first."""
-    return [record(row) for row in
-            connection.execute(f'{_SELECT} ORDER BY rowid')]
+class SimulatedServers(interface.SimulatedInterface, base.CloudServers):
+    """Servers under one identity."""
+
+    def server(self, server_id):
+        def work(connection, project_id):
+            row = server_rows.find(connection, server_id, project_id)
+            if row is None or row['status'] == 'SOFT_DELETED':
+                return None
+            return server_rows.record(row, server_rows.shown_flavor(row))
+        return self._call('server', work)
+
+    def marked(self, project_id, key, text):
+        return self._admin_call('marked', lambda connection: server_rows.marked(
+            connection, project_id, key, text))
+
+    def ids(self):
+        return self._admin_call('server_ids', lambda connection: frozenset(
+            server.id for server in server_rows.every(connection)))
+
+    def every(self):
+        return self._admin_call('servers', server_rows.listed)
+
+    def mark(self, server_id, metadata):
+        def work(connection, project_id):
+            row = server_rows.find(connection, server_id, project_id)
+            if row is None:
+                raise errors.TargetGone(kind='server', target_id=server_id)
+            if server_rows.is_marked(row, metadata):
+                return
+            if row['status'] not in lifecycle.AWAKE:
+                raise errors.StillBusy(service='Nova', reason=(
+                    f"Cannot 'update_instance_metadata' instance {server_id} while it is "
+                    f'{row["status"]}.'))
+            server_rows.mark(connection, row, metadata)
+        self._call('mark', work)
+
+    def shelve(self, server_id):
+        self._begin('shelve', server_id)
+
+    def offload(self, server_id):
+        self._begin('offload', server_id, admin=True)
+
+    def unshelve(self, server_id, service_host=None, keeps_zone=False):
+        def work(connection, project_id):
+            if service_host is not None:
+                self._refuse_host(connection, server_id, service_host)
+                if not keeps_zone:
+                    server_rows.unbind(connection, server_id)
+            self._lifecycle.begin(connection, 'unshelve', server_id, project_id,
+                                  service_host=service_host)
+        self._call('unshelve', work, admin=service_host is not None)
+
+    def suspend(self, server_id):
+        self._begin('suspend', server_id)
+
+    def unrescue(self, server_id):
+        self._begin('unrescue', server_id)
+
+    def stop(self, server_id):
+        self._begin('stop', server_id)
+
+    def migrate(self, server_id, service_host=None):
+        def work(connection):
+            if service_host is not None:
+                _refuse_unknown(connection, service_host)
+            self._lifecycle.migrate(connection, server_id, service_host)
+        self._admin_call('migrate', work)
+
+    def last_migration(self, server_id):
+        return self._admin_call('migrations', lambda connection: server_rows.last_migration(
+            connection, server_id))
+
+    def failures(self, server_id, change, since):
+        return self._admin_call('failures', lambda connection: connection.execute(
+            'SELECT count(*) FROM failures WHERE server_id = ? AND change = ? AND at >= ?',
+            (server_id, change, since.timestamp())).fetchone()[0])
+
+    def create_image(self, server_id, name, key):
+        return self._call('create_image', lambda connection, project_id: self._lifecycle.snapshot(
+            connection, server_id, project_id, name, key))
+
+    def _begin(self, change, server_id, admin=False):
+        self._call(change, lambda connection, project_id: self._lifecycle.begin(
+            connection, change, server_id, project_id), admin)
+
+    @staticmethod
+    def _refuse_host(connection, server_id, service_host):
+        _refuse_unknown(connection, service_host)
+        row = server_rows.find(connection, server_id)
+        if row is not None and row['status'] != 'SHELVED_OFFLOADED':
+            raise errors.StillBusy(service='Nova', reason=(
+                f'Only an offloaded server can be unshelved to a host; {server_id} is '
+                f'{row["status"]}.'))
 
 
-def listed(connection):
-    """Return all Servers with their flavors, as Nova lists them, oldest first."""
-    return [record(row, shown_flavor(row)) for row in
-            connection.execute(f'{_SELECT} ORDER BY rowid')]
-
-
-def on(connection, service_hosts):
-    """Return the Servers on these hosts."""
-    return [record(row, shown_flavor(row)) for row in connection.execute(
-        f'{_SELECT} WHERE host IN (SELECT value FROM json_each(?)) ORDER BY rowid',
-        (json.dumps(list(service_hosts)),))]
-
-
-def of_flavor(connection, flavor_id):
-    """Return the Servers with that flavor, oldest first."""
-    return [record(row) for row in connection.execute(
-        f'{_SELECT} WHERE flavor_id = ? ORDER BY rowid', (flavor_id,))]
-
-
-def marked(connection, project_id, key, text):
-    """Return the Servers of a project with this metadata item, oldest first."""
-    return [server for server in every(connection)
-            if server.project_id == project_id and server.metadata.get(key) == text]
-
-
-def find(connection, server_id, project_id=None):
-    """Return the row of a server, or None; the server of another project is not found."""
-    row = connection.execute(f'{_SELECT} WHERE id = ?', (server_id,)).fetchone()
-    return row if row is not None and project_id in (None, row['project_id']) else None
-
-
-def make(connection, server, hints):
-    """Store a Server with its flavor and these hints under a new id; return the id."""
-    server_id = str(uuid.uuid4())
-    flavor = server.flavor
-    connection.execute(
-        'INSERT INTO servers (id, name, host, project_id, status, flavor_id, flavor, hints, '
-        'metadata, node) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce('
-        '?, (SELECT min(name) FROM hosts WHERE service_host = ?)))',
-        (server_id, server.name, server.host, server.project_id, server.status,
-         None if flavor is None else flavor.id,
-         None if flavor is None else json.dumps(dataclasses.asdict(flavor)),
-         json.dumps(hints), json.dumps(server.metadata), server.hypervisor, server.host))
-    return server_id
-
-
-def resize(connection, server_id, flavor, host):
-    """Set the Flavor and the service host of a server."""
-    put(connection, server_id, host=host, flavor_id=flavor.id,
-        flavor=json.dumps(dataclasses.asdict(flavor)))
-
-
-def put(connection, server_id, **columns):
-    """Write these columns of a server."""
-    names = ', '.join(f'{name} = ?' for name in columns)
-    connection.execute(f'UPDATE servers SET {names} WHERE id = ?',
-                       (*columns.values(), server_id))
-
-
-def is_marked(row, metadata):
-    """Return whether the metadata already is as `mark` would make it."""
-    known = json.loads(row['metadata'])
-    return all(known.get(key) == text for key, text in metadata.items())
-
-
-def mark(connection, row, metadata):
-    """Set keys of a server's metadata; remove those whose value is None."""
-    changed = {**json.loads(row['metadata']), **metadata}
-    put(connection, row['id'], metadata=json.dumps(
-        {key: text for key, text in changed.items() if text is not None}))
-
-
-def flavor(row):
-    """Return the Flavor with which a server was booted or resized, or None if unknown."""
-    return None if row['flavor'] is None else models.Flavor(**json.loads(row['flavor']))
-
-
-def shown_flavor(row):
-    """Return the Flavor of a server as Nova shows it, without its id."""
-    found = flavor(row)
-    return None if found is None else dataclasses.replace(found, id='')
-
-
-def record(row, flavor=None):
-    """Return a row as a Server with that Flavor."""
-    hints = json.loads(row['hints'])
-    return models.Server(id=row['id'], name=row['name'], host=row['host'],
-                         project_id=row['project_id'], status=row['status'], task=row['task'],
-                         metadata=json.loads(row['metadata']), flavor=flavor,
-                         locked=bool(row['locked']), hypervisor=row['hypervisor'],
-                         hints=_shown_hints(hints), zone=hints.get(ZONE))
-
-
-def _shown_hints(hints):
-    """Return scheduler hints as Nova shows them: {name: (texts)}."""
-    return {name: tuple(map(str, said)) if isinstance(said, (list, tuple)) else (str(said),)
-            for name, said in hints.items() if name != ZONE}
-
-
-def unbind(connection, server_id):
-    """Let a server be in any availability zone."""
-    connection.execute("UPDATE servers SET hints = json_remove(hints, '$.' || ?) WHERE id = ?",
-                       (ZONE, server_id))
+def _refuse_unknown(connection, service_host):
+    if not hosts.is_known(connection, service_host):
+        raise errors.CloudError(
+            service='Nova', reason=f'Compute host {service_host} could not be found.')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of simulated stacks that are no servers: addresses, volumes, and where they are attached.
+"""The addresses, volumes and attachments of simulated stacks.
 
-Other parts have no effect on the simulated cloud.
+Other parts, except servers, have no effect on the simulated cloud.
 """
 import ipaddress
 import json
@@ -19,36 +19,36 @@ _ATTACHMENT = 'OS::Cinder::VolumeAttachment'
 
 
 def make(connection, project_id, part, server_ids):
-    """Make what a StackPart stands for; return its id, or None if it is nothing here.
+    """Create the object of a StackPart; return its id, or None if the part has no effect.
 
     :param server_ids: {name of a part: id of its server}.
-    :raises CloudError: it cannot be made; the reason is that of the stack.
+    :raises CloudError: it cannot be created; the reason is that of the stack.
     """
-    found = part.properties
+    properties = part.properties
     if part.kind == _ASSOCIATION:
-        return _associate(connection, project_id, str(found.get('floatingip_id')))
+        return _associate(connection, project_id, str(properties.get('floatingip_id')))
     if part.kind == _ATTACHMENT:
-        return _attach(connection, project_id, str(found.get('volume_id')),
-                       _server(found.get('instance_uuid'), server_ids))
+        return _attach(connection, project_id, str(properties.get('volume_id')),
+                       _server(properties.get('instance_uuid'), server_ids))
     if part.kind == _FLOATING_IP:
-        return _take_address(connection, project_id, str(found.get('floating_network')))
+        return _take_address(connection, project_id, str(properties.get('floating_network')))
     if part.kind == _VOLUME:
         return _volume(connection, project_id, part)
     return None
 
 
 def unmake(connection, row):
-    """Remove what a row of stack_parts has made, as Heat does when it deletes a stack."""
-    made = row['made_id']
+    """Remove the object of a row of stack_parts, as Heat does when it deletes a stack."""
+    object_id = row['made_id']
     if row['kind'] == _ASSOCIATION:
-        connection.execute('UPDATE floating_ips SET port_id = NULL WHERE id = ?', (made,))
+        connection.execute('UPDATE floating_ips SET port_id = NULL WHERE id = ?', (object_id,))
     elif row['kind'] == _FLOATING_IP:
-        connection.execute('DELETE FROM floating_ips WHERE id = ?', (made,))
+        connection.execute('DELETE FROM floating_ips WHERE id = ?', (object_id,))
     elif row['kind'] == _ATTACHMENT:
         connection.execute("UPDATE volumes SET status = 'available', server_id = NULL "
-                           "WHERE id = ? AND status = 'in-use'", (made,))
+                           "WHERE id = ? AND status = 'in-use'", (object_id,))
     elif row['kind'] == _VOLUME:
-        connection.execute('DELETE FROM volumes WHERE id = ?', (made,))
+        connection.execute('DELETE FROM volumes WHERE id = ?', (object_id,))
 
 
 def _associate(connection, project_id, floating_ip_id):
@@ -77,11 +77,11 @@ def _take_address(connection, project_id, network):
         (network,)).fetchone()
     if subnet is None:
         _refuse(f'External network {network} could not be found.')
-    taken = neutron.used(connection, subnet['network_id'])
+    used = neutron.used(connection, subnet['network_id'])
     for first, last in json.loads(subnet['pools']):
         for number in range(int(ipaddress.ip_address(first)), int(ipaddress.ip_address(last)) + 1):
             address = str(ipaddress.ip_address(number))
-            if address not in taken:
+            if address not in used:
                 return neutron.create(connection, models.FloatingIP(
                     '', subnet['network_id'], address, project_id)).id
     return _refuse(f'No more IP addresses available on network {network}.')
@@ -99,9 +99,9 @@ def _volume(connection, project_id, part):
     return volume_id
 
 
-def _server(said, server_ids):
+def _server(value, server_ids):
     """Return the id of a server that a template names, itself or by get_resource."""
-    name = said.get('get_resource') if isinstance(said, dict) else said
+    name = value.get('get_resource') if isinstance(value, dict) else value
     return server_ids.get(name, name)
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of the volumes of the simulated cloud, and the changes that end by themselves."""
+"""The rows of the volumes of the simulated Cinder, and the end of their changes."""
 import json
 import uuid
 
-from climate.cloud import volume_models as models
+from climate.cloud import models
+from climate.cloud import volume_models
 from climate.cloud.simulated import storage_services
 from climate.domain import volume_types
 
@@ -27,7 +28,7 @@ TABLES = (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, volume_id TEXT NOT NULL,
         project_id TEXT NOT NULL, status TEXT NOT NULL)""",
     *storage_services.TABLES,
-    # What a new simulated cloud has: two back ends for leases on one machine, and an ordinary one.
+    # A new simulated cloud has two back ends for leases on one machine, and an ordinary one.
     """INSERT INTO backends SELECT * FROM (VALUES ('storage@ssd#ssd', 'ssd', '200'),
         ('storage@hdd#hdd', 'hdd', '500'), ('ordinary@plain#plain', 'plain', '1000'))
         WHERE NOT EXISTS (SELECT 1 FROM backends)""",
@@ -35,14 +36,14 @@ TABLES = (
         ('00000000-0000-4000-8000-000000000001', 'ordinary', 1,
          '{"volume_backend_name": "plain"}')""",
 )
-#: The quotas of a project for which nobody set any, as in a new Cinder.
+#: The default quotas, as in a new Cinder.
 QUOTAS = {'gigabytes': 1000, 'volumes': 10, 'snapshots': 10}
-#: What `becomes` has for a volume that is being deleted.
+#: The value of `becomes` for a volume that is being deleted.
 GONE = 'gone'
 
 
 def settle(connection, now):
-    """Complete the changes of volumes that are due, but those of a back end that is down."""
+    """Complete the changes of volumes that are due, except on back ends that are down."""
     down = storage_services.down(connection)
     for row in connection.execute(
             'SELECT * FROM volumes WHERE due <= ? ORDER BY rowid', (now,)).fetchall():
@@ -91,7 +92,7 @@ def rows(connection):
 
 def record(connection, row):
     """Return a row as a Volume."""
-    return models.Volume(
+    return volume_models.Volume(
         id=row['id'], name=row['name'], size_gb=row['size_gb'], status=row['status'],
         project_id=row['project_id'], type_name=row['type_name'],
         server_ids=() if row['server_id'] is None else (row['server_id'],), backend=row['backend'],
@@ -113,13 +114,13 @@ def add_type(connection, name, extra_specs, is_public):
 
 
 def used_gb(connection, backend):
-    """Return the room that volumes take on a back end, of any project."""
+    """Return the gigabytes of all volumes on a back end."""
     return connection.execute('SELECT coalesce(sum(size_gb), 0) FROM volumes WHERE backend = ?',
                               (backend,)).fetchone()[0]
 
 
 def quotas(connection, project_id):
-    """Return {name: Quota} of a project: those of all types, and those that were set."""
+    """Return {name: Quota} of a project: the default ones, and those that were set."""
     limits = {**QUOTAS, **{row['name']: row['most'] for row in connection.execute(
         'SELECT name, most FROM volume_quotas WHERE project_id = ?', (project_id,))}}
     return {name: models.Quota(None if most < 0 else most, _used(connection, project_id, name))
@@ -127,56 +128,57 @@ def quotas(connection, project_id):
 
 
 def _used(connection, project_id, name):
-    what, _, type_name = name.partition('_')
-    if what == 'snapshots':
+    unit, _, type_name = name.partition('_')
+    if unit == 'snapshots':
         return connection.execute('SELECT count(*) FROM volume_snapshots WHERE project_id = ?',
                                   (project_id,)).fetchone()[0]
-    counted = 'count(*)' if what == 'volumes' else 'coalesce(sum(size_gb), 0)'
+    counted = 'count(*)' if unit == 'volumes' else 'coalesce(sum(size_gb), 0)'
     return connection.execute(
         f"SELECT {counted} FROM volumes WHERE project_id = ? AND ? IN ('', type_name)",
         (project_id, type_name)).fetchone()[0]
 
 
 def _place(connection, row):
-    """Give a new volume a back end of its type; return the status that it gets."""
-    found = _backend(connection, row['type_name'], row['size_gb'])
-    if found is None:
+    """Give a new volume a back end of its type; return its new status."""
+    backend = _backend(connection, row['type_name'], row['size_gb'])
+    if backend is None:
         return 'error'
-    put(connection, row['id'], backend=found)
+    put(connection, row['id'], backend=backend)
     return 'available'
 
 
 def zone_of(connection, backend):
-    """Return the zone of a back end; that of new volumes by default if there is none."""
+    """Return the zone of a back end; the default zone if there is none."""
     return storage_services.zone_of(connection, storage_services.service_host(backend or ''))
 
 
 def _retype(connection, row):
-    """Move a volume to the type that was asked for; it stays as it is if there is no room."""
-    found = _backend(connection, row['about'], row['size_gb'], row['backend'])
-    if found is not None:
-        put(connection, row['id'], type_name=row['about'], backend=found)
+    """Move a volume to the requested type; it stays as it is if no back end has the capacity."""
+    backend = _backend(connection, row['about'], row['size_gb'], row['backend'])
+    if backend is not None:
+        put(connection, row['id'], type_name=row['about'], backend=backend)
 
 
 def _backend(connection, type_name, size_gb, present=None):
-    """Return the name of the back end for a volume of a type, or None if none has the room.
+    """Return the name of the back end for a volume of a type, or None if none has the capacity.
 
     :param present: the back end on which the volume is already.
     """
     row = find_type(connection, type_name)
     specs = json.loads(row['extra_specs']) if row else {}
-    wanted = specs.get(volume_types.BACKEND_SPEC)
+    backend_name = specs.get(volume_types.BACKEND_SPEC)
     zones = specs.get(volume_types.ZONES_SPEC, zone_of(connection, present)).split(',')
-    free, taking = {}, storage_services.taking(connection)
-    for each in connection.execute('SELECT * FROM backends ORDER BY name').fetchall():
-        if wanted not in (None, each['backend_name']):
+    free, open_hosts = {}, storage_services.open_hosts(connection)
+    for row in connection.execute('SELECT * FROM backends ORDER BY name').fetchall():
+        name = row['name']
+        if backend_name not in (None, row['backend_name']):
             continue
-        if each['name'] == present:
+        if name == present:
             return present
-        if (storage_services.service_host(each['name']) not in taking
-                or zone_of(connection, each['name']) not in zones):
+        if (storage_services.service_host(name) not in open_hosts
+                or zone_of(connection, name) not in zones):
             continue
-        room = float(each['total_gb'].replace('unknown', 'inf')) - used_gb(connection, each['name'])
-        if room >= size_gb:
-            free[each['name']] = room
+        free_gb = float(row['total_gb'].replace('unknown', 'inf')) - used_gb(connection, name)
+        if free_gb >= size_gb:
+            free[name] = free_gb
     return max(free, key=free.get, default=None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of the services of Cinder in the simulated cloud. Pools of one host share a service."""
+"""The services of the simulated Cinder. The pools of one host share a service."""
 import dataclasses
 
 from climate.cloud import volume_models as models
@@ -14,46 +14,46 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS storage_zones (
         host TEXT PRIMARY KEY, zone TEXT NOT NULL)""",
 )
-#: The availability zone of Cinder for new volumes if nothing says another one.
+#: The default availability zone of new volumes.
 DEFAULT_ZONE = 'nova'
 BINARY = storage_hosts.StorageHosts.BINARY
 #: The one service that serves no back end.
-_SCHEDULER = models.Service('cinder-scheduler', 'controller', enabled=True, up=True)
+_SCHEDULER = models.StorageService('cinder-scheduler', 'controller', enabled=True, up=True)
 
 
 def every(connection):
-    """Return all Services."""
-    known = {row['host']: models.Service(
+    """Return all StorageServices."""
+    known = {row['host']: models.StorageService(
         BINARY, row['host'], bool(row['enabled']), bool(row['up']), row['reason'],
         bool(row['frozen'])) for row in connection.execute('SELECT * FROM storage_services')}
     hosts = sorted({service_host(row['name'])
                     for row in connection.execute('SELECT name FROM backends')})
     return [_SCHEDULER, *(dataclasses.replace(
-        known.get(each, models.Service(BINARY, each, enabled=True, up=True)),
-        zone=zone_of(connection, each)) for each in hosts)]
+        known.get(host, models.StorageService(BINARY, host, enabled=True, up=True)),
+        zone=zone_of(connection, host)) for host in hosts)]
 
 
 def find(connection, host):
-    """Return the Service of back ends on that service host, or None."""
-    return next((each for each in every(connection)
-                 if (each.binary, each.host) == (BINARY, host)), None)
+    """Return the StorageService of back ends on that service host, or None."""
+    return next((service for service in every(connection)
+                 if (service.binary, service.host) == (BINARY, host)), None)
 
 
-def taking(connection):
+def open_hosts(connection):
     """Return the service hosts that get new volumes."""
-    return {each.host for each in every(connection)
-            if each.binary == BINARY and each.up and each.enabled and not each.frozen}
+    return {service.host for service in every(connection)
+            if service.binary == BINARY and service.up and service.enabled and not service.frozen}
 
 
 def down(connection):
-    """Return the service hosts on which nothing is done now."""
-    return {each.host for each in every(connection) if not each.up}
+    """Return the service hosts whose service is down."""
+    return {service.host for service in every(connection) if not service.up}
 
 
 def mark(connection, host, up=None, enabled=None, reason=None, frozen=None):
-    """Set what is not None of the service of a back end, and the reason if it is disabled."""
+    """Set the values that are not None, and the reason if the service is disabled."""
     before = find(connection, host)
-    after = models.Service(
+    after = models.StorageService(
         BINARY, host, before.enabled if enabled is None else enabled,
         before.up if up is None else up, before.reason if enabled is None else reason,
         before.frozen if frozen is None else frozen)
@@ -63,8 +63,8 @@ def mark(connection, host, up=None, enabled=None, reason=None, frozen=None):
 
 def zone_of(connection, host):
     """Return the availability zone of the service of a back end."""
-    found = connection.execute('SELECT zone FROM storage_zones WHERE host = ?', (host,)).fetchone()
-    return found['zone'] if found else DEFAULT_ZONE
+    row = connection.execute('SELECT zone FROM storage_zones WHERE host = ?', (host,)).fetchone()
+    return row['zone'] if row else DEFAULT_ZONE
 
 
 def service_host(backend):

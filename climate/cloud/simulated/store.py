@@ -75,7 +75,7 @@ _FOURTH = (
         status TEXT NOT NULL, source TEXT NOT NULL, target TEXT)""",
     'CREATE INDEX moves_server ON moves (server_id)',
 )
-# Several hypervisors may have one service host, which SQLite lets only a new table say.
+# Several hypervisors may have one service host; SQLite can drop the constraint only with the table.
 _FIFTH = (
     """CREATE TABLE new_hosts (
         id INTEGER PRIMARY KEY, name TEXT NOT NULL, service_host TEXT NOT NULL,
@@ -88,7 +88,7 @@ _FIFTH = (
     'DROP TABLE hosts',
     'ALTER TABLE new_hosts RENAME TO hosts',
     'CREATE INDEX hosts_service_host ON hosts (service_host)',
-    # The name of the hypervisor that it was put on; another one of its host may have it by now.
+    # The name of the first hypervisor of the server; it may have moved within its host since.
     'ALTER TABLE servers ADD COLUMN node TEXT',
 )
 _SIXTH = ('ALTER TABLE trusts ADD COLUMN expires_at TEXT',)
@@ -101,14 +101,14 @@ _SEVENTH = (
 _EIGHTH = (
     'ALTER TABLE trusts RENAME COLUMN redelegable TO redelegation_count',
     'ALTER TABLE trusts ADD COLUMN parent_id TEXT',
-    # The trusts that Heat made. They stay when they are deleted, as in Keystone's constraint.
+    # The trusts that Heat made, including deleted ones: Keystone's constraint covers those too.
     """CREATE TABLE heat_trusts (
         trustor_id TEXT NOT NULL, project_id TEXT NOT NULL, expires_at TEXT,
         UNIQUE (trustor_id, project_id, expires_at))""",
 )
 _NINTH = (
-    # Users who have no role in a project any more; an empty project stands for all. Everybody else
-    # has a role in each project.
+    # Users without a role in a project; an empty project stands for all projects. All other users
+    # have a role in each project.
     """CREATE TABLE departures (
         user_id TEXT NOT NULL, project_id TEXT NOT NULL, PRIMARY KEY (user_id, project_id))""",
 )
@@ -140,25 +140,25 @@ def _in_memory(tables):
     return connection
 
 
-class Store:
+class StateStore:
     """The database, used by all threads of this process and perhaps by other processes.
 
     :param path: the path of the file; empty: a database in memory.
-    :param found: callable(connection) that fills a new database; called once in its life.
+    :param fill: callable(connection) that fills a new database; called once in its life.
     :param tables: statements that create the tables of adapters if they do not exist.
     """
 
-    def __init__(self, path, found, tables=()):
+    def __init__(self, path, fill, tables=()):
         self._path = path
         self._lock = threading.Lock()
         self._connection = None
         self._process = None
         if not path:
-            # To copy tables is ten times as fast as to create them.
+            # Copying the tables is ten times as fast as creating them.
             _in_memory(tuple(tables)).backup(self._connected())
         with self.transaction() as connection:
             if not path or _upgraded(connection, tables) == 0:
-                found(connection)
+                fill(connection)
 
     @contextlib.contextmanager
     def transaction(self):

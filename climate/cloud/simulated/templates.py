@@ -14,7 +14,7 @@ _MOST_RESOURCES = 1000
 
 
 def preview(spec):
-    """Return the StackPreview of what is asked for.
+    """Return the StackPreview of a new stack.
 
     :raises BadRequest: the template, or a value for it, is wrong.
     """
@@ -58,8 +58,8 @@ def _parts(resources, values):
         properties = _resolved(resource.get('properties') or {}, values)
         if kind == _GROUP:
             definition = properties['resource_def']
-            for place in range(int(properties.get('count', 1))):
-                yield from _parts({f'{name}.{place}': definition}, values)
+            for index in range(int(properties.get('count', 1))):
+                yield from _parts({f'{name}.{index}': definition}, values)
         else:
             yield models.StackPart(name=name, kind=kind, properties=properties)
 
@@ -71,5 +71,5 @@ def _resolved(value, values):
                 raise errors.BadRequest(reason=(
                     f'The Parameter ({value["get_param"]}) was not defined in template.'))
             return values[value['get_param']]
-        return {key: _resolved(each, values) for key, each in value.items()}
-    return [_resolved(each, values) for each in value] if isinstance(value, list) else value
+        return {key: _resolved(item, values) for key, item in value.items()}
+    return [_resolved(item, values) for item in value] if isinstance(value, list) else value

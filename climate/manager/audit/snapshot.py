@@ -6,7 +6,7 @@ import dataclasses
 from oslo_log import log
 
 from climate import errors
-from climate.cloud import readings
+from climate.cloud import caching_cloud
 from climate.plugins import clearable
 
 LOG = log.getLogger(__name__)
@@ -39,7 +39,7 @@ def take(cloud, registry, enrolled):
 
     :param enrolled: {name of a pool: its Resources}.
     """
-    cloud = readings.Readings(cloud)
+    cloud = caching_cloud.CachingCloud(cloud)
     pools, unfit, plugins, trusts, failures = {}, {}, {}, None, []
     for name, pool in registry.pools.items():
         with _collected(failures):

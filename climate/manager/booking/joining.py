@@ -5,7 +5,7 @@ import dataclasses
 from oslo_log import log
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.domain import requirement
 
 LOG = log.getLogger(__name__)
@@ -21,7 +21,7 @@ def joining(core, reservation, wish):
     """
     plugin = core.registry.plugin(reservation.resource_type)
     try:
-        with guard.answered_within(_ANSWER_SECONDS):
+        with call_guard.answered_within(_ANSWER_SECONDS):
             criteria = plugin.joins(core.cloud, reservation)
     except errors.CloudError as error:
         LOG.warning('Reservation %s: which resources can join it is not known: %s',

@@ -9,7 +9,7 @@ import dataclasses
 from oslo_log import log
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.domain import agenda
 from climate.domain import event_kinds
 from climate.domain import lifecycle
@@ -100,7 +100,7 @@ class Actions:
         :raises DatabaseUnreachable: the event is carried out again, since no Outcome can be stored.
         """
         claim.ownership.check()
-        with guard.before_each_call(claim.ownership.check, _rank(claim.kind)):
+        with call_guard.before_each_call(claim.ownership.check, _rank(claim.kind)):
             return _outcome(self._by_kind[claim.event.kind], claim, claim.at)
 
     def _start(self, claim, now):
@@ -158,7 +158,7 @@ class Actions:
             if self._core.clock() >= claim.lease.start:
                 # The start waits for the end of this event, and makes what is missing.
                 raise errors.StillBusy.plain('Climate', 'the lease starts now.')
-        with guard.before_each_call(check):
+        with call_guard.before_each_call(check):
             return self._each(claim, now, 'stage', [
                 each for each in claim.lease.open_reservations
                 if self._plugin(each).stages(each.request)])
@@ -454,8 +454,8 @@ def _outcome(action, claim, now):
 def _rank(kind):
     """Return the Rank of the calls for an event: ends go first, what is only tried last."""
     if kind.releases_all:
-        return guard.Rank.FIRST
-    return guard.Rank.NORMAL if kind.lane is event_kinds.Lane.PROMPT else guard.Rank.LAST
+        return call_guard.Rank.FIRST
+    return call_guard.Rank.NORMAL if kind.lane is event_kinds.Lane.PROMPT else call_guard.Rank.LAST
 
 
 def _without(lease, outcome, ids, reason):

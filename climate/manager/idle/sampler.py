@@ -4,7 +4,7 @@ import collections
 import datetime
 import functools
 
-from climate.cloud import readings
+from climate.cloud import caching_cloud
 from climate.db import bills
 from climate.db import engine
 from climate.db import managers
@@ -45,7 +45,7 @@ class Sampler:
 
     def _measured(self, now):
         """Return {key: Use} of what runs and can be measured; each list is read only once."""
-        cloud = readings.Readings(self._core.cloud)
+        cloud = caching_cloud.CachingCloud(self._core.cloud)
         uses = {}
         for resource_type, parts in self._parts(now).items():
             plugin = self._core.registry.plugins.get(resource_type)

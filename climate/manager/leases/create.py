@@ -11,7 +11,7 @@ import datetime
 from oslo_log import log
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.db import engine
 from climate.db import journal
 from climate.db import leases
@@ -134,7 +134,7 @@ class Create:
 
     def _undo(self, created, trust):
         # The request may have used up its time.
-        with guard.answered_within(_UNDO_SECONDS):
+        with call_guard.answered_within(_UNDO_SECONDS):
             created.undo()
             self._trusts.drop(trust)
 

@@ -11,7 +11,7 @@ import datetime
 from oslo_log import log
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.db import absences
 from climate.db import blocks
 from climate.db import engine
@@ -126,7 +126,7 @@ class Windows:
     def _switch(self, window, affected, owned, over):
         """Close or reopen each Resource in the cloud; return the number of failures."""
         failed = 0
-        with guard.before_each_call(owned.check):
+        with call_guard.before_each_call(owned.check):
             for resource in affected:
                 failed += 1
                 with cores.isolated(f'Maintenance %s: {"reopening" if over else "closing"} %s %s',

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The use cases of resources: enrol, look up, describe, withdraw."""
 import dataclasses
-import unicodedata
 
 from oslo_log import log
 
@@ -10,19 +9,14 @@ from climate.db import allocations
 from climate.db import engine
 from climate.db import resource_properties
 from climate.db import resources
-from climate.domain import requirement
 from climate.manager import core as cores
 from climate.manager.energy import sleep_states
 from climate.manager.health import blocking
 from climate.manager.health import states
+from climate.manager.pools import properties as properties_of
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
-
-_LONGEST_NAME = 64
-# The fields of every resource in an answer, which no property may have as its name.
-_OWN_NAMES = ('id', 'name', 'region', 'reservable', 'status', 'trust_id', 'created_at',
-              'updated_at', 'health', 'maintenances', 'out_of_order', 'power_state', 'power_since')
 
 
 class ResourceRequests:
@@ -32,6 +26,7 @@ class ResourceRequests:
         self._core = core
         self._states = states.States(core)
         self._sleep_states = sleep_states.SleepStates(core)
+        self._properties = properties_of.Properties(core)
 
     def enrol(self, pool, name, properties, fields=None):
         """Enrol a resource and return it; from now on it is out of ordinary use.
@@ -61,7 +56,7 @@ class ResourceRequests:
     def _enrol(self, source, found, properties):
         """Enrol Founds; return the Resources."""
         properties = {key: text for key, text in properties.items() if text is not None}
-        self._check_names(source, properties)
+        properties_of.check_names(source, properties)
         self._refuse_known(source.name, found)
         for candidate in found:
             source.admit(self._core.cloud, candidate)
@@ -141,7 +136,7 @@ class ResourceRequests:
         :raises PropertyInUse: a reservation on it now or later has the property as a criterion.
         """
         source = self._core.registry.pool(pool)
-        self._check_names(source, properties)
+        properties_of.check_names(source, properties)
         if reservable:
             self._complete(source, resource_id)
         after = self._write(pool, resource_id, properties, reservable, out_of_order)
@@ -158,7 +153,7 @@ class ResourceRequests:
                 raise errors.ResourceNotFound(pool=pool, resource=resource_id)
             changed = {key: text for key, text in properties.items()
                        if resource.properties.get(key) != text}
-            self._refuse_used(connection, resource, changed, now)
+            self._properties.refuse_used(connection, resource, changed, now)
             resource_properties.set_values(connection, pool, resource_id, changed, now)
             resources.touch(connection, [resource_id], now)
             if reservable not in (None, resource.reservable):
@@ -238,27 +233,6 @@ class ResourceRequests:
         if not resource.reservable:
             source.mend(self._core.cloud, resource)
 
-    def properties(self, pool):
-        """Return the Property records of a pool ordered by name, with the private ones."""
-        self._core.registry.pool(pool)
-        with self._core.database.reader() as connection:
-            return resource_properties.find(connection, pool)
-
-    @cores.again_after_a_race
-    def set_private(self, pool, name, private):
-        """Show a property to admins only, or to everybody; return the Property.
-
-        :raises PropertyNotFound: no resource of the pool has such a property.
-        """
-        self._core.registry.pool(pool)
-        now = self._core.clock()
-        with self._core.database.writer() as connection:
-            found = resource_properties.named(connection, pool, name)
-            if found is None:
-                raise errors.PropertyNotFound(pool=pool, name=name)
-            resource_properties.set_private(connection, found.id, private, now)
-            return resource_properties.named(connection, pool, name)
-
     def _refuse_known(self, pool, found):
         """Refuse Founds if one is enrolled already; the error names the first of them."""
         with self._core.database.reader() as connection:
@@ -267,36 +241,6 @@ class ResourceRequests:
                 if known is not None:
                     raise errors.ResourceKnown(pool=pool, resource=candidate.name,
                                                resource_id=str(known.id))
-
-    @staticmethod
-    def _check_names(source, properties):
-        reserved = {*source.capacity_names, *source.fact_names, source.name_fact, *_OWN_NAMES,
-                    *requirement.ALIASES}
-        for name, text in properties.items():
-            if len(name) > _LONGEST_NAME:
-                raise errors.PropertyNameTooLong(name=name[:80], length=len(name))
-            if name in reserved or name.startswith(('capabilities:', 'trait:',
-                                                    *source.fact_prefixes)):
-                raise errors.BadField(field=name, reason=(
-                    f'the cloud itself sets this for each {source.name}; choose another property '
-                    'name.'))
-            if not name or not name.isprintable() or any(letter.isspace() for letter in name):
-                raise errors.BadField(field=name or 'properties', reason=(
-                    'a property name has one or more printable characters and no spaces.'))
-            if text is not None and not unicodedata.is_normalized('NFC', name):
-                raise errors.BadField(field=name, reason=(
-                    'a property name is in the composed form of Unicode (NFC), so that no two '
-                    f'names look the same. Write it as "{unicodedata.normalize("NFC", name)}".'))
-
-    def _refuse_used(self, connection, resource, changed, now):
-        for reservation_id, kind, request in allocations.requests_on(connection, resource.id,
-                                                                     now):
-            for need in self._core.registry.plugin(kind).needs(request):
-                used = requirement.names(need.requirement) & set(changed)
-                if need.pool == resource.pool and used:
-                    raise errors.PropertyInUse(name=min(used), pool=resource.pool,
-                                               resource=resource.name,
-                                               reservation_id=reservation_id)
 
     @staticmethod
     def _refuse_allocated(connection, resource, now):

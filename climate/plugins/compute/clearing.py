@@ -71,7 +71,7 @@ class ClearableHosts(clearable.Clearable):
                          if services.computes.BARRED in traits)
 
     def last_migration(self, cloud, server_id):
-        return cloud.as_service().servers.last_move(server_id)
+        return cloud.as_service().servers.last_migration(server_id)
 
     def disable(self, cloud, service_host, reason):
         return cloud.as_service().computes.disable(service_host, reason)

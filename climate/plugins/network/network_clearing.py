@@ -98,7 +98,7 @@ class Clearing:
             elif goes_by_itself(port):
                 return None
             elif (is_of_server(port) and not _is_over(self._cloud, _NOVA_TAKES)
-                  and self._neutron.interfaces.detach(port.device_id, port.id)):
+                  and self._neutron.attachments.detach_port(port.device_id, port.id)):
                 return f'{self._told(port)} is being detached'
             else:
                 self._parts.delete_port(port.id)

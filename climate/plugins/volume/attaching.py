@@ -46,7 +46,7 @@ def detach(cloud, volume, server_ids):
     """
     services = cloud.as_owner_or_service()
     for server_id in sorted(server_ids):
-        services.attachments.detach(server_id, volume.id)
+        services.attachments.detach_volume(server_id, volume.id)
 
 
 def _in_zone(cloud, server_ids, volume):
@@ -70,7 +70,7 @@ def _in_zone(cloud, server_ids, volume):
 
 def _attach(services, server_id, volume):
     try:
-        services.attachments.attach(server_id, volume.id)
+        services.attachments.attach_volume(server_id, volume.id)
     except errors.TargetGone as error:
         raise errors.CloudError.plain('Nova', (
             f'server {server_id}, to which volume {volume.id} is to be attached, is gone.'

@@ -5,7 +5,7 @@
 def refusal(quotas, wanted):
     """Return (the name of a quota that is too small, that in words), or None.
 
-    :param quotas: {name: climate.cloud.volume_models.Quota} of the project.
+    :param quotas: {name: climate.cloud.models.Quota} of the project.
     :param wanted: {name: how much more is needed}.
     """
     for name, more in sorted(wanted.items()):

@@ -76,7 +76,7 @@ class SleepingBackends(sleepable.Sleepable):
     @staticmethod
     def _coming(services, resources):
         """Return the Volumes whose back end is not known yet, and may be one of these."""
-        coming = services.storage_hosts.volumes_to_come()
+        coming = services.storage_hosts.unplaced_volumes()
         if not coming:
             return []
         leads = {each.name: each.extra_specs.get(names.BACKEND_SPEC)

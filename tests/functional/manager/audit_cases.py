@@ -199,13 +199,13 @@ REPAIRABLE = [
 
 def foreign_server_on_a_leased_host(case):
     [host] = case.hosts_of(case.host)
-    server = case.manager.cloud.force('eve', 'forced', host)
+    server = case.manager.cloud.boot('eve', 'forced', host=host, forced=True)
     return f'server {server.id}', f'of project eve on host {host} of reservation'
 
 
 def foreign_server_in_the_freepool(case):
     host = case.pooled()[-1]
-    server = case.manager.cloud.force('eve', 'forced', host, flavor='1')
+    server = case.manager.cloud.boot('eve', 'forced', host=host, forced=True, flavor='1')
     return f'server {server.id}', f'of project eve on host {host} of the freepool'
 
 

@@ -29,7 +29,7 @@ def _names(manager):
 def test_the_end_of_a_lease_deletes_only_servers_of_projects_that_it_is_for(
         manager, leased, caplog):
     [host] = acts.aggregate(manager, leased).hosts
-    forced = manager.cloud.force('eve', 'forced', host)
+    forced = manager.cloud.boot('eve', 'forced', host=host, forced=True)
     manager.run_until(NOON + hours(2) + minutes(1))
     assert _names(manager) == ['forced']
     lease = manager.lease(leased)
@@ -50,7 +50,7 @@ def test_the_end_of_a_lease_deletes_only_servers_of_projects_that_it_is_for(
 @pytest.mark.proof
 def test_an_end_that_waits_for_foreign_servers_in_vain_says_why(manager, leased):
     [host] = acts.aggregate(manager, leased).hosts
-    manager.cloud.force('eve', 'forced', host)
+    manager.cloud.boot('eve', 'forced', host=host, forced=True)
     manager.run_until(NOON + hours(26))
     lease = manager.lease(leased)
     assert lease.state == lifecycle.ERROR
@@ -61,7 +61,7 @@ def test_an_end_that_waits_for_foreign_servers_in_vain_says_why(manager, leased)
 
 def test_an_option_deletes_foreign_servers_too(manager, conf, leased):
     conf.set_override('foreign_servers', 'delete', group='physical:host')
-    manager.cloud.force('eve', 'forced', acts.aggregate(manager, leased).hosts[0])
+    manager.cloud.boot('eve', 'forced', host=acts.aggregate(manager, leased).hosts[0], forced=True)
     manager.run_until(NOON + hours(3))
     assert manager.lease(leased).state == lifecycle.TERMINATED
     assert acts.is_clean(manager, 2)
@@ -70,8 +70,9 @@ def test_an_option_deletes_foreign_servers_too(manager, conf, leased):
 def test_the_end_deletes_only_what_was_booted_with_the_reservation(manager, leased):
     """A server of the lease's own project may have been forced there, or moved there, too."""
     [host] = acts.aggregate(manager, leased).hosts
-    forced = manager.cloud.force('demo', 'forced', host)
-    other = manager.cloud.force('demo', 'of another lease', host, hints={'reservation': 'r-other'})
+    forced = manager.cloud.boot('demo', 'forced', host=host, forced=True)
+    other = manager.cloud.boot('demo', 'of another lease', host=host, forced=True,
+                               hints={'reservation': 'r-other'})
     found = [each for each in comparison.Auditor(manager.core).compare()
              if each.kind == 'foreign server']
     assert {each.what for each in found} == {f'server {forced.id}', f'server {other.id}'}
@@ -88,7 +89,7 @@ def test_the_end_deletes_only_what_was_booted_with_the_reservation(manager, leas
 def test_a_server_that_names_the_reservation_is_not_foreign(manager, leased, hint):
     key = leased.reservations[0].id
     named = {'reservation': key, 'lease': leased.id, 'several': ['r-other', key]}[hint]
-    manager.cloud.force('demo', 'named', acts.aggregate(manager, leased).hosts[0],
+    manager.cloud.boot('demo', 'named', host=acts.aggregate(manager, leased).hosts[0], forced=True,
                         hints={'reservation': named})
     assert comparison.Auditor(manager.core).compare() == []
     manager.run_until(NOON + hours(3))
@@ -99,7 +100,7 @@ def test_an_end_returns_the_hosts_without_foreign_servers(manager):
     manager.enrol(3)
     lease = manager.active(builders.hosts(3), end=NOON + hours(2))
     host = acts.aggregate(manager, lease).hosts[0]
-    forced = manager.cloud.force('eve', 'forced', host)
+    forced = manager.cloud.boot('eve', 'forced', host=host, forced=True)
     manager.run_until(NOON + hours(2) + minutes(2))
     assert len(acts.freepool(manager)) == 2
     assert host not in acts.freepool(manager)
@@ -116,7 +117,7 @@ def test_an_end_returns_the_hosts_without_foreign_servers(manager):
 def test_no_image_is_made_of_a_server_that_stays(manager):
     manager.enrol(1)
     lease = manager.active(builders.hosts(1, before_end='snapshot'), end=NOON + hours(2))
-    manager.cloud.force('eve', 'forced', acts.aggregate(manager, lease).hosts[0])
+    manager.cloud.boot('eve', 'forced', host=acts.aggregate(manager, lease).hosts[0], forced=True)
     manager.run_until(NOON + hours(2) + minutes(2))
     assert manager.cloud.images() == []
     assert _names(manager) == ['forced']
@@ -145,7 +146,7 @@ def test_a_lease_is_degraded_while_a_foreign_server_is_on_one_of_its_hosts(
     look = refresh.Refresher(manager.core, 'this manager').refresh
     look(manager.clock())
     assert not manager.lease(lease).degraded
-    forced = manager.cloud.force('eve', 'forced', host, flavor='1')
+    forced = manager.cloud.boot('eve', 'forced', host=host, forced=True, flavor='1')
     look(manager.clock())
     now = manager.lease(lease)
     assert (now.degraded, now.reservations[0].missing_resources) == (True, True)
@@ -163,7 +164,7 @@ def test_a_project_with_which_the_hosts_are_shared_is_not_foreign(manager, lease
     nova = manager.cloud.as_service().nova
     aggregate = acts.aggregate(manager, leased)
     nova.set_aggregate_metadata(aggregate, {'friend': 'true'})
-    manager.cloud.force('friend', 'shared', aggregate.hosts[0],
+    manager.cloud.boot('friend', 'shared', host=aggregate.hosts[0], forced=True,
                         hints={'reservation': leased.reservations[0].id})
     assert comparison.Auditor(manager.core).compare() == []
     manager.run_until(NOON + hours(3))
@@ -175,7 +176,7 @@ def test_a_lease_that_shrinks_does_not_delete_a_foreign_server(manager):
     manager.enrol(2)
     lease = manager.active(builders.hosts(2), end=NOON + hours(9))
     for host in acts.aggregate(manager, lease).hosts:
-        manager.cloud.force('eve', f'forced-{host}', host)
+        manager.cloud.boot('eve', f'forced-{host}', host=host, forced=True)
     [reservation] = lease.reservations
     acts.change(manager, lease, reservations=acts.asked(reservation, min=1, max=1))
     manager.run_until(NOON + minutes(5))
@@ -232,6 +233,6 @@ def test_without_a_file_several_foreign_servers_say_that_the_filter_is_missing(m
     conf.set_override('scheduler_config_files', [], group='nova')
     for each in manager.enrol(2):
         assert _filter_drifts(manager) == []
-        manager.cloud.force('eve', 'anywhere', each.name, flavor='1')
+        manager.cloud.boot('eve', 'anywhere', host=each.name, forced=True, flavor='1')
     [found] = _filter_drifts(manager)
     assert found.problem.startswith('2 servers without a reservation are on hosts of the freepool')

@@ -158,14 +158,14 @@ def test_a_disabled_user_or_project_gets_no_webhook_mail_or_calendar(
         found.append(made.client.create_subscription(BOB, subscriptions.Request(
             scope='project', transport='calendar', address=None, events=(), before_end=(),
             secret=secret)))
-        made.cloud.disable(**whom)
+        made.cloud.leave(**whom)
         made.create(builders.a_lease(acts.dummy()), ANN)
         deliver(made)
         with pytest.raises(errors.CalendarNotFound):
             made.client.get_calendar(ANN, secret)
         assert box.mails == [] and hooks.requests == []
     assert ['is disabled' in shown(made, each).reason for each in found] == [True] * 3
-    made.cloud.enable(**whom)
+    made.cloud.join(**whom)
     made.client.update_subscription(BOB, found[2].id, subscriptions.Changes(enabled=True))
     assert len(made.client.get_calendar(ANN, secret).leases) == 1
 

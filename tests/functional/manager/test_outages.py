@@ -9,7 +9,7 @@ import pytest
 from support import builders
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.cloud.simulated import neutron
 from climate.domain import lifecycle
 from climate.domain import records
@@ -374,7 +374,7 @@ def test_a_request_that_needs_a_service_that_is_down_is_answered_with_its_name(c
     meet = manager.cloud.faults.on_point
 
     def watch(name, when):
-        left.append(guard.seconds_left())
+        left.append(call_guard.seconds_left())
         meet(name, when)
     manager.cloud.faults.on_point = watch
     body = {'name': 'stack', 'end': '2030-05-01 13:00', 'reservations': [

@@ -308,6 +308,29 @@ def test_a_server_in_a_status_from_which_nova_makes_no_image_gets_one(manager, s
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
+@pytest.mark.parametrize('status', ['ERROR', 'RESCUE', 'SUSPENDED', 'PAUSED', 'SHELVED'])
+def test_without_images_a_lease_ends_whatever_its_servers_do(manager, status):
+    manager.enrol(1)
+    lease = manager.active(builders.hosts(1), end=NOON + hours(4))
+    manager.cloud.mark_server(_boot(manager, lease, 'vm').id, status)
+    manager.run_until(NOON + hours(5))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    assert acts.is_clean(manager, 1)
+
+
+@pytest.mark.parametrize('wish', ['snapshot', 'default'])
+def test_a_server_that_its_owner_has_shelved_outlives_its_lease(manager, wish):
+    manager.enrol(1)
+    lease = manager.active(builders.hosts(1, before_end=wish), end=NOON + hours(4))
+    server = _boot(manager, lease, 'vm')
+    manager.cloud.as_service().servers.shelve(server.id)
+    manager.run_until(NOON + hours(5))
+    assert manager.lease(lease).state == lifecycle.TERMINATED
+    [left] = manager.cloud.servers()
+    assert (left.id, left.status, left.host) == (server.id, 'SHELVED_OFFLOADED', None)
+    assert acts.freepool(manager) == ('compute-1',)
+
+
 @pytest.mark.proof
 def test_a_server_that_is_never_built_has_nothing_to_lose_when_its_time_is_over(slow):
     lease, servers = _lease(slow, 2)

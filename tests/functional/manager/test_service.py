@@ -13,7 +13,7 @@ from support import builders
 from support import waiting
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.db import managers
 from climate.domain import lifecycle
 from climate.domain import records
@@ -85,7 +85,7 @@ def test_a_stop_hands_back_what_is_not_done_in_time(running):
 
     def claim_is_over():
         try:
-            guard.ask()
+            call_guard.check()
         except ownership.ClaimLost:
             return True
         return False

@@ -26,9 +26,9 @@ def _sleep(manager, keeping, host):
 def _sick(manager, host):
     """Mark a host as sick; it may work nevertheless."""
     manager.cloud.mark_host(host.name, up=False)
-    looks = checks.Checks(manager.core, 'this manager')
+    health_checks = checks.HealthChecks(manager.core, 'this manager')
     for _ in range(6):
-        looks.look(manager.clock.advance(minutes(1)))
+        health_checks.check(manager.clock.advance(minutes(1)))
     manager.cloud.mark_host(host.name, up=True)
 
 

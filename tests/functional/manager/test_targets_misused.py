@@ -7,7 +7,7 @@ import test_targets as story
 
 from climate import errors
 from climate.domain import lifecycle
-from climate.nova import rules
+from climate.nova import host_rules
 
 END = story.LATER + builders.hours(1)
 SECOND = builders.minutes(1 / 60)
@@ -165,7 +165,7 @@ def asks_climate(manager):
     """Let the simulated scheduler ask as the filter does."""
     def answer(reservation_id, project_id):
         found = manager.client.reservation_hosts(builders.an_admin(), reservation_id, project_id)
-        return rules.Answer(found.active, found.usable, found.reason,
+        return host_rules.ReservationAnswer(found.active, found.usable, found.reason,
                             frozenset(found.service_hosts), found.ordinary, found.server_id,
                             found.capacity)
     manager.cloud.answers = answer

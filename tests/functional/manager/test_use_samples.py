@@ -98,7 +98,7 @@ def test_volume_capacity_is_used_by_attached_volumes(manager):
     server = manager.cloud.boot('demo', 'one')
     trust = manager.cloud.as_service().keystone.create_trust(builders.a_member())
     [one, _] = lease.reservations[0].binding['volume_ids']
-    manager.cloud.as_user(trust.id).attachments.attach(server.id, one)
+    manager.cloud.as_user(trust.id).attachments.attach_volume(server.id, one)
     manager.clock.advance(HOURS(1))
     sample(manager)
     assert shares(manager, lease) == [0.0, 0.5]

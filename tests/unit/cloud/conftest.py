@@ -45,7 +45,7 @@ class CannedCloud:
                        headers={'X-Subject-Token': 'the-token-of-climate'})
 
     def build_by(self, build):
-        """Let `build(conf)` make the clouds from here on."""
+        """Create the clouds by `build(conf)` from now on."""
         self._build = build
 
     def cloud(self, settings=''):

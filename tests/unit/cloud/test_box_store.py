@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.cloud import openstack
 from climate.cloud import probes
 from climate.cloud import registry
@@ -50,7 +50,7 @@ class BoxPlugin(plugins.ResourcePlugin):
 
 
 def adapters(conf, driver, store):
-    """Those of Climate itself, and the new one, with its options registered."""
+    """Return the adapters of Climate itself and the new one, with its options registered."""
     found = {**registry.load(conf, driver, {}), 'boxes': store}
     registry.register(conf, found)
     return registry.checked(driver, found, dict.fromkeys(found, 'virtual:box'))
@@ -76,7 +76,7 @@ def real(canned):
 
 
 class Gone(Exception):
-    """Whoever calls may not do so any more."""
+    """The caller may not act any more."""
 
 
 def refuse():
@@ -87,7 +87,7 @@ def test_a_plugin_says_by_name_which_adapters_it_uses():
     assert plugin_registry.services({'virtual:box': BoxPlugin}) == {'boxes': ('virtual:box',)}
 
 
-def test_a_face_is_an_attribute_and_made_once(played):
+def test_an_interface_is_an_attribute_and_created_once(played):
     services = played.as_service()
     assert 'boxes' in services
     with futures.ThreadPoolExecutor(8) as pool:
@@ -97,26 +97,27 @@ def test_a_face_is_an_attribute_and_made_once(played):
     assert services.boxes.names() == ['a']
 
 
-def test_what_no_plugin_wants_is_not_connected(played):
+def test_an_adapter_that_no_plugin_uses_is_not_connected(played):
     services = played.as_service()
     assert 'images' not in services
-    with pytest.raises(AttributeError, match='No adapter with the face "images" is connected'):
+    with pytest.raises(AttributeError, match='No adapter with the interface "images" is connected'):
         services.images.made('k', 'p')
 
 
-def test_its_options_come_from_its_class_and_its_calls_from_the_session_of_climate(canned, real):
+def test_an_adapter_has_the_options_of_its_class_and_calls_with_the_session_of_climate(
+        canned, real):
     canned.http.get(f'{URL}/boxes', json=['a', 'b'])
     assert real('most = 1').as_service().boxes.names() == ['a']
     [asked] = canned.asked('GET', '/boxes')
     assert asked.headers['X-Auth-Token'] == 'the-token-of-climate'
 
 
-def test_a_bad_value_of_its_options_is_told_at_the_start(real):
+def test_a_bad_value_of_an_adapters_options_is_refused_at_the_start(real):
     with pytest.raises(errors.ConfigurationError, match=r'^\[boxes\] most = "none at all" in '):
         real('most = none at all')
 
 
-def test_its_errors_are_told_as_those_of_the_cloud(canned, real, played):
+def test_the_errors_of_an_adapter_become_cloud_errors(canned, real, played):
     boxes = real().as_service().boxes
     with pytest.raises(errors.CloudError, match=r'^Box store: It bites'):
         boxes.add('cursed')
@@ -129,24 +130,24 @@ def test_its_errors_are_told_as_those_of_the_cloud(canned, real, played):
         played.as_service().boxes.add('a')
 
 
-def test_what_only_reads_is_tried_again(canned, real):
+def test_a_read_is_repeated(canned, real):
     canned.http.get(f'{URL}/boxes', [{'status_code': 503}, {'json': ['a']}])
     assert real().as_service().boxes.names() == ['a']
 
 
-def test_whoever_lost_the_claim_makes_no_call(configured, played):
+def test_a_caller_that_lost_its_claim_makes_no_call(configured, played):
     conf = configured('[keystone]\nauth_type = none\n'
                       '[boxes]\nendpoint_override = http://127.0.0.1:9')
     real = openstack.OpenStackCloud(conf, adapters(conf, 'openstack', box_store.RealStore))
     for services in (real.as_service(), played.as_service()):
-        with guard.before_each_call(refuse), pytest.raises(Gone):
+        with call_guard.before_each_call(refuse), pytest.raises(Gone):
             services.boxes.add('a')
     assert played.as_service().boxes.names() == []
     with pytest.raises(errors.CloudUnreachable):
         real.as_service().boxes.add('a')
 
 
-def test_only_so_many_calls_are_made_at_the_same_time(played):
+def test_calls_of_an_adapter_observe_its_concurrency(played):
     now, most, lock = 0, 0, threading.Lock()
 
     def count(name, when):
@@ -161,7 +162,7 @@ def test_only_so_many_calls_are_made_at_the_same_time(played):
     assert most == 2
 
 
-def test_it_is_among_those_that_are_asked_whether_they_answer(canned, real, played):
+def test_probes_include_a_new_adapter(canned, real, played):
     assert [each.name for each in probes.ask(played)] == ['boxes', 'keystone']
     canned.http.get(f'{canned.KEYSTONE}/OS-TRUST/trusts', json={'trusts': []})
     canned.http.get(f'{URL}/boxes', status_code=500, text=json.dumps({'error': 'Out of boxes.'}))
@@ -170,22 +171,22 @@ def test_it_is_among_those_that_are_asked_whether_they_answer(canned, real, play
     assert keystone.problem is None
 
 
-def test_two_adapters_may_not_have_the_same_face(configured):
+def test_two_adapters_may_not_have_the_same_interface(configured):
     class Other(box_store.SimulatedStore):
         options = client.Client('crates', 'Crates', 'crates')
     found = {'boxes': box_store.SimulatedStore, 'crates': Other}
     with pytest.raises(errors.ConfigurationError,
-                       match='both "boxes" and "crates" have the face "boxes"'):
+                       match='both "boxes" and "crates" have the interface "boxes"'):
         registry.checked('simulated', found, dict.fromkeys(found, 'virtual:box'))
 
 
-def test_what_is_no_adapter_of_its_name_is_refused():
+def test_a_class_that_is_not_an_adapter_of_its_name_is_refused():
     with pytest.raises(errors.ConfigurationError, match=r'"crates".*is not an Adapter'):
         registry.checked('simulated', {'crates': box_store.SimulatedStore},
                          {'crates': 'virtual:box'})
 
 
-def test_one_that_is_not_installed_is_told_with_who_wants_it(configured):
+def test_an_adapter_that_is_not_installed_is_named_with_its_plugin(configured):
     with pytest.raises(errors.ConfigurationError, match=(
             r'climate\.cloud\.simulated: "boxes", which virtual:box uses, is not installed; '
             'installed are: cinder, glance, heat, keystone, magnum, neutron, nova, placement')):

@@ -3,6 +3,7 @@
 import pytest
 
 from climate import errors
+from climate.cloud import models as cloud_models
 from climate.cloud import volume_models as models
 
 TYPES = {'volume_types': [
@@ -27,7 +28,7 @@ def _refusal(text, code):
     return {'json': {'badRequest': {'message': text, 'code': code}}, 'status_code': code}
 
 
-def test_the_room_of_a_back_end_is_its_total_never_what_is_free(volumes, canned):
+def test_the_capacity_of_a_back_end_is_its_total_never_the_free_part(volumes, canned):
     capabilities = {'volume_backend_name': 'lease', 'total_capacity_gb': 200,
                     'free_capacity_gb': 3, 'reserved_percentage': 10,
                     'max_over_subscription_ratio': '20.0', 'thin_provisioning_support': False}
@@ -65,7 +66,7 @@ def test_the_volumes_of_all_projects_come_oldest_first(volumes, canned):
     assert canned.asked('GET', '/volumes/detail')[0].qs['all_tenants'] == ['true']
 
 
-def test_a_type_is_made_once_and_private(volumes, canned):
+def test_a_type_is_created_once_and_private(volumes, canned):
     canned.http.get(f'{canned.CINDER}/types', json=TYPES)
     canned.http.post(f'{canned.CINDER}/types', json={'volume_type': {'id': 't3', 'name': 'new'}})
     volumes.ensure_type('reservation:r:1', {'volume_backend_name': 'lease'})
@@ -78,7 +79,7 @@ def test_a_type_is_made_once_and_private(volumes, canned):
     assert canned.asked('GET', '/types')[0].qs['is_public'] == ['none']
 
 
-def test_access_that_a_project_has_or_has_not_any_more_is_done(volumes, canned):
+def test_granting_and_revoking_access_can_be_repeated(volumes, canned):
     canned.http.get(f'{canned.CINDER}/types', json=TYPES)
     canned.http.post(f'{canned.CINDER}/types/t2/action', [
         _refusal('exists', 409), _refusal('absent', 404)])
@@ -103,15 +104,15 @@ def test_quotas_are_read_with_their_use_and_set_by_the_name_of_the_type(volumes,
     canned.http.get(address, json={'quota_set': {
         'id': 'demo', 'gigabytes': {'limit': 1000, 'in_use': 10, 'reserved': 5},
         'volumes': {'limit': -1, 'in_use': 3, 'reserved': 0}}})
-    assert volumes.quotas('demo') == {'gigabytes': models.Quota(1000, 15),
-                                      'volumes': models.Quota(None, 3)}
+    assert volumes.quotas('demo') == {'gigabytes': cloud_models.Quota(1000, 15),
+                                      'volumes': cloud_models.Quota(None, 3)}
     canned.http.put(address, json={'quota_set': {}})
     volumes.limit('demo', 'reservation:r:1', 20, 2)
     assert canned.asked('PUT', '/demo')[0].json() == {'quota_set': {
         'gigabytes_reservation:r:1': 20, 'volumes_reservation:r:1': 2}}
 
 
-def test_a_volume_over_the_quota_is_an_error_with_the_words_of_cinder(volumes, canned):
+def test_a_volume_over_the_quota_is_an_error_with_the_message_of_cinder(volumes, canned):
     canned.http.post(f'{canned.CINDER}/volumes', **_refusal('over the quota', 413))
     with pytest.raises(errors.CloudError, match='over the quota'):
         volumes.create('data', 5, 'reservation:r:1', {'climate:reservation': 'r'})
@@ -120,7 +121,7 @@ def test_a_volume_over_the_quota_is_an_error_with_the_words_of_cinder(volumes, c
         'metadata': {'climate:reservation': 'r'}}
 
 
-def test_a_volume_is_deleted_with_its_snapshots_and_one_that_is_gone_is_deleted(volumes, canned):
+def test_a_volume_is_deleted_with_its_snapshots_and_deleting_can_be_repeated(volumes, canned):
     canned.http.delete(f'{canned.CINDER}/volumes/v1', [
         {'status_code': 202}, _refusal('gone', 404), _refusal('must be available', 400)])
     volumes.delete('v1')
@@ -139,7 +140,7 @@ def test_an_image_of_a_volume_is_found_by_the_key_that_the_volume_gives_it(volum
     assert uploaded['os-volume_upload_image']['image_name'] == 'saved'
 
 
-def test_the_key_is_taken_off_a_volume_that_stays(volumes, canned):
+def test_the_key_is_removed_from_a_volume_that_is_kept(volumes, canned):
     canned.http.post(f'{canned.CINDER}/volumes/v1/action', [
         {'status_code': 200}, _refusal('no such key', 404), _refusal('it is uploading', 400)])
     volumes.forget_key('v1')
@@ -150,14 +151,14 @@ def test_the_key_is_taken_off_a_volume_that_stays(volumes, canned):
         'os-unset_image_metadata': {'key': 'climate_key'}}
 
 
-def test_a_snapshot_is_made_of_a_volume_in_use_too(volumes, canned):
+def test_a_snapshot_is_created_even_of_a_volume_in_use(volumes, canned):
     canned.http.post(f'{canned.CINDER}/snapshots', json={'snapshot': {'id': 'n1'}})
     volumes.create_snapshot('v1', 'copy')
     wanted = canned.asked('POST', '/snapshots')[0].json()['snapshot']
     assert (wanted['volume_id'], wanted['name'], wanted['force']) == ('v1', 'copy', True)
 
 
-def test_a_volume_is_retyped_to_where_the_type_leads(volumes, canned):
+def test_a_retyped_volume_may_move_to_another_back_end(volumes, canned):
     canned.http.post(f'{canned.CINDER}/volumes/v1/action', [
         {'status_code': 202}, _refusal('has snapshots', 400), _refusal('gone', 404)])
     volumes.retype('v1', 'ordinary')

@@ -24,7 +24,7 @@ def known(canned):
     return answer
 
 
-def test_a_service_that_is_enabled_is_fenced_with_the_reason(services, known, canned):
+def test_an_enabled_service_is_disabled_with_the_reason(services, known, canned):
     written = known(_service())
     assert services.computes.disable('c1', MINE) is True
     assert written() == [{'status': 'disabled', 'disabled_reason': MINE}]
@@ -34,13 +34,13 @@ def test_a_service_that_is_enabled_is_fenced_with_the_reason(services, known, ca
 
 @pytest.mark.parametrize('reason, fenced', [(MINE, True), ('a disk is broken', False),
                                             (None, False), (f'{MINE}!', False)])
-def test_a_service_that_is_disabled_stays_as_it_is(services, known, reason, fenced):
+def test_a_disabled_service_stays_as_it_is(services, known, reason, fenced):
     written = known(_service('disabled', reason))
     assert services.computes.disable('c1', MINE) is fenced
     assert written() == []
 
 
-def test_a_service_that_is_not_there_cannot_be_fenced_and_needs_no_unfencing(services, known):
+def test_an_unknown_service_is_not_found_by_disable_and_ignored_by_enable(services, known):
     known()
     with pytest.raises(errors.ResourceNotFound):
         services.computes.disable('c1', MINE)
@@ -50,21 +50,22 @@ def test_a_service_that_is_not_there_cannot_be_fenced_and_needs_no_unfencing(ser
 @pytest.mark.parametrize('service, writes, enabled', [
     (_service('disabled', MINE), [{'status': 'enabled'}], True), (_service(), [], True),
     (_service('disabled', 'a disk is broken'), [], False), (_service('disabled'), [], False)])
-def test_only_a_fence_of_that_very_reason_is_taken_down(services, known, service, writes, enabled):
+def test_a_service_is_enabled_only_if_it_was_disabled_for_that_reason(
+        services, known, service, writes, enabled):
     written = known(service)
     assert services.computes.enable('c1', MINE) is enabled
     assert written() == writes
 
 
-def test_all_services_with_why_they_are_disabled(services, known):
+def test_services_are_listed_with_the_reason_for_which_they_are_disabled(services, known):
     known(_service(), {**_service('disabled', 'x', 'down'), 'host': 'c2'})
     assert services.computes.every() == [
-        models.Compute('c1', True, True), models.Compute('c2', False, False, 'x')]
+        models.ComputeService('c1', True, True), models.ComputeService('c2', False, False, 'x')]
 
 
 @pytest.mark.parametrize('hosts, asked', [
     (['c1', 'c2'], [{'host': ['c1']}, {'host': ['c2']}]), (['c1', 'c2', 'c3', 'c4'], [{}])])
-def test_services_of_a_few_hosts_are_asked_for_one_by_one(services, known, canned, hosts, asked):
+def test_services_of_a_few_hosts_are_read_one_by_one(services, known, canned, hosts, asked):
     known(*({**_service(), 'host': host} for host in ('c1', 'c2', 'c9')))
     canned.http.get(f'{canned.NOVA}/os-services?host=c1', json={'services': [_service()]})
     canned.http.get(f'{canned.NOVA}/os-services?host=c2', json={'services': []})
@@ -80,7 +81,7 @@ def test_services_of_a_few_hosts_are_asked_for_one_by_one(services, known, canne
     ('ACTIVE', None, {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}),
     ('SHUTOFF', 'c2', {'migrate': {'host': 'c2'}}), ('SHUTOFF', None, {'migrate': {}}),
     ('VERIFY_RESIZE', 'c2', {'confirmResize': None})])
-def test_a_server_is_moved_to_a_host_as_its_status_asks(services, canned, status, host, action):
+def test_the_status_of_a_server_decides_how_it_is_migrated(services, canned, status, host, action):
     canned.http.get(f'{canned.NOVA}/servers/s1', json={'server': {
         'id': 's1', 'tenant_id': 'p', 'status': status}})
     canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=202)
@@ -100,20 +101,20 @@ def _migration(number, **more):
 @pytest.mark.parametrize('status, failed', [
     ('error', True), ('failed', True), ('cancelled', True), ('running', False),
     ('completed', False), ('confirmed', False)])
-def test_the_move_that_was_begun_last_says_how_it_went(services, canned, status, failed):
+def test_the_last_migration_is_the_one_with_the_highest_id(services, canned, status, failed):
     canned.http.get(f'{canned.NOVA}/os-migrations', json={'migrations': [
         _migration(3), _migration(7, status=status, dest_compute=None), _migration(5)]})
-    found = services.servers.last_move('s1')
-    assert found == models.Move(7, 'live-migration', status, 'c1', None)
+    found = services.servers.last_migration('s1')
+    assert found == models.ServerMigration(7, 'live-migration', status, 'c1', None)
     assert found.failed is failed
 
 
-def test_a_server_that_was_never_moved_has_no_last_move(services, canned):
+def test_a_server_without_migrations_has_no_last_one(services, canned):
     canned.http.get(f'{canned.NOVA}/os-migrations', json={'migrations': []})
-    assert services.servers.last_move('s1') is None
+    assert services.servers.last_migration('s1') is None
 
 
-def test_what_servers_hold_of_a_host(services, canned):
+def test_the_allocations_of_a_host_are_read_by_server(services, canned):
     canned.http.get(f'{canned.PLACEMENT}/resource_providers', json={
         'resource_providers': [{'uuid': 'r1', 'name': 'node-1'}]})
     canned.http.get(f'{canned.PLACEMENT}/resource_providers/r1/allocations', json={
@@ -128,7 +129,7 @@ def _provider(root, **free):
                           for name, count in free.items()}}
 
 
-def test_where_servers_of_a_shape_have_room(services, canned):
+def test_the_candidates_of_a_shape_have_their_free_resources(services, canned):
     canned.http.get(f'{canned.PLACEMENT}/resource_providers', json={'resource_providers': [
         {'uuid': 'r1', 'name': 'node-1', 'root_provider_uuid': 'r1'},
         {'uuid': 'k1', 'name': 'climate_node-1', 'root_provider_uuid': 'r1'},
@@ -146,5 +147,5 @@ def test_where_servers_of_a_shape_have_room(services, canned):
                         'required': ['!compute_status_disabled,hw_a,hw_b']}
 
 
-def test_no_shapes_need_no_room(services):
+def test_no_shapes_have_no_candidates(services):
     assert services.placement.candidates([]) == {}

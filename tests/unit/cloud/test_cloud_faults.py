@@ -13,7 +13,8 @@ from support import loopback
 import tenacity
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
+from climate.cloud import concurrency
 from climate.cloud import models
 from climate.cloud import session
 
@@ -160,15 +161,15 @@ def test_a_caller_who_waits_gets_an_answer_in_time_from_a_silent_service(configu
     with loopback.serving(server) as port:
         calls = session.Sessions(configured('[keystone]\nauth_type = none')).as_service('nova')
         # Without the limit the first call would never end.
-        with guard.answered_within(0.2):
+        with call_guard.answered_within(0.2):
             for _ in range(3):
                 with pytest.raises(Exception, match='timed out'):
                     calls.get(f'http://127.0.0.1:{port}/', authenticated=False)
 
 
 def test_a_caller_who_waits_does_not_wait_for_a_turn_for_ever():
-    turns = guard.Turns(1, 'Heat')
-    with turns, guard.answered_within(0.01), pytest.raises(
+    turns = concurrency.CallQueue(1, 'Heat')
+    with turns, call_guard.answered_within(0.01), pytest.raises(
             errors.CloudUnreachable, match='Heat is not available: too many calls'), turns:
         raise AssertionError('The only turn is taken.')
     assert turns.waiting == 0

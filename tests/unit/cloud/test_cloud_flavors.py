@@ -39,12 +39,12 @@ def test_a_private_flavor_is_there_for_those_who_may_use_it(flavors, canned):
     assert flavors.flavor('f', 'other') is None
 
 
-def test_a_flavor_that_is_not_there_is_none_and_nobody_leaves_the_path(flavors, canned):
+def test_an_unknown_flavor_is_none_and_its_id_cannot_leave_the_path(flavors, canned):
     canned.http.get(f'{canned.NOVA}/flavors/..%2Fservers', **_refusal(404))
     assert flavors.flavor('../servers', 'demo') is None
 
 
-def test_a_flavor_is_made_once_and_gets_what_its_extra_specs_lack(flavors, canned):
+def test_a_flavor_is_created_once_and_gets_its_missing_extra_specs(flavors, canned):
     canned.http.get(f'{canned.NOVA}/flavors/r1', [
         _refusal(404), {'json': _flavor('r1', public=False, a='1')},
         {'json': _flavor('r1', public=False, a='1')}])
@@ -63,7 +63,7 @@ def test_a_flavor_is_made_once_and_gets_what_its_extra_specs_lack(flavors, canne
 @pytest.mark.parametrize(('sizes', 'specs', 'anew'), [
     ({}, {'a': '1'}, False), ({'vcpus': 4}, {'a': '1'}, True), ({}, {}, True),
     ({}, {'a': '2'}, True)])
-def test_a_flavor_that_is_not_exactly_so_is_made_anew_if_that_is_asked_for(
+def test_a_differing_flavor_is_recreated_if_it_must_match_exactly(
         flavors, canned, sizes, specs, anew):
     canned.http.get(f'{canned.NOVA}/flavors/r1', json=_flavor('r1', public=False, a='1'))
     canned.http.delete(f'{canned.NOVA}/flavors/r1', status_code=202)
@@ -77,7 +77,7 @@ def test_a_flavor_that_is_not_exactly_so_is_made_anew_if_that_is_asked_for(
     assert bool(canned.asked('POST', '/flavors')) is anew
 
 
-def test_access_that_is_there_and_access_that_is_not_are_done(flavors, canned):
+def test_granting_and_revoking_access_can_be_repeated(flavors, canned):
     canned.http.post(f'{canned.NOVA}/flavors/r1/action', [_refusal(409), _refusal(404)])
     flavors.allow('r1', 'demo')
     flavors.forbid('r1', 'demo')
@@ -85,7 +85,7 @@ def test_access_that_is_there_and_access_that_is_not_are_done(flavors, canned):
     assert sent == [['addTenantAccess'], ['removeTenantAccess']]
 
 
-def test_a_flavor_that_is_gone_is_deleted(flavors, canned):
+def test_deleting_an_absent_flavor_succeeds(flavors, canned):
     canned.http.delete(f'{canned.NOVA}/flavors/r1', **_refusal(404))
     flavors.delete('r1')
 
@@ -121,7 +121,7 @@ def test_a_server_group_is_made_without_a_look_at_others(flavors, canned):
     assert canned.asked('GET', '/os-server-groups') == []
 
 
-def test_a_quota_that_is_used_up_is_told_with_the_way_out(flavors, canned):
+def test_a_full_quota_of_server_groups_is_reported_with_advice(flavors, canned):
     canned.http.post(f'{canned.NOVA}/os-server-groups', **_refusal(403))
     with pytest.raises(errors.LimitReached, match='ask for a larger quota'):
         flavors.create_group('r', 'affinity')

@@ -58,7 +58,7 @@ def test_a_preview_is_made_in_the_callers_project_with_the_callers_token(
 
 
 @pytest.mark.parametrize('status', [400, 403, 404])
-def test_what_heat_says_about_a_template_is_passed_on(stacks, canned, caller, status):
+def test_the_message_of_heat_about_a_template_is_passed_on(stacks, canned, caller, status):
     canned.http.post(f'{THEIRS}/stacks/preview', **refused(status, 'The Flavor ID could\n not be'))
     with pytest.raises(errors.BadRequest, match='The Flavor ID could not be'):
         stacks.preview(SPEC, caller)
@@ -136,7 +136,7 @@ def test_a_deleted_stack_that_heat_still_shows_is_gone(stacks, canned):
     assert stacks.find('p', ID) is None
 
 
-def test_a_stack_in_progress_is_told_apart(stacks, canned):
+def test_a_stack_in_progress_has_its_own_progress(stacks, canned):
     canned.http.get(f'{THEIRS}/stacks/{ID}', json=shown('DELETE_IN_PROGRESS'))
     found = stacks.find('p', ID)
     assert (found.action, found.progress) == ('DELETE', 'IN_PROGRESS')
@@ -169,7 +169,7 @@ def test_an_endpoint_without_a_project_is_named(canned):
         stacks.find('p', 'one')
 
 
-def test_a_silent_heat_is_asked_again_and_then_unreachable(stacks, canned):
+def test_a_silent_heat_is_unreachable(stacks, canned):
     canned.http.get(f'{THEIRS}/stacks', status_code=503)
     with pytest.raises(errors.CloudUnreachable):
         stacks.find('p', 'one')

@@ -27,14 +27,14 @@ def test_images_are_found_by_their_key_page_by_page(images, canned):
     assert {each['climate_key'][0] for each in asked} == {'r1:s1'}
 
 
-def test_an_image_of_others_is_not_taken_for_one_that_was_made(images, canned):
+def test_an_image_of_another_project_is_not_found_by_its_key(images, canned):
     canned.http.get(f'{canned.GLANCE}/images', [
         {'json': {'images': [_image('i1', owner='eve'), _image('i2', owner='service')]}},
         {'json': {'images': []}}])
     assert [each.id for each in images.made('r1', 'demo')] == ['i2']
 
 
-def test_an_image_is_given_away_wholly(images, canned):
+def test_an_image_gets_a_new_owner_and_is_private(images, canned):
     canned.http.patch(f'{canned.GLANCE}/images/i1', json=_image('i1'))
     images.give('i1', 'demo')
     [asked] = canned.asked('PATCH', '/images/i1')
@@ -43,7 +43,7 @@ def test_an_image_is_given_away_wholly(images, canned):
                             {'op': 'replace', 'path': '/visibility', 'value': 'private'}]
 
 
-def test_an_image_that_is_gone_is_deleted(images, canned):
+def test_deleting_an_absent_image_succeeds(images, canned):
     canned.http.delete(f'{canned.GLANCE}/images/i1', status_code=404)
     images.delete('i1')
 

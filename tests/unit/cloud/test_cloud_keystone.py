@@ -90,7 +90,7 @@ def test_each_trust_that_is_made_from_another_expires_at_another_moment(canned, 
         'roles': [{'id': '1'}, {'id': '2'}]}] * 3
 
 
-def test_what_is_made_from_a_trust_that_never_expires_never_expires(canned, parent):
+def test_a_trust_from_one_that_never_expires_never_expires(canned, parent):
     parent(expires_at=None).redelegate()
     [asked] = canned.asked('POST', '/OS-TRUST/trusts')
     assert asked.json()['trust']['expires_at'] is None
@@ -104,7 +104,7 @@ def test_no_trust_is_made_from_one_that_allows_too_few(canned, parent, count):
 
 
 @pytest.mark.parametrize('status', [403, 404])
-def test_a_caller_who_cannot_delegate_is_told_why(keystone, canned, caller, status):
+def test_a_caller_who_cannot_delegate_gets_the_reason(keystone, canned, caller, status):
     canned.http.post(
         f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=status,
         headers={'Content-Type': 'application/json'},
@@ -126,7 +126,7 @@ def test_a_caller_without_token_cannot_delegate(keystone):
                                                      overwrite=False))
 
 
-def test_a_trust_is_dropped_by_the_service_and_one_that_is_gone_is_done(keystone, canned):
+def test_a_trust_is_deleted_by_climate_itself_and_deleting_can_be_repeated(keystone, canned):
     canned.http.delete(f'{canned.KEYSTONE}/OS-TRUST/trusts/t1', [
         {'status_code': 204}, {'status_code': 404}])
     keystone.delete_trust('t1')
@@ -151,7 +151,7 @@ def test_a_trust_of_another_service_may_never_expire(keystone, canned):
     assert [each.expires_at for each in keystone.trusts()] == [None]
 
 
-def test_neither_a_token_nor_the_password_of_climate_is_logged(canned, caller, caplog):
+def test_logs_contain_neither_tokens_nor_the_password_of_climate(canned, caller, caplog):
     for name in (None, 'keystoneauth', 'urllib3'):
         caplog.set_level(logging.DEBUG, logger=name)
     canned.http.post(f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=201, json={'trust': TRUST})
@@ -187,7 +187,7 @@ def known(canned):
 
 @pytest.mark.parametrize('disabled', PARTS)
 @pytest.mark.parametrize('roles', [LISTED, {'role_assignments': []}])
-def test_who_is_disabled_has_no_role_though_keystone_lists_it(
+def test_a_disabled_user_or_project_has_no_role_although_keystone_lists_it(
         keystone, canned, known, disabled, roles):
     canned.http.get(f'{canned.KEYSTONE}{ROLES}', json=roles)
     known(disabled)
@@ -208,7 +208,7 @@ def test_a_user_has_a_role_if_keystone_lists_an_effective_one(keystone, canned, 
     ({'json': {'user': {'id': 'u/1', 'federated': []}}}, False),
     ({'json': {'user': {'id': 'u/1', 'federated': [{'idp_id': 'uni'}]}}}, None),
     ({'status_code': 404}, False)])
-def test_without_a_listed_role_it_is_known_only_of_users_of_keystone_itself(
+def test_a_user_of_an_identity_provider_without_a_listed_role_may_have_one(
         keystone, canned, answer, expected):
     canned.http.get(f'{canned.KEYSTONE}{ROLES}', json={'role_assignments': []})
     canned.http.get(f'{canned.KEYSTONE}/users/u%2F1', **answer)
@@ -277,7 +277,7 @@ def test_a_trust_that_is_gone_is_not_from_climate(keystone, canned):
     assert not keystone.is_from_climate('t2', 'heat')
 
 
-def test_a_circle_of_trusts_is_read_a_few_times_only(keystone, canned):
+def test_a_cycle_of_trusts_is_read_three_times_at_most(keystone, canned):
     _trusts(canned, ('t1', 'heat', 't2'), ('t2', 'heat', 't1'))
     assert not keystone.is_from_climate('t1', 'heat')
     assert len(canned.asked('GET', '/OS-TRUST/trusts/')) <= 3

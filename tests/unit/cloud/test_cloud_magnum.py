@@ -14,7 +14,7 @@ def clusters(canned):
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
-    monkeypatch.setattr(magnum, '_LOOK_SECONDS', 0)
+    monkeypatch.setattr(magnum, '_POLL_SECONDS', 0)
 
 
 def _cluster(cluster_id, **fields):
@@ -42,7 +42,7 @@ def test_a_cluster_is_read_with_node_groups_in_the_version(clusters, canned):
     assert asked.headers['OpenStack-API-Version'] == 'container-infra 1.10'
 
 
-def test_a_cluster_that_is_not_there_is_none(clusters, canned):
+def test_an_unknown_cluster_is_none_and_has_no_groups(clusters, canned):
     canned.http.get(f'{canned.MAGNUM}/clusters/a', status_code=404)
     canned.http.get(f'{canned.MAGNUM}/clusters/a/nodegroups', status_code=404)
     assert clusters.cluster('a') is None
@@ -122,14 +122,14 @@ def test_a_group_of_a_cluster_without_an_address_is_busy(clusters, canned):
         clusters.create_group('a', 'g', 2, 'f')
 
 
-def test_a_group_that_is_there_already_is_taken(clusters, canned):
+def test_creating_an_existing_group_succeeds(clusters, canned):
     canned.http.post(f'{canned.MAGNUM}/clusters/a/nodegroups', status_code=409)
     _list(canned, [{'uuid': 'g1'}], path='/clusters/a/nodegroups', key='nodegroups')
     canned.http.get(f'{canned.MAGNUM}/clusters/a/nodegroups/g1', json=_group('g1'))
     clusters.create_group('a', 'g', 2, 'f')
 
 
-def test_what_is_gone_is_deleted(clusters, canned):
+def test_deleting_an_absent_cluster_or_group_succeeds(clusters, canned):
     canned.http.delete(f'{canned.MAGNUM}/clusters/a', status_code=404)
     canned.http.delete(f'{canned.MAGNUM}/clusters/a/nodegroups/g1', status_code=404)
     clusters.delete('a')

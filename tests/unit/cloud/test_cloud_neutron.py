@@ -30,7 +30,7 @@ def test_an_unknown_network_is_not_found(services, canned):
         services.networks.network('nowhere')
 
 
-def test_ports_say_which_addresses_are_used(services, canned):
+def test_the_used_addresses_of_a_network_are_those_of_its_ports(services, canned):
     canned.http.get(f'{NEUTRON}/ports', json={'ports': [
         {'id': 'p', 'device_owner': 'network:router_gateway', 'device_id': 'r',
          'fixed_ips': [{'ip_address': '172.24.4.5', 'subnet_id': 's'}]},
@@ -58,7 +58,7 @@ def test_a_floating_ip_is_created_for_a_project_with_its_address(services, canne
 @pytest.mark.parametrize('kind, error, word', [
     ('IpAddressAlreadyAllocated', errors.ResourceInUse, '172.24.4.210'),
     ('OverQuota', errors.CloudError, '"floatingip"'), ('Other', errors.CloudError, 'no')])
-def test_what_neutron_refuses_is_told_apart(services, canned, kind, error, word):
+def test_each_refusal_of_neutron_has_its_own_error(services, canned, kind, error, word):
     canned.http.post(f'{NEUTRON}/floatingips', status_code=409, json={
         'NeutronError': {'type': kind, 'message': 'no', 'detail': ''}})
     with pytest.raises(error) as refused:
@@ -86,7 +86,7 @@ def test_a_floating_ip_is_tagged_detached_and_deleted(services, canned):
     assert canned.asked('PUT', '/f1')[0].json() == {'floatingip': {'port_id': None}}
 
 
-def test_a_floating_ip_that_is_gone_is_done(services, canned):
+def test_changes_of_an_absent_floating_ip_succeed(services, canned):
     for method in ('GET', 'PUT', 'DELETE'):
         canned.http.register_uri(method, f'{NEUTRON}/floatingips/f1', status_code=404, json={})
     services.floating_ips.tag('f1', ('a',))

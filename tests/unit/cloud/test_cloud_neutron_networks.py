@@ -31,7 +31,7 @@ def test_a_network_is_created_for_a_project_on_its_segment(services, canned):
 @pytest.mark.parametrize('kind, error, word', [
     ('VlanIdInUse', errors.ResourceInUse, 'physnet1:vlan:3000'),
     ('OverQuota', errors.CloudError, '"network"'), ('Other', errors.CloudError, 'no')])
-def test_what_neutron_refuses_is_told_apart(services, canned, kind, error, word):
+def test_each_refusal_of_neutron_has_its_own_error(services, canned, kind, error, word):
     canned.http.post(f'{NEUTRON}/networks', status_code=409, json=refusal(kind))
     with pytest.raises(error) as refused:
         services.segments.create(SEGMENT, 'demo', 'lab', 'd')
@@ -41,7 +41,7 @@ def test_what_neutron_refuses_is_told_apart(services, canned, kind, error, word)
 @pytest.mark.parametrize('message, known', [
     ("physical_network 'x' unknown for VLAN provider network.", False),
     ('segmentation_id out of range (1 through 4094).', True)])
-def test_a_network_that_cannot_be_tells_whether_the_physical_network_is_known(
+def test_the_refusal_of_an_impossible_network_shows_whether_its_physical_network_is_known(
         services, canned, message, known):
     canned.http.post(f'{NEUTRON}/networks', status_code=400, json=refusal('InvalidInput', message))
     assert services.segments.knows('x') is known
@@ -66,7 +66,7 @@ def test_shared_ranges_are_known_if_neutron_has_them(services, canned):
     assert services.segments.shared_ranges() == [(('physnet1', 'vlan', 100), 199)]
 
 
-def test_a_network_is_tagged_and_deleted_and_gone_is_done(services, canned):
+def test_tagging_and_deleting_a_network_can_be_repeated(services, canned):
     canned.http.get(f'{NEUTRON}/networks/n1', [
         {'json': {'network': FOUND}}, {'status_code': 404, 'json': {}}])
     canned.http.put(f'{NEUTRON}/networks/n1/tags', json={'tags': ['a']})
@@ -82,7 +82,7 @@ def test_a_network_is_tagged_and_deleted_and_gone_is_done(services, canned):
     services.segments.delete('n1')
 
 
-def test_ports_tell_who_uses_them(services, canned):
+def test_ports_have_their_users(services, canned):
     canned.http.get(f'{NEUTRON}/ports', json={'ports': [
         {'id': 'p', 'network_id': 'n1', 'project_id': 'demo', 'device_owner': 'compute:nova',
          'device_id': 'vm'}]})
@@ -117,7 +117,7 @@ def test_a_subnet_and_a_router_with_its_gateway_are_created(services, canned):
 @pytest.mark.parametrize('path, name, create', [
     ('subnets', 'subnet', lambda parts: parts.create_subnet('n', '10.1.0.0/24', 'x', 'd')),
     ('routers', 'router', lambda parts: parts.create_router('x', None, 'd'))])
-def test_a_full_quota_is_told_with_its_name(services, canned, path, name, create):
+def test_a_full_quota_is_named(services, canned, path, name, create):
     canned.http.post(f'{NEUTRON}/{path}', status_code=409, json=refusal('OverQuota'))
     with pytest.raises(errors.CloudError) as refused:
         create(services.network_parts)
@@ -135,7 +135,7 @@ REMOVALS = {
 
 
 @pytest.mark.parametrize('method', REMOVALS)
-def test_removals_are_done_refused_or_already_done(services, canned, method):
+def test_a_removal_can_be_repeated_unless_the_object_is_in_use(services, canned, method):
     verb, path, arguments, body = REMOVALS[method]
     canned.http.register_uri(verb, f'{NEUTRON}/{path}', [
         {'json': {}}, {'status_code': 409, 'json': refusal('InUse')},

@@ -99,7 +99,7 @@ def test_a_name_that_matches_nothing_is_not_found(nova, canned):
         nova.hypervisor('compute-1')
 
 
-def test_two_hypervisors_of_one_name_are_told(nova, hypervisors):
+def test_two_hypervisors_of_one_name_are_ambiguous(nova, hypervisors):
     hypervisors(_hypervisor('compute-1', number=1), _hypervisor('compute-1', 'b', number=2))
     with pytest.raises(errors.ResourceAmbiguous):
         nova.hypervisor('compute-1')
@@ -197,7 +197,7 @@ def test_a_host_that_is_in_the_aggregate_already_is_done(nova, canned, moves):
 
 @pytest.mark.parametrize(('hosts', 'options', 'told'), [
     (['a'], {}, True), (['a'], {'alone': True}, False), (['a', 'b'], {'alone': True}, True)])
-def test_the_scheduler_is_told_of_hosts_unless_the_one_change_does_that(
+def test_the_scheduler_gets_the_hosts_unless_the_only_change_sends_them(
         nova, canned, moves, hosts, options, told):
     moves({})
     nova.add_hosts(AGGREGATE, hosts, **options)
@@ -205,7 +205,7 @@ def test_the_scheduler_is_told_of_hosts_unless_the_one_change_does_that(
 
 
 @pytest.mark.parametrize(('options', 'told'), [({}, True), ({'is_going': True}, False)])
-def test_the_scheduler_is_not_told_of_hosts_of_an_aggregate_that_is_deleted_next(
+def test_the_scheduler_does_not_get_the_hosts_of_an_aggregate_that_is_deleted_next(
         nova, canned, moves, options, told):
     moves({})
     nova.remove_hosts(AGGREGATE, ['a', 'b'], **options)
@@ -224,7 +224,7 @@ def test_hosts_that_are_refused_are_named_and_the_others_are_moved(nova, canned,
     assert len(canned.asked('POST', '/action')) == 4
 
 
-def test_what_waiting_does_not_cure_is_told_before_what_is_busy(nova, canned, moves):
+def test_a_permanent_refusal_is_raised_before_a_busy_host(nova, canned, moves):
     moves({'a': _refusal(409, 'but the host already has 1 instance(s)'),
            'b': _refusal(404, 'Compute host b could not be found.')})
     canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate()})

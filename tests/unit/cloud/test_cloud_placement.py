@@ -108,11 +108,11 @@ def test_a_survey_in_which_one_answer_fails_is_none(placement, canned):
 
 @pytest.fixture
 def inventories(canned):
-    """callable(inventories…): what the child has at each look at it."""
-    def answer(*looks):
+    """callable(inventories…): the inventories of the child at each read."""
+    def answer(*reads):
         canned.http.get(f'{canned.PLACEMENT}/resource_providers/child/inventories', [
-            {'json': {'resource_provider_generation': place, 'inventories': dict(each)}}
-            for place, each in enumerate(looks)])
+            {'json': {'resource_provider_generation': number, 'inventories': dict(read)}}
+            for number, read in enumerate(reads)])
     return answer
 
 

@@ -4,7 +4,7 @@ import pytest
 import requests
 
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.cloud import probes
 
 ALL = ['cinder', 'glance', 'heat', 'keystone', 'magnum', 'neutron', 'nova', 'placement']
@@ -39,7 +39,7 @@ def test_the_simulated_services_answer(simulate):
     assert problems(simulate()) == {}
 
 
-def test_a_wrong_password_is_told_once(answering):
+def test_a_wrong_password_is_reported_once(answering):
     answering.http.post(f'{answering.KEYSTONE}/auth/tokens', status_code=401)
     found = problems(answering.cloud())
     assert 'the login in [keystone] is refused' in found.pop('keystone')
@@ -88,7 +88,7 @@ def test_a_service_that_is_silent_cannot_be_reached(answering, silence, words):
     assert found.may_pass
 
 
-def test_where_keystone_is_silent_nobody_else_is_asked(answering):
+def test_no_other_service_is_called_while_keystone_is_silent(answering):
     answering.http.post(f'{answering.KEYSTONE}/auth/tokens', exc=requests.ConnectTimeout)
     found = probes.ask(answering.cloud())
     assert all(each.may_pass for each in found)
@@ -97,7 +97,7 @@ def test_where_keystone_is_silent_nobody_else_is_asked(answering):
     assert len(answering.asked('POST', '/auth/tokens')) == 3
 
 
-def test_a_service_that_forbids_the_call_is_told_with_its_reason(answering):
+def test_a_service_that_forbids_the_call_is_reported_with_its_reason(answering):
     answering.http.get(f'{answering.NOVA}/os-services', status_code=403, json={
         'forbidden': {'code': 403, 'message': 'Policy does not allow it.'}})
     [found] = [each for each in probes.ask(answering.cloud()) if each.problem is not None]
@@ -147,9 +147,9 @@ def test_a_check_takes_no_longer_than_its_caller_waits(answering):
     left = []
 
     def answer(_request, _context):
-        left.append(guard.seconds_left())
+        left.append(call_guard.seconds_left())
         return {'resource_classes': []}
     answering.http.get(f'{answering.PLACEMENT}/resource_classes', json=answer)
-    with guard.answered_within(20):
+    with call_guard.answered_within(20):
         answering.cloud().check()
     assert left and all(seconds <= 20 for seconds in left)

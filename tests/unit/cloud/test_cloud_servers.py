@@ -65,7 +65,7 @@ def test_a_server_that_is_gone_is_none(servers, shown, fields):
     assert servers.server('s1') is None
 
 
-def test_a_server_whose_cell_is_down_is_there_though_little_is_told(servers, canned):
+def test_a_server_whose_cell_is_down_is_listed_with_few_fields(servers, canned):
     canned.http.get(f'{canned.NOVA}/servers/s1', json={'server': {
         'id': 's1', 'tenant_id': 'demo', 'status': 'UNKNOWN'}})
     found = servers.server('s1')
@@ -92,7 +92,7 @@ def test_the_ids_of_all_projects_are_read_page_by_page(servers, canned):
     assert {each.qs['all_tenants'][0] for each in canned.asked('GET', '/servers')} == {'1'}
 
 
-def test_only_the_metadata_that_differ_are_written(servers, shown, canned):
+def test_metadata_are_written_only_where_they_differ(servers, shown, canned):
     shown(metadata={'same': '1', 'old': '1', 'dropped': 'x', 'kept': 'y'})
     canned.http.post(f'{canned.NOVA}/servers/s1/metadata', json={'metadata': {}})
     canned.http.delete(f'{canned.NOVA}/servers/s1/metadata/dropped', status_code=204)
@@ -118,7 +118,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize('change', CHANGES)
-def test_a_change_of_what_is_not_there_is_told(servers, shown, canned, change):
+def test_a_change_of_an_absent_server_is_refused(servers, shown, canned, change):
     shown()
     canned.http.post(f'{canned.NOVA}/servers/s1/action', **_refusal(404))
     with pytest.raises(errors.TargetGone):
@@ -221,7 +221,7 @@ def test_moves_that_failed_since_a_moment_are_counted(servers, canned):
     assert canned.asked('GET', '/os-migrations')[0].qs['instance_uuid'] == ['s1']
 
 
-def test_nothing_fails_of_a_server_that_is_gone(servers, canned):
+def test_a_server_that_is_gone_has_no_failures(servers, canned):
     canned.http.get(f'{canned.NOVA}/servers/s1/os-instance-actions', **_refusal(404))
     with pytest.raises(errors.TargetGone):
         servers.failures('s1', 'unshelve', NOON)

@@ -11,7 +11,7 @@ import requests
 from climate import cloud as clouds
 from climate import conf as options
 from climate import errors
-from climate.cloud import guard
+from climate.cloud import call_guard
 from climate.cloud import session
 
 
@@ -47,7 +47,7 @@ def test_nova_may_have_a_login_of_its_own(canned):
     assert login['identity']['password']['user']['name'] == 'other'
 
 
-def test_a_missing_login_is_told_with_the_way_out(configured):
+def test_a_missing_login_is_reported_with_advice(configured):
     with pytest.raises(errors.CloudError, match=r'\[keystone\] auth_type is not set'):
         clouds.build(configured())
 
@@ -72,7 +72,7 @@ def test_a_user_is_logged_in_by_the_trust_alone_and_once(canned):
 @pytest.mark.parametrize('status', [401, 403, 404])
 def test_a_trust_that_gives_no_token_is_dead(canned, status):
     _refuse_login(canned, status)
-    dead = guard.CALLS.labels('Keystone', guard.TRUST_DEAD)._value
+    dead = call_guard.CALLS.labels('Keystone', call_guard.TRUST_DEAD)._value
     before = dead.get()
     with pytest.raises(errors.TrustDead):
         canned.cloud().as_user('t1')
@@ -203,4 +203,4 @@ def test_a_service_that_is_too_busy_gets_fewer_calls(configured, monkeypatch, st
     calls = session.Sessions(configured('[keystone]\nauth_type = none')).as_service('nova')
     for _ in range(3):
         calls.get('http://127.0.0.1:1/', authenticated=False, raise_exc=False)
-    assert (calls.session.get_adapter('http://').turns.pace.limit < 20) is fewer
+    assert (calls.session.get_adapter('http://').queue.limit.limit < 20) is fewer

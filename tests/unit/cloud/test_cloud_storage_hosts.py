@@ -59,8 +59,8 @@ def test_the_services_of_every_binary_are_read(hosts, cinder):
     cinder.service.update(status='disabled', state='down', disabled_reason='my own', frozen=True,
                           zone='az1')
     assert hosts.services() == [
-        models.Service('cinder-scheduler', HOST, enabled=True, up=True),
-        models.Service('cinder-volume', HOST, enabled=False, up=False, reason='my own',
+        models.StorageService('cinder-scheduler', HOST, enabled=True, up=True),
+        models.StorageService('cinder-volume', HOST, enabled=False, up=False, reason='my own',
                        frozen=True, zone='az1')]
 
 
@@ -73,7 +73,7 @@ def test_a_service_is_disabled_for_a_reason_and_enabled_again(hosts, cinder):
     assert cinder.actions == ['disable-log-reason', 'enable']
 
 
-def test_what_an_administrator_disabled_stays_as_it_is(hosts, cinder):
+def test_a_service_that_an_administrator_disabled_stays_as_it_is(hosts, cinder):
     cinder.service.update(status='disabled', disabled_reason='my own')
     assert not hosts.disable(HOST, REASON)
     assert not hosts.enable(HOST, REASON)
@@ -95,7 +95,7 @@ def test_a_cinder_that_ignores_enable_is_made_to_by_thaw(hosts, cinder):
     assert cinder.actions == ['disable-log-reason', 'enable', 'freeze', 'thaw']
 
 
-def test_what_an_administrator_froze_is_not_thawed(hosts, cinder):
+def test_a_service_that_an_administrator_froze_is_not_thawed(hosts, cinder):
     assert hosts.disable(HOST, REASON)
     cinder.service['frozen'] = True
     cinder.ignored = {'enable'}
@@ -107,7 +107,7 @@ def test_what_an_administrator_froze_is_not_thawed(hosts, cinder):
     assert cinder.service['frozen']
 
 
-def test_a_cinder_that_ignores_all_is_told(hosts, cinder):
+def test_a_cinder_that_ignores_every_action_is_reported(hosts, cinder):
     cinder.ignored = {'disable-log-reason'}
     with pytest.raises(errors.CloudError, match='did not disable'):
         hosts.disable(HOST, REASON)
@@ -132,13 +132,13 @@ def test_cinder_searches_for_what_is_on_a_host_in_all_projects(hosts, canned):
         {'json': {'snapshots': []}}])
     assert [(each.id, each.backend) for each in hosts.volumes_on('node')] == [
         ('v1', 'node@lease#lease')]
-    assert hosts.snapshots_on('node') == [models.Snapshot('s1', 'copy', 'available')]
+    assert hosts.snapshots_on('node') == [models.VolumeSnapshot('s1', 'copy', 'available')]
     for path in ('/volumes/detail', '/snapshots/detail'):
         asked = canned.asked('GET', path)[0].qs
         assert (asked['host'], asked['all_tenants']) == (['node'], ['true'])
 
 
-def test_what_may_come_to_a_host_is_created_or_begins_to_move(hosts, canned):
+def test_an_unplaced_volume_is_being_created_or_begins_to_move(hosts, canned):
     by_search = {'status=creating': [_volume('new', 'creating'),
                                      _volume('placed', 'creating', 'node@lease#lease')],
                  'status=retyping': [_volume('moving', 'retyping', 'other@a#a')],
@@ -149,4 +149,4 @@ def test_what_may_come_to_a_host_is_created_or_begins_to_move(hosts, canned):
         key = 'migration_status' if 'migration_status' in asked else 'status'
         return {'volumes': [] if 'marker' in asked else by_search[f'{key}={asked[key][0]}']}
     canned.http.get(f'{canned.CINDER}/volumes/detail', json=answer)
-    assert [each.id for each in hosts.volumes_to_come()] == ['new', 'moving', 'leaving']
+    assert [each.id for each in hosts.unplaced_volumes()] == ['new', 'moving', 'leaving']

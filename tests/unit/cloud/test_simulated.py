@@ -99,7 +99,7 @@ def test_an_aggregate_with_hosts_is_not_deleted(nova):
         nova.delete_aggregate(made)
 
 
-def test_an_unknown_host_is_told_and_the_others_are_moved(nova):
+def test_an_unknown_host_is_reported_and_the_other_hosts_are_moved(nova):
     made = nova.ensure_aggregate('freepool')
     with pytest.raises(errors.ResourceNotFound, match='nobody'):
         nova.add_hosts(made, ['nobody', 'compute-1'])

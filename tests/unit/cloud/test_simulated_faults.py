@@ -11,7 +11,7 @@ from climate import errors
 
 
 class Crash(Exception):
-    """What a test raises where a process might die."""
+    """The error of a test at a point where a process might die."""
 
 
 def _process(text, state, *settings):
@@ -40,7 +40,7 @@ def test_each_call_has_a_point_before_and_one_after(simulate):
     assert seen == [(name, when) for name in names for when in ('before', 'after')]
 
 
-def test_what_a_test_does_to_the_cloud_has_no_points(simulate):
+def test_changes_by_a_test_pass_no_fault_points(simulate):
     seen = []
     cloud = simulate('', on_point=lambda name, when: seen.append(name))
     cloud.boot('p', 'vm')

@@ -79,7 +79,7 @@ def test_from_one_trust_one_stack_is_created_and_from_its_children_others(scene)
     assert scene.service.keystone.trusts() == []
 
 
-def test_what_climate_itself_creates_is_in_the_project_of_the_service(scene):
+def test_a_stack_of_climate_itself_is_in_the_project_of_the_service(scene):
     scene.stacks.create({'name': 'one', 'template': WORD})
     assert scene.cloud.stacks('p') == []
     assert len(scene.cloud.stacks('service')) == 1

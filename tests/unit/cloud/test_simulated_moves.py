@@ -37,7 +37,8 @@ def test_a_fence_keeps_new_servers_off_until_it_is_taken_down(cloud, services):
     cloud.boot('p', 'vm', host='compute-1')
 
 
-def test_what_an_administrator_disabled_is_neither_fenced_nor_unfenced(cloud, services):
+def test_a_compute_service_that_an_administrator_disabled_is_neither_disabled_nor_enabled(
+        cloud, services):
     cloud.mark_host('compute-1', enabled=False, reason='a disk is broken')
     assert not services.computes.disable('compute-1', MINE)
     assert not services.computes.enable('compute-1', MINE)
@@ -45,7 +46,7 @@ def test_what_an_administrator_disabled_is_neither_fenced_nor_unfenced(cloud, se
     assert (found.enabled, found.reason) == (False, 'a disk is broken')
 
 
-def test_services_of_hosts_are_told_where_there_are_any(services):
+def test_the_services_of_unknown_hosts_are_left_out(services):
     assert [each.host for each in services.computes.of_hosts(['compute-2', 'nowhere'])] == [
         'compute-2']
 
@@ -63,18 +64,18 @@ def test_a_trait_that_was_lost_bars_a_host_until_its_service_is_changed_again(cl
     cloud.boot('p', 'vm', host='compute-1')
 
 
-def test_a_running_server_is_on_its_old_host_until_the_move_is_over(services, server, clock):
+def test_a_running_server_is_on_its_old_host_until_the_migration_ends(services, server, clock):
     services.servers.migrate(server.id, 'compute-2')
     assert services.servers.server(server.id).host == 'compute-1'
-    assert services.servers.last_move(server.id).status == 'running'
+    assert services.servers.last_migration(server.id).status == 'running'
     clock.now += 10
     found = services.servers.server(server.id)
     assert (found.host, found.status, found.task) == ('compute-2', 'ACTIVE', None)
-    assert services.servers.last_move(server.id) == models.Move(
+    assert services.servers.last_migration(server.id) == models.ServerMigration(
         1, 'live-migration', 'completed', 'compute-1', 'compute-2')
 
 
-def test_a_stopped_server_is_moved_and_confirmed(cloud, services, server, clock):
+def test_a_stopped_server_is_migrated_and_confirmed(cloud, services, server, clock):
     cloud.mark_server(server.id, 'SHUTOFF')
     services.servers.migrate(server.id, 'compute-2')
     clock.now += 10
@@ -85,11 +86,11 @@ def test_a_stopped_server_is_moved_and_confirmed(cloud, services, server, clock)
 
 
 @pytest.mark.parametrize('status', ['SUSPENDED', 'SHELVED', 'ERROR'])
-def test_others_cannot_be_moved(cloud, services, server, status):
+def test_a_server_in_another_status_cannot_be_migrated(cloud, services, server, status):
     cloud.mark_server(server.id, status)
     with pytest.raises(errors.StillBusy):
         services.servers.migrate(server.id, 'compute-2')
-    assert services.servers.last_move(server.id) is None
+    assert services.servers.last_migration(server.id) is None
 
 
 def _fence(cloud, services):
@@ -101,21 +102,21 @@ def _spoil(cloud, services):
 
 
 @pytest.mark.parametrize('spoil', [_fence, _spoil])
-def test_a_move_that_fails_is_told_by_the_moves_alone(cloud, services, server, clock, spoil):
+def test_a_failed_migration_shows_only_in_the_last_migration(cloud, services, server, clock, spoil):
     spoil(cloud, services)
     services.servers.migrate(server.id, 'compute-2')
     clock.now += 10
     found = services.servers.server(server.id)
     assert (found.host, found.status, found.task) == ('compute-1', 'ACTIVE', None)
-    assert services.servers.last_move(server.id).failed
+    assert services.servers.last_migration(server.id).failed
 
 
-def test_a_host_that_nobody_knows_is_refused_at_once(services, server):
+def test_a_migration_to_an_unknown_host_is_refused_at_once(services, server):
     with pytest.raises(errors.CloudError, match='could not be found'):
         services.servers.migrate(server.id, 'compute-9')
 
 
-def test_a_server_that_moves_takes_room_at_both_hosts(services, server, clock):
+def test_a_migrating_server_uses_capacity_of_both_hosts(services, server, clock):
     def free():
         return {name: units['MEMORY_MB']
                 for name, units in services.placement.candidates([TINY])[TINY].items()}
@@ -132,7 +133,7 @@ def test_a_server_that_moves_takes_room_at_both_hosts(services, server, clock):
         'compute-2': {server.id: dict(TINY.resources)}}
 
 
-def test_hosts_that_are_barred_too_small_or_lack_a_trait_have_no_room(services):
+def test_hosts_that_are_barred_too_small_or_lack_a_trait_are_no_candidates(services):
     services.computes.disable('compute-1', MINE)
     wide = shapes.Shape((('VCPU', 100),))
     fast = shapes.Shape(TINY.resources, frozenset({'HW_CPU_X86_AVX2'}))

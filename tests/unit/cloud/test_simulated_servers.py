@@ -7,7 +7,7 @@ import pytest
 
 from climate import context
 from climate import errors
-from climate.nova import rules
+from climate.nova import host_rules
 
 LONG_AGO = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
@@ -103,7 +103,7 @@ def test_metadata_are_not_changed_in_any_status(scene, status):
     lambda servers: servers.migrate('x'), lambda servers: servers.offload('x'),
     lambda servers: servers.unshelve('x', 'compute-1'),
     lambda servers: servers.failures('x', 'unshelve', LONG_AGO)])
-def test_what_only_an_administrator_may_do(scene, call):
+def test_a_user_may_not_make_calls_of_an_administrator(scene, call):
     with pytest.raises(errors.CloudError, match='administrators only'):
         call(scene.user.servers)
 
@@ -201,7 +201,7 @@ def test_the_image_of_a_shelved_server_is_its_owners_and_goes_when_it_wakes(scen
     assert (scene.images(), scene.cloud.servers()) == ([], [])
 
 
-def test_what_an_administrator_shelved_leaks_its_image_when_the_owner_wakes_it(scene):
+def test_the_image_of_an_administrators_shelve_stays_when_the_owner_unshelves(scene):
     server = scene.boot()
     scene.service.servers.shelve(server.id)
     scene.user.servers.unshelve(server.id)
@@ -295,7 +295,8 @@ def test_climate_is_asked_about_hints_where_it_can_be(scene):
 
     def answers(reservation_id, project_id):
         asked.append((reservation_id, project_id))
-        return rules.Answer(active=True, usable=True, hosts=frozenset({'compute-3'}))
+        return host_rules.ReservationAnswer(active=True, usable=True,
+                                            hosts=frozenset({'compute-3'}))
     scene.cloud.answers = answers
     assert scene.boot(hints={'reservation': 'r'}).host == 'compute-3'
     assert asked == [('r', 'p')]
@@ -366,7 +367,7 @@ def test_an_upload_is_broken_off_by_deleting_its_image(scene_of):
     assert scene.look(server).task is None
 
 
-def test_what_is_being_deleted_is_left_alone(scene_of):
+def test_a_server_that_is_being_deleted_cannot_be_changed(scene_of):
     scene = scene_of('delete_seconds = 5')
     server, sleeper = scene.boot(), scene.boot('SHELVED_OFFLOADED')
     for each in (server, sleeper):
@@ -379,7 +380,7 @@ def test_what_is_being_deleted_is_left_alone(scene_of):
         scene.service.servers.suspend(server.id)
 
 
-def test_what_is_left_of_servers_can_be_compared(scene):
+def test_leftovers_of_servers_can_be_compared(scene):
     server = scene.boot(metadata={'a': '1'})
     scene.user.servers.create_image(server.id, 'image', 'key')
     left = scene.cloud.leftovers()

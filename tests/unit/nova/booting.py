@@ -99,7 +99,7 @@ class Climate:
 
 
 def lease(number=1, start=MADE):
-    """What Climate says of a new lease with so many reservations."""
+    """Return the answer of Climate about a new lease with that number of reservations."""
     return {'lease': {'id': 'l1', 'start': start, 'created_at': MADE,
                       'reservations': [{'id': f'r{index + 1}'} for index in range(number)]}}
 

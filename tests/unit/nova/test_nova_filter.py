@@ -53,7 +53,7 @@ def test_a_refused_reservation_is_logged_with_the_reason(alone, caplog):
     assert '2 not in the reservation' in line
 
 
-def test_that_it_decides_alone_is_said_once(caplog):
+def test_a_filter_without_a_login_warns_once(caplog):
     with nova_standin.scheduler() as (filter_class, _conf):
         alone = filter_class()
         for _ in range(3):
@@ -63,7 +63,7 @@ def test_that_it_decides_alone_is_said_once(caplog):
         'ClimateFilter decides by aggregates alone: there is no auth_type in [climate]']
 
 
-def test_it_can_be_told_not_to_ask(climate, login, write):
+def test_a_filter_with_ask_climate_false_does_not_call_climate(climate, login, write):
     with nova_standin.scheduler(write(login | {'ask_climate': False})) as (filter_class, _conf):
         assert passed(filter_class(), request(WITH_R1)) == ['mine']
     assert climate.asked == []
@@ -94,12 +94,12 @@ def test_one_question_is_asked_however_many_hosts_there_are(asking, climate):
     assert len(climate.asked) == 1
 
 
-def test_nothing_is_asked_for_an_ordinary_request(asking, climate):
+def test_an_ordinary_request_needs_no_call_of_climate(asking, climate):
     assert passed(asking, request()) == ['plain']
     assert climate.asked == []
 
 
-def test_nothing_is_asked_when_other_filters_left_no_host(asking, climate):
+def test_a_request_without_hosts_needs_no_call_of_climate(asking, climate):
     assert passed(asking, request(WITH_R1), ()) == []
     assert climate.asked == []
 
@@ -169,7 +169,7 @@ def test_a_kept_answer_that_the_aggregates_contradict_is_asked_for_anew(asking, 
     assert len(climate.asked) == 2
 
 
-def test_nothing_is_refused_by_an_answer_that_is_not_of_this_moment(asking, climate):
+def test_a_cached_answer_does_not_refuse_a_request(asking, climate):
     climate.shows('r1', ['mine'])
     assert passed(asking, request(WITH_R1)) == ['mine']
     climate.shows('r1', ['mine', 'new'])
@@ -194,7 +194,7 @@ def test_without_climate_requests_with_a_hint_are_refused_others_go_on(asking, c
     assert '3 because Climate cannot be asked (ConnectFailure' in told(caplog)[0]
 
 
-def test_one_of_several_reservations_is_enough(asking, climate):
+def test_one_of_several_reservations_opens_the_host(asking, climate):
     climate.knows_not('r0')
     climate.shows('r1', ['mine'])
     assert passed(asking, request({'reservation': ['r0', 'r1']})) == ['mine']
@@ -207,7 +207,7 @@ def test_too_many_reservations_are_not_asked_about(asking, climate, caplog):
     assert 'more than 100 reservations' in told(caplog)[0]
 
 
-def test_a_hint_that_names_nothing_opens_nothing(asking, climate):
+def test_an_empty_hint_opens_no_host(asking, climate):
     assert passed(asking, request({'reservation': []})) == []
     assert passed(asking, request({'reservation': ['../leases']})) == []
     assert climate.asked == []

@@ -81,7 +81,7 @@ def test_servers_that_boot_together_do_not_cost_a_question_each(asking, climate)
     assert len(climate.asked) == 10
 
 
-def test_of_many_reservations_as_many_are_asked_about_as_are_needed(asking, climate):
+def test_the_filter_asks_about_no_more_reservations_than_it_needs(asking, climate):
     for index in range(30):
         climate.shows(f'r{index}', reason='It has not started.')
     climate.shows('r15', ['mine'])
@@ -126,14 +126,15 @@ def test_a_server_that_no_lease_has_goes_to_no_fenced_host(asking, climate):
     assert paths(climate) == ['servers/s1/hosts']
 
 
-def test_nothing_is_asked_where_no_host_was_demanded_or_one_is_open(asking, climate):
+def test_the_filter_does_not_ask_about_a_server_if_no_host_is_demanded_or_one_passes(
+        asking, climate):
     assert placing.passed(asking, request(to_host=None), MINE) == []
     assert placing.passed(asking, placing.request(instance_uuid='s1'), MINE) == []
     assert placing.passed(asking, request(to_host='plain'), (ALL[2],)) == ['plain']
     assert climate.asked == []
 
 
-def test_nothing_is_asked_about_a_server_without_an_id(asking, climate):
+def test_the_filter_does_not_ask_about_a_server_without_an_id(asking, climate):
     wanted = placing.request(requested_destination=nova_standin.Destination('mine'))
     assert placing.passed(asking, wanted, MINE) == []
     assert climate.asked == []
@@ -170,7 +171,7 @@ def test_a_server_does_not_go_where_room_is_held_for_another(asking, climate):
     assert placing.passed(asking, other) == []
 
 
-def test_of_several_that_were_booted_together_each_goes_by_its_own(asking, climate):
+def test_servers_that_were_booted_together_use_their_own_reservations(asking, climate):
     climate.shows('r0', server_id='s0', ordinary=True, reason='Lease l0 is over.')
     climate.shows('r1', ['mine'], server_id='s1')
     together = {'reservation': ['r0', 'r1']}

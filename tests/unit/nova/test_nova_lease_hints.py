@@ -8,8 +8,8 @@ import pytest
 from climate.client import times
 from climate.nova import boots
 from climate.nova import errors
+from climate.nova import lease_client
 from climate.nova import lease_hints
-from climate.nova import leases
 
 FIRST, SECOND = lease_hints.KEYS
 NOW = datetime.datetime(2030, 5, 1, 12, 0, tzinfo=datetime.UTC)
@@ -25,7 +25,7 @@ def read(**said):
 
 
 def wanted(default_days=None, **said):
-    return lease_hints.wanted(read(**said), default_days)
+    return lease_hints.lease_params(read(**said), default_days)
 
 
 def server(**fields):
@@ -43,8 +43,8 @@ def test_no_is_said_in_novas_words(value):
 
 
 @pytest.mark.parametrize('value', [None, '', 'maybe', [], ['True'], {}, 2, 1.0, 'x' * 10 ** 6])
-def test_what_is_neither_yes_nor_no_is_refused(value):
-    with pytest.raises(errors.BadRequest, match=r'^reserved: .* is neither True nor False') as told:
+def test_a_flag_that_is_neither_true_nor_false_is_refused(value):
+    with pytest.raises(errors.BadBootRequest, match=r'^reserved: .* is neither True nor') as told:
         read(reserved=value)
     assert len(str(told.value)) < 200
 
@@ -64,13 +64,13 @@ def test_both_keys_may_say_the_same():
 @pytest.mark.parametrize(('name', 'here', 'there'), [
     ('reserved', 'True', 'False'), ('lease_params', END, {'end': '2031-01-01'})])
 def test_both_keys_may_not_contradict_each_other(name, here, there):
-    with pytest.raises(errors.BadRequest, match=rf'^{name}: .*contradict each other: leave one'):
+    with pytest.raises(errors.BadBootRequest, match=rf'^{name}: .*contradict each other: '):
         lease_hints.read({FIRST: {name: here}, SECOND: {name: there}})
 
 
 @pytest.mark.parametrize('value', [None, [], 'x', 7])
 def test_hints_that_are_no_object_are_refused(value):
-    with pytest.raises(errors.BadRequest, match=rf'^{SECOND}: it must be an object'):
+    with pytest.raises(errors.BadBootRequest, match=rf'^{SECOND}: it must be an object'):
         lease_hints.read({SECOND: value})
 
 
@@ -88,7 +88,7 @@ def test_a_reservation_counts_only_where_nova_reads_it():
     ('{"ende": 1}', '"ende" is not known. Known are: name, start'),
     ({'reservations': []}, '"reservations" is not known')], ids=lambda value: str(value)[:30])
 def test_parameters_that_cannot_be_read_are_refused(value, said):
-    with pytest.raises(errors.BadRequest) as told:
+    with pytest.raises(errors.BadBootRequest) as told:
         read(reserved=True, lease_params=value)
     assert str(told.value).startswith('lease_params: ')
     assert said in str(told.value)
@@ -99,14 +99,14 @@ def test_parameters_that_cannot_be_read_are_refused(value, said):
 @pytest.mark.parametrize('name', ['name', 'start', 'end', 'before_end', 'duration', 'on_end'])
 @pytest.mark.parametrize('value', [None, [], {}, 1.5, True, 'x' * 256], ids=str)
 def test_a_value_of_a_wrong_kind_is_refused(name, value):
-    with pytest.raises(errors.BadRequest, match=rf'^lease_params\.{name}: ') as told:
+    with pytest.raises(errors.BadBootRequest, match=rf'^lease_params\.{name}: ') as told:
         read(lease_params={name: value})
     assert len(str(told.value)) < 250
 
 
-def test_only_a_duration_may_be_a_number():
+def test_a_number_is_refused_except_as_a_duration():
     assert read(lease_params={'duration': 3600}).params == {'duration': 3600}
-    with pytest.raises(errors.BadRequest, match=r'lease_params\.end: "3600" cannot be used: write'):
+    with pytest.raises(errors.BadBootRequest, match=r'lease_params\.end: "3600" cannot be used'):
         read(lease_params={'end': 3600})
 
 
@@ -121,8 +121,8 @@ def test_times_have_the_forms_of_the_command_line(written):
 
 @pytest.mark.parametrize('written', ['tomorrow', '', '+', '+2x', '-2h', '2030-13-1', '٢٠٣٠-1-1',
                                      '2030-12-1 25:00', '+99999999999d'])
-def test_what_is_no_time_is_refused_with_examples(written):
-    with pytest.raises(errors.BadRequest, match=(
+def test_a_malformed_time_is_refused_with_examples(written):
+    with pytest.raises(errors.BadBootRequest, match=(
             r'^lease_params\.end: .* is not a time: write now, \+2h, "2030-12-1 16:07" in UTC')):
         read(lease_params={'end': written})
 
@@ -133,8 +133,8 @@ def test_durations_have_the_forms_of_the_command_line(written):
     assert read(lease_params={'duration': written}).params == {'duration': written}
 
 
-def test_what_is_no_duration_is_refused_with_examples():
-    with pytest.raises(errors.BadRequest, match=r'^lease_params\.duration: "2 hours" is not a dur'):
+def test_a_malformed_duration_is_refused_with_examples():
+    with pytest.raises(errors.BadBootRequest, match=r'^lease_params\.duration: "2 hours" is not a'):
         read(lease_params={'duration': '2 hours'})
 
 
@@ -144,25 +144,25 @@ def test_without_hints_there_is_no_lease():
     assert wanted(reserved=False) is None
 
 
-def test_what_was_asked_for_is_wanted():
+def test_the_parameters_of_a_lease_are_those_of_its_hint():
     assert wanted(reserved='True', lease_params=END) == END
 
 
 @pytest.mark.parametrize('said', [{}, {'lease_params': {}}, {'lease_params': {'start': 'now'}}])
 def test_without_an_end_a_lease_is_refused(said):
-    with pytest.raises(errors.BadRequest, match=r'^lease_params: "end" or "duration" is missing'):
+    with pytest.raises(errors.BadBootRequest, match=r'^lease_params: "end" or "duration" is'):
         wanted(reserved=True, **said)
 
 
 @pytest.mark.parametrize('said', [{}, {'reserved': False}])
 def test_parameters_alone_are_refused(said):
-    with pytest.raises(errors.BadRequest, match=r'^lease_params: it needs the hint reserved=True'):
+    with pytest.raises(errors.BadBootRequest, match=r'^lease_params: it needs the hint reserved'):
         wanted(lease_params=END, **said)
 
 
 def test_a_reservation_and_a_new_lease_exclude_each_other():
     for days in (None, 30):
-        with pytest.raises(errors.BadRequest, match=r'^reserved: .* leave one of the two out'):
+        with pytest.raises(errors.BadBootRequest, match=r'^reserved: .* leave one of the two out'):
             wanted(days, reserved=True, lease_params=END, reservation='r1')
 
 
@@ -179,9 +179,9 @@ def test_a_default_lease_fills_what_was_not_said(said, meant):
 
 def test_a_request_with_a_reservation_gets_no_default_lease():
     assert wanted(30, reservation='r1') is None
-    with pytest.raises(errors.BadRequest, match='it needs the hint reserved'):
+    with pytest.raises(errors.BadBootRequest, match='it needs the hint reserved'):
         wanted(30, reservation='r1', lease_params=END)
-    with pytest.raises(errors.BadRequest, match='it needs the hint reserved'):
+    with pytest.raises(errors.BadBootRequest, match='it needs the hint reserved'):
         wanted(30, reserved=False, lease_params=END)
 
 
@@ -193,7 +193,7 @@ def test_the_lease_is_named_after_the_server():
     assert len(boots.lease_of(server(name='x' * 255), END)['name']) == 80
 
 
-def test_what_happens_at_the_end_is_said_of_the_reservation():
+def test_on_end_belongs_to_the_reservation():
     found = boots.lease_of(server(), {**END, 'on_end': 'delete'})
     assert found['reservations'][0]['on_end'] == 'delete'
     assert 'on_end' not in found
@@ -227,15 +227,15 @@ def test_each_server_has_a_reservation(counts, number):
     ({'metadata': None}, 'server.metadata: '), ({'metadata': []}, 'server.metadata: ')],
     ids=lambda value: str(value)[:40])
 def test_a_server_that_cannot_be_is_refused_before_there_is_a_lease(fields, said):
-    with pytest.raises(errors.BadRequest, match=rf'^{said}'):
+    with pytest.raises(errors.BadBootRequest, match=rf'^{said}'):
         boots.lease_of(server(**fields), END)
 
 
 def lease(*ids, is_later=False):
-    return leases.Lease('l1', ids, is_later)
+    return lease_client.CreatedLease('l1', ids, is_later)
 
 
-def test_nova_is_told_of_the_reservation_instead_of_the_lease():
+def test_nova_gets_the_hint_reservation_instead_of_the_lease_hints():
     request = {'server': server(metadata={'a': 'b'}), FIRST: {
         'reserved': True, 'lease_params': END, 'same_host': ['x']}}
     before = json.dumps(request)

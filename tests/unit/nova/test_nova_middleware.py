@@ -67,7 +67,7 @@ def test_several_servers_share_a_lease_and_are_bound_by_climate(user, nova, serv
 
 
 @pytest.mark.parametrize('says', [{'reservation_id': 'r-1'}, [], {'server': None}, 'x'])
-def test_a_server_whose_id_is_not_told_is_bound_by_climate(user, nova, service, says):
+def test_a_server_without_an_id_in_the_response_is_bound_by_climate(user, nova, service, says):
     nova.says = says
     assert user.boots(booting.RESERVED, return_reservation_id=True) == says
     assert service.log == ['lease', 'nova']
@@ -105,7 +105,7 @@ def test_a_body_that_comes_in_pieces_is_read_to_its_end(user, service, nova):
     assert nova.bodies[-1] == raw, 'nothing says that it ends, so Nova does not read it either'
 
 
-def test_that_no_lease_is_wanted_may_be_said(user, nova, service):
+def test_the_hint_reserved_false_boots_without_a_lease(user, nova, service):
     user.boots({'reserved': 'False', 'group': 'g'})
     assert nova.asked[booting.HINTS] == {'group': 'g'}
     user.boots({'reserved': False})

@@ -44,7 +44,7 @@ def test_without_climate_a_default_lease_refuses_the_server(make, service, nova)
     assert nova.bodies == []
 
 
-def test_what_is_no_request_for_a_server_gets_no_default_lease(make, service, nova):
+def test_a_request_that_boots_no_server_gets_no_default_lease(make, service, nova):
     make(default_lease=True).sends(b'{"server": 7}')
     assert (service.asked, nova.bodies) == ([], [b'{"server": 7}'])
 

@@ -43,7 +43,7 @@ def test_a_lease_without_reservations_for_servers_is_refused(user, nova, service
     {'exc': requests.ConnectionError},
     {'json': {'lease': {}}}, {'text': 'x'}, {'status_code': 500, 'text': 'x'}],
     ids=['unknown', 'silent', 'down', 'unreadable', 'no JSON', 'broken'])
-def test_what_is_no_lease_is_passed_on_as_it_came(user, nova, service, answer):
+def test_a_hint_that_names_no_lease_is_forwarded_unchanged(user, nova, service, answer):
     service.refuses('GET', '/leases/r1', **answer)
     sent = booting.request({'reservation': 'r1'})
     user.sends(sent)
@@ -51,6 +51,6 @@ def test_what_is_no_lease_is_passed_on_as_it_came(user, nova, service, answer):
 
 
 @pytest.mark.parametrize('hint', [['r1', 'r2'], [], {}, '../x', 'x' * 37, None, 7.5])
-def test_what_cannot_be_one_id_is_not_asked_about(user, nova, service, hint):
+def test_a_hint_that_is_not_an_id_is_forwarded_without_a_call(user, nova, service, hint):
     user.boots({'reservation': hint})
     assert (len(nova.bodies), service.asked) == (1, [])

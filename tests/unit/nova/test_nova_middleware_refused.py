@@ -57,7 +57,7 @@ def test_bad_hints_are_refused_before_anything_is_made(user, nova, service, hint
     ({'status_code': 401, 'json': {'error': {'message': 'no'}}},
      (401, 'unauthorized', 'Climate: the token is not valid: log in again.'), None)],
     ids=lambda value: str(value)[:80])
-def test_a_refusal_of_climate_is_told_as_nova_tells_it(user, nova, service, response, expected,
+def test_a_refusal_of_climate_has_the_format_of_nova(user, nova, service, response, expected,
                                                        after):
     service.refuses('POST', '/leases', **response)
     assert booting.told(user, user.boots(booting.RESERVED)) == expected

@@ -41,7 +41,7 @@ def answers(requests_mock, user, service):
 
 
 def asks_for_climate(raw):
-    """Whether these bytes have a hint of Climate's, or hints that cannot be read."""
+    """Return whether these bytes have a hint of Climate's, or hints that cannot be read."""
     try:
         body = json.loads(raw.decode())
     except (ValueError, RecursionError):
@@ -92,7 +92,7 @@ def test_bad_hints_are_refused_with_their_name_others_get_a_lease(
     every()
 
 
-def test_where_each_server_gets_a_lease_a_request_gets_one_or_hears_why_not(
+def test_a_request_with_a_default_lease_gets_it_or_an_error(
         make, nova, service, requests_mock):
     user = make(default_lease=True)
 
@@ -113,7 +113,7 @@ def test_where_each_server_gets_a_lease_a_request_gets_one_or_hears_why_not(
     every()
 
 
-def test_whatever_climate_answers_the_user_gets_a_server_or_hears_why_not(
+def test_any_answer_of_climate_leads_to_a_server_or_an_error(
         user, nova, service, requests_mock, answers, caplog):
     @SETTINGS
     @hypothesis.given(whatever.WELL_ASKED, st.dictionaries(

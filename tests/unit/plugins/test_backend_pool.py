@@ -17,7 +17,7 @@ def _cloud(*services):
     face = types.SimpleNamespace(
         BINARY='cinder-volume',
         backends=lambda: [models.Backend(NAME, 'lease', 100)],
-        services=lambda: [models.Service(binary, host, enabled=True, up=True, zone=zone)
+        services=lambda: [models.StorageService(binary, host, enabled=True, up=True, zone=zone)
                           for binary, host, zone in services])
     return types.SimpleNamespace(
         as_service=lambda: types.SimpleNamespace(volumes=face, storage_hosts=face))

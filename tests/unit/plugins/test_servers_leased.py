@@ -111,7 +111,8 @@ def test_one_that_is_awake_stays_on_a_host_that_its_own_project_has_leased(
     nova.remove_hosts(nova.aggregate('freepool'), ['compute-2'])
     nova.add_hosts(nova.ensure_aggregate('leased', 'climate_leased', {
         'climate:owner': project_id}), ['compute-2'])
-    server = scene.lease(scene.cloud.force('p', 'vm', 'compute-2', flavor='2'), later=True)
+    forced = scene.cloud.boot('p', 'vm', host='compute-2', forced=True, flavor='2')
+    server = scene.lease(forced, later=True)
     scene.run('start')
     assert (scene.look(server).host == 'compute-2') is stays
 

@@ -12,7 +12,7 @@ LEASE = 'node@lease#one'
 
 
 def _service(host='node@lease', binary='cinder-volume', **values):
-    return models.Service(binary, host, **{'enabled': True, 'up': True, **values})
+    return models.StorageService(binary, host, **{'enabled': True, 'up': True, **values})
 
 
 class Cinder:
@@ -47,7 +47,7 @@ class Cinder:
         assert host == 'node'
         return self.copies
 
-    def volumes_to_come(self):
+    def unplaced_volumes(self):
         return self.coming
 
 
@@ -74,7 +74,7 @@ def test_an_empty_machine_may_sleep(why):
 
 
 def test_volumes_and_snapshots_of_anybody_are_seen(why, cinder):
-    cinder.copies = [models.Snapshot('s', 'copy', 'available')]
+    cinder.copies = [models.VolumeSnapshot('s', 'copy', 'available')]
     assert why() == 'snapshots are on it (1)'
     cinder.volumes = [_volume()]
     assert why() == 'volumes are on it (1)'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adapters of a box store: what Climate does with it, on a real one and on a simulated one."""
+"""The adapters of a box store, a real one and a simulated one."""
 import abc
 
 from oslo_config import cfg
@@ -12,15 +12,15 @@ class BoxError(Exception):
     """The error of the library of the box store."""
 
 
-class Boxes(base.Face):
-    """The calls for boxes."""
+class Boxes(base.ServiceInterface):
+    """The interface to boxes."""
 
     service = 'Box store'
 
     @abc.abstractmethod
     @base.read
     def names(self):
-        """The names of all boxes."""
+        """Return the names of all boxes."""
 
     @abc.abstractmethod
     def add(self, name):
@@ -41,10 +41,10 @@ class BoxStore(base.Adapter):
 class RealBoxes(Boxes):
     """Boxes behind HTTP."""
 
-    def __init__(self, link):
-        super().__init__(link.trust_id, link.login_group)
-        self._most = link.options.most
-        self._rest = link.rest()
+    def __init__(self, connection):
+        super().__init__(connection)
+        self._most = connection.options.most
+        self._rest = connection.rest()
 
     def names(self):
         return self._rest.get('/boxes').json()[:self._most]
@@ -56,30 +56,30 @@ class RealBoxes(Boxes):
 
 
 class RealStore(BoxStore):
-    """climate.cloud.openstack names this one."""
+    """The entry point in climate.cloud.openstack."""
 
-    faces = {'boxes': RealBoxes}
+    interfaces = {'boxes': RealBoxes}
     foreign = (BoxError,)
 
 
 class SimulatedBoxes(Boxes):
     """Boxes in the state of the simulated cloud."""
 
-    def __init__(self, link):
-        super().__init__(link.calls.trust_id)
-        self._calls = link.calls
+    def __init__(self, connection):
+        super().__init__(connection)
+        self._cloud = connection
 
     def names(self):
-        return self._calls.make('boxes.names', lambda connection, project_id: [
+        return self._cloud.call('boxes.names', lambda connection, project_id: [
             row['name'] for row in connection.execute('SELECT name FROM boxes ORDER BY name')])
 
     def add(self, name):
-        self._calls.make('boxes.add', lambda connection, project_id: connection.execute(
+        self._cloud.call('boxes.add', lambda connection, project_id: connection.execute(
             'INSERT INTO boxes VALUES (?)', (name,)))
 
 
 class SimulatedStore(BoxStore):
-    """climate.cloud.simulated names this one."""
+    """The entry point in climate.cloud.simulated."""
 
-    faces = {'boxes': SimulatedBoxes}
+    interfaces = {'boxes': SimulatedBoxes}
     tables = ('CREATE TABLE IF NOT EXISTS boxes (name TEXT PRIMARY KEY)',)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The use cases of properties, and the rules for their names."""
+import unicodedata
+
+from climate import errors
+from climate.db import allocations
+from climate.db import resource_properties
+from climate.domain import requirement
+from climate.manager import core as cores
+
+_LONGEST_NAME = 64
+# The fields of every resource in an answer, which no property may have as its name.
+_OWN_NAMES = ('id', 'name', 'region', 'reservable', 'status', 'trust_id', 'created_at',
+              'updated_at', 'health', 'maintenances', 'out_of_order', 'power_state', 'power_since')
+
+
+class Properties:
+    """The use cases of the properties of a pool."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def find(self, pool):
+        """Return the Property records of a pool ordered by name, with the private ones."""
+        self._core.registry.pool(pool)
+        with self._core.database.reader() as connection:
+            return resource_properties.find(connection, pool)
+
+    @cores.again_after_a_race
+    def set_private(self, pool, name, private):
+        """Show a property to admins only, or to everybody; return the Property.
+
+        :raises PropertyNotFound: no resource of the pool has such a property.
+        """
+        self._core.registry.pool(pool)
+        now = self._core.clock()
+        with self._core.database.writer() as connection:
+            found = resource_properties.named(connection, pool, name)
+            if found is None:
+                raise errors.PropertyNotFound(pool=pool, name=name)
+            resource_properties.set_private(connection, found.id, private, now)
+            return resource_properties.named(connection, pool, name)
+
+    def refuse_used(self, connection, resource, changed, now):
+        """Refuse to change properties of a Resource on which a reservation depends.
+
+        :param changed: the names.
+        :raises PropertyInUse: a reservation on it now or later has one as a criterion.
+        """
+        for reservation_id, kind, request in allocations.requests_on(connection, resource.id,
+                                                                     now):
+            for need in self._core.registry.plugin(kind).needs(request):
+                used = requirement.names(need.requirement) & set(changed)
+                if need.pool == resource.pool and used:
+                    raise errors.PropertyInUse(name=min(used), pool=resource.pool,
+                                               resource=resource.name,
+                                               reservation_id=reservation_id)
+
+
+def check_names(source, properties):
+    """Refuse names that no property of a Pool may have.
+
+    :param properties: {name: text, or None to remove the property}.
+    :raises BadField: a name means something else, or is not readable; the error names it.
+    :raises PropertyNameTooLong: a name is too long.
+    """
+    reserved = {*source.capacity_names, *source.fact_names, source.name_fact, *_OWN_NAMES,
+                *requirement.ALIASES}
+    for name, text in properties.items():
+        if len(name) > _LONGEST_NAME:
+            raise errors.PropertyNameTooLong(name=name[:80], length=len(name))
+        if name in reserved or name.startswith(('capabilities:', 'trait:',
+                                                *source.fact_prefixes)):
+            raise errors.BadField(field=name, reason=(
+                f'the cloud itself says this of each {source.name}; choose another property '
+                'name.'))
+        if not name or not name.isprintable() or any(each.isspace() for each in name):
+            raise errors.BadField(field=name or 'properties', reason=(
+                'a property name has one or more printable characters and no spaces.'))
+        if text is not None and not unicodedata.is_normalized('NFC', name):
+            raise errors.BadField(field=name, reason=(
+                'a property name is in the composed form of Unicode (NFC), so that no two '
+                f'names look the same. Write it as "{unicodedata.normalize("NFC", name)}".'))

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules by which a server may be placed on a host, without any I/O.
+
+A host is reserved while it is in the freepool or in the aggregate of a reservation. A reserved host
+takes only servers of its reservation, and a server that names a reservation goes nowhere else. If
+Climate was asked about the reservation, its answer lists those hosts, or says that its servers are
+ordinary ones now. Otherwise the aggregates decide.
+"""
+import collections.abc
+import dataclasses
+
+#: Extra spec by which a flavor belongs to a reservation.
+FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
+
+#: Metadata key that marks the aggregate of a reservation of hosts; its value is the reservation.
+MARK = 'climate:reservation'
+
+_RESERVED = 'reserved for others'
+_ELSEWHERE = 'not in the reservation'
+_OTHERS = 'its reservation is for another server'
+_TOO_LARGE = 'larger than the capacity that its reservation holds'
+_FOREIGN = 'its reservation is not for this project, or not active'
+
+
+@dataclasses.dataclass(frozen=True)
+class AggregateNames:
+    """The names that Climate uses in Nova; they must equal those in its own group [nova]."""
+
+    freepool: str = 'freepool'
+    owner_key: str = 'climate:owner'
+    zone_prefix: str = 'climate_'
+
+
+@dataclasses.dataclass(frozen=True)
+class NovaAggregate:
+    """An aggregate of a host, with the same attributes as Nova's own object.
+
+    :ivar availability_zone: its zone or None.
+    :ivar metadata: {key: text}.
+    """
+
+    name: str
+    availability_zone: str | None
+    metadata: dict
+
+
+@dataclasses.dataclass(frozen=True)
+class PlacementRequest:
+    """The facts of a request to place a server that concern reservations.
+
+    :ivar reservations: ids of the reservations that it names; None for an ordinary request.
+    :ivar by_flavor: whether the flavor names the reservation, not a hint.
+    :ivar of_flavor: ids of reservations that the flavor names in addition to the hint.
+    :ivar server_id: the server to place; None if it is not known.
+    :ivar exists: whether the server is moved or unshelved, not booted.
+    :ivar size: the resources it takes of a host, {resource class: units}; None if not known.
+    """
+
+    reservations: list | None
+    project_id: str | None
+    by_flavor: bool = False
+    of_flavor: tuple = ()
+    server_id: str | None = None
+    exists: bool = False
+    size: dict | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class ReservationAnswer:
+    """The answer of Climate about a reservation to a project.
+
+    :ivar active: whether its owner may use the reservation now.
+    :ivar usable: whether the project of the request may use the reservation now.
+    :ivar reason: why it is not usable, in words; None if it is.
+    :ivar hosts: the service hosts that belong to it now.
+    :ivar ordinary: whether its servers may be placed as if they named no reservation.
+    :ivar server_id: the only server that may use it; None: any server.
+    :ivar capacity: the resources that the server may take of a host, {resource class: units};
+        None: Climate does not limit it.
+    :ivar reservation_id: the reservation, which may be named by its lease; None: not known.
+    """
+
+    active: bool
+    usable: bool
+    reason: str | None = None
+    hosts: collections.abc.Set = frozenset()
+    ordinary: bool = False
+    server_id: str | None = None
+    capacity: dict | None = None
+    reservation_id: str | None = None
+
+
+class HostRules:
+    """The rules that decide which hosts may take the server of one request.
+
+    :ivar doubtful: whether a host passed that is, for Nova, in no aggregate which the project may
+        use: either Nova's view of the aggregates is outdated, or the answer is.
+    """
+
+    def __init__(self, request, names, answers=None):
+        """Prepare the decision.
+
+        :param names: the AggregateNames.
+        :param answers: {reservation id: ReservationAnswer}; None if Climate was not asked.
+        """
+        self.doubtful = False
+        self._request = request
+        self._names = names
+        self._answers = answers
+
+    def refusals(self, places):
+        """Return for each host the reason against placing the server there; None: it may be placed.
+
+        Each request goes through all hosts of the cloud, perhaps ten thousand: this must be fast.
+
+        :param places: [(service host, its aggregates)].
+        """
+        if self._request.reservations is not None and self._answers is not None:
+            return self._by_answers(places)
+        if self._request.by_flavor:
+            # The flavor needs a resource class that only hosts of its reservation have.
+            return [None] * len(places)
+        reserved = self._reserved_aggregates(places)
+        if self._request.reservations is None:
+            return [None if reserved.keys().isdisjoint(map(id, aggregates)) else _RESERVED
+                    for _, aggregates in places]
+        verdicts = {key: None if self._opens(aggregate) else _FOREIGN
+                    for key, aggregate in reserved.items()
+                    if aggregate.name in self._request.reservations}
+        return [next((verdicts[key] for key in map(id, aggregates) if key in verdicts),
+                     _ELSEWHERE) for _, aggregates in places]
+
+    def _by_answers(self, places):
+        answers = self._answers_for_it()
+        inactive = [answer for answer in answers.values() if not answer.active]
+        active = [item for item in answers.items() if item[1].active]
+        elsewhere = (inactive[-1].reason or _FOREIGN) if inactive and not active else _ELSEWHERE
+        reserved = None
+        if any(answer.ordinary for answer in answers.values()):
+            reserved, elsewhere = self._reserved_aggregates(places), _RESERVED
+        refusals = []
+        for host, aggregates in places:
+            reason = elsewhere
+            if reserved is not None and reserved.keys().isdisjoint(map(id, aggregates)):
+                reason = None
+            else:
+                for reservation_id, answer in active:
+                    if host in answer.hosts:
+                        reason = self._inside(reservation_id, answer, aggregates)
+                        if reason is None:
+                            break
+            refusals.append(reason)
+        return refusals
+
+    def _answers_for_it(self):
+        """Return the answers as they count for this server.
+
+        Servers that are booted together name the reservations of all of them. A reservation of
+        another server opens no host to this one. If one of the reservations is the server's own,
+        that one alone says whether the server is an ordinary one now.
+        """
+        server_id = self._request.server_id
+        has_own = server_id is not None and any(
+            answer.server_id == server_id for answer in self._answers.values())
+        adapted = {}
+        for reservation_id, answer in self._answers.items():
+            if answer.server_id not in (None, server_id):
+                answer = dataclasses.replace(answer, active=False, usable=False, reason=_OTHERS)
+            if has_own and answer.server_id != server_id:
+                answer = dataclasses.replace(answer, ordinary=False)
+            adapted[reservation_id] = answer
+        return adapted
+
+    def _reserved_aggregates(self, places):
+        """Return the freepool and the aggregates of reservations, as {id(aggregate): aggregate}."""
+        # Hosts share aggregate objects, so each object is checked once.
+        distinct = {id(aggregate): aggregate for _, aggregates in places
+                    for aggregate in aggregates}
+        return {key: aggregate for key, aggregate in distinct.items()
+                if self._is_reserved(aggregate)}
+
+    def _inside(self, reservation_id, answer, aggregates):
+        """Return the reason of a host of an active reservation against the server; None: none."""
+        if self._exceeds(answer.capacity):
+            return _TOO_LARGE
+        own = next((aggregate for aggregate in aggregates if aggregate.name == reservation_id),
+                   None)
+        if answer.usable:
+            self.doubtful = self.doubtful or own is None or not self._opens(own)
+            return None
+        if own is not None and self._is_shared(own):
+            return None
+        return answer.reason or _FOREIGN
+
+    def _exceeds(self, capacity):
+        """Return whether the server, in its new size, needs more than the capacity."""
+        size = self._request.size
+        return capacity is not None and size is not None and any(
+            units > capacity.get(name, 0) for name, units in size.items())
+
+    def _is_reserved(self, aggregate):
+        if aggregate.name == self._names.freepool or aggregate.metadata.get(MARK):
+            return True
+        prefix = self._names.zone_prefix
+        return bool(prefix) and (aggregate.availability_zone or '').startswith(prefix)
+
+    def _opens(self, aggregate):
+        """Return whether the project owns the aggregate, or it is shared with the project."""
+        project_id = self._request.project_id
+        owner = aggregate.metadata.get(self._names.owner_key)
+        return (bool(project_id) and owner == project_id) or self._is_shared(aggregate)
+
+    def _is_shared(self, aggregate):
+        """Return whether the project's id is a metadata key of the aggregate, with any value."""
+        project_id = self._request.project_id
+        return bool(project_id) and bool(aggregate.metadata.get(project_id))
