@@ -98,7 +98,7 @@ def test_a_long_name_of_a_server_still_makes_a_name_of_a_lease(with_nova, cloud)
 
 
 @pytest.mark.parametrize('words, expected', [
-    ([], 'When does it end? Give --duration 2h'),
+    ([], 'The lease has no end: give --duration 2h'),
     (['--duration', '1h', '--on-end', 'burn'], 'snapshot, delete, suspend, shelve, migrate'),
 ])
 def test_a_wrong_lease_of_a_server_sends_nothing(run, requests_mock, words, expected):
