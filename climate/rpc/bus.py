@@ -27,7 +27,7 @@ class BusUnreachable(Exception):
     """The bus cannot be reached; the text says why."""
 
 
-class NoManager(BusUnreachable):
+class NoManagerQueue(BusUnreachable):
     """The bus has no queue for calls, because no manager has listened there yet."""
 
 
@@ -40,7 +40,7 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES, needs_manager: bool = F
 
     :param retries: how often a connection is tried again.
     :param needs_manager: check that there is a queue from which managers read calls.
-    :raises NoManager: there is none.
+    :raises NoManagerQueue: there is none.
     :raises LoginRefused: the user, the password or the virtual host is wrong.
     :raises BusUnreachable: nobody answers there.
     :raises errors.ConfigurationError: the URL is wrong.
@@ -61,7 +61,8 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES, needs_manager: bool = F
             f'[DEFAULT] transport_url: the login is refused: {error}. Correct its user, password '
             'or virtual host, or create them in RabbitMQ.') from error
     except messaging.MessageUndeliverable as error:
-        raise NoManager('[DEFAULT] transport_url: no manager has started at this bus') from error
+        raise NoManagerQueue(
+            '[DEFAULT] transport_url: no manager has started at this bus') from error
     except (messaging.MessagingException, kombu_exceptions.OperationalError) as error:
         raise BusUnreachable(f'[DEFAULT] transport_url: it cannot be reached: {error}') from error
 
@@ -91,7 +92,7 @@ class Bus:
         except messaging.MessagingTimeout as error:
             raise errors.ManagerSilent(seconds=timeout or self._seconds,
                                        where='it in a moment') from error
-        except NoManager as error:
+        except NoManagerQueue as error:
             raise errors.NoManager(retry_after=5) from error
         except (LoginRefused, *_REFUSED) as error:
             LOG.error('The bus refuses the login of [DEFAULT] transport_url: %s', error)

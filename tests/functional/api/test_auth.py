@@ -39,7 +39,7 @@ def test_a_password_opens_the_door_of_http_basic(basic_app):
     {}, password('ann:wrong'), password('bob:secret'), {'Authorization': 'Basic !!'},
     {'Authorization': 'Bearer x'}, {'X-User-Id': 'ann', 'X-Roles': 'admin',
                                     'X-Project-Id': 'ann'}])
-def test_nothing_else_does(basic_app, headers):
+def test_other_credentials_do_not_log_in(basic_app, headers):
     answer = basic_app.get('/v1/os-hosts', headers=headers, status=401)
     assert answer.headers['WWW-Authenticate'] == 'Basic realm="Climate"'
     assert answer.json['error']['code'] == 401

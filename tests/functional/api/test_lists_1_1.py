@@ -123,7 +123,7 @@ def test_a_place_or_resource_that_is_none_is_not_found(call):
         assert call('GET', f'/v1/leases?{query}').status_int == 404
 
 
-def test_only_administrators_look_into_other_projects(call, names, leases):
+def test_administrators_alone_see_other_projects(call, names, leases):
     for query in ('all_projects=true', 'project_id=other', 'deleted=true'):
         assert call('GET', f'/v1/leases?{query}').status_int == 403
     assert names(token=builders.STRANGER) == []

@@ -148,7 +148,7 @@ def test_an_unknown_reservation_is_not_found(ask, known):
     assert (answer.status_int, answer.json['error_name']) == (404, 'reservation_not_found')
 
 
-def test_nothing_is_shown_at_rest_1_0(ask, manager, enrolled):
+def test_rest_1_0_does_not_show_hosts(ask, manager, enrolled):
     lease = manager.create(builders.a_lease())
     answer = ask(reservation_of(lease), version='1.0')
     assert answer.status_int == 404
@@ -164,7 +164,7 @@ def test_the_project_must_be_named(api, query):
 
 @pytest.mark.parametrize('path', ['/v1/reservations', '/v1/reservations/x',
                                   '/v1/reservations/x/hosts/y'])
-def test_nothing_is_served_around_it(api, path):
+def test_paths_around_the_hosts_are_not_served(api, path):
     assert api.get(path, token=builders.ADMIN, version='1.1').status_int in (404, 405)
 
 

@@ -153,7 +153,7 @@ def test_rest_1_0_does_not_have_pools(api):
 @pytest.mark.parametrize(('body', 'field'), [
     ({}, 'name'), ({'name': 'compute-1', 'gpu': 'A100'}, 'gpu'), ({'name': 3}, 'name'),
     ({'name': 'compute-1', 'properties': {'gpu': []}}, 'properties.gpu')])
-def test_what_the_pool_does_not_know_is_refused(api, body, field):
+def test_an_unknown_field_of_a_pool_is_refused(api, body, field):
     answer = api.post(HOSTS, body, **ADMIN)
     assert answer.status_int == 400
     assert field in answer.json['error_message']

@@ -128,7 +128,7 @@ def test_show_tells_what_to_pass_to_server_create(run, demo, found, line, more):
         assert f'| {early}{line} ' in run('lease', 'show', LEASE_ID).out
 
 
-def test_what_is_held_back_for_a_lease_that_waits_is_not_shown_as_its_own(run, demo):
+def test_held_back_resources_are_not_shown_as_those_of_the_lease(run, demo):
     reservation = {**canned.a_lease()['reservations'][0], 'resources': ['3', '4']}
     for status, words in (('in_progress', ' held back: 3,4'), ('active', ' has 3,4')):
         demo.get(LEASE_URL, json={'lease': canned.a_lease(

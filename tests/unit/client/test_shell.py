@@ -104,7 +104,7 @@ def test_the_plug_in_of_openstack_does_not_take_blazars_name():
 
 
 class FakeManager:
-    """What openstack hands to a plug-in."""
+    """The manager that openstack passes to a plug-in."""
 
     interface = 'public'
     region_name = None
