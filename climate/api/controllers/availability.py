@@ -42,6 +42,7 @@ class AvailabilityController(base.Controller):
 
     ignored = tuple(schemas.AVAILABILITY['properties'])
     since_1_1 = 'Availability is served'
+    version_first = True
 
     @pecan.expose('json')
     def get_all(self, req, resp):

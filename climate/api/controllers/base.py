@@ -56,6 +56,8 @@ class Controller(rest.RestController):
     ignored: tuple[str, ...] = ()
     #: A clause about the path that "from REST 1.1 on" completes; None: REST 1.0 has the path.
     since_1_1: str | None = None
+    #: Whether REST 1.0 is refused before policy is checked.
+    version_first = False
 
     def __init__(self, parts):
         self._parts = parts
@@ -123,9 +125,12 @@ class Controller(rest.RestController):
         :raises NotFound: the request uses REST 1.0, which does not have this path.
         """
         caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rule, target)
+        if not self.version_first:
+            self._parts.policy.authorize(caller, rule, target)
         if self.since_1_1 is not None:
             refuse_lenient(req, self.since_1_1)
+        if self.version_first:
+            self._parts.policy.authorize(caller, rule, target)
         return caller
 
     def _project(self, req, caller, rule):

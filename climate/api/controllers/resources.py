@@ -45,6 +45,8 @@ class PoolPartController(base.Controller):
     :param serializer: a ``serializers.ResourceSerializer``.
     """
 
+    version_first = True
+
     def __init__(self, parts, serializer):
         super().__init__(parts)
         self._serializer = serializer
@@ -52,12 +54,6 @@ class PoolPartController(base.Controller):
             self.since_1_1 = 'Pools are served'
         self._manager = parts.manager
         self._limit = parts.conf.api.max_body_bytes
-
-    def _authorized(self, req, rule, target=None):
-        # Before policy, because REST 1.0 does not have these paths at all.
-        if self.since_1_1 is not None:
-            base.refuse_lenient(req, self.since_1_1)
-        return super()._authorized(req, rule, target)
 
     def _id(self, text):
         return base.resource_id(text, self._serializer.pool)

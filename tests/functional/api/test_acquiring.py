@@ -126,27 +126,6 @@ def test_the_history_has_every_attempt_and_change_with_its_user_and_reason(api, 
     assert [each['what'] for each in lines['history'][6:]] == ['delete', 'delete_lease']
 
 
-def test_the_history_comes_in_pages_as_the_lists_do(api, conf, manager, full):
-    path = f'/v1/leases/{full.id}/history'
-    for name in ('a', 'b', 'c'):
-        api.put(f'/v1/leases/{full.id}', {'name': name}, version='1.1')
-    whole = api.get(path, version='1.1').json
-    assert set(whole) == {'history'}
-    for limit in (1, 2, len(whole['history'])):
-        seen, page = [], f'{path}?limit={limit}'
-        while page:
-            answer = api.get(page, version='1.1').json
-            assert 0 < len(answer['history']) <= limit
-            seen += answer['history']
-            page = next((link['href'] for link in answer.get('history_links', [])), None)
-        assert seen == whole['history']
-    conf.set_override('max_limit', 2, group='api')
-    few = builders.Api(conf, manager).get(path, version='1.1').json
-    assert len(few['history']) == 2
-    marker = few['history'][-1]['id']
-    assert few['history_links'][0]['href'].endswith(f'{path}?marker={marker}')
-
-
 @pytest.mark.parametrize('query', ['limit=0', 'limit=x', 'marker=x', 'marker=-1',
                                    'marker=9999999999999999999'])
 def test_a_malformed_page_of_the_history_is_refused(api, full, query):
