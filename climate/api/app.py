@@ -14,7 +14,7 @@ from climate import policy
 from climate.api import auth
 from climate.api import calendar_paths
 from climate.api import hooks
-from climate.api import request_limiter
+from climate.api import throttling
 from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
@@ -48,14 +48,14 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
     app = pecan.make_app(root.RootController(parts), use_context_locals=False, debug=False,
                          force_canonical=False, guess_content_type_from_ext=False,
                          request_cls=_Request, hooks=[hooks.RequestHook(), hooks.ErrorHook(rules)])
-    limited = request_limiter.ProjectLimiter(app, conf.api.max_requests_per_project)
+    limited = throttling.ProjectLimiter(app, conf.api.max_requests_per_project)
     authenticated = auth.protect(limited, conf)
-    protected = request_limiter.RequestLimiter(authenticated, conf.api.max_requests)
+    protected = throttling.RequestLimiter(authenticated, conf.api.max_requests)
     health = healthcheck.Healthcheck(None, {
         'oslo_config_config': conf, 'backends': 'climate_manager', 'climate_manager': manager,
         'climate_login_problem': authenticated.login_problem})
     # As many as of other requests, but counted apart: nobody needs a token for them.
-    calendars = calendar_paths.HiddenSecrets(request_limiter.RequestLimiter(
+    calendars = calendar_paths.HiddenSecrets(throttling.RequestLimiter(
         app, conf.api.max_requests))
     app = _PublicPaths({**dict.fromkeys(_PUBLIC, app), '/healthcheck': health}, calendars,
                        protected)
@@ -90,9 +90,9 @@ class _PublicPaths:
 
     def __call__(self, environ, start_response):
         # Every route can also be written with .json at its end.
-        asked = environ.get('PATH_INFO') or '/'
-        path = environ['PATH_INFO'] = asked.removesuffix('.json')
-        environ[hooks.TWIN] = path != asked
+        sent_path = environ.get('PATH_INFO') or '/'
+        path = environ['PATH_INFO'] = sent_path.removesuffix('.json')
+        environ[hooks.TWIN] = path != sent_path
         if not _is_text(path) or not _is_text(environ.get('QUERY_STRING') or ''):
             return hooks.refused_url(environ, start_response)
         if path.startswith(calendar_paths.PREFIX):
@@ -101,7 +101,7 @@ class _PublicPaths:
 
 
 def _is_text(part):
-    """Whether a part of the URL is UTF-8 text without NUL characters."""
+    """Return whether a part of the URL is UTF-8 text without NUL characters."""
     raw = parse.unquote_to_bytes(part.encode('latin-1'))
     try:
         return '\0' not in raw.decode('utf-8')

@@ -67,13 +67,13 @@ class _Keystone(auth_token.AuthProtocol):
         with self._lock:
             if time.monotonic() - self._failed_at < _LOGIN_SECONDS:
                 return self._problem
-            found, reason = self._logged_in()
-            if found != self._problem and found is not None:
-                LOG.error('[keystone_authtoken]: %s: %s', found, reason)
-            self._problem = found
-            if found is not None:
+            problem, reason = self._logged_in()
+            if problem != self._problem and problem is not None:
+                LOG.error('[keystone_authtoken]: %s: %s', problem, reason)
+            self._problem = problem
+            if problem is not None:
                 self._failed_at = time.monotonic()
-            return found
+            return problem
 
     def _logged_in(self):
         """Return (why there is no token or None, the words of Keystone or None)."""
@@ -100,10 +100,10 @@ class _Authentication:
     def __call__(self, request):
         for name in _IDENTITY:
             request.environ.pop(name, None)
-        found = self.identity(request)
-        if found is None:
+        identity = self.identity(request)
+        if identity is None:
             return self._refuse()
-        user_id, project_id, roles = found
+        user_id, project_id, roles = identity
         request.environ.update({
             'HTTP_X_USER_ID': user_id, 'HTTP_X_PROJECT_ID': project_id,
             'HTTP_X_ROLES': ','.join(roles), 'HTTP_X_IDENTITY_STATUS': 'Confirmed'})

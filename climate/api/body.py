@@ -47,17 +47,6 @@ def read(request, schemas, limit):
     return data
 
 
-def flag(request, name):
-    """Read a boolean parameter of the query; an absent one is False.
-
-    :raises BadField: the value is not a boolean.
-    """
-    value = request.GET.get(name, 'false').lower()
-    if value not in ('true', 'false', '1', '0', 'yes', 'no', ''):
-        raise errors.BadField(field=name, reason=f'"{value[:40]}" is neither true nor false.')
-    return value in ('true', '1', 'yes')
-
-
 def load(text, field):
     """Parse a JSON text.
 
@@ -87,10 +76,10 @@ def _values(data):
 
 def _number(text):
     """Parse a number with a point or an exponent; 2.0 becomes the integer 2, as in JSON."""
-    found = float(text)
-    if not math.isfinite(found):
+    number = float(text)
+    if not math.isfinite(number):
         raise ValueError(f'{text[:40]} is too large')
-    return int(found) if found.is_integer() and abs(found) < 2 ** 53 else found
+    return int(number) if number.is_integer() and abs(number) < 2 ** 53 else number
 
 
 def check(data, schema):
@@ -135,10 +124,10 @@ def refuse_unprintable(value, path, deeper):
         nested too deep.
     """
     if isinstance(value, str):
-        for each in value:
-            if unicodedata.category(each) in ('Cc', 'Cs') and each not in '\t\r\n':
+        for character in value:
+            if unicodedata.category(character) in ('Cc', 'Cs') and character not in '\t\r\n':
                 raise errors.BadField(field=path, reason=(
-                    f'the character U+{ord(each):04X} is not allowed in text.'))
+                    f'the character U+{ord(character):04X} is not allowed in text.'))
         return
     if deeper == 0:
         raise errors.BadField(field=path, reason='it is nested too deep.')

@@ -4,7 +4,7 @@ import contextlib
 import time
 
 from climate import errors
-from climate.api import request_limiter
+from climate.api import throttling
 from climate.domain import agenda
 from climate.domain import lifecycle
 
@@ -27,9 +27,9 @@ class DeleteWaits:
         """Prepare the waits; `conf` has the options of [api]."""
         self._manager = manager
         self._seconds = conf.delete_wait_seconds
-        self._all = request_limiter.Slots(conf.delete_waits)
-        self._of_project = request_limiter.Slots(conf.delete_waits_per_project)
-        self._of_lease = request_limiter.Slots(1)
+        self._all = throttling.Slots(conf.delete_waits)
+        self._of_project = throttling.Slots(conf.delete_waits_per_project)
+        self._of_lease = throttling.Slots(1)
 
     def wait(self, environ, caller, lease):
         """Wait until a lease is deleted, or until the time for that is over.
@@ -56,7 +56,7 @@ class DeleteWaits:
                 if slot is None:
                     return False
                 taken.callback(slot.release)
-            request_limiter.stop_counting(environ)
+            throttling.stop_counting(environ)
             return self._until(is_done, caller, lease_id)
 
     def _until(self, is_done, caller, lease_id):

@@ -61,9 +61,9 @@ def at_1_0(error):
     after any other.
     """
     if isinstance(error, errors.NotEnough | errors.LimitReached):
-        found = copy.copy(error)
-        found.status = 400
-        return found
+        renamed = copy.copy(error)
+        renamed.status = 400
+        return renamed
     # An error in the form of the date names the field of the body, before_end_date, and stays 400.
     if isinstance(error, errors.BadDate) and error.kwargs.get('field') == 'before_end':
         return errors.Forbidden(error.message.replace('before_end:', 'before_end_date:', 1))
@@ -72,8 +72,8 @@ def at_1_0(error):
 
 
 def _code_of(error, codes):
-    """Return the code of an error's class; the bus hands over an instance of a subclass."""
-    return next((each for klass, each in codes.items() if isinstance(error, klass)), error.code)
+    """Return the code of an error's class; the bus returns an instance of a subclass."""
+    return next((code for klass, code in codes.items() if isinstance(error, klass)), error.code)
 
 
 def _is_of_host(error):
@@ -100,6 +100,6 @@ def _of_ambiguous(error):
 
 
 def _renamed(details, names):
-    found = {names.get(key, key): value for key, value in details.items()}
-    found.pop(None, None)
-    return found
+    renamed = {names.get(key, key): value for key, value in details.items()}
+    renamed.pop(None, None)
+    return renamed

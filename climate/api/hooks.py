@@ -12,7 +12,7 @@ from climate import context
 from climate import errors
 from climate.api import error_names
 from climate.api import microversion
-from climate.api import operator_texts
+from climate.api import permissions
 
 LOG = log.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def accepted(request):
 
 
 def is_lenient(request):
-    """Whether the request uses REST 1.0, which ignores or converts much that 1.1 refuses."""
+    """Return whether the request uses REST 1.0, which ignores or converts much that 1.1 refuses."""
     return version(request) == microversion.MINIMUM
 
 
@@ -66,9 +66,9 @@ class RequestHook(hooks.PecanHook):
             raise webob.exc.HTTPNotFound()
 
     def after(self, state):
-        found = state.request.environ.get(_VERSION)
-        if found is not None and state.controller is not None:
-            state.response.headers.update(microversion.headers_of(found))
+        rest_version = state.request.environ.get(_VERSION)
+        if rest_version is not None and state.controller is not None:
+            state.response.headers.update(microversion.headers_of(rest_version))
         if state.response.status_int == 204:
             # Pecan writes "null" into an empty body.
             state.response.body = b''
@@ -92,7 +92,8 @@ class ErrorHook(hooks.PecanHook):
         if not isinstance(error, errors.ClimateError):
             LOG.error('%s %s failed', state.request.method, state.request.path, exc_info=error)
             error = errors.ClimateError()
-        operator = operator_texts.may_read(self._policy, state.request.environ.get(_CALLER))
+        operator = permissions.reads_operator_texts(
+            self._policy, state.request.environ.get(_CALLER))
         if not operator and isinstance(error, errors.CloudError | errors.TrustRefused):
             LOG.warning('Request %s, %s %s: %s', state.request.environ.get(_REQUEST_ID),
                         state.request.method, state.request.path, error.message)
@@ -141,13 +142,13 @@ def _answer(request, error, operator=False):
 
 
 def _body(request, error, operator):
-    found = request.environ.get(_VERSION)
-    message, details = operator_texts.of_error(error, operator)
+    rest_version = request.environ.get(_VERSION)
+    message, details = permissions.error_text(error, operator)
     # REST 1.0 answers an unknown content type in the form without a version, like an unknown URL.
-    if found is None or (found == microversion.MINIMUM
+    if rest_version is None or (rest_version == microversion.MINIMUM
                          and isinstance(error, errors.UnsupportedMediaType)):
         return {'error': error.status, 'error_message': message}
-    if found == microversion.MINIMUM:
+    if rest_version == microversion.MINIMUM:
         name = 'INTERNAL_SERVER_ERROR' if error.status == 500 else error.status
         return {'error_code': error.status, 'error_message': message, 'error_name': name}
     return {'error_code': error.status, 'error_name': error_names.code(error),

@@ -8,6 +8,7 @@ from climate import errors
 from climate import moments
 from climate.api import body
 from climate.api import hooks
+from climate.api import queries
 from climate.api import rest_1_0
 from climate.api import schemas
 from climate.api import times
@@ -101,19 +102,19 @@ def changes_of(request, parts, lease):
 
 def _absolute(data, now):
     """Return a body of REST 1.1 with absolute moments instead of relative ones."""
-    found = {name: times.absolute(value, now) if name in _MOMENTS else value
+    body = {name: times.absolute(value, now) if name in _MOMENTS else value
              for name, value in data.items()}
-    if 'events' in found:
-        found['events'] = [{**each, 'time': times.absolute(each['time'], now)}
-                           for each in found['events']]
-    if 'not_after' in found.get('acquire', ()):
-        found['acquire'] = {**found['acquire'], 'not_after': times.absolute(
-            found['acquire']['not_after'], now)}
-    return found
+    if 'events' in body:
+        body['events'] = [{**each, 'time': times.absolute(each['time'], now)}
+                           for each in body['events']]
+    if 'not_after' in body.get('acquire', ()):
+        body['acquire'] = {**body['acquire'], 'not_after': times.absolute(
+            body['acquire']['not_after'], now)}
+    return body
 
 
 def _dry_run(request):
-    return False if hooks.is_lenient(request) else body.flag(request, 'dry_run')
+    return False if hooks.is_lenient(request) else queries.flag(request, 'dry_run')
 
 
 def _name(text):
@@ -138,46 +139,46 @@ def _before_end(data, lenient):
     name = 'before_end_date' if lenient else 'before_end'
     if data.get(name) is None:
         return None
-    found = _moment(name, data[name], lenient)
-    if found == times.NOW:
+    moment = _moment(name, data[name], lenient)
+    if moment == times.NOW:
         raise errors.BadDate(value='now', field=name, reason='it must be before the end')
-    return found
+    return moment
 
 
 def reservation(item, lenient=False):
     """Convert an item of a list of reservations to a ReservationRequest."""
     common = ('id', 'resource_type', *(() if lenient else _ORDER_FIELDS))
-    asked = records.ReservationRequest(
+    request = records.ReservationRequest(
         resource_type=item.get('resource_type'), id=item.get('id'),
         request={key: value for key, value in item.items() if key not in common})
     if lenient:
-        return asked
+        return request
     depends_on = item.get('depends_on')
     return dataclasses.replace(
-        asked, label=item['label'] or '' if 'label' in item else None,
+        request, label=item['label'] or '' if 'label' in item else None,
         depends_on=None if depends_on is None else tuple(depends_on))
 
 
-def _new(asked, plugins):
+def _new(request, plugins):
     """Return a new ReservationRequest; with `plugins`, converted from REST 1.0 to 1.1."""
     if plugins is None:
-        return asked
-    return dataclasses.replace(asked, request=rest_1_0.request(
-        plugins.get(asked.resource_type), asked.request))
+        return request
+    return dataclasses.replace(request, request=rest_1_0.request(
+        plugins.get(request.resource_type), request.request))
 
 
-def _changed(asked, lease, plugins):
+def _changed(request, lease, plugins):
     """Return a changed ReservationRequest; with `plugins`, converted from REST 1.0 to 1.1."""
-    found = [each for each in lease.reservations if each.id == asked.id]
+    known = [each for each in lease.reservations if each.id == request.id]
     # The manager refuses ids of reservations that are not in this lease.
-    if plugins is None or not found:
-        return asked
-    return dataclasses.replace(asked, request=rest_1_0.changes(
-        plugins.get(found[0].resource_type), found[0], asked.request))
+    if plugins is None or not known:
+        return request
+    return dataclasses.replace(request, request=rest_1_0.changes(
+        plugins.get(known[0].resource_type), known[0], request.request))
 
 
 def _notify_at(data, lenient):
-    found = []
+    moments = []
     for event in data.get('events', ()):
         kind = event.get('type', event.get('event_type'))
         if kind in _RESERVED_EVENTS:
@@ -189,8 +190,8 @@ def _notify_at(data, lenient):
             if moment == times.NOW:
                 raise errors.BadDate(value='now', field='events.time',
                                      reason='it must be in the future')
-            found.append(moment)
-    return tuple(found)
+            moments.append(moment)
+    return tuple(moments)
 
 
 def _offer_id(data):
@@ -206,11 +207,11 @@ def _offer_id(data):
     return data.get('offer')
 
 
-def _acquire(asked):
+def _acquire(acquire):
     """Parse the field "acquire" of a body into an Acquire; None stays None."""
-    if asked is None:
+    if acquire is None:
         return None
-    values = dict(asked)
+    values = dict(acquire)
     # Responses show null for a request that waits without a limit.
     if values.get('not_after') is not None:
         values['not_after'] = times.moment('acquire.not_after', values['not_after'])

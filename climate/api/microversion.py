@@ -31,19 +31,19 @@ def of_request(headers):
     :raises BadField: the version is not MAJOR.MINOR.
     :raises NotAcceptable: the version is not served.
     """
-    asked = microversion_parse.get_version(headers, SERVICE_TYPE)
-    if asked is None:
+    requested = microversion_parse.get_version(headers, SERVICE_TYPE)
+    if requested is None:
         return MINIMUM
-    if asked == 'latest':
+    if requested == 'latest':
         return MAXIMUM
-    major, dot, minor = asked.partition('.')
+    major, dot, minor = requested.partition('.')
     if not (dot and major.isascii() and minor.isascii() and major.isdigit() and minor.isdigit()
-            and len(asked) < 12):
+            and len(requested) < 12):
         raise errors.BadField(field='OpenStack-API-Version', reason=(
-            f'"{asked[:40]}" is not a version: send "{SERVICE_TYPE} {MAXIMUM}".'))
+            f'"{requested[:40]}" is not a version: send "{SERVICE_TYPE} {MAXIMUM}".'))
     version = Version(int(major), int(minor))
     if not MINIMUM <= version <= MAXIMUM:
-        raise errors.NotAcceptable(version=asked, minimum=str(MINIMUM), maximum=str(MAXIMUM))
+        raise errors.NotAcceptable(version=requested, minimum=str(MINIMUM), maximum=str(MAXIMUM))
     return version
 
 

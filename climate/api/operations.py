@@ -3,7 +3,7 @@
 from climate.api import microversion
 
 _VERSION = {'name': 'OpenStack-API-Version', 'in': 'header', 'schema': {
-    'type': 'string', 'enum': [f'{microversion.SERVICE_TYPE} {each}' for each in (
+    'type': 'string', 'enum': [f'{microversion.SERVICE_TYPE} {version}' for version in (
         microversion.MAXIMUM, microversion.MINIMUM, 'latest')]}}
 _ERROR = {'description': 'An error; error_message describes it.', 'content': {'application/json': {
     'schema': {'type': 'object', 'required': ['error_message'],
@@ -33,6 +33,12 @@ def query(name, kind='string', **schema):
     return {'name': name, 'in': 'query', 'schema': {'type': kind, **schema}}
 
 
+def query_of(schema):
+    """Make the parameters of a query from the JSON schema that checks it."""
+    return [{'name': name, 'in': 'query', 'schema': field}
+            for name, field in schema['properties'].items()]
+
+
 def flag(name):
     """Make a boolean parameter of the query."""
     return query(name, 'boolean')
@@ -41,3 +47,10 @@ def flag(name):
 def paging():
     """Make the parameters of a list that is served in pages."""
     return [query('limit', 'integer', minimum=1), query('marker')]
+
+
+ID = in_path(maxLength=36)
+IF_MATCH = {'name': 'If-Match', 'in': 'header', 'schema': {'type': 'string'}}
+#: The project that would use a reservation.
+PROJECT = {**query('project_id'), 'required': True}
+SPAN = [query('start', format='moment'), query('end', format='moment')]

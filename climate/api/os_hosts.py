@@ -2,7 +2,6 @@
 """Serialization of hosts for /v1/os-hosts, the path that clients of REST 1.0 use."""
 from climate import errors
 from climate import moments
-from climate.api import health_view
 from climate.api import schemas
 from climate.api import serializers
 from climate.api import times
@@ -44,15 +43,15 @@ class HostSerializer(serializers.ResourceSerializer):
         if lenient:
             del view['traits']
             return {**view, 'trust_id': None, 'status': None, **lease_1_0.stamps(resource)}
-        return {**view, **health_view.of_resource(resource), **serializers.power(resource),
+        return {**view, **serializers.health_of(resource), **serializers.power(resource),
                 **views.stamps_1_1(resource)}
 
-    def property(self, found, lenient):
+    def property(self, prop, lenient):
         # REST 1.0 shows these times in the form that leases have.
         show = moments.exactly if lenient else times.shown
-        return {'id': str(found.id), 'resource_type': 'physical:host',
-                'property_name': found.name, 'private': found.private,
-                'created_at': show(found.created_at), 'updated_at': show(found.updated_at)}
+        return {'id': str(prop.id), 'resource_type': 'physical:host',
+                'property_name': prop.name, 'private': prop.private,
+                'created_at': show(prop.created_at), 'updated_at': show(prop.updated_at)}
 
 
 def _place_in_nova(properties):

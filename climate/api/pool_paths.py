@@ -16,12 +16,12 @@ def of(plugins):
     :param plugins: {resource type: plugin class}.
     :returns: {path: its operations}.
     """
-    found = _paths('/os-hosts', os_hosts.HostSerializer())
+    paths = _paths('/os-hosts', os_hosts.HostSerializer())
     for name, pool in sorted(registry.pools_of(plugins).items()):
-        found |= _paths(f'/resources/{name}', serializers.ResourceSerializer(pool))
+        paths |= _paths(f'/resources/{name}', serializers.ResourceSerializer(pool))
         if pool.view is not None:
-            found |= _paths_of_view(serializers.ViewSerializer(pool))
-    return found
+            paths |= _paths_of_view(serializers.ViewSerializer(pool))
+    return paths
 
 
 def _paths_of_view(serializer):

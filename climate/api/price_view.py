@@ -9,33 +9,33 @@ LINE_FIELDS = ('project_id', 'month', 'lease_id', 'number', 'for_month', 'correc
 STATEMENT_FIELDS = ('project_id', 'month', 'amount', 'currency', 'leases', 'lines', 'closed')
 
 
-def book(found):
+def book(stored):
     """Render a StoredBook."""
-    return {'version': found.version, **found.document,
-            'valid_from': times.shown(found.valid_from),
-            'valid_until': times.shown(found.valid_until),
-            'created_at': times.shown(found.created_at), 'created_by': found.created_by}
+    return {'version': stored.version, **stored.document,
+            'valid_from': times.shown(stored.valid_from),
+            'valid_until': times.shown(stored.valid_until),
+            'created_at': times.shown(stored.created_at), 'created_by': stored.created_by}
 
 
-def price(found):
+def price(price_record):
     """Render a Price as {"price": …}; {} if there is none."""
-    if found is None:
+    if price_record is None:
         return {}
-    return {'price': {'amount': found.amount, 'currency': found.currency,
-                      'lines': [_charge(each) for each in found.lines]}}
+    return {'price': {'amount': price_record.amount, 'currency': price_record.currency,
+                      'lines': [_charge(each) for each in price_record.lines]}}
 
 
-def statement(found):
+def statement(record):
     """Render a Statement."""
-    return {name: getattr(found, name) for name in STATEMENT_FIELDS}
+    return {name: getattr(record, name) for name in STATEMENT_FIELDS}
 
 
-def line(found):
+def line(record):
     """Render a StatementLine."""
-    return {'project_id': found.project_id, 'month': found.month, 'lease_id': found.lease_id,
-            'number': found.number, 'for_month': found.for_month, 'correction': found.correction,
-            **_charge(found.line), 'currency': found.currency,
-            'created_at': times.shown(found.created_at)}
+    return {'project_id': record.project_id, 'month': record.month, 'lease_id': record.lease_id,
+            'number': record.number, 'for_month': record.for_month, 'correction': record.correction,
+            **_charge(record.line), 'currency': record.currency,
+            'created_at': times.shown(record.created_at)}
 
 
 def table(fields, items):
@@ -44,5 +44,5 @@ def table(fields, items):
                     for each in items]
 
 
-def _charge(found):
-    return {name: value for name, value in vars(found).items() if value is not None}
+def _charge(charge):
+    return {name: value for name, value in vars(charge).items() if value is not None}

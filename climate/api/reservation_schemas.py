@@ -25,11 +25,11 @@ def components(plugins):
     :param plugins: {resource type: plugin class}.
     :returns: {name: JSON schema}.
     """
-    found = {}
+    names = {}
     for resource_type, plugin in plugins.items():
-        found[new(resource_type)] = _new(resource_type, plugin)
-        found[changed(resource_type)] = _changed(resource_type, plugin)
-    return found
+        names[new(resource_type)] = _new(resource_type, plugin)
+        names[changed(resource_type)] = _changed(resource_type, plugin)
+    return names
 
 
 def with_reservations(schema, plugins, name):
@@ -45,10 +45,10 @@ def with_reservations(schema, plugins, name):
         items['discriminator'] = {'propertyName': 'resource_type', 'mapping': {
             resource_type: _PREFIX + name(resource_type) for resource_type in plugins}}
     properties = schema['properties']
-    found = {**schema, 'properties': {
+    extended = {**schema, 'properties': {
         **properties, 'reservations': {**properties['reservations'], 'items': items}}}
     # Bodies are not validated with this part: the service answers with a clearer message.
-    return {**found, 'anyOf': _SPANS} if name is new else found
+    return {**extended, 'anyOf': _SPANS} if name is new else extended
 
 
 def _new(resource_type, plugin):

@@ -37,10 +37,10 @@ def refuse_later(sent):
 
     :raises BadField: it names the field.
     """
-    asked = [(name, sent.get(name)) for name in _LATER]
-    asked += [(f'reservations.{name}', each.get(name)) for each in sent.get('reservations', ())
+    later = [(name, sent.get(name)) for name in _LATER]
+    later += [(f'reservations.{name}', each.get(name)) for each in sent.get('reservations', ())
               for name in _LATER_OF_RESERVATIONS]
-    for name, value in asked:
+    for name, value in later:
         if not _is_empty(value):
             raise errors.BadField(field=name, reason=(
                 'REST 1.0 has no such field, so the lease would not be what you ask for: send the '

@@ -112,11 +112,11 @@ _HOST_CREATE_1_0 = {
                           'minimum': 0, 'maximum': 10 ** 18}},
     'additionalProperties': _VALUE,
 }
-# Why it is out of order, or null or false once it is in order again.
+# The reason why it is out of order, or null or false when it is healthy again.
 _OUT_OF_ORDER = {
     'anyOf': [{'type': 'string', 'minLength': 1, 'maxLength': 1000}, {'type': 'null'},
               {'const': False}],
-    'description': 'Why an operator takes it out of order; null or false: it is in order again.'}
+    'description': 'Why an operator takes it out of order; null or false: it is healthy again.'}
 _HOST_UPDATE = {
     'type': 'object',
     'minProperties': 1,
@@ -181,7 +181,8 @@ _MAINTENANCE = {
                    'description': 'Owners of leases read it.'},
         'running': {'enum': list(maintenance.MODES), 'default': maintenance.LEFT,
                     'description': 'What happens to leases that run.'},
-        'notice': {**_DURATION, 'description': 'How long before its early end an owner is told.'},
+        'notice': {**_DURATION,
+                   'description': 'Time between the notification of an owner and the early end.'},
         'rrule': {'type': 'string', 'minLength': 1, 'maxLength': 500,
                   'description': 'How it recurs, as RRULE of RFC 5545: "FREQ=WEEKLY;BYDAY=SU".'},
     },
@@ -217,7 +218,7 @@ _WHAT_IF = {
     'type': 'object',
     'properties': {
         'pool': {'type': 'string', 'minLength': 1, 'maxLength': 32, 'default': 'host'},
-        'start': {**_DATE_TIME, 'description': 'The first moment looked at. Default: "now".'},
+        'start': {**_DATE_TIME, 'description': 'The beginning. Default: "now".'},
         'end': {**_DATE_TIME, 'description': 'The end. Default: 30 days later.'},
         'add': {'type': 'array', 'maxItems': 100, 'items': {
             'type': 'object', 'required': ['count', 'like'],

@@ -3,10 +3,10 @@
 import functools
 
 from climate import errors
-from climate.api import health_view
 from climate.api import schemas
 from climate.api import times
 from climate.api import views
+from climate.domain import health
 from climate.domain import lease_1_0
 from climate.policies import resources as rules
 
@@ -70,12 +70,12 @@ class ResourceSerializer:
         """Render a Resource."""
         return {**self._pool.shown(resource), 'id': str(resource.id), 'name': resource.name,
                 'reservable': resource.reservable, 'properties': dict(resource.properties),
-                **health_view.of_resource(resource), **power(resource),
+                **health_of(resource), **power(resource),
                 **views.stamps_1_1(resource)}
 
-    def property(self, found, lenient):
+    def property(self, prop, lenient):
         """Render a Property after a change."""
-        return {'property': found.name, 'private': found.private, **views.stamps_1_1(found)}
+        return {'property': prop.name, 'private': prop.private, **views.stamps_1_1(prop)}
 
 
 class ViewSerializer(ResourceSerializer):
@@ -114,7 +114,7 @@ class ViewSerializer(ResourceSerializer):
         return {'id': str(resource.id), **{name: resource.facts.get(fact)
                                            for name, fact in self._view.fields.items()},
                 'reservable': resource.reservable,
-                **({} if lenient else health_view.of_resource(resource)), **stamps(resource)}
+                **({} if lenient else health_of(resource)), **stamps(resource)}
 
 
 def power(resource):
@@ -128,3 +128,18 @@ def power(resource):
 def as_text(properties):
     """Convert the values of properties to text, except None; True becomes "True"."""
     return {name: None if value is None else str(value) for name, value in properties.items()}
+
+
+def health_of(resource):
+    """Render the health of a Resource, and the windows of its maintenance."""
+    verdict = resource.verdict or health.Verdict()
+    return {'health': {'state': verdict.state, 'since': times.shown(verdict.since),
+                       'reason': verdict.reason, 'source': verdict.source,
+                       'until': times.shown(verdict.until)},
+            'maintenances': [_window(window) for window in resource.maintenances]}
+
+
+def _window(window):
+    """Render a window of maintenance with its reason."""
+    return {'id': window.maintenance_id, 'start': times.shown(window.start),
+            'end': times.shown(window.end), 'state': window.state, 'reason': window.reason}

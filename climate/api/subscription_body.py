@@ -74,13 +74,13 @@ def request_of(request, limit):
     _refuse_misplaced(data, is_calendar)
     usual = () if is_calendar else notification_kinds.USUAL
     shown, kept = new_secret(transport)
-    asked = subscriptions.Request(
+    request_record = subscriptions.Request(
         scope=data.get('scope', subscriptions.OWN), transport=transport,
         address=data.get('address'), name=_name(data), secret=kept,
         events=_kinds(data['events']) if 'events' in data else usual,
         before_end=_before_end(data.get('before_end', [])))
-    _refuse_silent(transport, asked.events, asked.before_end)
-    return asked, shown
+    _refuse_silent(transport, request_record.events, request_record.before_end)
+    return request_record, shown
 
 
 def changes_of(request, limit, known):
@@ -115,7 +115,7 @@ def _refuse_misplaced(data, is_calendar, new=True):
 def _refuse_silent(transport, kinds, before_end):
     if transport != subscriptions.CALENDAR and not kinds and not before_end:
         raise errors.BadField(field='events', reason=(
-            'nothing would ever be told: name a kind of event, or a time in before_end.'))
+            'it would never notify: name a kind of event, or a time in before_end.'))
 
 
 def _name(data):
@@ -126,22 +126,22 @@ def _name(data):
 
 
 def _kinds(names):
-    for each in names:
-        if each == notification_kinds.BEFORE_END:
+    for kind in names:
+        if kind == notification_kinds.BEFORE_END:
             raise errors.BadField(field='events', reason=(
                 'say how long before the end instead: "before_end": ["1d", "1h"].'))
-        if each not in notification_kinds.CHOSEN:
+        if kind not in notification_kinds.CHOSEN:
             raise errors.BadField(field='events', reason=(
-                f'"{each}" is none of {", ".join(notification_kinds.CHOSEN)}.'))
+                f'"{kind}" is none of {", ".join(notification_kinds.CHOSEN)}.'))
     return tuple(names)
 
 
 def _before_end(values):
-    found = set()
-    for each in values:
-        seconds = times.seconds('before_end', each)
+    durations = set()
+    for value in values:
+        seconds = times.seconds('before_end', value)
         if not subscriptions.SHORTEST_SECONDS <= seconds <= subscriptions.LONGEST_SECONDS:
             raise errors.BadField(field='before_end', reason=(
-                f'"{each}" is not from one minute to 366 days.'))
-        found.add(seconds)
-    return tuple(sorted(found, reverse=True))
+                f'"{value}" is not from one minute to 366 days.'))
+        durations.add(seconds)
+    return tuple(sorted(durations, reverse=True))

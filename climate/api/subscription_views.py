@@ -15,54 +15,54 @@ _REFRESH = datetime.timedelta(minutes=15)
 _CANCELLED = (lifecycle.ERROR, lifecycle.TIMEDOUT)
 
 
-def subscription(found, secret=None, address=None):
+def subscription(record, secret=None, address=None):
     """Render a Subscription.
 
     :param secret: a new secret, which is shown this once.
     :param address: the address of a calendar that has this secret.
     """
     shown = {
-        'id': found.id, 'name': found.name, 'project_id': found.project_id,
-        'user_id': found.user_id, 'scope': found.scope, 'transport': found.transport,
-        'address': found.address, 'events': list(found.events),
+        'id': record.id, 'name': record.name, 'project_id': record.project_id,
+        'user_id': record.user_id, 'scope': record.scope, 'transport': record.transport,
+        'address': record.address, 'events': list(record.events),
         'before_end': [moments.span(datetime.timedelta(seconds=each))
-                       for each in found.before_end],
-        'enabled': found.enabled, 'reason': found.reason, 'failures': found.failures,
-        'created_at': times.shown(found.created_at), 'updated_at': times.shown(found.updated_at)}
+                       for each in record.before_end],
+        'enabled': record.enabled, 'reason': record.reason, 'failures': record.failures,
+        'created_at': times.shown(record.created_at), 'updated_at': times.shown(record.updated_at)}
     if address is not None:
         return {**shown, 'calendar_url': address}
     return shown if secret is None else {**shown, 'secret': secret}
 
 
-def entry(found):
+def entry(delivery):
     """Render an entry of a log, a Delivery."""
-    lease = found.content.get('lease') or {}
+    lease = delivery.content.get('lease') or {}
     return {
-        'id': str(found.id), 'notification_id': found.notification_id, 'kind': found.kind,
-        'lease_id': lease.get('id'), 'at': times.shown(found.at), 'state': found.state,
-        'attempts': found.attempts, 'next_at': times.shown(found.next_at),
-        'done_at': times.shown(found.done_at), 'reason': found.reason}
+        'id': str(delivery.id), 'notification_id': delivery.notification_id, 'kind': delivery.kind,
+        'lease_id': lease.get('id'), 'at': times.shown(delivery.at), 'state': delivery.state,
+        'attempts': delivery.attempts, 'next_at': times.shown(delivery.next_at),
+        'done_at': times.shown(delivery.done_at), 'reason': delivery.reason}
 
 
-def calendar(found):
+def calendar(content):
     """Render a Calendar as iCalendar (RFC 5545); return bytes."""
-    made = icalendar.Calendar()
-    made.add('prodid', f'-//OpenStack//Climate {version.text()}//EN')
-    made.add('version', '2.0')
-    made.add('method', 'PUBLISH')
+    document = icalendar.Calendar()
+    document.add('prodid', f'-//OpenStack//Climate {version.text()}//EN')
+    document.add('version', '2.0')
+    document.add('method', 'PUBLISH')
     # The library escapes only the values of names that RFC 5545 has.
-    made.add('x-wr-calname', icalendar.vText(
-        ' '.join((found.subscription.name or 'Leases').split())))
-    made.add('refresh-interval', _REFRESH, parameters={'VALUE': 'DURATION'})
-    for lease in found.leases:
-        made.add_component(_event(lease, found))
+    document.add('x-wr-calname', icalendar.vText(
+        ' '.join((content.subscription.name or 'Leases').split())))
+    document.add('refresh-interval', _REFRESH, parameters={'VALUE': 'DURATION'})
+    for lease in content.leases:
+        document.add_component(_event(lease, content))
         if lease.reclaim_at is not None and lease.ended_at is None:
-            made.add_component(_reclaim(lease))
-    return made.to_ical()
+            document.add_component(_reclaim(lease))
+    return document.to_ical()
 
 
-def _event(lease, found):
-    status = status_words.words(lease.state, None, lease.start, found.at)[1]
+def _event(lease, content):
+    status = status_words.words(lease.state, None, lease.start, content.at)[1]
     event = icalendar.Event()
     event.add('uid', f'{lease.id}@climate')
     event.add('dtstamp', lease.updated_at or lease.created_at)
@@ -80,19 +80,19 @@ def _event(lease, found):
         lines.append(f'Idle since {times.shown(lease.idle_since)}')
     event.add('description', '\n'.join(lines))
     if lease.ended_at is None:
-        for seconds in found.subscription.before_end:
+        for seconds in content.subscription.before_end:
             event.add_component(_alarm(lease, seconds))
     return event
 
 
 def _reclaim(lease):
-    """Return the event of the moment at which an idle lease is taken back, or a part of it."""
+    """Return the event at which an idle lease, or a part of it, is reclaimed."""
     event = icalendar.Event()
     event.add('uid', f'{lease.id}-reclaim@climate')
     event.add('dtstamp', lease.updated_at or lease.created_at)
     event.add('sequence', lease.generation)
     event.add('dtstart', lease.reclaim_at)
-    event.add('summary', f'Idle lease {" ".join(lease.name.split())} is taken back')
+    event.add('summary', f'Idle lease {" ".join(lease.name.split())} is reclaimed')
     event.add('description', f'Lease {lease.id}\nIt is idle since {times.shown(lease.idle_since)}. '
                              'What is used then stays.')
     return event

@@ -73,8 +73,8 @@ def asked(field, text, now):
 
     :raises BadDate: see `moment`.
     """
-    found = moment(field, absolute(text, now))
-    return now if found == NOW else found
+    moment_or_now = moment(field, absolute(text, now))
+    return now if moment_or_now == NOW else moment_or_now
 
 
 def seconds(field, value):
@@ -83,17 +83,17 @@ def seconds(field, value):
     :returns: seconds.
     :raises BadField: `value` has another form, or is zero, or longer than a century.
     """
-    found = value if isinstance(value, int) and not isinstance(value, bool) else None
+    number = value if isinstance(value, int) and not isinstance(value, bool) else None
     if isinstance(value, str):
         with contextlib.suppress(ValueError):
-            found = moments.seconds(value)
-    if found is not None and found > _LONGEST_SECONDS:
+            number = moments.seconds(value)
+    if number is not None and number > _LONGEST_SECONDS:
         raise errors.BadField(field=field, reason=(
             f'"{str(value)[:80]}" is longer than a century, the maximum.'))
-    if found is None or found <= 0:
+    if number is None or number <= 0:
         raise errors.BadField(field=field, reason=(
             f'"{str(value)[:80]}" is not a duration: write seconds, or "90m", "1d12h", "PT1H".'))
-    return found
+    return number
 
 
 def now():

@@ -18,13 +18,13 @@ FORMATS = ('json', 'csv')
 _DAY = datetime.timedelta(days=1)
 _HOUR = datetime.timedelta(hours=1)
 _LONGEST = datetime.timedelta(days=3660)
-# Days that are over are read as sums. Each day to come is counted from all leases.
+# Days that are over are read as sums. Each future day is counted from all leases.
 _FURTHEST_DAY = datetime.timedelta(days=366)
 # The spans without a start and an end.
 _USAGE_SPAN = 30 * _DAY
 _UTILISATION_SPAN = 7 * _DAY
 _MOST_STEPS = 2_000
-# Without a step the first of these that makes at most so many steps.
+# Without a step, the first of these that makes at most _FEW_STEPS steps.
 _STEPS = tuple(hours * _HOUR for hours in (1, 3, 6, 12, 24, 7 * 24, 30 * 24))
 _FEW_STEPS = 200
 _MOST_PROPERTIES = 5
@@ -125,7 +125,7 @@ def _step(request, start, end):
     """
     span = end - start
     if 'step' not in request.GET:
-        return next((each for each in _STEPS if span <= each * _FEW_STEPS), _STEPS[-1])
+        return next((step for step in _STEPS if span <= step * _FEW_STEPS), _STEPS[-1])
     step = datetime.timedelta(seconds=times.seconds('step', _number(request.GET['step'])))
     if step % _HOUR:
         raise errors.BadField(field='step', reason=(

@@ -29,12 +29,12 @@ def wants_csv(request):
 
     :raises BadField: the format is unknown.
     """
-    asked = request.GET.get('format')
-    if asked is not None and asked not in usage_request.FORMATS:
+    format_name = request.GET.get('format')
+    if format_name is not None and format_name not in usage_request.FORMATS:
         raise errors.BadField(field='format', reason=(
-            f'"{asked[:40]}" is none of {", ".join(usage_request.FORMATS)}.'))
-    if asked is not None:
-        return asked == 'csv'
+            f'"{format_name[:40]}" is none of {", ".join(usage_request.FORMATS)}.'))
+    if format_name is not None:
+        return format_name == 'csv'
     offers = acceptparse.create_accept_header(hooks.accepted(request)).acceptable_offers(
         ['application/json', CSV])
     return bool(offers) and offers[0][0] == CSV
@@ -119,13 +119,13 @@ def _keys(group):
 
 
 def _figures(group):
-    found = {figure: {'resource_hours': _hours(group.seconds[figure]),
+    figures = {figure: {'resource_hours': _hours(group.seconds[figure]),
                       'unit_hours': {name: _hours(counts[figure])
                                      for name, counts in group.units.items() if counts[figure]}}
              for figure in usage_figures.FIGURES}
-    found['refused']['by_reason'] = {
+    figures['refused']['by_reason'] = {
         reason: _hours(seconds) for reason, seconds in group.reasons.items()}
-    return found
+    return figures
 
 
 def _step(step, answer):

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 
 from climate import moments
-from climate.api import operator_texts
+from climate.api import permissions as visible
 from climate.api import price_view
 from climate.api import times
 from climate.domain import acquire
@@ -18,7 +18,7 @@ from climate.domain.clearing import plans
 
 @dataclasses.dataclass(frozen=True)
 class Permissions:
-    """What a caller may read of a lease beside what its owner may.
+    """The parts of a lease that a caller may read in addition to those of its owner.
 
     :ivar moves: the servers of other projects that are moved for the lease, and their hosts.
     :ivar texts: the operators' version of texts.
@@ -60,7 +60,7 @@ class Views:
         return {
             'id': lease.id, 'name': lease.name, 'user_id': lease.user_id,
             'project_id': lease.project_id, 'status': status,
-            'status_reason': operator_texts.chosen(lease.reason_text, permissions.texts),
+            'status_reason': visible.text(lease.reason_text, permissions.texts),
             'degraded': lease.degraded, 'start': times.shown(lease.start),
             'end': times.shown(lease.end), 'before_end': times.shown(lease.before_end),
             'created_at': times.shown(lease.created_at),
@@ -96,7 +96,7 @@ class Views:
 
 
 def _never_came(event, lease, now):
-    """Whether an event was closed because the lease was over before its time."""
+    """Return whether an event was closed because the lease was over before its time."""
     if event.status != lifecycle.EVENT_DONE:
         return False
     # The clock of the manager, which may be ahead of ours, is right for leases that run.
@@ -104,15 +104,15 @@ def _never_came(event, lease, now):
     return event.at > min(each for each in over if each is not None)
 
 
-def _order_fields(found):
+def _order_fields(reservation):
     """Render the label and the order of a reservation; {} if it has neither."""
-    if not (found.label or found.depends_on):
+    if not (reservation.label or reservation.depends_on):
         return {}
-    return {'label': found.label or None, 'depends_on': list(found.depends_on or ())}
+    return {'label': reservation.label or None, 'depends_on': list(reservation.depends_on or ())}
 
 
 def _idle(lease):
-    """Render since when a lease is idle and when it is taken back; only a running one is idle."""
+    """Render the times since which a lease is idle and at which it is reclaimed, if it runs."""
     runs = lease.state == lifecycle.ACTIVE
     return {'idle_since': times.shown(lease.idle_since if runs else None),
             'reclaim_at': times.shown(lease.reclaim_at if runs else None)}
@@ -120,19 +120,19 @@ def _idle(lease):
 
 def _acquire(lease, names):
     """Render how a lease is acquired: the type, and the fields of this type."""
-    view, found = {'type': lease.acquire_type}, lease.acquisition
-    if found is None:
+    view, acquisition = {'type': lease.acquire_type}, lease.acquisition
+    if acquisition is None:
         return view
     # A lease whose acquisition is over has no next attempt and no deadline.
     goes_on = lease.state == lifecycle.ACQUIRING and lease.task is None
-    view |= {name: getattr(found, name) for name in acquire.FIELDS[found.type]}
-    if found.type in acquire.QUEUED:
-        view |= {'attempts': found.attempts,
-                 'next_at': times.shown(found.next_at) if goes_on else None}
-    if found.type != acquire.RETRIES:
-        view['not_after'] = times.shown(found.not_after) if goes_on else None
-    if found.type == acquire.BEST_EFFORT:
-        view['plan'] = found.plan and _plan(plans.from_json(found.plan), names)
+    view |= {name: getattr(acquisition, name) for name in acquire.FIELDS[acquisition.type]}
+    if acquisition.type in acquire.QUEUED:
+        view |= {'attempts': acquisition.attempts,
+                 'next_at': times.shown(acquisition.next_at) if goes_on else None}
+    if acquisition.type != acquire.RETRIES:
+        view['not_after'] = times.shown(acquisition.not_after) if goes_on else None
+    if acquisition.type == acquire.BEST_EFFORT:
+        view['plan'] = acquisition.plan and _plan(plans.from_json(acquisition.plan), names)
     return view
 
 
@@ -160,14 +160,14 @@ def history(entries, permissions):
 def _why(entry, permissions):
     if entry.what in plans.NAMING and not permissions.moves:
         return None
-    return operator_texts.chosen(entry.text, permissions.texts)
+    return visible.text(entry.text, permissions.texts)
 
 
-def property_in_list(found, detail):
+def property_in_list(prop, detail):
     """Render a Property in a list."""
     if not detail:
-        return {'property': found.name}
-    return {'property': found.name, 'private': found.private, 'values': list(found.values)}
+        return {'property': prop.name}
+    return {'property': prop.name, 'private': prop.private, 'values': list(prop.values)}
 
 
 def allocation(resource_id, bookings, lenient):
@@ -175,46 +175,47 @@ def allocation(resource_id, bookings, lenient):
     show = moments.exactly if lenient else times.shown
     names = ('start_date', 'end_date') if lenient else ('start', 'end')
     reservations = []
-    for each in bookings:
-        shown = {'id': each.reservation_id, 'lease_id': each.lease_id,
-                 names[0]: show(each.start), names[1]: show(each.end)}
+    for booking in bookings:
+        shown = {'id': booking.reservation_id, 'lease_id': booking.lease_id,
+                 names[0]: show(booking.start), names[1]: show(booking.end)}
         # The contract of REST 1.0 has an element for each slot; all of them are one object.
-        reservations += [shown] * each.copies if lenient else [{**shown, 'count': each.copies}]
+        reservations += [shown] * booking.copies if lenient else [
+            {**shown, 'count': booking.copies}]
     return {'resource_id': str(resource_id), 'reservations': reservations}
 
 
-def calendar_span(found):
+def calendar_span(span):
     """Render a CalendarSpan, from REST 1.1 on."""
-    return {'start': times.shown(found.start), 'end': times.shown(found.end),
-            'free': found.free, 'total': found.total}
+    return {'start': times.shown(span.start), 'end': times.shown(span.end),
+            'free': span.free, 'total': span.total}
 
 
-def offer(found):
+def offer(record):
     """Render an Offer, from REST 1.1 on."""
-    return {'id': found.id, 'start': times.shown(found.start), 'end': times.shown(found.end),
-            'held_until': times.shown(found.held_until),
-            'created_at': times.shown(found.created_at),
+    return {'id': record.id, 'start': times.shown(record.start), 'end': times.shown(record.end),
+            'held_until': times.shown(record.held_until),
+            'created_at': times.shown(record.created_at),
             'reservations': [{**each.request, 'resource_type': each.resource_type,
                               **_order_fields(each)}
-                             for each in found.request],
-            **price_view.price(found.price)}
+                             for each in record.request],
+            **price_view.price(record.price)}
 
 
-def usability(found):
+def usability(record):
     """Render a Usability for Nova's scheduler."""
-    return {'id': found.id, 'lease_id': found.lease_id, 'project_id': found.project_id,
-            'active': found.active, 'usable': found.usable, 'reason': found.reason,
-            'ordinary': found.ordinary, 'server_id': found.server_id,
-            'room': None if found.capacity is None else dict(found.capacity),
-            'hosts': list(found.hosts), 'service_hosts': list(found.service_hosts)}
+    return {'id': record.id, 'lease_id': record.lease_id, 'project_id': record.project_id,
+            'active': record.active, 'usable': record.usable, 'reason': record.reason,
+            'ordinary': record.ordinary, 'server_id': record.server_id,
+            'room': None if record.capacity is None else dict(record.capacity),
+            'hosts': list(record.hosts), 'service_hosts': list(record.service_hosts)}
 
 
-def service(found):
+def service(manager):
     """Render a Service, from REST 1.1 on."""
-    return {'id': found.id, 'binary': 'climate-manager', 'host': found.host,
-            'state': 'up' if found.up else 'down', 'since': times.shown(found.since),
-            'last_seen': times.shown(found.last_seen), 'running_events': found.running,
-            'not_ready': found.not_ready}
+    return {'id': manager.id, 'binary': 'climate-manager', 'host': manager.host,
+            'state': 'up' if manager.up else 'down', 'since': times.shown(manager.since),
+            'last_seen': times.shown(manager.last_seen), 'running_events': manager.running,
+            'not_ready': manager.not_ready}
 
 
 def stamps_1_1(record):

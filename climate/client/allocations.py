@@ -31,5 +31,5 @@ class Allocations:
 
 
 def _filters(lease_id: str | None, reservation_id: str | None) -> dict[str, str]:
-    asked = {'lease_id': lease_id, 'reservation_id': reservation_id}
-    return {name: value for name, value in asked.items() if value}
+    filters = {'lease_id': lease_id, 'reservation_id': reservation_id}
+    return {name: value for name, value in filters.items() if value}

@@ -3,11 +3,8 @@
 from climate.client import http
 
 
-class Audit:
+class Audit(http.Noun):
     """Compares the cloud with the database; one of the managers does so from time to time."""
-
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
 
     def newest(self) -> http.Record:
         """Get the newest audit; for administrators.

@@ -13,11 +13,8 @@ from climate.client import times
 _PATH = '/availability'
 
 
-class Availability:
+class Availability(http.Noun):
     """Finds times at which reservations fit."""
-
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
 
     def find(self, reservations: Sequence[Mapping[str, typing.Any]], *, duration: times.Span,
              earliest: times.Moment | None = None, latest: times.Moment | None = None,
@@ -28,8 +25,8 @@ class Availability:
         :param earliest: the earliest start; None: now.
         :param latest: the latest end; None: the start is within 30 days.
         :param limit: the maximum number of offers.
-        :returns: a record with ``offers``; if there are none, ``reasons`` say why, and
-            ``alternatives`` say what would fit.
+        :returns: a record with ``offers``; if there are none, ``reasons`` explain that, and
+            ``alternatives`` list requests that would fit.
         """
         query = _query(duration, earliest, latest, limit)
         return self._answer(self._http.call('GET', _PATH, query={
@@ -53,11 +50,8 @@ class Availability:
 
 def _query(duration: times.Span, earliest: times.Moment | None, latest: times.Moment | None,
            limit: int | None) -> dict[str, typing.Any]:
-    now = times.utcnow()
-    found: dict[str, typing.Any] = {'duration': int(times.span(duration).total_seconds())}
-    for name, value in (('earliest', earliest), ('latest', latest)):
-        if value is not None:
-            found[name] = times.on_the_wire(value, now)
+    query = {'duration': int(times.span(duration).total_seconds()),
+             **times.wire(earliest=earliest, latest=latest)}
     if limit is not None:
-        found['limit'] = limit
-    return found
+        query['limit'] = limit
+    return query

@@ -3,17 +3,14 @@
 from collections.abc import Collection
 import re
 
-from climate.client import find
 from climate.client import http
+from climate.client import name_lookup
 
 _HOST = 'OS-EXT-SRV-ATTR:host'
 
 
-class Compute:
+class Compute(http.Noun):
     """The servers of the compute service; methods raise ServiceMissing if the cloud has none."""
-
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
 
     def find(self, name_or_id: str) -> http.Record:
         """Find the server with this id, or the only one with this name.
@@ -22,14 +19,14 @@ class Compute:
         :raises NotFound: no server has the id or the name.
         :raises Ambiguous: several servers have the name.
         """
-        if find.is_id(name_or_id):
+        if name_lookup.is_id(name_or_id):
             path = f'/servers/{http.quoted(name_or_id)}'
             return self._http.record(self._http.call('GET', path), 'server')
         # Nova takes the name as a regular expression, and some databases ignore case.
         query = {'name': f'^{re.escape(name_or_id)}$'}
         named = [server for server in self._http.pages('/servers', 'servers', query)
                  if server['name'] == name_or_id]
-        return find.only('server', name_or_id, named, lambda server: str(server['id']))
+        return name_lookup.only('server', name_or_id, named, lambda server: str(server['id']))
 
     def look_up(self, server_ids: Collection[str], *, all_projects: bool = False
                 ) -> dict[str, http.Record]:
@@ -41,11 +38,11 @@ class Compute:
         # Only administrators can filter by id in Nova, so pages are read until all servers are
         # found.
         query = {'all_tenants': '1'} if all_projects else None
-        missing, found = set(server_ids), {}
+        missing, servers = set(server_ids), {}
         pages = self._http.pages('/servers/detail', 'servers', query)
         while missing and (server := next(pages, None)) is not None:
             if server['id'] in missing:
                 missing.remove(server['id'])
-                found[server['id']] = http.Record(
+                servers[server['id']] = http.Record(
                     name=server['name'], status=server['status'], host=server.get(_HOST))
-        return found
+        return servers

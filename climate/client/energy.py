@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Energy: get the report of what sleeps, and what that saved."""
+"""Energy: get the report of resources that sleep, and of the energy that this saves."""
 from climate.client import http
 from climate.client import times
 
 
-class Energy:
+class Energy(http.Noun):
     """Reports which resources sleep, how long they slept, and how much energy that saved."""
 
     _PATH = '/energy'
-
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
 
     def report(self, *, start: times.Moment | None = None, end: times.Moment | None = None,
                pool: str | None = None) -> http.Record:
@@ -20,11 +17,9 @@ class Energy:
         :param end: None: now.
         :param pool: None: all pools whose resources can sleep.
         :returns: a record with ``resources`` and ``total``, with ``hours_asleep`` and
-            ``kwh_saved``; that is None if nobody said how much a resource draws.
+            ``kwh_saved``, which is None if the power that a resource draws is unknown.
         """
-        now = times.utcnow()
-        query = {name: times.on_the_wire(value, now)
-                 for name, value in (('start', start), ('end', end)) if value is not None}
+        query = times.wire(start=start, end=end)
         if pool is not None:
             query['pool'] = pool
         return self._http.record(self._http.call('GET', self._PATH, query=query), 'energy')

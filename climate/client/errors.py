@@ -66,7 +66,7 @@ class Ambiguous(ClientError):
 
 
 class Unreachable(ClientError):
-    """No response came; the service may have carried out the request."""
+    """The service did not respond; it may have carried out the request."""
 
 
 class ServiceMissing(ClientError):

@@ -81,15 +81,15 @@ class Http:
             try:
                 return self.call(method, path, **kwargs)
             except (errors.Unreachable, errors.NoAnswerInTime, errors.Overloaded) as error:
-                wanted = max(pause_seconds, error.retry_after_seconds or 0)
-                self.clock.sleep(min(wanted, _LONGEST_PAUSE_SECONDS))
+                pause = max(pause_seconds, error.retry_after_seconds or 0)
+                self.clock.sleep(min(pause, _LONGEST_PAUSE_SECONDS))
         return self.call(method, path, **kwargs)
 
     def record(self, response: requests.Response, key: str) -> Record:
         """Return the object under `key` of a response."""
-        found = Record(_document(response, key))
-        found.etag = response.headers.get('ETag')
-        return found
+        element = Record(_document(response, key))
+        element.etag = response.headers.get('ETag')
+        return element
 
     def document(self, response: requests.Response, key: str) -> dict[str, typing.Any]:
         """Return the whole object of a response that has `key`."""
@@ -115,6 +115,13 @@ class Http:
         if self._base is None:
             self._base = self._address()
         return self._base + path
+
+
+class Noun:
+    """The base class of the objects that serve one noun of the service."""
+
+    def __init__(self, transport: Http) -> None:
+        self._http = transport
 
 
 def quoted(text: str) -> str:

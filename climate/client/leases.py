@@ -11,9 +11,9 @@ import typing
 import uuid
 
 from climate.client import errors
-from climate.client import find
 from climate.client import http
-from climate.client import statuses
+from climate.client import name_lookup
+from climate.client import status_words
 from climate.client import times
 from climate.client import waiting
 
@@ -21,11 +21,8 @@ from climate.client import waiting
 _LARGEST_PAGE = 1000
 
 
-class Leases:
+class Leases(http.Noun):
     """The leases that the caller may see."""
-
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
 
     def list(self, *, limit: int | None = None, **filters: typing.Any) -> Iterator[http.Record]:
         """List leases; each page is requested when needed.
@@ -45,7 +42,8 @@ class Leases:
                      ) -> Iterator[http.Record]:
         """List leases as `list` does, and those that are over after all others."""
         seen: set[str] = set()
-        for status in (statuses.LIVING, tuple(sorted(statuses.PAST - {statuses.DELETED}))):
+        over = tuple(sorted(status_words.PAST - {status_words.DELETED}))
+        for status in (status_words.LIVING, over):
             for lease in self.list(limit=limit, status=status, **filters):
                 # A lease that ends between the two requests is in both responses.
                 if lease['id'] not in seen and (limit is None or len(seen) < limit):
@@ -65,15 +63,15 @@ class Leases:
         :raises NotFound: no lease has the id or the name.
         :raises Ambiguous: several leases have the name.
         """
-        if find.is_id(name_or_id):
+        if name_lookup.is_id(name_or_id):
             return self.get(name_or_id)
         named = self._named(name_or_id)
         if not named:
             # Most callers may not see other projects.
             with contextlib.suppress(errors.Forbidden):
                 named = self._named(name_or_id, all_projects=True)
-        alive = [lease for lease in named if lease['status'] not in statuses.PAST]
-        return self.get(find.only('lease', name_or_id, alive or named, _shown)['id'])
+        alive = [lease for lease in named if lease['status'] not in status_words.PAST]
+        return self.get(name_lookup.only('lease', name_or_id, alive or named, _shown)['id'])
 
     def _named(self, name: str, **filters: typing.Any) -> Sequence[http.Record]:
         return [lease for lease in self.list(name=name, **filters) if lease['name'] == name]
@@ -96,13 +94,13 @@ class Leases:
             None: immediately, or scheduled for a later start.
         :param offer: the id of a held offer, which decides the resources and the dates.
         :param idempotency_key: a key of your own; None: a new one.
-        :param idle_exempt: whether it is never called idle; few callers may say so.
+        :param idle_exempt: never treat the lease as idle; few callers may set it.
         :param dry_run: only return the lease that would be created.
         :raises Conflict: too few resources are free; see ``details``.
         :raises NotFound: the offer does not exist, or is over.
         """
         if reservations is None and offer is None:
-            raise errors.BadValue('Say what to reserve: reservations=[…], or offer=ID.')
+            raise errors.BadValue('Nothing to reserve: give reservations=[…], or offer=ID.')
         body: dict[str, typing.Any] = {
             'name': name,
             **_wire_times(start=start, end=end, duration=duration, before_end=before_end)}
@@ -131,7 +129,7 @@ class Leases:
         """Change a lease; arguments that are None change nothing.
 
         :param reservations: each with its ``id`` and the fields that change.
-        :param idle_exempt: whether it is never called idle.
+        :param idle_exempt: whether the lease is never treated as idle.
         :param if_match: an ``etag``; the lease is changed only if it still has it.
         :param dry_run: only return the lease as it would be.
         :returns: the lease after the change.
@@ -158,7 +156,7 @@ class Leases:
         :raises StalePrecondition: others changed the lease at the same time in three attempts.
         """
         if to is None and by is None:
-            raise errors.BadValue('Say how far to extend: by="30m", or to="2030-05-01 08:00".')
+            raise errors.BadValue('No new end: give by="30m", or to="2030-05-01 08:00".')
         for attempt in itertools.count(1):
             lease = self.get(lease_id)
             end = _later(times.moment(lease['end'], times.utcnow()), by, to)
@@ -207,8 +205,8 @@ class Leases:
         :raises LeaseFailed: the lease failed, ended or was deleted; the message has the reason.
         :raises WaitTimedOut: the lease did not reach the status in time.
         """
-        wanted = {status} if isinstance(status, str) else set(status)
-        return waiting.wait(lambda: self.get(lease_id), wanted, timeout=timeout,
+        statuses = {status} if isinstance(status, str) else set(status)
+        return waiting.wait(lambda: self.get(lease_id), statuses, timeout=timeout,
                             clock=self._http.clock, report=report)
 
 
@@ -256,9 +254,7 @@ def _dry(dry_run: bool) -> dict[str, str] | None:
 
 def _wire_times(duration: times.Span | None = None, **moments: times.Moment | None
                 ) -> dict[str, typing.Any]:
-    now = times.utcnow()
-    found: dict[str, typing.Any] = {name: times.on_the_wire(value, now)
-                                    for name, value in moments.items() if value is not None}
+    body = times.wire(**moments)
     if duration is not None:
-        found['duration'] = int(times.span(duration).total_seconds())
-    return found
+        body['duration'] = int(times.span(duration).total_seconds())
+    return body

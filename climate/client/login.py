@@ -97,15 +97,16 @@ def _of_options(options: argparse.Namespace, environ: Mapping[str, str]) -> serv
 
 
 def _of_standalone(options: argparse.Namespace, environ: Mapping[str, str]) -> service.Client:
-    found = standalone.find(environ)
-    if found is None:
+    address = standalone.find(environ)
+    if address is None:
         raise errors.NotConfigured('Which cloud? ' + _HOW)
     from keystoneauth1 import token_endpoint
     import requests
     # It is on this machine, which a proxy cannot reach.
     direct = requests.Session()
     direct.trust_env = False
-    session = sessions.Session(auth=token_endpoint.Token(found.url, found.token), session=direct)
+    session = sessions.Session(auth=token_endpoint.Token(address.url, address.token),
+                               session=direct)
     return service.Client(session, compute_endpoint=opts.given(options, environ,
                                                                'compute_endpoint_override'))
 
@@ -113,9 +114,9 @@ def _of_standalone(options: argparse.Namespace, environ: Mapping[str, str]) -> s
 def _login_of(auth_type: str, options: argparse.Namespace, environ: Mapping[str, str]
               ) -> dict[str, typing.Any]:
     """Return the options of an authentication type that were given, as openstacksdk takes them."""
-    found = {opt.dest: value for opt in auth_types.loader(auth_type).get_options()
+    login = {opt.dest: value for opt in auth_types.loader(auth_type).get_options()
              if (value := _given(opt, options, environ)) is not None}
-    return {'auth': found} if found else {}
+    return {'auth': login} if login else {}
 
 
 def _insecure(options: argparse.Namespace, environ: Mapping[str, str]) -> bool:

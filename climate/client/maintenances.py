@@ -9,18 +9,15 @@ from climate.client import http
 from climate.client import times
 
 
-class Maintenances:
+class Maintenances(http.Noun):
     """The maintenances that are planned or under way; only operators may see them."""
-
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
 
     def list(self) -> Iterator[http.Record]:
         """List the maintenances that are not over, by start; each page is requested when needed."""
         return self._http.pages('/maintenances', 'maintenances')
 
     def get(self, maintenance_id: str) -> http.Record:
-        """Get a maintenance, with the ``leases`` in its way.
+        """Get a maintenance, with the ``leases`` that it affects.
 
         :raises NotFound: there is none, or it is over.
         """
@@ -31,7 +28,7 @@ class Maintenances:
                criteria: typing.Any = None, pool: str | None = None, running: str = 'left',
                notice: times.Span | None = None, rrule: str | None = None,
                dry_run: bool = False) -> http.Record:
-        """Plan a maintenance, and return it with the ``leases`` in its way.
+        """Plan a maintenance, and return it with the ``leases`` that it affects.
 
         Give one of `hosts`, `resources` and `criteria`.
 
@@ -39,19 +36,18 @@ class Maintenances:
         :param criteria: criteria as in a lease: all resources of `pool` that meet them.
         :param pool: the pool of `resources` and `criteria`; None: hosts.
         :param running: what happens to leases that run: "left", "swap" or "end".
-        :param notice: how long before its early end an owner is told.
-        :param rrule: how it recurs, such as "FREQ=WEEKLY".
-        :param dry_run: only say what would happen to leases.
-        :raises BadValue: it is not said what is maintained.
+        :param notice: the time between the notification of an owner and the early end of a lease.
+        :param rrule: the rule of its recurrence, such as "FREQ=WEEKLY".
+        :param dry_run: only return what would happen to leases.
+        :raises BadValue: none of these three is given.
         """
-        now = times.utcnow()
         body: dict[str, typing.Any] = {
-            'reason': reason, 'start': times.on_the_wire(start, now),
-            'end': times.on_the_wire(end, now), 'running': running}
+            'reason': reason, 'running': running, **times.wire(start=start, end=end)}
         named = {'hosts': [*hosts], 'resources': [*resources], 'criteria': criteria}
         body.update({name: value for name, value in named.items() if value})
         if not any(named.values()):
-            raise errors.BadValue('Say what is maintained: hosts=[…], resources=[…] or criteria=….')
+            raise errors.BadValue(
+                'Nothing to maintain: give hosts=[…], resources=[…] or criteria=….')
         if pool is not None:
             body['pool'] = pool
         if notice is not None:

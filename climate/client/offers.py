@@ -5,14 +5,11 @@ from collections.abc import Sequence
 from climate.client import http
 
 
-class Offers:
+class Offers(http.Noun):
     """The offers that the caller's project holds.
 
-    ``availability.hold`` makes them, and ``leases.create`` takes one.
+    ``availability.hold`` creates them, and ``leases.create`` takes one.
     """
-
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
 
     def list(self) -> Sequence[http.Record]:
         """List the offers, those that expire first before others."""

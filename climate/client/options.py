@@ -85,7 +85,7 @@ def where(options: argparse.Namespace, environ: Mapping[str, str]) -> dict[str, 
 
 
 def cloud_is_meant(options: argparse.Namespace, environ: Mapping[str, str]) -> bool:
-    """Whether an option or a variable selects a cloud; the URL of Nova alone does not."""
+    """Return whether an option or a variable selects a cloud; the URL of Nova alone does not."""
     return (any(given(options, environ, name) for name in _MEANT)
             or any(value for name, value in vars(options).items()
                    if name.startswith('os_') and name != 'os_compute_endpoint_override'))
@@ -94,5 +94,5 @@ def cloud_is_meant(options: argparse.Namespace, environ: Mapping[str, str]) -> b
 def _auth_type(argv: list[str], environ: Mapping[str, str]) -> str | None:
     finder = argparse.ArgumentParser(add_help=False)
     finder.add_argument('--os-auth-type')
-    found, _rest = finder.parse_known_args(argv)
-    return found.os_auth_type or environ.get('OS_AUTH_TYPE')
+    known, _rest = finder.parse_known_args(argv)
+    return known.os_auth_type or environ.get('OS_AUTH_TYPE')

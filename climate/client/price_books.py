@@ -9,11 +9,8 @@ from climate.client import http
 _PATH = '/price-books'
 
 
-class PriceBooks:
+class PriceBooks(http.Noun):
     """The versions of the price book; none is ever changed."""
-
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
 
     def list(self) -> Sequence[http.Record]:
         """List the versions, in the order in which they become valid."""

@@ -9,8 +9,8 @@ import typing
 
 from climate.client import allocations
 from climate.client import errors
-from climate.client import find
 from climate.client import http
+from climate.client import name_lookup
 from climate.client import properties
 from climate.client import times
 
@@ -49,10 +49,8 @@ class Resources:
         :param start: the earliest moment; None: now.
         :param end: the latest moment; None: 30 days later.
         """
-        now = times.utcnow()
-        query = {name: times.on_the_wire(value, now)
-                 for name, value in (('start', start), ('end', end)) if value is not None}
-        return self._http.pages(f'{self._place}/calendar', 'calendar', query)
+        return self._http.pages(f'{self._place}/calendar', 'calendar',
+                                times.wire(start=start, end=end))
 
     def get(self, resource_id: str) -> http.Record:
         """Get a resource by its id, a number."""
@@ -66,10 +64,11 @@ class Resources:
         """
         if name_or_id.isdecimal():
             return self.get(name_or_id)
-        # A pool may say what people call a resource in a field with its own name.
-        named = (each for each in self.list()
-                 if name_or_id in (each.get(self.name_field), each.get(self.noun)))
-        return find.only(self.noun, name_or_id, named, lambda each: str(each['id']))
+        # A pool may have the usual name of a resource in a field that is called like the pool.
+        named = (resource for resource in self.list()
+                 if name_or_id in (resource.get(self.name_field), resource.get(self.noun)))
+        return name_lookup.only(self.noun, name_or_id, named,
+                                lambda resource: str(resource['id']))
 
     def create(self, name: str | None = None, properties: Fields | None = None,
                fields: Fields | None = None) -> http.Record:
@@ -85,14 +84,14 @@ class Resources:
                      fields: Fields | None = None) -> Sequence[http.Record]:
         """Enrol all resources of a range, or none, and return them in order.
 
-        :param name: what the pool takes for a range, such as "172.24.4.210-172.24.4.220"; also
+        :param name: a range in the form of the pool, such as "172.24.4.210-172.24.4.220"; also
             one resource. The other parameters are those of `create`.
         """
         body = self._new(name, dict(properties or {}), dict(fields or {}))
         response = self._http.call('POST', self._place, body=body)
         if self.many in response.json():
-            found = self._http.document(response, self.many)[self.many]
-            return [http.Record(each) for each in found]
+            resources = self._http.document(response, self.many)[self.many]
+            return [http.Record(resource) for resource in resources]
         return [self._http.record(response, self.one)]
 
     def update(self, resource_id: str, properties: Fields | None = None, *,
@@ -104,7 +103,7 @@ class Resources:
         :param unset: names of properties to remove.
         :param reservable: whether new leases can get the resource; None changes nothing.
         :param out_of_order: why the resource is out of order; None changes nothing.
-        :param in_order: True: it is in order again, and not in quarantine.
+        :param in_order: True: it is healthy again, and not in quarantine.
         :raises BadValue: there is nothing to change.
         """
         body = self._changes({**(properties or {}), **dict.fromkeys(unset)})

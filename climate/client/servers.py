@@ -8,10 +8,10 @@ import typing
 
 from climate.client import compute as compute_module
 from climate.client import errors
-from climate.client import find
 from climate.client import http
 from climate.client import leases as leases_module
-from climate.client import statuses
+from climate.client import name_lookup
+from climate.client import status_words
 
 LOG = logging.getLogger(__name__)
 
@@ -32,18 +32,18 @@ class Servers:
     def list(self, *, all_projects: bool = False, ended: bool = False) -> Iterator[http.Record]:
         """List leased servers in the order of their leases, one record for each lease.
 
-        A record has ``id``, ``status`` (one of ``statuses.SERVER``), ``lease_id``, ``lease_name``,
-        ``reservation_id``, ``start``, ``end``, ``ended_at``, ``on_end``, ``project_id``; and from
-        Nova ``name``, ``compute_status``, ``host``, each None if unknown. A server that Nova does
-        not know any more keeps the name that Climate saw last.
+        A record has ``id``, ``status`` (one of ``status_words.SERVER``), ``lease_id``,
+        ``lease_name``, ``reservation_id``, ``start``, ``end``, ``ended_at``, ``on_end``,
+        ``project_id``; and from Nova ``name``, ``compute_status``, ``host``, each None if unknown.
+        A server that Nova no longer knows keeps the name that Climate saw last.
 
         :param all_projects: list servers of all projects; for administrators.
         :param ended: also list servers whose lease is over.
         """
-        found = [record for lease in self._leases.list(all_projects=all_projects)
-                 for record in _leased(lease) if ended or record['status'] != statuses.ENDED]
-        known = self._known({record['id'] for record in found}, all_projects)
-        for record in found:
+        records = [record for lease in self._leases.list(all_projects=all_projects)
+                   for record in _leased(lease) if ended or record['status'] != status_words.ENDED]
+        known = self._known({record['id'] for record in records}, all_projects)
+        for record in records:
             server: Mapping[str, typing.Any] = known.get(record['id'], {})
             yield http.Record(record, name=server.get('name') or record['name'],
                               host=server.get('host'), compute_status=server.get('status'))
@@ -61,15 +61,15 @@ class Servers:
         :raises Ambiguous: several servers have the name.
         :raises ServiceMissing: `server` is a name, and there is no compute service to look it up.
         """
-        found = self._find(server, name_needed=name is None)
-        reservation = {'resource_type': RESOURCE_TYPE, 'resource_id': found['id']}
+        found_server = self._find(server, name_needed=name is None)
+        reservation = {'resource_type': RESOURCE_TYPE, 'resource_id': found_server['id']}
         if on_end is not None:
             reservation['on_end'] = on_end
-        return self._leases.create(name or f'lease-{found["name"]}'[:_LONGEST_NAME],
+        return self._leases.create(name or f'lease-{found_server["name"]}'[:_LONGEST_NAME],
                                    reservations=[reservation], **when)
 
     def _find(self, server: str, *, name_needed: bool) -> http.Record:
-        if not find.is_id(server):
+        if not name_lookup.is_id(server):
             return self._compute.find(server)
         itself = http.Record(id=server, name=server)
         if not name_needed:
@@ -104,10 +104,10 @@ def _leased(lease: Mapping[str, typing.Any]) -> Iterator[dict[str, typing.Any]]:
 
 
 def _status(lease: Mapping[str, typing.Any], reservation: Mapping[str, typing.Any]) -> str:
-    if reservation['status'] == 'deleted' or lease['status'] in statuses.PAST:
-        return statuses.ENDED
+    if reservation['status'] == 'deleted' or lease['status'] in status_words.PAST:
+        return status_words.ENDED
     if 'error' in (reservation['status'], lease['status']):
-        return statuses.ERROR
-    if lease['status'] in statuses.OVER:
-        return statuses.ENDING
-    return statuses.ACTIVE if reservation['status'] == 'active' else statuses.RESERVED
+        return status_words.ERROR
+    if lease['status'] in status_words.OVER:
+        return status_words.ENDING
+    return status_words.ACTIVE if reservation['status'] == 'active' else status_words.RESERVED

@@ -4,10 +4,10 @@ import typing
 
 from keystoneauth1 import adapter
 
-from climate.client import addresses
 from climate.client import audit
 from climate.client import availability
 from climate.client import compute
+from climate.client import endpoints
 from climate.client import energy
 from climate.client import hosts
 from climate.client import http
@@ -52,14 +52,14 @@ class Client:
             session, service_type='compute', interface=interface, region_name=region_name,
             endpoint_override=compute_endpoint, client_name='climate-client')
         clock = clock or http.Clock()
-        self.http = http.Http(transport, clock, lambda: addresses.of_reservations(transport))
+        self.http = http.Http(transport, clock, lambda: endpoints.of_reservations(transport))
         self.leases = leases.Leases(self.http)
         self.hosts = hosts.Hosts(self.http)
         self.properties = self.hosts.properties
         self.availability = availability.Availability(self.http)
         self.allocations = self.hosts.allocations
         self.servers = servers.Servers(self.leases, compute.Compute(http.Http(
-            nova, clock, lambda: addresses.of_compute(nova, transport))))
+            nova, clock, lambda: endpoints.of_compute(nova, transport))))
         self.maintenances = maintenances.Maintenances(self.http)
         self.audit = audit.Audit(self.http)
         self.energy = energy.Energy(self.http)

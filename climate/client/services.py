@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from climate.client import http
 
 
-class Services:
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
+class Services(http.Noun):
+    """The manager processes of the service."""
 
     def list(self) -> Iterator[http.Record]:
         """List the managers by id, with their ``state``, "up" or "down"; for administrators."""

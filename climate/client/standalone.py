@@ -37,11 +37,11 @@ def _home(environ: Mapping[str, str]) -> pathlib.Path:
 def find(environ: Mapping[str, str]) -> Standalone | None:
     """Return the running standalone; None if none runs, or if its file cannot be read."""
     try:
-        found = json.loads(path(environ).read_text())
-        one = Standalone(str(found['url']), str(found['token']), int(found['pid']))
+        content = json.loads(path(environ).read_text())
+        running = Standalone(str(content['url']), str(content['token']), int(content['pid']))
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    return one if _alive(one.pid) else None
+    return running if _alive(running.pid) else None
 
 
 def _alive(pid: int) -> bool:

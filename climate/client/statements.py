@@ -7,11 +7,8 @@ from climate.client import http
 _PATH = '/statements'
 
 
-class Statements:
+class Statements(http.Noun):
     """The statements of the caller's project, or of others if policy allows it."""
-
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
 
     def list(self, *, month: str | None = None, project_id: str | None = None,
              all_projects: bool = False, lease_id: str | None = None) -> Sequence[http.Record]:
@@ -32,6 +29,6 @@ class Statements:
 
 
 def _query(project_id: str | None, all_projects: bool, lease_id: str | None) -> dict[str, str]:
-    asked = {'project_id': project_id, 'lease_id': lease_id,
+    query = {'project_id': project_id, 'lease_id': lease_id,
              'all_projects': 'true' if all_projects else None}
-    return {name: value for name, value in asked.items() if value is not None}
+    return {name: value for name, value in query.items() if value is not None}

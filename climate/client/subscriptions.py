@@ -6,11 +6,8 @@ import typing
 from climate.client import http
 
 
-class Subscriptions:
+class Subscriptions(http.Noun):
     """The subscriptions of the caller, and those for the caller's project."""
-
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
 
     def create(self, transport: str, **fields: typing.Any) -> http.Record:
         """Create a subscription.

@@ -71,6 +71,12 @@ def on_the_wire(text: Moment, now: datetime.datetime) -> str:
         raise _bad_moment(text) from None
 
 
+def wire(**given: Moment | None) -> dict[str, typing.Any]:
+    """Convert moments by name to what is sent, as `on_the_wire` does; None is left out."""
+    now = utcnow()
+    return {name: on_the_wire(value, now) for name, value in given.items() if value is not None}
+
+
 iso = moments.iso
 
 
@@ -99,11 +105,11 @@ def in_words(length: datetime.timedelta) -> str:
 
 
 def remaining(lease: Mapping[str, typing.Any], now: datetime.datetime) -> str:
-    """Say how long until a lease starts or ends: "starts in 2h", "1d 3h left", "ended 5m ago"."""
+    """Return the time to the start or the end of a lease: "starts in 2h", "1d 3h left"."""
     start, end = moment(lease['start'], now), moment(lease['end'], now)
-    ended = lease.get('ended_at')
-    if ended or now >= end:
-        since = moment(ended, now) if ended else end
+    ended_at = lease.get('ended_at')
+    if ended_at or now >= end:
+        since = moment(ended_at, now) if ended_at else end
         return f'ended {in_words(now - since)} ago'
     if now < start:
         return f'starts in {in_words(start - now)}'

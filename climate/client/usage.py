@@ -7,13 +7,10 @@ from climate.client import http
 from climate.client import times
 
 
-class Usage:
-    """Reports who was allocated, occupied, left idle and was refused how much."""
+class Usage(http.Noun):
+    """Reports the allocated, occupied, idle and refused resource-hours of projects."""
 
     _PATH = '/usage'
-
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
 
     def report(self, *, start: times.Moment | None = None, end: times.Moment | None = None,
                group_by: Sequence[str] = (), project_id: str | None = None,
@@ -39,13 +36,10 @@ class Usage:
             start, end, group_by, project_id, all_projects), 'format': 'csv'}).text
 
 
-class Utilisation:
+class Utilisation(http.Noun):
     """Reports how full pools were and will be."""
 
     _PATH = '/utilisation'
-
-    def __init__(self, transport: http.Http) -> None:
-        self._http = transport
 
     def report(self, *, start: times.Moment | None = None, end: times.Moment | None = None,
                step: times.Span | None = None, pool: str | None = None) -> http.Record:
@@ -53,7 +47,7 @@ class Utilisation:
 
         :param start: None: now.
         :param end: None: 7 days after the start.
-        :param step: full hours; None: such that there are at most some 200 steps.
+        :param step: full hours; None: chosen for at most about 200 steps.
         :param pool: None: all pools.
         :returns: a record with ``pools``, each with its ``steps``.
         """
@@ -69,7 +63,7 @@ class Utilisation:
 
 def _usage_query(start: times.Moment | None, end: times.Moment | None, group_by: Sequence[str],
                  project_id: str | None, all_projects: bool) -> dict[str, typing.Any]:
-    query = _span(start, end)
+    query = times.wire(start=start, end=end)
     if group_by:
         query['group_by'] = ','.join(group_by)
     if project_id is not None:
@@ -81,15 +75,9 @@ def _usage_query(start: times.Moment | None, end: times.Moment | None, group_by:
 
 def _steps_query(start: times.Moment | None, end: times.Moment | None, step: times.Span | None,
                  pool: str | None) -> dict[str, typing.Any]:
-    query = _span(start, end)
+    query = times.wire(start=start, end=end)
     if step is not None:
         query['step'] = int(times.span(step).total_seconds())
     if pool is not None:
         query['pool'] = pool
     return query
-
-
-def _span(start: times.Moment | None, end: times.Moment | None) -> dict[str, typing.Any]:
-    now = times.utcnow()
-    return {name: times.on_the_wire(value, now) for name, value in (('start', start), ('end', end))
-            if value is not None}

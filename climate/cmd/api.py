@@ -23,7 +23,7 @@ def main():
 
 
 def listen(application, conf):
-    """Return a ``web.Server`` for the REST service.
+    """Return a ``web.WebServer`` for the REST service.
 
     :raises ConfigurationError: the address cannot be used.
     """

@@ -21,7 +21,7 @@ def main():
 
 
 def listen(application, conf):
-    """Return a ``web.Server`` for the console.
+    """Return a ``web.WebServer`` for the console.
 
     :raises ConfigurationError: the address cannot be used.
     """

@@ -69,7 +69,7 @@ def main():
     application.built = app.build(conf, calls)
     url = f'http://{netutils.escape_ipv6(conf.api.host)}:{conf.api.port}/v1'
     _no_proxy_to(conf.api.host)
-    login = console_login.Key(_identity(url))
+    login = console_login.KeyLogin(_identity(url))
     with start.refusing('climate-standalone'):
         pages = console_program.listen(console.build(conf, method=login), conf)
     # From now on a signal must remove the note.

@@ -21,7 +21,7 @@ def upgrade_check(conf):
 
     :returns: the exit status: 0 success, 1 a warning, 2 a failure.
     """
-    checks = status_checks.Checks(conf)
+    checks = status_checks.UpgradeChecks(conf)
     return checks.check_as_json() if conf.json else checks.check()
 
 

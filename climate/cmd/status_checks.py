@@ -30,7 +30,7 @@ OPTIONS = (
 )
 
 
-class Checks(upgradecheck.UpgradeCommands):
+class UpgradeChecks(upgradecheck.UpgradeCommands):
     """The checks before the services of this release are started.
 
     :param conf: the configuration of the services, with OPTIONS.
@@ -60,7 +60,7 @@ class Checks(upgradecheck.UpgradeCommands):
             bus.reach(self._conf)
             transport.connect_notifications(self._conf)
             transport.connect_to_nova(self._conf)
-        except (bus.Unreachable, errors.ConfigurationError) as error:
+        except (bus.BusUnreachable, errors.ConfigurationError) as error:
             return _failure(str(error))
         return _success()
 

@@ -42,7 +42,7 @@ class _Channel(channel.HTTPChannel):
         return not (self.requests or self.request or self.total_outbufs_len)
 
 
-class Server:
+class WebServer:
     """The server waitress on one or more sockets; it answers while `run` runs.
 
     :param idle_seconds: how long a connection without a request stays open during a stop.
@@ -141,7 +141,7 @@ class Server:
 
 
 def listen(application, conf, group, **adjustments):
-    """Return a Server that listens on `host` and `port` of an option group; run it to answer.
+    """Return a WebServer that listens on `host` and `port` of an option group; run it to answer.
 
     :param group: 'api' or 'console'.
     :param adjustments: further arguments of ``waitress.create_server``.
@@ -150,7 +150,7 @@ def listen(application, conf, group, **adjustments):
     host, port = conf[group].host, conf[group].port
     try:
         # [oslo_middleware] decides whether headers of proxies are trusted.
-        server = Server(application, host=host, port=port, ident='climate',
+        server = WebServer(application, host=host, port=port, ident='climate',
                         clear_untrusted_proxy_headers=False, **adjustments)
     except OSError as error:
         raise errors.ConfigurationError(

@@ -37,10 +37,10 @@ def values(conf, options):
     :param options: [(group, options)]
     :raises WrongValue: an option does not accept its value.
     """
-    for group, each in options:
+    for group, group_options in options:
         name = str(getattr(group, 'name', group))
         section = conf if name == 'DEFAULT' else conf[name]
-        for option in each:
+        for option in group_options:
             # A login has only the options of its auth_type.
             if option.dest in section:
                 _value(conf, section, name, option)
@@ -148,22 +148,22 @@ def names(conf):
     # The groups that others name as their auth_section.
     shared = {value for _path, sections in files for options in sections.values()
               for value in options.get('auth_section', ())}
-    written, found = {}, []
+    written, problems = {}, []
     for path, sections in files:
         for group, options in sections.items():
             listed = known.get(group, {})
             logins = _login_options(options) if group in shared or 'auth_type' in listed else ()
             if not listed and not logins:
-                found.append(f'{path}: there is no group [{group}].{_near(group, known)}')
+                problems.append(f'{path}: there is no group [{group}].{_near(group, known)}')
                 continue
             for name in options:
                 if name not in listed and name not in logins:
-                    found.append(f'{path}: [{group}] has no option {name}.'
+                    problems.append(f'{path}: [{group}] has no option {name}.'
                                  f'{_near(name, [*listed, *logins])}')
                 elif listed.get(name) is not None:
                     written.setdefault(group, {})[name] = listed[name]
     _check_written(files, written)
-    return found
+    return problems
 
 
 def _check_written(files, written):
@@ -187,15 +187,15 @@ def _sections(conf):
     for folder in conf.config_dirs:
         paths += sorted(os.path.join(folder, name) for name in os.listdir(folder)
                         if name.endswith('.conf')) if os.path.isdir(folder) else []
-    found = []
+    files = []
     for path in dict.fromkeys(paths):
         sections = {}
         try:
             cfg.ConfigParser(path, sections).parse()
         except (OSError, cfg.ParseError) as error:
             raise UnreadableFile(f'{path} cannot be read: {error}') from error
-        found.append((path, sections))
-    return found
+        files.append((path, sections))
+    return files
 
 
 def _known():
@@ -203,7 +203,7 @@ def _known():
 
     None if a plugin or an adapter does not load: the start reports that.
     """
-    found = {'DEFAULT': dict.fromkeys(('config_file', 'config_dir', 'config_source'))}
+    known = {'DEFAULT': dict.fromkeys(('config_file', 'config_dir', 'config_source'))}
     for point in metadata.entry_points(group='oslo.config.opts'):
         if point.name not in NAMESPACES:
             continue
@@ -215,11 +215,11 @@ def _known():
         for group, options in listed:
             group = str(getattr(group, 'name', group or 'DEFAULT'))
             for option in options:
-                found.setdefault(group, {}).update({option.name: option, option.dest: option})
+                known.setdefault(group, {}).update({option.name: option, option.dest: option})
                 for old in filter(lambda each: each.name, option.deprecated_opts):
-                    found.setdefault(old.group or group, {}).update(
+                    known.setdefault(old.group or group, {}).update(
                         dict.fromkeys((old.name, old.name.replace('-', '_'))))
-    return found
+    return known
 
 
 def _login_options(options):
@@ -227,14 +227,14 @@ def _login_options(options):
 
     :param options: {option: [texts]} of that group.
     """
-    found = {'auth_type', 'auth_section', 'auth_plugin'}
+    names = {'auth_type', 'auth_section', 'auth_plugin'}
     for kind in (*options.get('auth_type', ()), *options.get('auth_plugin', ())):
         try:
             loader = loading.get_plugin_loader(kind)
         except exceptions.NoMatchingPlugin:
             # The start refuses it by itself, and names it.
-            return found | set(options)
+            return names | set(options)
         for option in loader.get_options():
             for name in (option.name, option.dest, *(old.name for old in option.deprecated)):
-                found |= {name, name.replace('-', '_')}
-    return found
+                names |= {name, name.replace('-', '_')}
+    return names

@@ -70,13 +70,13 @@ class Client:
 
 @functools.cache
 def _connection(timeout):
-    found = loading.get_session_conf_options()
-    for opt in found:
+    session_options = loading.get_session_conf_options()
+    for opt in session_options:
         if opt.dest == 'timeout':
             opt.default = timeout
             opt.help = ('Seconds to wait for an answer. Empty: as in [keystone]. 0: without '
                         'limit.')
-    return (*found, cfg.IntOpt(
+    return (*session_options, cfg.IntOpt(
         'concurrency', default=20, min=1,
         help='Largest number of calls of this service that one process makes at the same time; '
              'further calls wait, those of ends the shortest. If the service slows down, there '
@@ -85,12 +85,12 @@ def _connection(timeout):
 
 @functools.cache
 def _endpoint(service_type):
-    found = loading.get_adapter_conf_options(include_deprecated=False)
-    for opt in found:
+    adapter_options = loading.get_adapter_conf_options(include_deprecated=False)
+    for opt in adapter_options:
         if opt.dest == 'service_type':
             opt.default = service_type
         elif opt.dest == 'valid_interfaces':
             opt.default = ['internal', 'public']
         elif opt.dest == 'region_name':
             opt.help = 'Region in which the endpoint is looked up. Empty: [DEFAULT] region_name.'
-    return found
+    return adapter_options

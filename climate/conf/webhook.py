@@ -8,7 +8,7 @@ from oslo_config import types
 from climate.conf import group
 
 
-class Network(types.ConfigType):
+class NetworkType(types.ConfigType):
     """An IP network, such as 10.1.0.0/16."""
 
     def __call__(self, value):
@@ -20,7 +20,7 @@ class Network(types.ConfigType):
         return 'Network'
 
     def __eq__(self, other):
-        return isinstance(other, Network)
+        return isinstance(other, NetworkType)
 
     __hash__ = types.ConfigType.__hash__
 
@@ -30,7 +30,7 @@ class Network(types.ConfigType):
 
 GROUP = group.Group('webhook', 'Notifications that are posted to addresses of users', (
     cfg.BoolOpt('enabled', default=True, help='Whether users may subscribe by webhook.'),
-    cfg.ListOpt('allowed_networks', default=[], item_type=Network(),
+    cfg.ListOpt('allowed_networks', default=[], item_type=NetworkType(),
                 help='Networks of loopback, link-local, private or other special addresses to '
                      'which notifications may be posted all the same, such as "10.20.0.0/16". By '
                      'default only public addresses are called.'),

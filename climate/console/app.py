@@ -44,7 +44,7 @@ def build(conf, region=None, method=None):
     """Build the WSGI application.
 
     :param region: the dogpile region for sessions; None: the one that [cache] describes.
-    :param method: how users log in, as ``login.Keystone``; None: through Keystone.
+    :param method: how users log in, as ``login.KeystoneLogin``; None: through Keystone.
     """
     checking.url(conf, 'console', 'auth_url')
     checking.url(conf, 'console', 'endpoint_override')
@@ -55,7 +55,7 @@ def build(conf, region=None, method=None):
     app.config['SEND_FILE_MAX_AGE_DEFAULT'] = 3600
     app.session_interface = session_cookie.Interface(
         region or session_cookie.region(conf), conf.console.session_minutes * 60)
-    app.extensions['login'] = method or login.Keystone(conf)
+    app.extensions['login'] = method or login.KeystoneLogin(conf)
     app.extensions['api'] = rest.Api(conf)
     app.jinja_env.globals.update(
         t=texts.markup, moment=texts.moment, asset=_asset, navigation=_navigation,

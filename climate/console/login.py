@@ -13,7 +13,7 @@ CREDENTIAL_FIELDS = ('credential_id', 'credential_secret')
 SECRETS = ('password', 'credential_secret')
 
 
-class Refused(Exception):
+class LoginFailed(Exception):
     """The login failed; the message is the key of a text for the user."""
 
 
@@ -35,7 +35,7 @@ class Identity:
     roles: tuple
 
 
-class Keystone:
+class KeystoneLogin:
     """Logs users in with a password, or with an application credential."""
 
     #: Whether the login page asks for a password.
@@ -51,7 +51,7 @@ class Keystone:
         """Return the Identity of a user.
 
         :param form: {name of a field: text}, with either FIELDS or CREDENTIAL_FIELDS.
-        :raises Refused: Keystone refuses, does not answer, or knows no reservation service.
+        :raises LoginFailed: Keystone refuses, does not answer, or knows no reservation service.
         """
         session = self._session(_method(form, self._conf.console.auth_url))
         try:
@@ -60,15 +60,15 @@ class Keystone:
                 service_type='reservation', interface=self._conf.console.interface,
                 region_name=self._conf.region_name)
         except foreign.Unauthorized as error:
-            raise Refused('login.refused') from error
+            raise LoginFailed('login.refused') from error
         except foreign.CatalogException as error:
-            raise Refused('login.no_service') from error
+            raise LoginFailed('login.no_service') from error
         except foreign.ClientException as error:
-            raise Refused('login.silent') from error
+            raise LoginFailed('login.silent') from error
         if not access.project_id:
-            raise Refused('login.no_project')
+            raise LoginFailed('login.no_project')
         if not endpoint:
-            raise Refused('login.no_service')
+            raise LoginFailed('login.no_service')
         return Identity(access.auth_token, endpoint.rstrip('/'), access.username, access.user_id,
                         access.project_name, access.project_id, tuple(access.role_names))
 
@@ -91,12 +91,12 @@ class Keystone:
 def _method(form, auth_url):
     """Return the keystoneauth plugin for a filled form.
 
-    :raises Refused: a field is empty.
+    :raises LoginFailed: a field is empty.
     """
     by_credential = bool(form.get('credential_id'))
     fields = CREDENTIAL_FIELDS if by_credential else FIELDS
     if not all(form.get(name) for name in fields):
-        raise Refused('login.incomplete')
+        raise LoginFailed('login.incomplete')
     if by_credential:
         return v3.ApplicationCredential(
             auth_url, application_credential_id=form['credential_id'],
@@ -106,7 +106,7 @@ def _method(form, auth_url):
                        project_domain_name=form['project_domain'])
 
 
-class Key:
+class KeyLogin:
     """Logs in every caller who has the key, always as the same user. For a standalone.
 
     :ivar key: the secret; it is part of the address that the standalone prints.
@@ -121,10 +121,10 @@ class Key:
     def log_in(self, form):
         """Return the Identity.
 
-        :raises Refused: the key is wrong.
+        :raises LoginFailed: the key is wrong.
         """
         if not secrets.compare_digest(form.get('key', '').encode(), self.key.encode()):
-            raise Refused('login.wrong_key')
+            raise LoginFailed('login.wrong_key')
         return self._identity
 
     def log_out(self, identity):

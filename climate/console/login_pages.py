@@ -33,7 +33,7 @@ def leave():
 def _log_in(method, form):
     try:
         identity = method.log_in(form)
-    except login.Refused as error:
+    except login.LoginFailed as error:
         return _form(method, form, str(error)), 401
     flask.session.begin({'identity': dataclasses.asdict(identity)})
     return flask.redirect(_local(form.get('next')))

@@ -26,15 +26,15 @@ def region(conf):
 
     :raises errors.ConfigurationError: its backend needs a Python module that is not installed.
     """
-    made = cache.create_region()
+    cache_region = cache.create_region()
     try:
-        cache.configure_cache_region(conf, made)
+        cache.configure_cache_region(conf, cache_region)
     except ImportError as error:
         raise errors.ConfigurationError(
             f'[cache] backend = "{conf.cache.backend}" needs the Python module {error.name}, which '
             'is not installed. The extra "memcached" of Climate installs that of '
             'dogpile.cache.memcached.') from error
-    return made
+    return cache_region
 
 
 class Session(dict, sessions.SessionMixin):

@@ -19,14 +19,14 @@ def all_texts():
 
 def text(key, **values):
     """Return the text of a key, with its {fields} replaced; the key itself if there is none."""
-    found = all_texts().get(key, key)
-    return found.format(**values) if values else found
+    template = all_texts().get(key, key)
+    return template.format(**values) if values else template
 
 
 def markup(key, **values):
     """Return the text of a key for a page; values that are no markup are escaped."""
-    found = markupsafe.escape(all_texts().get(key, key))
-    return found.format(**values) if values else found
+    template = markupsafe.escape(all_texts().get(key, key))
+    return template.format(**values) if values else template
 
 
 def moment(iso):

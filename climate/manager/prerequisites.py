@@ -42,7 +42,7 @@ def check(conf):
         bus.reach(conf, retries=0)
     except bus.LoginRefused:
         raise
-    except bus.Unreachable as error:
+    except bus.BusUnreachable as error:
         LOG.warning('The bus does not answer; the manager waits for it: %s', error)
     transport.connect_notifications(conf)
     transport.connect_to_nova(conf)

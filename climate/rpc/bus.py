@@ -23,15 +23,15 @@ _RETRIES = 2
 _REFUSED = (*pyamqp.Transport.channel_errors, amqp.NotAllowed)
 
 
-class Unreachable(Exception):
+class BusUnreachable(Exception):
     """The bus cannot be reached; the text says why."""
 
 
-class NoManager(Unreachable):
+class NoManagerQueue(BusUnreachable):
     """The bus has no queue for calls, because no manager has listened there yet."""
 
 
-class LoginRefused(Unreachable, errors.ConfigurationError):
+class LoginRefused(BusUnreachable, errors.ConfigurationError):
     """The bus refuses the login of transport_url."""
 
 
@@ -40,9 +40,9 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES, needs_manager: bool = F
 
     :param retries: how often a connection is tried again.
     :param needs_manager: check that there is a queue from which managers read calls.
-    :raises NoManager: there is none.
+    :raises NoManagerQueue: there is none.
     :raises LoginRefused: the user, the password or the virtual host is wrong.
-    :raises Unreachable: nobody answers there.
+    :raises BusUnreachable: nobody answers there.
     :raises errors.ConfigurationError: the URL is wrong.
     """
     internal = context.RequestContext.internal()
@@ -51,7 +51,7 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES, needs_manager: bool = F
         try:
             # It is sent without waiting for an answer.
             messaging.get_rpc_client(
-                connected, transport.target(conf), serializer=transport.Serializer(),
+                connected, transport.target(conf), serializer=transport.RpcSerializer(),
                 retry=retries, transport_options=messaging.TransportOptions(
                     at_least_once=needs_manager)).cast(internal, 'ping')
         finally:
@@ -61,9 +61,10 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES, needs_manager: bool = F
             f'[DEFAULT] transport_url: the login is refused: {error}. Correct its user, password '
             'or virtual host, or create them in RabbitMQ.') from error
     except messaging.MessageUndeliverable as error:
-        raise NoManager('[DEFAULT] transport_url: no manager has started at this bus') from error
+        raise NoManagerQueue(
+            '[DEFAULT] transport_url: no manager has started at this bus') from error
     except (messaging.MessagingException, kombu_exceptions.OperationalError) as error:
-        raise Unreachable(f'[DEFAULT] transport_url: it cannot be reached: {error}') from error
+        raise BusUnreachable(f'[DEFAULT] transport_url: it cannot be reached: {error}') from error
 
 
 class Bus:
@@ -78,7 +79,7 @@ class Bus:
         self._conf = conf
         self._client = messaging.get_rpc_client(
             transport.connect(conf), transport.target(conf),
-            serializer=transport.Serializer(), retry=_RETRIES)
+            serializer=transport.RpcSerializer(), retry=_RETRIES)
         # The client has registered this option.
         self._seconds = conf.rpc_response_timeout
         self._reached = False
@@ -91,12 +92,12 @@ class Bus:
         except messaging.MessagingTimeout as error:
             raise errors.ManagerSilent(seconds=timeout or self._seconds,
                                        where='it in a moment') from error
-        except NoManager as error:
+        except NoManagerQueue as error:
             raise errors.NoManager(retry_after=5) from error
         except (LoginRefused, *_REFUSED) as error:
             LOG.error('The bus refuses the login of [DEFAULT] transport_url: %s', error)
             raise errors.Overloaded(retry_after=5) from error
-        except (Unreachable, messaging.MessageDeliveryFailure,
+        except (BusUnreachable, messaging.MessageDeliveryFailure,
                 kombu_exceptions.OperationalError) as error:
             # oslo.messaging passes kombu's error on if it gets no connection.
             raise errors.Overloaded(retry_after=5) from error

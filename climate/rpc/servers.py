@@ -22,7 +22,7 @@ def serve(conf: cfg.ConfigOpts, name: str, endpoint: object) -> messaging.Messag
     transport.limit_prefetch(conf)
     server = messaging.get_rpc_server(
         connected, transport.target(conf, server=name), [endpoint],
-        executor=conf.manager.backend, serializer=transport.Serializer(),
+        executor=conf.manager.backend, serializer=transport.RpcSerializer(),
         access_policy=messaging.DefaultRPCAccessPolicy)
     server.start(override_pool_size=conf.manager.rpc_workers)
     return server

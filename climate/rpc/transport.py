@@ -15,7 +15,7 @@ ALLOWED_ERRORS = ['climate.errors']
 VERSION = '1.0'
 
 
-class Serializer(messaging.NoOpSerializer):  # type: ignore[misc]
+class RpcSerializer(messaging.NoOpSerializer):  # type: ignore[misc]
     """The serializer of the RequestContext and of the records in calls and answers.
 
     A call inside a process passes records unpacked. The receiver of a packed record knows its class

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The format of records on the bus: JSON-ready, with moments as ISO text."""
 from collections.abc import Callable
-from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
 import datetime
@@ -21,14 +20,15 @@ from climate.domain import records
 from climate.domain import subscriptions
 from climate.domain import texts
 from climate.domain import timeline
+from climate.domain import usability
 from climate.domain import usage_groups
 from climate.domain import utilisation
 from climate.domain import what_if
 
-# The modules of records that are fields of other records.
-_MODULES = tuple(each.__name__ for each in (
+# The modules of records.
+_MODULES = tuple(module.__name__ for module in (
     records, audit, availability, energy, forecast, health, maintenance, prices, subscriptions,
-    texts, timeline, usage_groups, utilisation, what_if))
+    texts, timeline, usability, usage_groups, utilisation, what_if))
 
 _Record = typing.TypeVar('_Record')
 _Reader = Callable[[Any], Any]
@@ -67,14 +67,15 @@ def unpack(cls: type[_Record], data: Any) -> _Record:
                   for name, value in data.items() if name in readers})
 
 
+@functools.cache
+def answer_reader(method: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Return a function that unpacks a packed answer by the annotation of a method's result."""
+    return _reader(typing.get_type_hints(method)['return'])
+
+
 def moment(data: Any) -> datetime.datetime | None:
     """Return the moment that `pack` made `data` from; None and moments are returned unchanged."""
     return datetime.datetime.fromisoformat(data) if isinstance(data, str) else data
-
-
-def unpack_all(cls: type[_Record], items: Iterable[Any]) -> list[_Record]:
-    """Return a list of records of class `cls` from packed ones."""
-    return [unpack(cls, item) for item in items]
 
 
 @functools.cache
@@ -116,6 +117,9 @@ def _reader(hint: Any) -> _Reader:
         if item is _unchanged:
             return item
         return lambda values: {key: item(value) for key, value in values.items()}
+    if typing.get_origin(hint) is list:
+        item = _reader(typing.get_args(hint)[0])
+        return list if item is _unchanged else lambda values: [item(value) for value in values]
     if typing.get_origin(hint) is tuple:
         parts = typing.get_args(hint)
         if parts[-1] is Ellipsis:

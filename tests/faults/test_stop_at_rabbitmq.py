@@ -36,7 +36,7 @@ def test_calls_that_arrive_during_a_stop_are_answered_by_the_other_manager(bus_c
     connected = transport.connect(bus_conf)
     client = messaging.get_rpc_client(
         connected, transport.target(bus_conf),
-        serializer=transport.Serializer()).prepare(timeout=60)
+        serializer=transport.RpcSerializer()).prepare(timeout=60)
     asked = context.RequestContext.internal()
     before = {client.call(asked, 'ping') for _ in range(4)}
     with futures.ThreadPoolExecutor(20) as pool:

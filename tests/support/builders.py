@@ -68,7 +68,7 @@ class Wire:
 
     def __init__(self, manager):
         self._manager = manager
-        self._serializer = transport.Serializer()
+        self._serializer = transport.RpcSerializer()
 
     def call(self, caller, method, timeout=None, **arguments):
         sent = {name: self._carried(value) for name, value in arguments.items()}

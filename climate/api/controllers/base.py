@@ -4,7 +4,6 @@ import collections.abc
 import dataclasses
 import functools
 import inspect
-from urllib import parse
 
 import pecan
 from pecan import rest
@@ -13,7 +12,6 @@ import webob.exc
 
 from climate import errors
 from climate import policy
-from climate.api import body
 from climate.api import error_names
 from climate.api import hooks
 from climate.api import queries
@@ -23,7 +21,6 @@ from climate.rpc import client
 
 _DRY_RUN = 'dry_run'
 _LONGEST_ID = 36
-_LONGEST_PROJECT = 255
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +54,13 @@ class Controller(rest.RestController):
     dry_runs: tuple[str, ...] = ()
     #: Parameters of GET that requests with a body may have, too, and that mean nothing there.
     ignored: tuple[str, ...] = ()
+    #: A clause about the path that "from REST 1.1 on" completes; None: REST 1.0 has the path.
+    since_1_1: str | None = None
+    #: Whether REST 1.0 is refused before policy is checked.
+    version_first = False
+
+    def __init__(self, parts):
+        self._parts = parts
 
     _handle_head = rest.RestController._handle_get
 
@@ -77,9 +81,9 @@ class Controller(rest.RestController):
 
     def _lookup_child(self, remainder):
         # pecan's own method returns any attribute, such as __class__.
-        found = getattr(self, remainder, None)
-        known = isinstance(found, rest.RestController) or util.iscontroller(found)
-        return found if known else None
+        attribute = getattr(self, remainder, None)
+        known = isinstance(attribute, rest.RestController) or util.iscontroller(attribute)
+        return attribute if known else None
 
     def _find_sub_controllers(self, remainder, request):
         # pecan's own method raises an error for other attributes.
@@ -107,12 +111,55 @@ class Controller(rest.RestController):
         known = (*self.ignored, *((_DRY_RUN,) if name in self.dry_runs else ()))
         if not hooks.is_lenient(request):
             queries.refuse_unknown(request, known)
-        elif _DRY_RUN in request.GET and body.flag(request, _DRY_RUN):
+        elif _DRY_RUN in request.GET and queries.flag(request, _DRY_RUN):
             raise errors.BadField(field=_DRY_RUN, reason=(
                 'REST 1.0 has no dry runs, so the change would be made: send '
                 '"OpenStack-API-Version: reservation 1.1".'))
         if request.GET.get(_DRY_RUN) == '':
             raise errors.BadField(field=_DRY_RUN, reason='it is empty: give true or false.')
+
+    def _authorized(self, req, rule, target=None):
+        """Return the caller if policy allows the request.
+
+        :raises Forbidden: policy does not allow it.
+        :raises NotFound: the request uses REST 1.0, which does not have this path.
+        """
+        caller = hooks.caller(req)
+        if not self.version_first:
+            self._parts.policy.authorize(caller, rule, target)
+        if self.since_1_1 is not None:
+            refuse_lenient(req, self.since_1_1)
+        if self.version_first:
+            self._parts.policy.authorize(caller, rule, target)
+        return caller
+
+    def _project(self, req, caller, rule):
+        """Return the id of the project that a query asks about; None: all projects.
+
+        :param rule: the rule for other projects than the caller's.
+        :raises Forbidden: the caller may see the own project only.
+        """
+        everything = queries.flag(req, 'all_projects')
+        project_id = queries.project_id(req) if 'project_id' in req.GET else None
+        if everything or project_id not in (None, caller.project_id):
+            self._parts.policy.authorize(caller, rule)
+        return project_id if everything or project_id else caller.project_id
+
+    def _page(self, req, name, fetch, render, marker=str, marker_of=lambda item: item.id):
+        """Return the answer of a list, {name: items}, with a link to the next page if there is one.
+
+        :param fetch: a function (marker or None, limit) that returns the items.
+        :param render: a function that returns the items as JSON-ready data.
+        :param marker: a function that parses the marker of the query.
+        :param marker_of: a function that returns the marker of the last item of the page.
+        """
+        limit, after = queries.page(req, self._parts.conf.api.max_limit, marker)
+        # One item more than the page has shows whether there is a next page.
+        items, more = queries.page_of(fetch(after, limit + 1), limit)
+        answer = {name: render(items)}
+        if more:
+            answer[f'{name}_links'] = queries.next_link(req, str(marker_of(items[-1])))
+        return answer
 
 
 @functools.cache
@@ -121,14 +168,20 @@ def _arguments(function):
     return inspect.getfullargspec(function).args[3:]
 
 
-def refuse_lenient(request, what):
+def refuse_lenient(request, clause):
     """Refuse a caller of REST 1.0.
 
-    :param what: a clause that "from REST 1.1 on" completes, such as "Services are listed".
+    :param clause: a clause that "from REST 1.1 on" completes, such as "Services are listed".
     :raises NotFound: the request uses REST 1.0.
     """
     if hooks.is_lenient(request):
-        raise errors.NotFound(f'{what} from REST 1.1 on.')
+        raise errors.NotFound(f'{clause} from REST 1.1 on.')
+
+
+def created(req, resp, path):
+    """Set the status and the Location of an answer to a POST that created an object."""
+    resp.status = 201
+    resp.headers['Location'] = f'{req.application_url}/v1/{path}'
 
 
 def refuse_long(text, error, name, **more):
@@ -137,63 +190,23 @@ def refuse_long(text, error, name, **more):
         raise error(**{name: text[:80]}, **more)
 
 
-def queried_project(request):
-    """Return the project_id of a query.
-
-    :raises BadField: the query has none, or it is too long.
-    """
-    project_id = request.GET.get('project_id')
-    if not project_id or len(project_id) > _LONGEST_PROJECT:
-        raise errors.BadField(field='project_id', reason=(
-            f'name the project that would use the reservation, in 1 to {_LONGEST_PROJECT} '
-            'characters: ?project_id=ID.'))
-    return project_id
-
-
 def resource_id(text, pool=error_names.HOST):
     """Parse the id of a resource into a number.
 
     :raises ResourceNotFound: no resource can have this id.
     """
-    number = row_number(text)
+    number = queries.row_number(text)
     if number is None:
         raise errors.ResourceNotFound(pool=pool, resource=text[:80])
     return number
 
 
-def row_number(text):
-    """Parse the id of a database row; None if no row can have this id."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+def entry_id(text):
+    """Parse the id of an entry of a history or a log, the marker of its pages.
 
-
-def page(request, most, marker=str):
-    """Parse (limit, marker) of the query of a list; the defaults are `most` and None.
-
-    :param marker: a function that parses the text of the marker.
-    :raises BadField: the limit is not a number, or below 1.
+    :raises BadField: no entry can have this id.
     """
-    limit = request.GET.get('limit', str(most))
-    if not (limit.isascii() and limit.isdigit() and int(limit[:10]) > 0):
-        raise errors.BadField(field='limit', reason=(
-            f'"{limit[:40]}" is not a number from 1 to {most}.'))
-    text = request.GET.get('marker')
-    return min(int(limit[:10]), most), marker(text) if text else None
-
-
-def shown(found, limit):
-    """Return (the items of a page, whether there is a next page).
-
-    :param found: up to one item more than the page may have. The last one is None if a limit of
-        bytes ends the page.
-    """
-    if found and found[-1] is None:
-        return found[:-1], True
-    return found[:limit], len(found) > limit
-
-
-def next_link(request, marker):
-    """Return the links to the next page, which begins after `marker`."""
-    # A parameter may be given several times.
-    others = [pair for pair in request.GET.items() if pair[0] != 'marker']
-    query = parse.urlencode([*others, ('marker', marker)])
-    return [{'rel': 'next', 'href': f'{request.path_url}?{query}'}]
+    number = queries.row_number(text)
+    if number is None:
+        raise errors.BadField(field='marker', reason=f'"{text[:40]}" is not the id of an entry.')
+    return number

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paths /v1/leases and /v1/leases/{id}/history."""
+"""The paths /v1/leases, /v1/leases/{id}/history and /v1/leases/{id}/swap."""
 import dataclasses
 
 from oslo_utils import uuidutils
 import pecan
 
 from climate import errors
-from climate.api import acquire_policy
 from climate.api import body
-from climate.api import criteria_policy
 from climate.api import delete_waits
 from climate.api import hooks
 from climate.api import lease_body
-from climate.api import operator_texts
+from climate.api import operations
+from climate.api import permissions
 from climate.api import queries
+from climate.api import reservation_schemas
 from climate.api import schemas
 from climate.api import times
 from climate.api import views
@@ -30,48 +30,88 @@ _FILTERS = ('limit', 'marker', 'sort', 'status', 'name', 'project_id', 'all_proj
 _LONGEST_ID = 36
 
 
+def paths(plugins):
+    """Return the operations on leases, {path: operations}.
+
+    :param plugins: {resource type: plugin class}; each adds the schema of its reservations.
+    """
+    with_reservations, operation = reservation_schemas.with_reservations, operations.operation
+    dry_run = operations.flag('dry_run')
+    return {
+        '/leases': {
+            'get': operation('List leases', query=[
+                *operations.paging(), *map(operations.query, ('sort', 'status', 'name',
+                                                              'project_id')),
+                operations.query('starts_before', format='moment'),
+                operations.query('ends_after', format='moment'),
+                operations.query('resource_id', pattern='^[0-9]{1,18}$'),
+                *map(operations.flag, ('all_projects', 'deleted', 'idle'))]),
+            'post': operation('Create a lease', with_reservations(
+                schemas.LEASE_CREATE[1], plugins, reservation_schemas.new), 201, [
+                    {'name': 'Idempotency-Key', 'in': 'header', 'schema': {
+                        'type': 'string', 'minLength': 1, 'maxLength': 255}}, dry_run], later=True),
+        },
+        '/leases/{id}': {
+            'parameters': [operations.ID],
+            'get': operation('Show a lease'),
+            'put': operation('Change a lease', with_reservations(
+                schemas.LEASE_UPDATE[1], plugins, reservation_schemas.changed),
+                query=[operations.IF_MATCH, dry_run]),
+            'delete': operation('Delete a lease', status=204, query=[operations.IF_MATCH]),
+        },
+        '/leases/{id}/history': {
+            'parameters': [operations.ID],
+            'get': operation('Show the history of a lease', query=operations.paging())},
+        '/leases/{id}/swap': {
+            'parameters': [operations.ID],
+            'post': operation('Swap a broken resource of a running lease', schemas.LEASE_SWAP[1],
+                              202, [operations.IF_MATCH])},
+    }
+
+
 class LeasesController(base.Controller):
     """Creates, lists, shows, changes and deletes leases."""
 
     dry_runs = ('post', 'put')
 
     def __init__(self, parts):
-        self._parts = parts
+        super().__init__(parts)
         self._waits = delete_waits.DeleteWaits(parts.manager, parts.conf.api)
         self.history = HistoryController(parts, self._visible)
         self.swap = SwapController(parts, self._visible, self._answer)
 
     @pecan.expose('json')
     def get_all(self, req, resp):
-        caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rules.GET)
+        caller, manager = self._authorized(req, rules.GET), self._parts.manager
+
+        def render(leases):
+            return [self._view(req, lease) for lease in leases]
+
         if hooks.is_lenient(req):
             everything = self._parts.policy.allows(caller, rules.ALL_PROJECTS)
             query = records.LeaseQuery(project_id=None if everything else caller.project_id)
-            found = self._parts.manager.list_leases(caller, query)
-            return {'leases': [self._view(req, lease) for lease in found]}
-        return self._page(req, caller)
+            return {'leases': render(manager.list_leases(caller, query))}
+        return self._page(req, 'leases', lambda marker, limit: manager.list_leases(
+            caller, self._query(req, caller, limit, marker)), render)
 
     @pecan.expose('json')
     def post(self, req, resp):
-        caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rules.POST)
-        asked = lease_body.request_of(req, self._parts)
-        acquire_policy.authorize(self._parts.policy, caller, asked.acquire)
-        if asked.idle_exempt:
-            self._parts.policy.authorize(caller, rules.EXEMPT_FROM_IDLE)
-        asked = dataclasses.replace(asked, hidden_criteria=criteria_policy.may_use_hidden(
-            self._parts.policy, req))
+        caller, policy = self._authorized(req, rules.POST), self._parts.policy
+        request = lease_body.request_of(req, self._parts)
+        permissions.authorize_acquisition(policy, caller, request.acquire)
+        if request.idle_exempt:
+            policy.authorize(caller, rules.EXEMPT_FROM_IDLE)
+        request = dataclasses.replace(request, hidden_criteria=self._may_use_hidden(req))
         lease_id = uuidutils.generate_uuid()
         address = f'{req.application_url}/v1/leases/{lease_id}'
         try:
-            lease = self._parts.manager.create_lease(caller, lease_id, asked)
+            lease = self._parts.manager.create_lease(caller, lease_id, request)
         except errors.ManagerSilent as error:
             raise errors.ManagerSilent(seconds=error.kwargs['seconds'], where=address,
                                        location=address) from error
         except errors.NotEnough as error:
-            raise acquire_policy.shown_to(self._parts.policy, caller, error) from error
-        if not asked.dry_run:
+            raise permissions.visible_refusal(policy, caller, error) from error
+        if not request.dry_run:
             resp.status = 202 if lease.acquire_type in acquire.LASTING else 201
             resp.headers['Location'] = f'{req.application_url}/v1/leases/{lease.id}'
         return self._answer(req, resp, lease)
@@ -86,13 +126,13 @@ class LeasesController(base.Controller):
         self._authorize(req, rules.PUT, lease)
         changes = dataclasses.replace(
             lease_body.changes_of(req, self._parts, lease),
-            hidden_criteria=criteria_policy.may_use_hidden(self._parts.policy, req))
+            hidden_criteria=self._may_use_hidden(req))
         if changes.idle_exempt not in (None, lease.idle_exempt):
             self._parts.policy.authorize(hooks.caller(req), rules.EXEMPT_FROM_IDLE)
         return self._answer(req, resp, self._update(req, lease_id, changes))
 
     def _update(self, req, lease_id, changes):
-        """Change a lease; at REST 1.0 wait first until its start, or another change, is done."""
+        """Change a lease; at REST 1.0 wait until its start, or another change, is done."""
         caller = hooks.caller(req)
         try:
             return self._parts.manager.update_lease(caller, lease_id, changes)
@@ -112,60 +152,53 @@ class LeasesController(base.Controller):
             self._waits.wait(req.environ, caller, lease)
         resp.status = 204
 
-    def _page(self, req, caller):
-        limit, marker = base.page(req, self._parts.conf.api.max_limit)
-        # One more than is shown tells whether there is a next page.
-        query = self._query(req, caller, limit + 1, marker)
-        found, more = base.shown(self._parts.manager.list_leases(caller, query), limit)
-        answer = {'leases': [self._view(req, lease) for lease in found]}
-        if more:
-            answer['leases_links'] = base.next_link(req, found[-1].id)
-        return answer
-
     def _query(self, req, caller, limit, marker):
         queries.refuse_unknown(req, _FILTERS, repeatable=('status',))
-        asked = req.GET
-        project_id = asked.get('project_id', caller.project_id)
-        everything = body.flag(req, 'all_projects')
-        deleted = body.flag(req, 'deleted')
+        given = req.GET
+        project_id = given.get('project_id', caller.project_id)
+        everything = queries.flag(req, 'all_projects')
+        deleted = queries.flag(req, 'deleted')
         if everything or deleted or project_id != caller.project_id:
             self._parts.policy.authorize(caller, rules.ALL_PROJECTS)
         if everything:
-            project_id = asked.get('project_id')
-        status = ','.join(asked.getall('status')) if 'status' in asked else None
+            project_id = given.get('project_id')
+        status = ','.join(given.getall('status')) if 'status' in given else None
         if status is not None:
             status_words.all_selected(status)
-        resource = asked.get('resource_id')
+        resource = given.get('resource_id')
         return records.LeaseQuery(
-            project_id=project_id, status=status, name=asked.get('name'),
-            starts_before=self._moment(asked, 'starts_before'),
-            ends_after=self._moment(asked, 'ends_after'),
+            project_id=project_id, status=status, name=given.get('name'),
+            starts_before=self._moment(given, 'starts_before'),
+            ends_after=self._moment(given, 'ends_after'),
             resource_id=base.resource_id(resource) if resource else None, deleted=deleted,
-            idle=body.flag(req, 'idle'),
-            sort=_sort(asked.get('sort', 'created_at')), limit=limit, marker=marker,
+            idle=queries.flag(req, 'idle'),
+            sort=_sort(given.get('sort', 'created_at')), limit=limit, marker=marker,
             most_bytes=self._parts.conf.api.max_page_bytes)
 
-    def _moment(self, asked, name):
-        return times.asked(name, asked[name], self._parts.clock()) if name in asked else None
+    def _moment(self, given, name):
+        return times.asked(name, given[name], self._parts.clock()) if name in given else None
+
+    def _may_use_hidden(self, req):
+        return permissions.may_use_hidden_criteria(
+            self._parts.policy, hooks.caller(req), hooks.is_lenient(req))
 
     def _visible(self, req, lease_id):
         """Get a lease that the caller may see.
 
         :raises LeaseNotFound: the lease does not exist, or is hidden from this caller.
-        :raises Forbidden: the lease is of the caller's project, but the roles do not allow to see
-            leases.
+        :raises Forbidden: the lease is of the caller's project, but the caller's roles do not allow
+            to see leases.
         """
         caller = hooks.caller(req)
         if len(lease_id) > _LONGEST_ID:
             raise errors.LeaseNotFound(lease_id=lease_id[:80])
         lease = self._parts.manager.get_lease(caller, lease_id)
-        mine = lease.project_id == caller.project_id
         hidden = lease.deleted_at is not None and (
             hooks.is_lenient(req) or not self._parts.policy.allows(caller, rules.ALL_PROJECTS))
         if not hidden:
             if self._parts.policy.allows(caller, rules.GET, _target(lease)):
                 return lease
-            if mine:
+            if lease.project_id == caller.project_id:
                 raise errors.Forbidden(action=rules.GET)
         raise errors.LeaseNotFound(lease_id=lease_id[:80])
 
@@ -173,13 +206,13 @@ class LeasesController(base.Controller):
         self._parts.policy.authorize(hooks.caller(req), rule, _target(lease))
 
     def _view(self, req, lease):
-        # Policy is asked only if the lease has something to hide.
+        # Policy is checked only if the lease has something to hide.
         caller, policy = hooks.caller(req), self._parts.policy
-        permissions = views.Permissions(
+        visible = views.Permissions(
             moves=lease.acquisition is not None and policy.allows(caller, rules.GET_MOVES),
-            texts=lease.reason is not None and operator_texts.may_read(policy, caller))
+            texts=lease.reason is not None and permissions.reads_operator_texts(policy, caller))
         return self._parts.views.lease(lease, hooks.is_lenient(req), self._parts.clock(),
-                                       permissions)
+                                       visible)
 
     def _answer(self, req, resp, lease):
         if not hooks.is_lenient(req):
@@ -194,25 +227,20 @@ class HistoryController(base.Controller):
     """
 
     def __init__(self, parts, visible):
-        self._parts = parts
+        super().__init__(parts)
         self._visible = visible
 
     @pecan.expose('json')
     def get_all(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         base.refuse_lenient(req, 'The history of a lease is served')
-        caller = hooks.caller(req)
-        limit, marker = base.page(req, self._parts.conf.api.max_limit, _entry_id)
-        # One more than is shown tells whether there is a next page.
-        found, more = base.shown(self._parts.manager.lease_history(
-            caller, lease.id, marker, limit + 1, self._parts.conf.api.max_page_bytes), limit)
-        permissions = views.Permissions(
-            moves=self._parts.policy.allows(caller, rules.GET_MOVES),
-            texts=operator_texts.may_read(self._parts.policy, caller))
-        answer = {'history': views.history(found, permissions)}
-        if more:
-            answer['history_links'] = base.next_link(req, str(found[-1].id))
-        return answer
+        caller, policy = hooks.caller(req), self._parts.policy
+        visible = views.Permissions(moves=policy.allows(caller, rules.GET_MOVES),
+                                    texts=permissions.reads_operator_texts(policy, caller))
+        return self._page(
+            req, 'history', lambda marker, limit: self._parts.manager.lease_history(
+                caller, lease.id, marker, limit, self._parts.conf.api.max_page_bytes),
+            lambda lines: views.history(lines, visible), base.entry_id)
 
 
 class SwapController(base.Controller):
@@ -223,7 +251,7 @@ class SwapController(base.Controller):
     """
 
     def __init__(self, parts, visible, answer):
-        self._parts = parts
+        super().__init__(parts)
         self._visible = visible
         self._answer = answer
 
@@ -247,18 +275,6 @@ class SwapController(base.Controller):
 
 def _target(lease):
     return {'project_id': lease.project_id, 'user_id': lease.user_id}
-
-
-def _entry_id(text):
-    """Parse the id of an entry of a history.
-
-    :raises BadField: no entry can have this id.
-    """
-    number = base.row_number(text)
-    if number is None:
-        raise errors.BadField(field='marker', reason=(
-            f'"{text[:40]}" is not the id of an entry of the history.'))
-    return number
 
 
 def _sort(text):

@@ -6,8 +6,7 @@ import pecan
 
 from climate import errors
 from climate.api import body
-from climate.api import health_view
-from climate.api import hooks
+from climate.api import operations
 from climate.api import queries
 from climate.api import schemas
 from climate.api import times
@@ -16,48 +15,55 @@ from climate.domain import maintenance
 from climate.policies import maintenances as rules
 
 _FILTERS = ('limit', 'marker')
+PATHS = {
+    '/maintenances': {
+        'get': operations.operation('List the maintenances that are not over',
+                                    query=operations.paging()),
+        'post': operations.operation('Plan a maintenance, or preview it',
+                                     schemas.MAINTENANCE_CREATE[1], 201,
+                                     [operations.flag('dry_run')])},
+    '/maintenances/{id}': {
+        'parameters': [operations.ID],
+        'get': operations.operation('Show a maintenance with the leases in its way'),
+        'delete': operations.operation('Delete a maintenance', status=204)},
+}
 
 
 class MaintenancesController(base.Controller):
     """Plans, previews, lists, shows and deletes maintenances."""
 
     dry_runs = ('post',)
-
-    def __init__(self, parts):
-        self._parts = parts
+    since_1_1 = 'Maintenances are served'
 
     @pecan.expose('json')
     def get_all(self, req, resp):
         caller = self._authorized(req, rules.GET)
         queries.refuse_unknown(req, _FILTERS)
-        limit, marker = base.page(req, self._parts.conf.api.max_limit)
-        if marker is not None:
-            base.refuse_long(marker, errors.MaintenanceNotFound, 'maintenance_id')
-        # One more than is shown tells whether there is a next page.
-        found, more = base.shown(self._parts.manager.list_maintenances(
-            caller, marker, limit + 1, self._parts.conf.api.max_page_bytes), limit)
-        answer = {'maintenances': [health_view.maintenance(each) for each in found]}
-        if more:
-            answer['maintenances_links'] = base.next_link(req, found[-1].id)
-        return answer
+
+        def fetch(marker, limit):
+            base.refuse_long(marker or '', errors.MaintenanceNotFound, 'maintenance_id')
+            return self._parts.manager.list_maintenances(
+                caller, marker, limit, self._parts.conf.api.max_page_bytes)
+
+        return self._page(req, 'maintenances', fetch,
+                          lambda planned: [_shown(maintenance) for maintenance in planned])
 
     @pecan.expose('json')
     def post(self, req, resp):
         caller = self._authorized(req, rules.POST)
-        asked = _request(body.read(req, schemas.MAINTENANCE_CREATE,
-                                   self._parts.conf.api.max_body_bytes),
-                         body.flag(req, 'dry_run'), self._parts.clock())
-        made = self._parts.manager.create_maintenance(caller, asked)
-        if not asked.dry_run:
-            resp.status = 201
-            resp.headers['Location'] = f'{req.application_url}/v1/maintenances/{made.id}'
-        return {'maintenance': health_view.maintenance(made, with_leases=True)}
+        request = _request(body.read(req, schemas.MAINTENANCE_CREATE,
+                                     self._parts.conf.api.max_body_bytes),
+                           queries.flag(req, 'dry_run'), self._parts.clock())
+        planned = self._parts.manager.create_maintenance(caller, request)
+        if not request.dry_run:
+            base.created(req, resp, f'maintenances/{planned.id}')
+        return {'maintenance': _shown(planned, with_leases=True)}
 
     @pecan.expose('json')
     def get_one(self, req, resp, maintenance_id):
         caller = self._authorized(req, rules.GET)
         base.refuse_long(maintenance_id, errors.MaintenanceNotFound, 'maintenance_id')
-        return {'maintenance': health_view.maintenance(
+        return {'maintenance': _shown(
             self._parts.manager.get_maintenance(caller, maintenance_id), with_leases=True)}
 
     @pecan.expose('json')
@@ -67,17 +73,11 @@ class MaintenancesController(base.Controller):
         self._parts.manager.delete_maintenance(caller, maintenance_id)
         resp.status = 204
 
-    def _authorized(self, req, rule):
-        caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rule)
-        base.refuse_lenient(req, 'Maintenances are served')
-        return caller
-
 
 def _request(data, dry_run, now):
     """Return the maintenance.Request of a body.
 
-    :raises BadField: it names its resources in no way, or in several.
+    :raises BadField: it names its resources in no way, or in several ways.
     """
     ways = [name for name in ('hosts', 'resources', 'criteria') if name in data]
     if len(ways) != 1:
@@ -97,3 +97,26 @@ def _request(data, dry_run, now):
         else json.dumps(criteria),
         running=data.get('running', maintenance.LEFT), notice_minutes=-(-notice // 60),
         rule=data.get('rrule'), dry_run=dry_run)
+
+
+def _shown(planned, with_leases=False):
+    """Render a Maintenance.
+
+    :param with_leases: whether the answer has the leases that it affects.
+    """
+    view = {
+        'id': planned.id, 'pool': planned.pool, 'start': times.shown(planned.start),
+        'end': times.shown(planned.end), 'reason': planned.reason, 'running': planned.running,
+        'notice_minutes': planned.notice_minutes, 'rrule': planned.rule,
+        'deleting': planned.closing,
+        'created_at': times.shown(planned.created_at),
+        'resources': [{'id': str(key), 'name': name}
+                      for key, name in zip(planned.resource_ids, planned.names, strict=True)],
+        'windows': [{'start': times.shown(window.start), 'end': times.shown(window.end),
+                     'state': window.state} for window in planned.windows]}
+    if with_leases:
+        view['leases'] = [{
+            'lease_id': lease.lease_id, 'project_id': lease.project_id, 'what': lease.what,
+            'why': lease.why, 'window_start': times.shown(lease.window_start),
+            'resources': [str(key) for key in lease.resource_ids]} for lease in planned.affected]
+    return view

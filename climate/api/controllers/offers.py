@@ -3,25 +3,32 @@
 import pecan
 
 from climate import errors
-from climate.api import hooks
+from climate.api import operations
 from climate.api import views
 from climate.api.controllers import base
 from climate.policies import offers as rules
+
+PATHS = {
+    '/offers': {'get': operations.operation('List the offers held for the project')},
+    '/offers/{id}': {
+        'parameters': [operations.ID],
+        'get': operations.operation('Show an offer'),
+        'delete': operations.operation('Release an offer', status=204)},
+}
 
 
 class OffersController(base.Controller):
     """Lists, shows and releases the offers of the caller's project.
 
-    POST /v1/availability makes offers; POST /v1/leases takes one.
+    POST /v1/availability creates offers; POST /v1/leases takes one.
     """
 
-    def __init__(self, parts):
-        self._parts = parts
+    since_1_1 = 'Offers are served'
 
     @pecan.expose('json')
     def get_all(self, req, resp):
         caller = self._authorized(req, rules.GET)
-        return {'offers': [views.offer(each) for each in self._parts.manager.list_offers(caller)]}
+        return {'offers': [views.offer(offer) for offer in self._parts.manager.list_offers(caller)]}
 
     @pecan.expose('json')
     def get_one(self, req, resp, offer_id):
@@ -35,9 +42,3 @@ class OffersController(base.Controller):
         base.refuse_long(offer_id, errors.OfferNotFound, 'offer_id')
         self._parts.manager.delete_offer(caller, offer_id)
         resp.status = 204
-
-    def _authorized(self, req, rule):
-        caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rule)
-        base.refuse_lenient(req, 'Offers are served')
-        return caller

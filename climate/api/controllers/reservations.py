@@ -5,23 +5,36 @@ import pecan
 from climate import errors
 from climate.api import body
 from climate.api import hooks
+from climate.api import operations
+from climate.api import queries
 from climate.api import schemas
 from climate.api import views
 from climate.api.controllers import base
 from climate.policies import leases as lease_rules
 from climate.policies import reservations as rules
 
+PATHS = {
+    '/reservations/{id}': {
+        'parameters': [operations.ID],
+        'put': operations.operation('Set the server that a reservation leases',
+                                    schemas.RESERVATION_BIND[1])},
+    '/reservations/{id}/hosts': {
+        'parameters': [operations.ID],
+        'get': operations.operation(
+            'Show the hosts on which a project may use a reservation now',
+            query=[operations.PROJECT])},
+}
+
 
 class ReservationsController(base.Controller):
     """Sets the server that a reservation leases; all else is done at /v1/leases."""
 
     def __init__(self, parts):
-        self._parts = parts
-        self._limit = parts.conf.api.max_body_bytes
+        super().__init__(parts)
         self.hosts = ReservationHostsController(parts)
 
     def get(self, req, resp, reservation_id):
-        """Not served: tells pecan that one id precedes the controllers below this one."""
+        """Show pecan that one id precedes the controllers below this one; it is not served."""
 
     @pecan.expose('json')
     def put(self, req, resp, reservation_id):
@@ -29,11 +42,13 @@ class ReservationsController(base.Controller):
         caller = hooks.caller(req)
         lease = self._visible(caller, reservation_id)
         self._parts.policy.authorize(caller, rules.PUT, {'project_id': lease.project_id})
-        asked = body.read(req, schemas.RESERVATION_BIND, self._limit)
-        bound = self._parts.manager.bind_reservation(caller, reservation_id,
-                                                     asked['resource_id'])
-        [reservation] = [each for each in bound.reservations if each.id == reservation_id]
-        return {'reservation': self._parts.views.reservation(reservation)}
+        request = body.read(req, schemas.RESERVATION_BIND,
+                            self._parts.conf.api.max_body_bytes)
+        lease = self._parts.manager.bind_reservation(caller, reservation_id,
+                                                     request['resource_id'])
+        [bound] = [reservation for reservation in lease.reservations
+                   if reservation.id == reservation_id]
+        return {'reservation': self._parts.views.reservation(bound)}
 
     def _visible(self, caller, reservation_id):
         """Get the lease of a reservation that the caller may see.
@@ -51,15 +66,12 @@ class ReservationsController(base.Controller):
 class ReservationHostsController(base.Controller):
     """Shows whether a project may use the reservation now, and on which hosts."""
 
-    def __init__(self, parts):
-        self._parts = parts
+    since_1_1 = 'The hosts of a reservation are shown'
 
     @pecan.expose('json')
     def get_all(self, req, resp, reservation_id):
-        caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rules.GET_HOSTS)
-        base.refuse_lenient(req, 'The hosts of a reservation are shown')
-        project_id = base.queried_project(req)
+        caller = self._authorized(req, rules.GET_HOSTS)
+        project_id = queries.project_id(req)
         base.refuse_long(reservation_id, errors.ReservationNotFound, 'reservation_id')
-        found = self._parts.manager.reservation_hosts(caller, reservation_id, project_id)
-        return {'reservation': views.usability(found)}
+        return {'reservation': views.usability(
+            self._parts.manager.reservation_hosts(caller, reservation_id, project_id))}

@@ -8,11 +8,12 @@ from pecan import routing
 from climate import errors
 from climate.api import body
 from climate.api import hooks
+from climate.api import permissions
+from climate.api import queries
 from climate.api import schemas
 from climate.api import serializers
 from climate.api import times
 from climate.api import views
-from climate.api import visible_resources
 from climate.api.controllers import base
 from climate.domain import sleep
 from climate.plugins import registry
@@ -23,6 +24,7 @@ class ResourcesController(base.Controller):
     """Routes to one controller for each enabled pool."""
 
     def __init__(self, parts):
+        # Without the parts, because every attribute is the controller of a pool.
         vars(self).update({name: PoolController(parts, serializers.ResourceSerializer(pool))
                            for name, pool in parts.pools.items()})
 
@@ -43,31 +45,24 @@ class PoolPartController(base.Controller):
     :param serializer: a ``serializers.ResourceSerializer``.
     """
 
+    version_first = True
+
     def __init__(self, parts, serializer):
-        self._parts = parts
+        super().__init__(parts)
         self._serializer = serializer
+        if serializer.since_1_1:
+            self.since_1_1 = 'Pools are served'
         self._manager = parts.manager
         self._limit = parts.conf.api.max_body_bytes
-
-    def _authorized(self, req, rule):
-        """Return the caller if policy allows the request.
-
-        :raises NotFound: the REST version of the request does not have this path.
-        :raises Forbidden: policy says no.
-        """
-        if self._serializer.since_1_1:
-            base.refuse_lenient(req, 'Pools are served')
-        caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rule)
-        return caller
 
     def _id(self, text):
         return base.resource_id(text, self._serializer.pool)
 
-    def _views(self, req, found):
-        """Render Resources, each with what the caller may read of it."""
-        found = visible_resources.of(self._parts, hooks.caller(req), self._serializer.pool, found)
-        return [self._serializer.resource(each, hooks.is_lenient(req)) for each in found]
+    def _views(self, req, resources):
+        """Render Resources, each with the fields that the caller may read."""
+        return [self._serializer.resource(resource, hooks.is_lenient(req))
+                for resource in permissions.visible_resources(
+                    self._parts, hooks.caller(req), self._serializer.pool, resources)]
 
     def _shown(self, req, resource):
         return {self._serializer.one: self._views(req, [resource])[0]}
@@ -80,29 +75,25 @@ class ViewController(PoolPartController):
     def get_all(self, req, resp):
         caller, serializer = self._authorized(req, self._serializer.rules.get), self._serializer
         if hooks.is_lenient(req):
-            found = self._manager.list_resources(caller, serializer.pool)
-            return {serializer.many: self._views(req, found)}
-        limit, marker = base.page(req, self._parts.conf.api.max_limit, self._id)
-        # One more than is shown tells whether there is a next page.
-        found, more = base.shown(self._manager.list_resources(
-            caller, serializer.pool, marker, limit + 1, self._parts.conf.api.max_page_bytes), limit)
-        answer = {serializer.many: self._views(req, found)}
-        if more:
-            answer[f'{serializer.many}_links'] = base.next_link(req, str(found[-1].id))
-        return answer
+            return {serializer.many: self._views(
+                req, self._manager.list_resources(caller, serializer.pool))}
+        return self._page(
+            req, serializer.many, lambda marker, limit: self._manager.list_resources(
+                caller, serializer.pool, marker, limit, self._parts.conf.api.max_page_bytes),
+            lambda resources: self._views(req, resources), self._id)
 
     @pecan.expose('json')
     def post(self, req, resp):
         caller, serializer = self._authorized(req, self._serializer.rules.create), self._serializer
         name, properties, fields = serializer.enrolment(
             body.read(req, serializer.create_schemas, self._limit))
-        enrolled = caller, serializer.pool, name, properties, fields
+        arguments = caller, serializer.pool, name, properties, fields
         try:
             if serializer.is_range(name, fields):
-                made = self._manager.create_resources(*enrolled)
-                answer = {serializer.many: self._views(req, made)}
+                answer = {serializer.many: self._views(
+                    req, self._manager.create_resources(*arguments))}
             else:
-                answer = self._shown(req, self._manager.create_resource(*enrolled))
+                answer = self._shown(req, self._manager.create_resource(*arguments))
         except errors.BadField as error:
             raise serializer.renamed(error) from error
         resp.status = 201
@@ -160,11 +151,12 @@ class PropertiesController(PoolPartController):
     @pecan.expose('json')
     def get_all(self, req, resp):
         caller = self._authorized(req, self._serializer.rules.get_properties)
-        found = self._manager.list_properties(caller, self._serializer.pool)
-        if not (_asked(req, 'all') and self._parts.policy.allows(caller, base_rules.ADMIN_RULE)):
-            found = [each for each in found if not each.private]
-        detail = _asked(req, 'detail')
-        return {'resource_properties': [views.property_in_list(each, detail) for each in found]}
+        properties = self._manager.list_properties(caller, self._serializer.pool)
+        if not (_flag(req, 'all') and self._parts.policy.allows(caller, base_rules.ADMIN_RULE)):
+            properties = [prop for prop in properties if not prop.private]
+        detail = _flag(req, 'detail')
+        return {'resource_properties': [views.property_in_list(prop, detail)
+                                        for prop in properties]}
 
     @pecan.expose('json')
     def patch(self, req, resp, name):
@@ -174,7 +166,7 @@ class PropertiesController(PoolPartController):
         return {'resource_property': self._serializer.property(changed, hooks.is_lenient(req))}
 
     def _change(self, caller, name, private, is_twin):
-        """Change the property whose name, or the beginning of it before ".json", is in the path."""
+        """Change the property whose name, perhaps without its ending ".json", is in the path."""
         if is_twin:
             with contextlib.suppress(errors.PropertyNotFound):
                 return self._manager.update_property(
@@ -190,19 +182,19 @@ class AllocationsController(PoolPartController):
         caller = self._authorized(req, self._serializer.rules.get_allocations)
         pool, filters = self._serializer.pool, self._filters(req, caller)
         if hooks.is_lenient(req):
-            found = self._manager.list_allocations(caller, pool, **filters)
-            return {'allocations': [self._view(req, *each) for each in found]}
-        limit, marker = base.page(req, self._parts.conf.api.max_limit, _place)
-        found, following = self._manager.page_of_allocations(caller, pool, limit, marker, **filters)
-        answer = {'allocations': [self._view(req, *each) for each in found]}
+            pairs = self._manager.list_allocations(caller, pool, **filters)
+            return {'allocations': [self._view(req, *pair) for pair in pairs]}
+        limit, marker = queries.page(req, self._parts.conf.api.max_limit, _place)
+        pairs, following = self._manager.page_of_allocations(caller, pool, limit, marker, **filters)
+        answer = {'allocations': [self._view(req, *pair) for pair in pairs]}
         if following is not None:
-            answer['allocations_links'] = base.next_link(req, '.'.join(map(str, following)))
+            answer['allocations_links'] = queries.next_link(req, '.'.join(map(str, following)))
         return answer
 
     def _filters(self, req, caller):
         """Return the filters of the query, {name: id or None}.
 
-        :raises NotFound: there is no such lease or reservation. REST 1.0 does not ask.
+        :raises NotFound: there is no such lease or reservation. REST 1.0 does not check that.
         """
         filters = {name: req.GET.get(name) for name in ('lease_id', 'reservation_id')}
         if not hooks.is_lenient(req):
@@ -223,10 +215,10 @@ class AllocationController(AllocationsController):
     @pecan.expose('json')
     def get_all(self, req, resp, resource_id):
         caller = self._authorized(req, self._serializer.rules.get_allocations)
-        [found] = self._manager.list_allocations(
+        [pair] = self._manager.list_allocations(
             caller, self._serializer.pool, resource_id=self._id(resource_id),
             **self._filters(req, caller))
-        return {'allocation': self._view(req, *found)}
+        return {'allocation': self._view(req, *pair)}
 
 
 class CalendarController(PoolPartController):
@@ -237,18 +229,13 @@ class CalendarController(PoolPartController):
         base.refuse_lenient(req, 'Calendars are served')
         caller = self._authorized(req, self._serializer.rules.get_calendar)
         now = self._parts.clock()
-        limit, marker = base.page(req, self._parts.conf.api.max_limit,
-                                  lambda text: times.asked('marker', text, now))
         start, end = (times.asked(name, req.GET[name], now) if name in req.GET else None
                       for name in ('start', 'end'))
-        # One more than is shown tells whether there is a next page.
-        found = self._manager.pool_calendar(caller, self._serializer.pool, marker or start, end,
-                                            limit + 1)
-        answer = {'calendar': [views.calendar_span(each) for each in found[:limit]]}
-        if len(found) > limit:
-            last = found[limit - 1]
-            answer['calendar_links'] = base.next_link(req, times.shown(last.end))
-        return answer
+        return self._page(
+            req, 'calendar', lambda marker, limit: self._manager.pool_calendar(
+                caller, self._serializer.pool, marker or start, end, limit),
+            lambda spans: list(map(views.calendar_span, spans)),
+            lambda text: times.asked('marker', text, now), lambda last: times.shown(last.end))
 
 
 class PowerController(PoolPartController):
@@ -259,10 +246,10 @@ class PowerController(PoolPartController):
         base.refuse_lenient(req, 'The power of resources is changed')
         caller = self._authorized(req, self._serializer.rules.set_power)
         data = body.read(req, schemas.POWER, self._limit)
-        found = self._manager.set_power(caller, self._serializer.pool, self._id(resource_id),
-                                        data['state'] == sleep.AWAKE)
+        resource = self._manager.set_power(caller, self._serializer.pool, self._id(resource_id),
+                                           data['state'] == sleep.AWAKE)
         resp.status = 202
-        return self._shown(req, found)
+        return self._shown(req, resource)
 
 
 def _place(text):
@@ -270,15 +257,15 @@ def _place(text):
 
     :raises BadField: no page ends there.
     """
-    numbers = [base.row_number(part) for part in text.split('.')]
+    numbers = [queries.row_number(part) for part in text.split('.')]
     if len(numbers) not in (1, 3) or None in numbers:
         raise errors.BadField(field='marker', reason=(
             f'"{text[:40]}" is not the marker of a page; take it from the link to the next page.'))
     return numbers
 
 
-def _asked(req, name):
+def _flag(req, name):
     """Read a boolean of the query; at REST 1.0 all but "", "false", "0" and "no" is True."""
     if not hooks.is_lenient(req):
-        return body.flag(req, name)
+        return queries.flag(req, name)
     return req.GET.get(name, '').lower() not in ('', 'false', '0', 'no')

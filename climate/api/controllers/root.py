@@ -12,10 +12,10 @@ from climate.api import serializers
 from climate.api.controllers import audit
 from climate.api.controllers import availability
 from climate.api.controllers import energy
-from climate.api.controllers import forecast
 from climate.api.controllers import leases
 from climate.api.controllers import maintenances
 from climate.api.controllers import offers
+from climate.api.controllers import plans
 from climate.api.controllers import price_books
 from climate.api.controllers import reservations
 from climate.api.controllers import resources
@@ -25,7 +25,6 @@ from climate.api.controllers import statements
 from climate.api.controllers import subscriptions
 from climate.api.controllers import timeline
 from climate.api.controllers import usage
-from climate.api.controllers import what_if
 from climate.plugins import registry
 
 
@@ -62,7 +61,7 @@ class V1Controller:
         self.calendars = subscriptions.CalendarsController(parts)
         self.audit = audit.AuditController(parts)
         self.services = services.ServicesController(parts)
-        self.forecast = forecast.ForecastController(parts)
+        self.forecast = plans.ForecastController(parts)
         self.availability = availability.AvailabilityController(parts)
         self.timeline = timeline.TimelineController(parts)
         self.usage = usage.UsageController(parts)
@@ -72,7 +71,7 @@ class V1Controller:
         self._plugins = parts.plugins
         self.statements = statements.StatementsController(parts)
         # Python has no attribute syntax for a name with a dash.
-        setattr(self, 'what-if', what_if.WhatIfController(parts))
+        setattr(self, 'what-if', plans.WhatIfController(parts))
         setattr(self, 'price-books', price_books.PriceBooksController(parts))
         setattr(self, 'os-hosts', resources.PoolController(parts, os_hosts.HostSerializer()))
         for path, pool in registry.views_of(parts.pools).items():

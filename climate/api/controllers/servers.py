@@ -3,34 +3,38 @@
 import pecan
 
 from climate import errors
-from climate.api import hooks
+from climate.api import operations
+from climate.api import queries
 from climate.api import views
 from climate.api.controllers import base
 from climate.policies import servers as rules
+
+PATHS = {'/servers/{id}/hosts': {
+    'parameters': [operations.ID],
+    'get': operations.operation('Show the hosts that a leased server may use now',
+                                query=[operations.PROJECT])}}
 
 
 class ServersController(base.Controller):
     """Routes to the hosts of a server; Nova serves all else about servers."""
 
     def __init__(self, parts):
+        super().__init__(parts)
         self.hosts = ServerHostsController(parts)
 
     def get(self, req, resp, server_id):
-        """Not served: tells pecan that one id precedes the controllers below this one."""
+        """Show pecan that one id precedes the controllers below this one; it is not served."""
 
 
 class ServerHostsController(base.Controller):
     """Shows the hosts on which a leased server may be placed now."""
 
-    def __init__(self, parts):
-        self._parts = parts
+    since_1_1 = 'The hosts of a server are served'
 
     @pecan.expose('json')
     def get_all(self, req, resp, server_id):
-        caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rules.GET_HOSTS)
-        base.refuse_lenient(req, 'The hosts of a server are served')
-        project_id = base.queried_project(req)
+        caller = self._authorized(req, rules.GET_HOSTS)
+        project_id = queries.project_id(req)
         base.refuse_long(server_id, errors.TargetGone, 'target_id', kind='server')
-        found = self._parts.manager.server_hosts(caller, server_id, project_id)
-        return {'reservation': views.usability(found)}
+        return {'reservation': views.usability(
+            self._parts.manager.server_hosts(caller, server_id, project_id))}

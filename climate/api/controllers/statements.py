@@ -6,10 +6,10 @@ import re
 import pecan
 
 from climate import errors
-from climate.api import body
-from climate.api import hooks
+from climate.api import operations
 from climate.api import price_view
 from climate.api import queries
+from climate.api import usage_request
 from climate.api import usage_view
 from climate.api.controllers import base
 from climate.domain import ledger
@@ -19,70 +19,78 @@ from climate.policies import statements as rules
 #: The parameters of the query of both routes.
 FILTERS = ('month', 'project_id', 'all_projects', 'lease_id', 'format', 'limit', 'marker')
 _MONTH = re.compile('(19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]|1[0-2])')
-# Without a month, the list has the statements of so many days.
+# Without a month, the list has the statements of this time.
 _SHOWN = datetime.timedelta(days=365)
 _LONGEST = 255
+
+_IN_PATH = '^[2-9][0-9]{3}-(0[1-9]|1[0-2])$'
+_PARAMETERS = [
+    *operations.paging(), operations.query('project_id', minLength=1, maxLength=255),
+    operations.flag('all_projects'), operations.query('lease_id', minLength=1, maxLength=36),
+    operations.query('format', enum=list(usage_request.FORMATS))]
+PATHS = {
+    '/statements': {'get': operations.operation(
+        'List statements by month and project',
+        query=[operations.query('month', pattern=_IN_PATH), *_PARAMETERS])},
+    '/statements/{id}': {
+        'parameters': [operations.in_path(pattern=_IN_PATH)],
+        'get': operations.operation('Show the lines of the statements of a month',
+                                    query=_PARAMETERS)},
+}
 
 
 class StatementsController(base.Controller):
     """Lists statements; the lines of one month are below its name."""
 
-    def __init__(self, parts):
-        self._parts = parts
+    since_1_1 = 'Statements are served'
 
     @pecan.expose('json')
     def get_all(self, req, resp):
-        caller, project_id = self._asked(req, FILTERS)
+        caller, project_id = self._read(req, FILTERS)
         as_csv = usage_view.wants_csv(req)
-        limit, marker = base.page(req, self._parts.conf.api.max_limit, _after_statement)
-        month = _month(req.GET['month']) if 'month' in req.GET else None
-        found = self._parts.manager.list_statements(caller, prices.StatementQuery(
-            project_id, month, _lease(req), None if month else ledger.month_of(
-                self._parts.clock() - _SHOWN), limit + 1, marker))
-        shown = [price_view.statement(each) for each in found[:limit]]
-        if as_csv:
-            return usage_view.as_csv(*price_view.table(price_view.STATEMENT_FIELDS, shown))
-        answer = {'statements': shown}
-        if len(found) > limit:
-            last = found[limit - 1]
-            answer['statements_links'] = base.next_link(req, f'{last.month}/{last.project_id}')
-        return answer
+
+        def fetch(marker, limit):
+            month = _month(req.GET['month']) if 'month' in req.GET else None
+            return self._parts.manager.list_statements(caller, prices.StatementQuery(
+                project_id, month, _lease(req), None if month else ledger.month_of(
+                    self._parts.clock() - _SHOWN), limit, marker))
+
+        answer = self._page(
+            req, 'statements', fetch, lambda items: list(map(price_view.statement, items)),
+            _after_statement, lambda last: f'{last.month}/{last.project_id}')
+        return _as_csv(price_view.STATEMENT_FIELDS, answer['statements']) if as_csv else answer
 
     @pecan.expose('json')
     def get_one(self, req, resp, month):
-        caller, project_id = self._asked(req, FILTERS[1:])
+        caller, project_id = self._read(req, FILTERS[1:])
         as_csv = usage_view.wants_csv(req)
-        limit, marker = base.page(req, self._parts.conf.api.max_limit, _after_line)
-        query = prices.StatementQuery(
-            project_id, _month(month), _lease(req), None, limit + 1,
-            None if marker is None else (month, *marker))
-        found = self._parts.manager.list_statement_lines(caller, query)
-        if not found and marker is None:
-            raise errors.StatementNotFound(
-                project_id=project_id if project_id is not None else 'of any name', month=month)
-        shown = [price_view.line(each) for each in found[:limit]]
-        if as_csv:
-            return usage_view.as_csv(*price_view.table(price_view.LINE_FIELDS, shown))
-        answer = {'lines': shown}
-        if len(found) > limit:
-            last = found[limit - 1]
-            answer['lines_links'] = base.next_link(req, f'{last.lease_id}/{last.number}')
-        return answer
 
-    def _asked(self, req, known):
-        """Return (caller, the id of the project that is asked for, or None for all).
+        def fetch(marker, limit):
+            lines = self._parts.manager.list_statement_lines(caller, prices.StatementQuery(
+                project_id, _month(month), _lease(req), None, limit,
+                None if marker is None else (month, *marker)))
+            if not lines and marker is None:
+                raise errors.StatementNotFound(
+                    project_id=project_id if project_id is not None else 'of any name',
+                    month=month)
+            return lines
 
-        :raises Forbidden: the caller may see its own project only.
+        answer = self._page(req, 'lines', fetch, lambda items: list(map(price_view.line, items)),
+                            _after_line, lambda last: f'{last.lease_id}/{last.number}')
+        return _as_csv(price_view.LINE_FIELDS, answer['lines']) if as_csv else answer
+
+    def _read(self, req, known):
+        """Check a query; return (caller, the id of its project, or None for all projects).
+
+        :raises Forbidden: the caller may see the own project only.
         """
-        caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rules.GET)
-        base.refuse_lenient(req, 'Statements are served')
+        caller = self._authorized(req, rules.GET)
         queries.refuse_unknown(req, known)
-        everything = body.flag(req, 'all_projects')
-        project_id = base.queried_project(req) if 'project_id' in req.GET else None
-        if everything or project_id not in (None, caller.project_id):
-            self._parts.policy.authorize(caller, rules.GET_ALL_PROJECTS)
-        return caller, project_id if everything or project_id else caller.project_id
+        return caller, self._project(req, caller, rules.GET_ALL_PROJECTS)
+
+
+def _as_csv(fields, items):
+    return usage_view.as_csv(*price_view.table(fields, items))
 
 
 def _month(text):
@@ -92,15 +100,15 @@ def _month(text):
     """
     if not _MONTH.fullmatch(text):
         raise errors.BadField(field='month', reason=(
-            f'"{text[:40]}" is no month: write a year and a month, such as "2030-05".'))
+            f'"{text[:40]}" is not a month: write a year and a month, such as "2030-05".'))
     return text
 
 
 def _lease(req):
-    found = req.GET.get('lease_id')
-    if found is not None and not 0 < len(found) <= 36:
+    lease_id = req.GET.get('lease_id')
+    if lease_id is not None and not 0 < len(lease_id) <= 36:
         raise errors.BadField(field='lease_id', reason='it is not the id of a lease.')
-    return found
+    return lease_id
 
 
 def _after_statement(text):
@@ -112,7 +120,7 @@ def _after_statement(text):
 
 def _after_line(text):
     lease_id, _, number = text.partition('/')
-    count = base.row_number(number)
+    count = queries.row_number(number)
     if not 0 < len(lease_id) <= 36 or count is None or count > 10 ** 9:
         raise errors.BadField(field='marker', reason='take it from the link to the next page.')
     return lease_id, count

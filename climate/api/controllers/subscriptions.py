@@ -3,9 +3,9 @@
 import pecan
 
 from climate import errors
-from climate.api import body
 from climate.api import calendar_paths
 from climate.api import hooks
+from climate.api import operations
 from climate.api import queries
 from climate.api import subscription_body
 from climate.api import subscription_views
@@ -14,43 +14,65 @@ from climate.domain import subscriptions
 from climate.policies import subscriptions as rules
 
 _FILTERS = ('limit', 'marker', 'all_projects')
+PATHS = {
+    '/subscriptions': {
+        'get': operations.operation('List subscriptions', query=[
+            *operations.paging(), operations.flag('all_projects')]),
+        'post': operations.operation('Create a subscription', subscription_body.CREATE[1], 201)},
+    '/subscriptions/{id}': {
+        'parameters': [operations.ID],
+        'get': operations.operation('Show a subscription'),
+        'put': operations.operation('Change a subscription, or renew its secret',
+                                    subscription_body.UPDATE[1]),
+        'delete': operations.operation('Delete a subscription', status=204)},
+    '/subscriptions/{id}/test': {
+        'parameters': [operations.ID],
+        'post': operations.operation('Send a test to a subscription', status=202)},
+    '/subscriptions/{id}/log': {
+        'parameters': [operations.ID],
+        'get': operations.operation('Show what was sent to a subscription',
+                                    query=operations.paging())},
+    '/calendars/{id}': {
+        'parameters': [operations.in_path(maxLength=140)],
+        'get': operations.operation('Show a calendar by its secret, as iCalendar; needs no token')},
+}
 
 
 class SubscriptionsController(base.Controller):
     """Creates, lists, shows, changes, deletes and tests subscriptions."""
 
+    since_1_1 = 'Subscriptions are served'
+
     def __init__(self, parts):
-        self._parts = parts
-        self.test = TestController(parts, self._visible)
-        self.log = LogController(parts, self._visible)
+        super().__init__(parts)
+        self.test = SubscriptionTestController(parts, self._visible)
+        self.log = SubscriptionLogController(parts, self._visible)
 
     @pecan.expose('json')
     def get_all(self, req, resp):
-        caller = self._authorized(req, rules.GET)
+        caller = self._own(req, rules.GET)
         queries.refuse_unknown(req, _FILTERS)
-        limit, marker = base.page(req, self._parts.conf.api.max_limit)
-        everything = body.flag(req, 'all_projects')
+        everything = queries.flag(req, 'all_projects')
         if everything:
             self._parts.policy.authorize(caller, rules.ALL_PROJECTS)
-        base.refuse_long(marker or '', errors.SubscriptionNotFound, 'subscription_id')
-        # One more than is shown tells whether there is a next page.
-        found, more = base.shown(self._parts.manager.list_subscriptions(caller, subscriptions.Query(
-            project_id=None if everything else caller.project_id,
-            user_id=None if everything else caller.user_id, limit=limit + 1, marker=marker,
-            most_bytes=self._parts.conf.api.max_page_bytes)), limit)
-        answer = {'subscriptions': [subscription_views.subscription(each) for each in found]}
-        if more:
-            answer['subscriptions_links'] = base.next_link(req, found[-1].id)
-        return answer
+
+        def fetch(marker, limit):
+            base.refuse_long(marker or '', errors.SubscriptionNotFound, 'subscription_id')
+            return self._parts.manager.list_subscriptions(caller, subscriptions.Query(
+                project_id=None if everything else caller.project_id,
+                user_id=None if everything else caller.user_id, limit=limit, marker=marker,
+                most_bytes=self._parts.conf.api.max_page_bytes))
+
+        return self._page(req, 'subscriptions', fetch,
+                          lambda items: list(map(subscription_views.subscription, items)))
 
     @pecan.expose('json')
     def post(self, req, resp):
-        caller = self._authorized(req, rules.POST)
-        asked, secret = subscription_body.request_of(req, self._parts.conf.api.max_body_bytes)
-        made = self._parts.manager.create_subscription(caller, asked)
-        resp.status = 201
-        resp.headers['Location'] = f'{req.application_url}/v1/subscriptions/{made.id}'
-        return _shown(req, resp, made, secret)
+        caller = self._own(req, rules.POST)
+        request, secret = subscription_body.request_of(req, self._parts.conf.api.max_body_bytes)
+        subscription = self._parts.manager.create_subscription(caller, request)
+        base.created(req, resp, f'subscriptions/{subscription.id}')
+        return _shown(req, resp, subscription, secret)
 
     @pecan.expose('json')
     def get_one(self, req, resp, subscription_id):
@@ -70,102 +92,83 @@ class SubscriptionsController(base.Controller):
         self._parts.manager.delete_subscription(hooks.caller(req), known.id)
         resp.status = 204
 
-    def _authorized(self, req, rule):
+    def _own(self, req, rule):
+        """Return the caller if policy allows the request for subscriptions of the caller."""
         caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rule, {
+        return self._authorized(req, rule, {
             'project_id': caller.project_id, 'user_id': caller.user_id,
             'scope': subscriptions.OWN})
-        base.refuse_lenient(req, 'Subscriptions are served')
-        return caller
 
     def _visible(self, req, subscription_id, rule):
-        """Get a subscription on which the caller may do what a rule is about.
+        """Get a subscription for which a rule allows the request of the caller.
 
         :raises SubscriptionNotFound: it does not exist, or is hidden from this caller.
-        :raises Forbidden: the caller may see it, but not do this.
+        :raises Forbidden: the caller may see it, but the rule does not allow the request.
         """
-        caller = self._authorized(req, rules.GET)
+        caller = self._own(req, rules.GET)
         base.refuse_long(subscription_id, errors.SubscriptionNotFound, 'subscription_id')
-        found = self._parts.manager.get_subscription(caller, subscription_id)
-        target = {'project_id': found.project_id, 'user_id': found.user_id,
-                  'scope': found.scope}
+        subscription = self._parts.manager.get_subscription(caller, subscription_id)
+        target = {'project_id': subscription.project_id, 'user_id': subscription.user_id,
+                  'scope': subscription.scope}
         if not self._parts.policy.allows(caller, rules.GET, target):
             raise errors.SubscriptionNotFound(subscription_id=subscription_id)
         self._parts.policy.authorize(caller, rule, target)
-        return found
+        return subscription
 
 
-class TestController(base.Controller):
+class SubscriptionTestController(base.Controller):
     """Sends a test to one subscription.
 
     :param visible: a function (request, id, rule) that returns the subscription.
     """
 
     def __init__(self, parts, visible):
-        self._parts = parts
+        super().__init__(parts)
         self._visible = visible
 
     @pecan.expose('json')
     def post(self, req, resp, subscription_id):
         known = self._visible(req, subscription_id, rules.TEST)
-        found = self._parts.manager.test_subscription(hooks.caller(req), known.id)
         resp.status = 202
-        return _shown(req, resp, found)
+        return _shown(req, resp, self._parts.manager.test_subscription(
+            hooks.caller(req), known.id))
 
 
-class LogController(base.Controller):
-    """Shows what was sent to one subscription, and how that went."""
+class SubscriptionLogController(base.Controller):
+    """Shows the deliveries to one subscription and their results."""
 
     def __init__(self, parts, visible):
-        self._parts = parts
+        super().__init__(parts)
         self._visible = visible
 
     @pecan.expose('json')
     def get_all(self, req, resp, subscription_id):
         known = self._visible(req, subscription_id, rules.GET)
         queries.refuse_unknown(req, ('limit', 'marker'))
-        limit, marker = base.page(req, self._parts.conf.api.max_limit, _entry_id)
-        found, more = base.shown(self._parts.manager.subscription_log(
-            hooks.caller(req), known.id, marker, limit + 1,
-            self._parts.conf.api.max_page_bytes), limit)
-        answer = {'log': [subscription_views.entry(each) for each in found]}
-        if more:
-            answer['log_links'] = base.next_link(req, str(found[-1].id))
-        return answer
+        return self._page(
+            req, 'log', lambda marker, limit: self._parts.manager.subscription_log(
+                hooks.caller(req), known.id, marker, limit,
+                self._parts.conf.api.max_page_bytes),
+            lambda entries: list(map(subscription_views.entry, entries)), base.entry_id)
 
 
 class CalendarsController(base.Controller):
     """Shows a calendar by its secret address, without a token."""
 
-    def __init__(self, parts):
-        self._parts = parts
-
     @pecan.expose('json')
     def get_one(self, req, resp, secret_hash):
-        found = self._parts.manager.get_calendar(hooks.caller(req), secret_hash)
+        calendar = self._parts.manager.get_calendar(hooks.caller(req), secret_hash)
         resp.content_type = 'text/calendar'
         resp.charset = 'utf-8'
         resp.headers['Cache-Control'] = 'private, max-age=300'
-        resp.body = subscription_views.calendar(found)
+        resp.body = subscription_views.calendar(calendar)
         return resp
 
 
-def _shown(req, resp, found, secret=None):
+def _shown(req, resp, subscription, secret=None):
     address = None
     if secret is not None:
         resp.headers['Cache-Control'] = 'no-store'
-        if found.transport == subscriptions.CALENDAR:
+        if subscription.transport == subscriptions.CALENDAR:
             address = f'{req.application_url}{calendar_paths.PREFIX}{secret}.ics'
-    return {'subscription': subscription_views.subscription(found, secret, address)}
-
-
-def _entry_id(text):
-    """Parse the id of an entry of a log.
-
-    :raises BadField: no entry can have this id.
-    """
-    number = base.row_number(text)
-    if number is None:
-        raise errors.BadField(field='marker', reason=(
-            f'"{text[:40]}" is not the id of an entry of the log.'))
-    return number
+    return {'subscription': subscription_views.subscription(subscription, secret, address)}

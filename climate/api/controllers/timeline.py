@@ -1,35 +1,112 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The path /v1/timeline, from REST 1.1 on: the resources of a pool, and who has them when."""
+"""The path /v1/timeline, from REST 1.1 on: the resources of a pool and their leases over time."""
+import datetime
+import hashlib
+import json
+
 import pecan
 import webob
 
-from climate.api import hooks
-from climate.api import operator_texts
-from climate.api import timeline_request
-from climate.api import timeline_view
+from climate import errors
+from climate.api import operations
+from climate.api import permissions
+from climate.api import queries
+from climate.api import schemas
+from climate.api import times
 from climate.api.controllers import base
+from climate.domain import timeline
 from climate.policies import leases as lease_rules
 from climate.policies import timeline as rules
+
+_SPAN = datetime.timedelta(days=7)
+_LONGEST = datetime.timedelta(days=1100)
+
+PATHS = {'/timeline': {'get': operations.operation(
+    'Show the resources of a pool, and who has them when',
+    query=operations.query_of(schemas.TIMELINE))}}
 
 
 class TimelineController(base.Controller):
     """Shows a timeline. An answer that the caller has already is 304 without a body."""
 
-    def __init__(self, parts):
-        self._parts = parts
+    since_1_1 = 'Timelines are served'
 
     @pecan.expose('json')
     def get_all(self, req, resp):
-        caller, policy = hooks.caller(req), self._parts.policy
-        policy.authorize(caller, rules.GET)
-        base.refuse_lenient(req, 'Timelines are served')
-        query = timeline_request.query(
-            req, self._parts.clock(), caller, policy.allows(caller, lease_rules.HIDDEN_CRITERIA),
-            policy.allows(caller, rules.GET_ALL_PROJECTS))
-        shown = timeline_view.answer(self._parts.manager.get_timeline(caller, query), query.pool,
-                                     policy.allows(caller, rules.GET_NAMES),
-                                     operator_texts.may_read(policy, caller))
-        resp.etag = timeline_view.etag(shown)
+        caller, policy = self._authorized(req, rules.GET), self._parts.policy
+        query = self._query(req, caller)
+        shown = _shown(self._parts.manager.get_timeline(caller, query), query.pool,
+                       policy.allows(caller, rules.GET_NAMES),
+                       permissions.reads_operator_texts(policy, caller))
+        resp.etag = _etag(shown)
         if resp.etag in req.if_none_match:
             return webob.Response(status=304, etag=resp.etag)
         return {'timeline': shown}
+
+    def _query(self, req, caller):
+        """Parse the query into a ``timeline.Query``.
+
+        :raises BadRequest: a field is unknown, repeated or malformed; the error names it.
+        """
+        queries.check(req, schemas.TIMELINE)
+        given, fields, now = req.GET, schemas.TIMELINE['properties'], self._parts.clock()
+        start = times.asked('start', given.get('start', times.NOW), now)
+        end = times.asked('end', given['end'], now) if 'end' in given else start + _SPAN
+        if end <= start or end - start > _LONGEST:
+            raise errors.BadField(field='end', reason=(
+                f'it must be after the start, {times.shown(start)}, and at most {_LONGEST.days} '
+                'days later.'))
+        allows = self._parts.policy.allows
+        return timeline.Query(
+            pool=given.get('pool', fields['pool']['default']), start=start, end=end,
+            criteria=given.get('criteria', ''), project_id=caller.project_id,
+            hidden=allows(caller, lease_rules.HIDDEN_CRITERIA),
+            everybody=allows(caller, rules.GET_ALL_PROJECTS),
+            resolution=_resolution(given.get('resolution', '0')))
+
+
+def _resolution(text):
+    if not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise errors.BadField(field='resolution', reason=(
+            f'"{text[:40]}" is not a number of seconds.'))
+    return int(text)
+
+
+def _shown(answer, pool, named, operator):
+    """Return a ``timeline.Timeline`` as JSON-ready data.
+
+    :param named: whether resources have their names.
+    :param operator: whether the caller reads the operators' versions of texts.
+    """
+    return {
+        'pool': pool, 'start': times.shown(answer.start), 'end': times.shown(answer.end),
+        'kinds': list(timeline.KINDS),
+        'resources': [{
+            'id': str(resource.id), 'name': resource.name if named else None,
+            'reservable': resource.reservable, 'properties': dict(resource.properties)}
+            for resource in answer.resources],
+        'leases': [_lease(lease) for lease in answer.leases],
+        'statuses': answer.words,
+        'bars': {'resource': answer.lanes, 'start': answer.starts, 'end': answer.ends,
+                 'kind': answer.kinds, 'status': answer.statuses, 'lease': answer.of_leases},
+        'waiting': [_waiting(request, operator) for request in answer.waiting],
+        'more_wait': answer.more_wait}
+
+
+def _lease(lease):
+    return {'id': lease.id, 'name': lease.name, 'project_id': lease.project_id}
+
+
+def _waiting(request, operator):
+    return {
+        'position': request.position, 'since': times.shown(request.since),
+        'acquire_type': request.acquire_type, 'wanted': request.wanted,
+        'kind': timeline.OWN if request.own else timeline.OTHERS,
+        'lease': None if request.lease is None else _lease(request.lease),
+        'status_reason': permissions.text(request.reason, operator)}
+
+
+def _etag(shown):
+    """Return the ETag of an answer."""
+    text = json.dumps(shown, separators=(',', ':'), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -44,7 +44,7 @@ def from_args(parsed_args: argparse.Namespace) -> dict[str, typing.Any] | None:
 
     :raises BadValue: an argument belongs to another type.
     """
-    found: dict[str, typing.Any] = {}
+    fields: dict[str, typing.Any] = {}
     for kind, options in _OPTIONS.items():
         for name, field in options.items():
             value = getattr(parsed_args, name)
@@ -52,5 +52,5 @@ def from_args(parsed_args: argparse.Namespace) -> dict[str, typing.Any] | None:
                 continue
             if parsed_args.acquire != kind:
                 raise errors.BadValue(f'--{name.replace("_", "-")} goes with --acquire {kind}.')
-            found[field] = value
-    return {'type': parsed_args.acquire, **found} if parsed_args.acquire else None
+            fields[field] = value
+    return {'type': parsed_args.acquire, **fields} if parsed_args.acquire else None

@@ -6,13 +6,13 @@ import typing
 from climate.client.commands import arguments
 from climate.client.commands import base
 from climate.client.commands import columns
-from climate.client.commands import resource
+from climate.client.commands import resource as pool_commands
 
 if typing.TYPE_CHECKING:
     from climate.client import resources
 
 
-class AllocationCommand(resource.OfPoolOrHosts):
+class AllocationCommand(pool_commands.OfPoolOrHosts):
     """A command with filters for allocations."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -41,13 +41,15 @@ class ListAllocations(AllocationCommand, base.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         pool = self.pool_of(parsed_args)
         # A resource with very many allocations goes on in the next page.
-        found: dict[str, list[typing.Any]] = {}
-        for one in pool.allocations.list(**self.filters(parsed_args)):
-            found.setdefault(one['resource_id'], []).extend(one['reservations'])
-        names = {each['id']: each[pool.name_field] for each in pool.list()}
+        reservations: dict[str, list[typing.Any]] = {}
+        for allocation in pool.allocations.list(**self.filters(parsed_args)):
+            reservations.setdefault(allocation['resource_id'], []).extend(
+                allocation['reservations'])
+        names = {resource['id']: resource[pool.name_field] for resource in pool.list()}
         # A resource that was removed from the pool still has allocations, but no name.
-        return _columns(pool), [(resource_id, names.get(resource_id, ''),
-                                 columns.Allocated(mine)) for resource_id, mine in found.items()]
+        return _columns(pool), [
+            (resource_id, names.get(resource_id, ''), columns.AllocationLines(items))
+            for resource_id, items in reservations.items()]
 
 
 class ShowAllocation(AllocationCommand, base.ShowOne):
@@ -61,10 +63,10 @@ class ShowAllocation(AllocationCommand, base.ShowOne):
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         pool = self.pool_of(parsed_args)
-        one = pool.find(parsed_args.resource)
-        found = pool.allocations.get(one['id'], **self.filters(parsed_args))
-        return _columns(pool), (found['resource_id'], one[pool.name_field],
-                                columns.Allocated(found['reservations']))
+        resource = pool.find(parsed_args.resource)
+        allocation = pool.allocations.get(resource['id'], **self.filters(parsed_args))
+        return _columns(pool), (allocation['resource_id'], resource[pool.name_field],
+                                columns.AllocationLines(allocation['reservations']))
 
 
 def _columns(pool: 'resources.Resources') -> tuple[str, ...]:

@@ -13,7 +13,6 @@ import typing
 from climate import json_text
 from climate.client import errors
 from climate.client import times
-from climate.client.commands import field_kinds
 
 _COUNT = re.compile(r'([1-9]\d*)(?:-([1-9]\d*))?', re.ASCII)
 _REQUIREMENT = re.compile(r'\s*\$?([^\s<>=!$]+)\s*(>=|<=|==|!=|=|<|>)\s*(.+?)\s*', re.DOTALL)
@@ -24,6 +23,15 @@ _CRITERIA = ('resource_properties', 'hypervisor_properties')
 _WORDS = {'true': True, 'false': False, 'none': None}
 _Value = typing.TypeVar('_Value')
 _OPENING, _CLOSING = '[{', ']}'
+# Fields of reservations whose values are names that users choose, even "null" or "{a}".
+_NAME_FIELDS = frozenset({
+    'resource_type', 'id', 'label', 'flavor_id', 'network_name', 'external_network', 'keypair',
+    'volume_type', 'hint_parameter', 'zone_parameter'})
+# Other fields with text, however it looks. For them null means none, and brackets begin JSON.
+# Values of other fields, such as those of other vendors' types, are guessed: 2 is a number.
+_TEXT_FIELDS = frozenset({
+    'before_end', 'environment', 'flavor_parameter', 'give', 'hold_room', 'on_end',
+    'on_image_failure', 'required_segment', 'subnet', 'template'})
 
 RESERVATION_EXAMPLE = """type=physical:host,min=1,max=2,properties='[">=","$vcpus","16"]'"""
 
@@ -72,10 +80,10 @@ def whole(text: str) -> int:
 
 def count(text: str) -> tuple[int, int]:
     """Parse a count such as "2" or "1-4" into (minimum, maximum)."""
-    found = _COUNT.fullmatch(text.strip())
-    if found:
-        fewest = int(found[1])
-        most = int(found[2] or found[1])
+    match = _COUNT.fullmatch(text.strip())
+    if match:
+        fewest = int(match[1])
+        most = int(match[2] or match[1])
         if fewest <= most:
             return fewest, most
     raise argparse.ArgumentTypeError(
@@ -84,12 +92,12 @@ def count(text: str) -> tuple[int, int]:
 
 def requirement(text: str) -> list[str]:
     """Parse a condition into a criterion: 'vcpus>=16' becomes [">=", "$vcpus", "16"]."""
-    found = _REQUIREMENT.fullmatch(text)
-    if not found:
+    match = _REQUIREMENT.fullmatch(text)
+    if not match:
         raise argparse.ArgumentTypeError(
             f'"{text}" is not a condition. Write it in quotes as PROPERTY, then one of '
             "= != < <= > >=, then VALUE: 'vcpus>=16'.")
-    name, operator, value = found.groups()
+    name, operator, value = match.groups()
     if value[0] in '<>=!':
         raise argparse.ArgumentTypeError(
             f'"{text}" has the operator "{operator}" and then "{value}", which is not a value. '
@@ -121,30 +129,30 @@ def field(text: str) -> tuple[str, typing.Any]:
 
 def reservation(text: str) -> dict[str, typing.Any]:
     """Parse a new reservation into the form that a lease request has."""
-    found = _pairs(text)
-    if 'resource_type' not in found:
+    fields = _pairs(text)
+    if 'resource_type' not in fields:
         raise argparse.ArgumentTypeError(
             f'"{text}" does not say the type of resource. Write {RESERVATION_EXAMPLE}.')
-    if found['resource_type'] == 'physical:host':
+    if fields['resource_type'] == 'physical:host':
         for name in ('min', 'max'):
             # Checked here, because the default of each is the value of the other.
-            if type(found.get(name, 0)) is not int:
+            if type(fields.get(name, 0)) is not int:
                 raise argparse.ArgumentTypeError(
-                    f'{name}: "{found[name]}" is not a number. Write {RESERVATION_EXAMPLE}.')
-        fewest = found.setdefault('min', found.get('max', 1))
-        found.setdefault('max', fewest)
-    return found
+                    f'{name}: "{fields[name]}" is not a number. Write {RESERVATION_EXAMPLE}.')
+        fewest = fields.setdefault('min', fields.get('max', 1))
+        fields.setdefault('max', fewest)
+    return fields
 
 
 def changed_reservation(text: str) -> dict[str, typing.Any]:
     """Parse a change of a reservation, which has the id of the reservation."""
-    found = _pairs(text)
-    if 'id' not in found or len(found) < 2:
+    fields = _pairs(text)
+    if 'id' not in fields or len(fields) < 2:
         raise argparse.ArgumentTypeError(
             f'"{text}" does not say which reservation and what to change. Write '
             'id=RESERVATION_ID,max=3; "lease show" has the ids.')
-    found['id'] = str(found['id'])
-    return found
+    fields['id'] = str(fields['id'])
+    return fields
 
 
 def hosts_reservation(hosts: tuple[int, int], conditions: Sequence[Sequence[str]]
@@ -159,7 +167,7 @@ def hosts_reservation(hosts: tuple[int, int], conditions: Sequence[Sequence[str]
 
 
 def _pairs(text: str) -> dict[str, typing.Any]:
-    found: dict[str, typing.Any] = {}
+    fields: dict[str, typing.Any] = {}
     for part in _split(text):
         name, equals, value = part.partition('=')
         name = name.strip()
@@ -167,10 +175,10 @@ def _pairs(text: str) -> dict[str, typing.Any]:
             raise argparse.ArgumentTypeError(
                 f'"{part}" is not NAME=VALUE. Write {RESERVATION_EXAMPLE}.')
         name = _SHORT.get(name, name)
-        if name in found:
+        if name in fields:
             raise argparse.ArgumentTypeError(f'"{name}" occurs twice in "{text}".')
-        found[name] = _value(name, value.strip())
-    return found
+        fields[name] = _value(name, value.strip())
+    return fields
 
 
 def _split(text: str) -> list[str]:
@@ -213,13 +221,13 @@ def _value(name: str, text: str) -> typing.Any:
         if text:
             _json(name, text)
         return text
-    if name in field_kinds.NAMES:
+    if name in _NAME_FIELDS:
         return text
     if text[:1] in ('[', '{'):
         return _json(name, text)
     if text.lower() == 'null':
         return None
-    if field_kinds.is_text(name):
+    if name in _TEXT_FIELDS or name.endswith('_id'):
         return text
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]

@@ -20,8 +20,8 @@ _WIDTH = 60
 _CELL_WIDTH = 38
 
 
-class Shares(columns.Lines):
-    """What each reservation gets: the number of resources and their properties."""
+class ReservationShares(columns.Lines):
+    """The resources of each reservation: their number and their properties."""
 
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:
@@ -37,7 +37,7 @@ class Shares(columns.Lines):
 
 
 class FindAvailability(base.Lister):
-    """Find times at which reservations fit, and show what they would get."""
+    """Find times at which reservations fit, and show the resources that they would get."""
 
     example = 'availability --hosts 1-4 --require gpu=True --duration 2h --timeline --hold'
 
@@ -45,7 +45,7 @@ class FindAvailability(base.Lister):
         parser = super().get_parser(prog_name)
         reservation_arguments.add(parser)
         parser.add_argument('--duration', metavar='SPAN', type=arguments.span, required=True,
-                            help=f'For how long: {times.SPAN_HELP}.')
+                            help=f'The duration: {times.SPAN_HELP}.')
         parser.add_argument('--earliest', metavar='TIME', type=arguments.moment,
                             help=f'The earliest start: {times.MOMENT_HELP}. Default: now.')
         parser.add_argument('--latest', metavar='TIME', type=arguments.moment,
@@ -63,41 +63,36 @@ class FindAvailability(base.Lister):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        asked: dict[str, typing.Any] = {name: getattr(parsed_args, name) for name in (
+        query: dict[str, typing.Any] = {name: getattr(parsed_args, name) for name in (
             'duration', 'earliest', 'latest', 'limit')}
         # Invalid arguments are reported before the client logs in.
         reservations = reservation_arguments.from_args(parsed_args)
-        found = (self.client.availability.find(reservations, **asked) if parsed_args.hold is None
-                 else self.client.availability.hold(reservations, **asked,
-                                                    count=parsed_args.hold))
-        if not found['offers']:
-            raise errors.ClientError(_no_offers(found))
-        self._offers = found['offers']
+        answer = (self.client.availability.find(reservations, **query) if parsed_args.hold is None
+                  else self.client.availability.hold(reservations, **query,
+                                                     count=parsed_args.hold))
+        if not answer['offers']:
+            raise errors.ClientError(_no_offers(answer))
+        self._offers = answer['offers']
         names: tuple[str, ...] = ('start', 'end', 'last_start', 'reservations')
         if parsed_args.hold is not None:
             # "offer show" has the reservations of an offer.
             names = (('id', 'held_until', 'start', 'end') if self.is_narrow(parsed_args)
                      else ('id', 'held_until', *names))
         # Without a price book no offer has a price.
-        if any('price' in each for each in found['offers']):
+        if any('price' in offer for offer in self._offers):
             names = (*names, 'price')
-        return names, [tuple(_cell(name, each.get(name)) for name in names)
-                       for each in found['offers']]
+        return names, [tuple(_cell(name, offer.get(name)) for name in names)
+                       for offer in self._offers]
 
-    def produce_output(self, parsed_args: argparse.Namespace, column_names: typing.Any,
-                       data: typing.Any) -> int:
-        code: int = super().produce_output(parsed_args, column_names, data)
-        # The timeline is not for programs, which read other formats.
-        if parsed_args.timeline and parsed_args.formatter == 'table':
-            self.app.stdout.write('\n'.join(timeline(self._offers)) + '\n')
-        return code
+    def summary(self, parsed_args: argparse.Namespace) -> list[str]:
+        return timeline(self._offers) if parsed_args.timeline else []
 
 
 def timeline(offers: Sequence[Mapping[str, typing.Any]]) -> list[str]:
     """Draw a timeline: one line for each offer, from the first start to the last end."""
     now = times.utcnow()
-    spans = [tuple(times.moment(each[name], now) for name in ('start', 'end', 'last_start'))
-             for each in offers]
+    spans = [tuple(times.moment(offer[name], now) for name in ('start', 'end', 'last_start'))
+             for offer in offers]
     first, last = min(start for start, _, _ in spans), max(end for _, end, _ in spans)
 
     def place(moment: datetime.datetime) -> int:
@@ -116,20 +111,20 @@ def timeline(offers: Sequence[Mapping[str, typing.Any]]) -> list[str]:
 
 def _cell(name: str, value: typing.Any) -> typing.Any:
     if name == 'reservations':
-        return Shares(value)
+        return ReservationShares(value)
     if name == 'price':
-        return columns.Price(value)
+        return columns.PriceColumn(value)
     return value or '' if name == 'id' else columns.Time(value)
 
 
-def _no_offers(found: Mapping[str, typing.Any]) -> str:
-    """Say why there is no offer, and what would fit instead."""
-    lines = ['There is no time at which the reservations fit.', *found['reasons']]
-    for each in found['alternatives']:
-        length = times.in_words(datetime.timedelta(seconds=each['duration']))
-        counts = ' and '.join(str(count) for count in each['counts'])
-        lines.append(f'{each["kind"].capitalize()}: {counts} for {length} from '
-                     f'{times.for_people(each["start"])}.')
-    if not found['complete']:
+def _no_offers(answer: Mapping[str, typing.Any]) -> str:
+    """Return the reasons why there is no offer, and the alternatives."""
+    lines = ['There is no time at which the reservations fit.', *answer['reasons']]
+    for other in answer['alternatives']:
+        length = times.in_words(datetime.timedelta(seconds=other['duration']))
+        counts = ' and '.join(str(count) for count in other['counts'])
+        lines.append(f'{other["kind"].capitalize()}: {counts} for {length} from '
+                     f'{times.for_people(other["start"])}.')
+    if not answer['complete']:
         lines.append('The search stopped at its limit: give an earlier --latest.')
     return '\n'.join(lines)

@@ -21,14 +21,17 @@ if typing.TYPE_CHECKING:
 
 # A word that begins with a negative number is a value, such as "-1h".
 _NUMERIC = re.compile(r'-\.?\d')
+LONG = ('--long', {'action': 'store_true', 'help': 'Show more columns.'})
 
 
-class Command(command.Command):
+class ClientCommand(command.Command):
     """A command; its help ends with the text of ``example``."""
 
     app: typing.Any
     auth_required = True
     example = ''
+    #: Arguments of the command: pairs (name, keywords of ``add_argument``).
+    parameters: Sequence[tuple[str, dict[str, typing.Any]]] = ()
 
     @property
     def client(self) -> 'service.Client':
@@ -40,6 +43,8 @@ class Command(command.Command):
         # argparse takes every other word that begins with a dash for an option. So "-1h" would get
         # the message that a value is missing, not the one of its argument.
         parser._negative_number_matcher = _NUMERIC
+        for name, keywords in self.parameters:
+            parser.add_argument(name, **keywords)
         return parser
 
     def get_epilog(self) -> str:
@@ -47,10 +52,10 @@ class Command(command.Command):
         # of all installed distributions, which takes 0.2 seconds.
         return f'Example: {self.example}' if self.example else ''
 
-    def for_each(self, names: Iterable[str], what: str, action: Callable[[str], None]) -> None:
+    def for_each(self, names: Iterable[str], noun: str, action: Callable[[str], None]) -> None:
         """Call `action` with every name, and go on after failures.
 
-        :param what: the noun for messages, such as "lease".
+        :param noun: the noun for messages, such as "lease".
         :raises ClientError: some actions failed; each failure was printed.
         """
         all_names = list(dict.fromkeys(names))
@@ -64,10 +69,10 @@ class Command(command.Command):
                 failed += 1
                 self.app.stderr.write(f'{name}: {error.message}\n')
         if failed:
-            raise errors.ClientError(f'{failed} of {len(all_names)} {what}s failed.')
+            raise errors.ClientError(f'{failed} of {len(all_names)} {noun}s failed.')
 
 
-class Lister(Command, lister.Lister):
+class Lister(ClientCommand, lister.Lister):
     """A command that prints a list.
 
     A table has at most 120 columns of text with usual names, unless --long asks for more. -c takes
@@ -82,18 +87,27 @@ class Lister(Command, lister.Lister):
     def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str],
                        data: Iterable[Sequence[typing.Any]]) -> int:
         # cliff can sort None among numbers, but not ''.
-        if parsed_args.formatter == 'table' and not parsed_args.sort_columns:
+        is_table = parsed_args.formatter == 'table'
+        if is_table and not parsed_args.sort_columns:
             data = [_for_people(row) for row in data]
-        return super().produce_output(parsed_args, column_names, data)
+        code: int = super().produce_output(parsed_args, column_names, data)
+        # Programs, which read other formats, add up by themselves.
+        if is_table:
+            self.app.stdout.write(''.join(f'{line}\n' for line in self.summary(parsed_args)))
+        return code
+
+    def summary(self, parsed_args: argparse.Namespace) -> Sequence[str]:
+        """Return the lines below a table for people."""
+        return ()
 
     @staticmethod
     def is_narrow(parsed_args: argparse.Namespace) -> bool:
-        """Whether the list is a table for people who named no columns and did not give --long."""
+        """Return whether the list is a table for people without chosen columns and --long."""
         return parsed_args.formatter == 'table' and not (
             parsed_args.columns or parsed_args.sort_columns or getattr(parsed_args, 'long', False))
 
 
-class ShowOne(Command, show.ShowOne):
+class ShowOne(ClientCommand, show.ShowOne):
     """A command that prints one object; its table has at most 120 columns of text."""
 
     def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str],
@@ -105,10 +119,10 @@ class ShowOne(Command, show.ShowOne):
         return super().produce_output(parsed_args, column_names, data)
 
 
-class Silent(Command):
+class Silent(ClientCommand):
     """A command that prints nothing on success."""
 
 
 def _for_people(cells: Iterable[typing.Any]) -> list[typing.Any]:
-    """Return the cells of a table; what is not known, or not there, is empty."""
+    """Return the cells of a table; unknown and absent values are empty."""
     return ['' if cell is None else cell for cell in cells]

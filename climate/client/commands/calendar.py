@@ -24,7 +24,7 @@ class ListCalendar(resource.OfPoolOrHosts, base.Lister):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = self.pool_of(parsed_args).calendar(start=parsed_args.start, end=parsed_args.end)
+        spans = self.pool_of(parsed_args).calendar(start=parsed_args.start, end=parsed_args.end)
         return ('start', 'end', 'free', 'total'), [
             (columns.Time(each['start']), columns.Time(each['end']), each['free'], each['total'])
-            for each in found]
+            for each in spans]

@@ -13,7 +13,7 @@ from climate.client import errors
 from climate.client import times
 
 _BLOCKS = '▁▂▃▄▅▆▇█'
-#: How wide a sparkline is at most.
+#: The greatest width of a sparkline.
 WIDTH = 30
 _FORMATS = ('.svg', '.png', '.pdf')
 _LINES = ('capacity', 'allocated', 'occupied', 'out_of_order', 'asleep')
@@ -22,10 +22,10 @@ FIGURES = ('allocated', 'occupied', 'idle', 'refused')
 
 def sparkline(values: Sequence[float | None], most: float | None = None,
               width: int = WIDTH) -> str:
-    """Draw values as blocks of different heights; a value that is not known is a space.
+    """Draw values as blocks of different heights; an unknown value is a space.
 
     :param most: the value of the highest block; None: the highest value.
-    :param width: values are averaged to at most so many blocks.
+    :param width: the most blocks, to which values are averaged.
     """
     shown = _averaged(values, width)
     top = most or max((value for value in shown if value is not None), default=0)
@@ -71,23 +71,23 @@ def plot_pools(path: str, pools: Sequence[Mapping[str, typing.Any]]) -> None:
     _save(figure, path)
 
 
-def plot_forecast(path: str, found: Mapping[str, typing.Any]) -> None:
+def plot_forecast(path: str, forecast: Mapping[str, typing.Any]) -> None:
     """Draw a forecast, with its bands if it has any, into a file."""
     figure, [axis] = _axes(1, 4.0)
     now = times.utcnow()
-    starts = [times.moment(each['start'], now) for each in found['hours']]
+    starts = [times.moment(hour['start'], now) for hour in forecast['hours']]
     edges = [*starts, starts[-1] + datetime.timedelta(hours=1)]
     for percent, shade in ((95, 0.15), (80, 0.3)):
-        low, high = ([each[f'{end}{percent}'] for each in found['hours']]
+        low, high = ([hour[f'{end}{percent}'] for hour in forecast['hours']]
                      for end in ('low', 'high'))
         if None not in low:
             axis.stairs(high, edges, baseline=low, fill=True, alpha=shade, color='tab:blue',
                         label=f'{percent} % of the hours')
     for name in ('expected', 'allocated'):
-        axis.stairs([each[name] for each in found['hours']], edges, label=name, baseline=None)
-    axis.axhline(found['capacity'], color='tab:red', linestyle='--', label='capacity')
+        axis.stairs([hour[name] for hour in forecast['hours']], edges, label=name, baseline=None)
+    axis.axhline(forecast['capacity'], color='tab:red', linestyle='--', label='capacity')
     axis.set_ylim(bottom=0)
-    axis.set_title(found['pool'])
+    axis.set_title(forecast['pool'])
     axis.set_ylabel('resources')
     axis.legend(loc='center left', bbox_to_anchor=(1, 0.5), fontsize='small')
     figure.autofmt_xdate()
@@ -131,8 +131,8 @@ def _averaged(values: Sequence[float | None], width: int) -> list[float | None]:
     if len(values) <= width:
         return [*values]
     edges = [place * len(values) // width for place in range(width + 1)]
-    found: list[float | None] = []
+    means: list[float | None] = []
     for begin, end in itertools.pairwise(edges):
         known = [value for value in values[begin:end] if value is not None]
-        found.append(sum(known) / len(known) if known else None)
-    return found
+        means.append(sum(known) / len(known) if known else None)
+    return means

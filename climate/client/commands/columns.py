@@ -13,12 +13,12 @@ import yaml
 from climate.client import times
 from climate.client.commands import server_create
 
-#: How wide a table for people may be.
+#: The greatest width of a table for people.
 TABLE_WIDTH = 120
 # Fields of all reservations; the other fields are those of the request.
 _COMMON = ('id', 'lease_id', 'resource_type', 'status', 'missing_resources',
            'resources_changed', 'resources', 'created_at', 'updated_at')
-#: What people read instead of the times of a lease that waits for its resources.
+#: The text instead of the times of a lease that waits for its resources.
 NOT_KNOWN = 'not known yet'
 _MOMENTS = ('not_after', 'next_at')
 
@@ -44,15 +44,15 @@ class HistoryTime(Time):
         return super().human_readable() if self._value else 'now'
 
 
-class Acquire(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
-    """How a lease acquires its resources: the type, its fields, and the progress."""
+class AcquireColumn(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
+    """The acquisition of the resources of a lease: its type, fields and progress."""
 
     def human_readable(self) -> str:
-        found = dict(self._value or {})
-        plan = found.pop('plan', None)
-        words = [str(found.pop('type', '')), *(
+        acquisition = dict(self._value or {})
+        plan = acquisition.pop('plan', None)
+        words = [str(acquisition.pop('type', '')), *(
             f'{name}={times.for_people(value) if name in _MOMENTS else value}'
-            for name, value in found.items() if value is not None)]
+            for name, value in acquisition.items() if value is not None)]
         return '\n'.join([' '.join(words), *_moves(plan or {})])
 
 
@@ -75,8 +75,14 @@ def fitted(names: Sequence[str], cells: Sequence[typing.Any]) -> list[typing.Any
     return [_wrapped_cell(cell, width) for cell in cells]
 
 
+def in_order(names: Mapping[str, typing.Any], first: Sequence[str]) -> list[str]:
+    """Sort names by the alphabet; those in `first` come first."""
+    return [*(name for name in first if name in names),
+            *sorted(name for name in names if name not in first)]
+
+
 def borders(number: int) -> int:
-    """Return how many columns of text the borders of a table with `number` columns take."""
+    """Return the width of the borders of a table with `number` columns."""
     return 3 * number + 1
 
 
@@ -108,14 +114,14 @@ class Pairs(columns.FormattableColumn[Mapping[str, typing.Any]]):
         return '\n'.join(f'{name}={value}' for name, value in sorted(self._value.items()))
 
 
-class Price(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
+class PriceColumn(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
     """A price: the amount with its currency; nothing if there is none."""
 
     def human_readable(self) -> str:
         return f'{self._value["amount"]} {self._value["currency"]}' if self._value else ''
 
 
-class PriceLines(Price):
+class PriceLines(PriceColumn):
     """A price with one line for each charge below it."""
 
     def human_readable(self) -> str:
@@ -141,53 +147,53 @@ class Nested(columns.FormattableColumn[typing.Any]):
         return str(text).rstrip('\n')
 
 
-class Reservations(Lines):
+class ReservationLines(Lines):
     #: The words before the ids of the resources.
     had = 'has'
 
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:
         """Format a reservation: id, type, status, the request and the resources."""
-        asked = [f'{name}={",".join(value) if name == "depends_on" else value}'
-                 for name, value in element.items()
-                 if name not in _COMMON and value not in (None, '', [], {})]
-        words = [element['id'], element['resource_type'], element['status'], *asked]
+        fields = [f'{name}={",".join(value) if name == "depends_on" else value}'
+                  for name, value in element.items()
+                  if name not in _COMMON and value not in (None, '', [], {})]
+        words = [element['id'], element['resource_type'], element['status'], *fields]
         if element.get('resources'):
             counts = collections.Counter(element['resources'])
             words.append(f'{cls.had} ' + ','.join(
-                f'{one} ({count} times)' if count > 1 else str(one)
-                for one, count in counts.items()))
+                f'{resource} ({count} times)' if count > 1 else str(resource)
+                for resource, count in counts.items()))
         for flag in ('missing_resources', 'resources_changed'):
             if element.get(flag):
                 words.append(flag.replace('_', ' '))
         return ' '.join(words)
 
 
-class WaitingReservations(Reservations):
-    """The reservations of a lease that waits; what is held back for it cannot be used yet."""
+class WaitingReservationLines(ReservationLines):
+    """The reservations of a lease that waits; the resources held back for it cannot be used yet."""
 
     had = 'held back:'
 
 
-class ReservationTypes(Lines):
+class ReservationTypeLines(Lines):
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:
         return f'{element["resource_type"]} {element["status"]}'
 
 
-class ServerCreate(Lines):
+class ServerCreateLines(Lines):
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:
         return server_create.line(element)
 
 
-class Events(Lines):
+class EventLines(Lines):
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:
         return f'{times.for_people(element["time"])} {element["type"]} {element["status"]}'
 
 
-class Allocated(Lines):
+class AllocationLines(Lines):
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:
         """Format an allocation of a resource: the period and the lease."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command that reports what sleeps, and the energy that this saves."""
+"""The command that reports resources that sleep, and the energy that this saves."""
 import argparse
 import typing
 
@@ -20,19 +20,13 @@ class ReportEnergy(base.Lister):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = self.client.energy.report(**usage.span(parsed_args), pool=parsed_args.pool)
-        self._total = found['total']
+        report = self.client.energy.report(**usage.span(parsed_args), pool=parsed_args.pool)
+        self._total = report['total']
         return ('pool', 'name', 'power_state', 'power_since', 'hours_asleep', 'kwh_saved'), [
-            (each['pool'], each['name'], each['power_state'], columns.Time(each['power_since']),
-             each['hours_asleep'], each['kwh_saved']) for each in found['resources']]
+            (line['pool'], line['name'], line['power_state'], columns.Time(line['power_since']),
+             line['hours_asleep'], line['kwh_saved']) for line in report['resources']]
 
-    def produce_output(self, parsed_args: argparse.Namespace, column_names: typing.Any,
-                       data: typing.Any) -> int:
-        code: int = super().produce_output(parsed_args, column_names, data)
-        # Programs, which read other formats, add up by themselves.
-        if parsed_args.formatter == 'table':
-            saved = self._total['kwh_saved']
-            self.app.stdout.write(
-                f'Total: {self._total["hours_asleep"]:g} hours asleep, '
-                f'{"unknown" if saved is None else format(saved, "g")} kWh saved.\n')
-        return code
+    def summary(self, parsed_args: argparse.Namespace) -> list[str]:
+        saved = self._total['kwh_saved']
+        return [f'Total: {self._total["hours_asleep"]:g} hours asleep, '
+                f'{"unknown" if saved is None else format(saved, "g")} kWh saved.']

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import typing
 
 from climate.client import errors
-from climate.client import statuses
+from climate.client import status_words
 from climate.client import times
 from climate.client.commands import acquire_arguments
 from climate.client.commands import arguments
@@ -40,11 +40,11 @@ class CreateLease(new_lease.NewLeaseCommand):
             _refuse_beside_offer(parsed_args)
             return self.made(parsed_args, self.client.leases.create(
                 parsed_args.name, offer=parsed_args.offer, **new_lease.beside(parsed_args)))
-        asked_for = reservation_arguments.from_args(parsed_args, '; or --offer ID')
+        reservations = reservation_arguments.from_args(parsed_args, '; or --offer ID')
         when = new_lease.when(parsed_args)
         acquire = acquire_arguments.from_args(parsed_args)
         return self.made(parsed_args, self.client.leases.create(
-            parsed_args.name, reservations=asked_for, acquire=acquire, **when))
+            parsed_args.name, reservations=reservations, acquire=acquire, **when))
 
 
 class ListLeases(base.Lister):
@@ -52,10 +52,10 @@ class ListLeases(base.Lister):
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        parser.add_argument('--status', choices=statuses.LEASE, metavar='STATUS', action='append',
-                            type=str.lower,
+        parser.add_argument('--status', choices=status_words.LEASE, metavar='STATUS',
+                            action='append', type=str.lower,
                             help='Only leases with this status, or one of these: '
-                                 f'{", ".join(statuses.LEASE)}. Repeatable.')
+                                 f'{", ".join(status_words.LEASE)}. Repeatable.')
         parser.add_argument('--name', help='Only leases with exactly this name.')
         parser.add_argument('--project', metavar='PROJECT_ID', help='Only leases of this project.')
         parser.add_argument('--all-projects', action='store_true',
@@ -63,8 +63,8 @@ class ListLeases(base.Lister):
         parser.add_argument('--deleted', action='store_true',
                             help='Deleted leases, too; for administrators.')
         parser.add_argument('--idle', action='store_true',
-                            help='Only leases that are idle, since when, and when they are '
-                                 'taken back.')
+                            help='Only leases that are idle, with the time since when, and the '
+                                 'time at which they are reclaimed.')
         parser.add_argument('--long', action='store_true', help='Show more columns.')
         parser.add_argument('--sort', metavar='KEY[:asc|desc],...',
                             help='Sort by these keys, such as end:desc,name.')
@@ -77,21 +77,18 @@ class ListLeases(base.Lister):
                    'project_id': parsed_args.project, 'all_projects': parsed_args.all_projects,
                    'deleted': parsed_args.deleted, 'idle': parsed_args.idle}
         if parsed_args.status or parsed_args.sort or parsed_args.idle:
-            found = self.client.leases.list(
+            leases = self.client.leases.list(
                 status=parsed_args.status, sort=parsed_args.sort, **filters)
         else:
-            found = self.client.leases.living_first(**filters)
-        return lease_view.rows(found, long=parsed_args.long, narrow=self.is_narrow(parsed_args),
+            leases = self.client.leases.living_first(**filters)
+        return lease_view.rows(leases, long=parsed_args.long, narrow=self.is_narrow(parsed_args),
                                named=bool(parsed_args.columns), idle=parsed_args.idle)
 
 
 class ShowLease(waits.ShowLeaseCommand):
     """Show a lease, its reservations and events, and the time that remains."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        self.add_lease(parser)
-        return parser
+    parameters = (waits.LEASE,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         return lease_view.shown(self.client.leases.find(parsed_args.lease))
@@ -100,10 +97,7 @@ class ShowLease(waits.ShowLeaseCommand):
 class ExplainLease(base.Lister, waits.LeaseCommand):
     """Show the history of a lease (what, who, why) and its present status."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        self.add_lease(parser)
-        return parser
+    parameters = (waits.LEASE,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         lease = self.client.leases.find(parsed_args.lease)
@@ -113,9 +107,10 @@ class ExplainLease(base.Lister, waits.LeaseCommand):
 class SetLease(waits.ShowLeaseCommand):
     """Change a lease."""
 
+    parameters = (waits.LEASE,)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        self.add_lease(parser)
         parser.add_argument('--name', metavar='NEW_NAME', help='The new name.')
         start, end = (parser.add_mutually_exclusive_group() for _ in range(2))
         start.add_argument('--start', metavar='TIME', type=arguments.moment,
@@ -135,7 +130,7 @@ class SetLease(waits.ShowLeaseCommand):
                             type=arguments.changed_reservation, dest='reservations',
                             help='Change a reservation: id=RESERVATION_ID,max=3. Repeatable.')
         parser.add_argument('--idle-exempt', action=argparse.BooleanOptionalAction,
-                            help='Whether it is never called idle; for administrators.')
+                            help='Never treat the lease as idle; for administrators.')
         parser.add_argument('--dry-run', action='store_true',
                             help='Only show the lease as it would be.')
         return parser
@@ -160,9 +155,10 @@ class SetLease(waits.ShowLeaseCommand):
 class ExtendLease(waits.ShowLeaseCommand):
     """Extend a lease."""
 
+    parameters = (waits.LEASE,)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        self.add_lease(parser)
         how = parser.add_mutually_exclusive_group(required=True)
         how.add_argument('--by', metavar='SPAN', type=arguments.span,
                          help=f'Extend by this duration: {times.SPAN_HELP}.')
@@ -179,9 +175,10 @@ class ExtendLease(waits.ShowLeaseCommand):
 class EndLease(waits.ShowLeaseCommand):
     """End a lease now; its record stays."""
 
+    parameters = (waits.LEASE,)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        self.add_lease(parser)
         self.add_wait(parser, 'Wait until all resources are released.')
         return parser
 
@@ -198,9 +195,10 @@ class SwapResource(waits.ShowLeaseCommand):
 
     example = 'lease swap demo compute-17.example.org --wait'
 
+    parameters = (waits.LEASE,)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        self.add_lease(parser)
         parser.add_argument('resource', metavar='HOST',
                             help='Name or id of the host, or of another resource, of the lease.')
         parser.add_argument('--reservation', metavar='ID',
@@ -240,10 +238,11 @@ class DeleteLeases(base.Silent, waits.LeaseCommand):
 class WaitLease(base.Silent, waits.LeaseCommand):
     """Wait until a lease has a status; fail if it cannot reach the status."""
 
+    parameters = (waits.LEASE,)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        self.add_lease(parser)
-        known = (*statuses.LEASE, statuses.DELETED)
+        known = (*status_words.LEASE, status_words.DELETED)
         parser.add_argument('--status', choices=known, default='active', metavar='STATUS',
                             type=str.lower,
                             help=f'The status: {", ".join(known)}. Default: active.')

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 import typing
 
-from climate.client import statuses
+from climate.client import status_words
 from climate.client import times
 from climate.client.commands import columns
 from climate.client.commands import server_create
 
-# Of a table for people: the width of "2030-05-01 08:00:30 UTC", and the least for a text.
+# In a table for people, the width of "2030-05-01 08:00:30 UTC", and the least for a text.
 _MOMENT_WIDTH, _LEAST_WIDTH = 23, 36
 
 Table = tuple[list[str], list[typing.Any]]
@@ -33,13 +33,13 @@ def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool, narrow: bool
          named: bool = False, idle: bool = False) -> Table:
     """Make a table with a row for each lease.
 
-    :param narrow: for people: how long until it starts or ends, instead of both moments.
-    :param named: the caller chooses among the columns, and so gets all of them.
-    :param idle: they are idle leases: since when, and when they are taken back.
+    :param narrow: for people: the time until the start or the end, instead of both moments.
+    :param named: the caller chooses among all columns.
+    :param idle: they are idle leases: with the columns about that.
     """
     names = _ALL if named else _LONG if long else _IDLE if idle else (
         _NARROW if narrow else _LIST)
-    return names, [tuple(_cell(name, _with_remaining(lease), columns.ReservationTypes)
+    return names, [tuple(_cell(name, _with_remaining(lease), columns.ReservationTypeLines)
                          for name in names) for lease in leases]
 
 
@@ -51,29 +51,28 @@ def shown(lease: Mapping[str, typing.Any], *, exists: bool = True) -> Table:
     full = _with_remaining(lease)
     if exists:
         full['server_create'] = server_create.of_lease(lease)
-    names = [*(name for name in _SHOW if name in full),
-             *sorted(name for name in full if name not in _SHOW)]
-    reservations = (columns.WaitingReservations if lease['status'] == statuses.ACQUIRING
-                    else columns.Reservations)
+    names = columns.in_order(full, _SHOW)
+    reservations = (columns.WaitingReservationLines if lease['status'] == status_words.ACQUIRING
+                    else columns.ReservationLines)
     return names, [_cell(name, full, reservations) for name in names]
 
 
 def history(entries: Iterable[Mapping[str, typing.Any]], lease: Mapping[str, typing.Any]
             ) -> Table:
     """Make a table with a row for each entry of a history, and one for the present status."""
-    found = [(each['at'], each['who'], each['what'], each['why']) for each in entries]
-    found.append((None, '', lease['status'], lease.get('status_reason')))
-    taken = _MOMENT_WIDTH + sum(max([len(name), *(len(str(row[place] or '')) for row in found)])
+    lines = [(entry['at'], entry['who'], entry['what'], entry['why']) for entry in entries]
+    lines.append((None, '', lease['status'], lease.get('status_reason')))
+    taken = _MOMENT_WIDTH + sum(max([len(name), *(len(str(row[place] or '')) for row in lines)])
                                 for place, name in ((1, 'who'), (2, 'what')))
     width = max(columns.TABLE_WIDTH - columns.borders(4) - taken, _LEAST_WIDTH)
     return ['at', 'who', 'what', 'why'], [
         (columns.HistoryTime(at), who, what, columns.wrapped(width)(why or ''))
-        for at, who, what, why in found]
+        for at, who, what, why in lines]
 
 
 def _with_remaining(lease: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
     # A lease without resources does not start or end at its dates.
-    if lease['status'] == statuses.ACQUIRING:
+    if lease['status'] == status_words.ACQUIRING:
         return {**lease}
     if _never_began(lease):
         return {**lease, 'remaining': 'never began'}
@@ -81,7 +80,7 @@ def _with_remaining(lease: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
 
 
 def _never_began(lease: Mapping[str, typing.Any]) -> bool:
-    """Whether the lease was given up before it got its resources."""
+    """Return whether the lease failed before it got its resources."""
     # Only a lease that got its resources has events.
     used_up = (lease['status'] == 'error' and lease.get('ended_at') is not None
                and not lease.get('events'))
@@ -91,7 +90,7 @@ def _never_began(lease: Mapping[str, typing.Any]) -> bool:
 def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns.Lines]
           ) -> typing.Any:
     value = lease.get(name)
-    if name in _PLANNED and lease['status'] == statuses.ACQUIRING:
+    if name in _PLANNED and lease['status'] == status_words.ACQUIRING:
         return columns.UnknownTime(value)
     if name == 'remaining' and value is None:
         return columns.NOT_KNOWN
@@ -100,13 +99,11 @@ def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns
     if name == 'reservations':
         return reservations(value or [])
     if name == 'server_create':
-        return columns.ServerCreate(value or [])
+        return columns.ServerCreateLines(value or [])
     if name == 'acquire':
-        return columns.Acquire(value)
+        return columns.AcquireColumn(value)
     if name == 'price':
         return columns.PriceLines(value)
     if name == 'events':
-        return columns.Events(sorted(value or [], key=lambda event: event['time']))
-    if name == 'price':
-        return columns.Price(value)
+        return columns.EventLines(sorted(value or [], key=lambda event: event['time']))
     return '' if value is None else value

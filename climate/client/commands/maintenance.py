@@ -19,20 +19,20 @@ _FIRST = ('id', 'pool', 'resources', 'start', 'end', 'reason', 'running', 'notic
 _TIMES = ('start', 'end', 'created_at')
 _MODES = ('left', 'swap', 'end')
 _HELP = 'Id of the maintenance; "maintenance list" has the ids.'
-#: What each word of the service means for a lease, in words.
+#: The meaning of each word of the service for a lease.
 _MEANINGS = {'moves': 'gets other resources', 'stuck': 'nothing else fits',
              'stays': 'runs and stays', 'asked': 'its owner is asked to swap', 'ends': 'ends early'}
 
 
-class Names(columns.Lines):
-    """The names of resources, in one line if they are few."""
+class NameList(columns.Lines):
+    """The names of the first resources in one line, and the number of others."""
 
     def human_readable(self) -> str:
-        names = [each['name'] for each in self._value]
+        names = [resource['name'] for resource in self._value]
         return ', '.join(names[:5]) + (f' and {len(names) - 5} more' if len(names) > 5 else '')
 
 
-class Spans(columns.Lines):
+class MaintenanceWindows(columns.Lines):
     """The windows of a maintenance."""
 
     @classmethod
@@ -41,8 +41,8 @@ class Spans(columns.Lines):
                 f'({element["state"]})')
 
 
-class Leases(columns.Lines):
-    """The leases in the way of a maintenance, and what happens to them."""
+class AffectedLeases(columns.Lines):
+    """The leases that a maintenance affects, and what happens to them."""
 
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:
@@ -51,7 +51,7 @@ class Leases(columns.Lines):
 
 
 class CreateMaintenance(base.ShowOne):
-    """Plan maintenance: leases make way, and new leases plan around it."""
+    """Plan maintenance: leases are moved, and new leases avoid it."""
 
     example = ('maintenance create --host compute-17.example.org --start "2030-05-01 20:00" '
                '--end "2030-05-01 23:00" --reason "new firmware" --dry-run')
@@ -69,19 +69,19 @@ class CreateMaintenance(base.ShowOne):
                            help='All resources that meet a condition, such as rack=r7. Repeatable.')
         parser.add_argument('--pool', metavar='POOL', help='The pool. Default: host.')
         parser.add_argument('--start', metavar='MOMENT', required=True, type=arguments.moment,
-                            help='When it begins: "2030-05-01 20:00" (UTC), "+2h" or "now".')
+                            help='The start: "2030-05-01 20:00" (UTC), "+2h" or "now".')
         parser.add_argument('--end', metavar='MOMENT', required=True, type=arguments.moment,
-                            help='When it is over.')
+                            help='The end.')
         parser.add_argument('--reason', metavar='TEXT', required=True,
-                            help='Why; owners of leases read it.')
+                            help='The reason; owners of leases read it.')
         parser.add_argument('--running', choices=_MODES, default='left',
                             help='What happens to leases that run: they stay, their owners are '
                                  'asked to swap, or they end. Default: left.')
         parser.add_argument('--notice', metavar='DURATION', type=arguments.span,
-                            help='How long before its early end an owner is told at least, such as '
-                                 '2h.')
+                            help='The least time between the notification of an owner and the '
+                                 'early end of a lease, such as 2h.')
         parser.add_argument('--rrule', metavar='RULE',
-                            help='How it recurs, such as "FREQ=WEEKLY".')
+                            help='The rule of its recurrence, such as "FREQ=WEEKLY".')
         parser.add_argument('--dry-run', action='store_true',
                             help='Only show which leases would move and which cannot.')
         return parser
@@ -102,27 +102,21 @@ class CreateMaintenance(base.ShowOne):
 class ListMaintenances(base.Lister):
     """List the maintenances that are planned or under way."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('--long', action='store_true', help='Show more columns.')
-        return parser
+    parameters = (base.LONG,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         narrow = self.is_narrow(parsed_args)
         names = _NARROW if narrow else _NAMES
         return names, [tuple(
-            columns.wrapped(_REASON_WIDTH)(each[name]) if narrow and name == 'reason'
-            else _cell(name, each[name]) for name in names)
-            for each in self.client.maintenances.list()]
+            columns.wrapped(_REASON_WIDTH)(maintenance[name]) if narrow and name == 'reason'
+            else _cell(name, maintenance[name]) for name in names)
+            for maintenance in self.client.maintenances.list()]
 
 
 class ShowMaintenance(base.ShowOne):
-    """Show a maintenance, with the leases in its way."""
+    """Show a maintenance, with the leases that it affects."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('maintenance', metavar='MAINTENANCE', help=_HELP)
-        return parser
+    parameters = (('maintenance', {'metavar': 'MAINTENANCE', 'help': _HELP}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         return _shown(self.client.maintenances.get(parsed_args.maintenance))
@@ -133,26 +127,23 @@ class DeleteMaintenances(base.Silent):
 
     example = 'maintenance delete 0a9c6a53-4d35-4a17-8b3e-90c1cf0f1c58'
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('maintenances', metavar='MAINTENANCE', nargs='+',
-                            help=f'{_HELP} Repeatable.')
-        return parser
+    parameters = (('maintenances', {
+        'metavar': 'MAINTENANCE', 'nargs': '+', 'help': f'{_HELP} Repeatable.'}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         self.for_each(parsed_args.maintenances, 'maintenance', self.client.maintenances.delete)
 
 
-def _shown(found: Mapping[str, typing.Any]) -> tuple[list[str], list[typing.Any]]:
-    names = [*(name for name in _FIRST if name in found),
-             *sorted(name for name in found if name not in _FIRST)]
-    return names, [_cell(name, found[name]) for name in names]
+def _shown(maintenance: Mapping[str, typing.Any]) -> tuple[list[str], list[typing.Any]]:
+    names = columns.in_order(maintenance, _FIRST)
+    return names, [_cell(name, maintenance[name]) for name in names]
 
 
 def _cell(name: str, value: typing.Any) -> typing.Any:
     if name in _TIMES:
         return columns.Time(value)
-    made = {'resources': Names, 'windows': Spans, 'leases': Leases}.get(name)
-    if made is not None:
-        return made(value)
+    column = {'resources': NameList, 'windows': MaintenanceWindows,
+              'leases': AffectedLeases}.get(name)
+    if column is not None:
+        return column(value)
     return '' if value is None else value

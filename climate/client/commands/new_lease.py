@@ -19,20 +19,20 @@ class NewLeaseCommand(waits.ShowLeaseCommand):
     def add_when(self, parser: argparse.ArgumentParser) -> None:
         """Add the arguments for the dates of the lease, and for how it is created."""
         parser.add_argument('--start', metavar='TIME', type=arguments.moment,
-                            help=f'When it starts: {TIME_HELP} Default: now.')
+                            help=f'The start: {TIME_HELP} Default: now.')
         parser.add_argument('--end', metavar='TIME', type=arguments.moment,
-                            help='When it ends; +2h counts from now.')
+                            help='The end; +2h counts from now.')
         parser.add_argument('--duration', metavar='SPAN', type=arguments.span,
-                            help=f'How long it lasts: {times.SPAN_HELP}.')
+                            help=f'The duration: {times.SPAN_HELP}.')
         parser.add_argument('--before-end', metavar='TIME', type=arguments.moment,
-                            help='When the action before the end is due.')
+                            help='The time of the action before the end.')
         for name in ('start', 'end', 'before_end'):
             arguments.also_named(parser, f'--{name.replace("_", "-")}-date', dest=name,
                                  type=arguments.moment)
         parser.add_argument('--idle-exempt', action='store_true',
-                            help='It is never called idle; for administrators.')
+                            help='Never treat the lease as idle; for administrators.')
         parser.add_argument('--key', metavar='TEXT',
-                            help='Idempotency key: the same key never makes a second lease. '
+                            help='Idempotency key: the same key never creates a second lease. '
                                  'Default: a new one.')
         either = parser.add_mutually_exclusive_group()
         either.add_argument('--dry-run', action='store_true',
@@ -48,8 +48,8 @@ class NewLeaseCommand(waits.ShowLeaseCommand):
         if parsed_args.wait:
             now = times.utcnow()
             ahead = (times.moment(lease['start'], now) - now).total_seconds()
-            wanted = {'active'} if ahead <= parsed_args.timeout else {'active', 'inactive'}
-            lease = self.wait(lease['id'], wanted, parsed_args.timeout) or lease
+            statuses = {'active'} if ahead <= parsed_args.timeout else {'active', 'inactive'}
+            lease = self.wait(lease['id'], statuses, parsed_args.timeout) or lease
         if parsed_args.dry_run:
             self.say_dry()
         return lease_view.shown(lease, exists=not parsed_args.dry_run)
@@ -62,8 +62,8 @@ def when(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
     """
     start, end, duration = parsed_args.start, parsed_args.end, parsed_args.duration
     if end is None and duration is None:
-        raise errors.BadValue('When does it end? Give --duration 2h, or --end "2030-05-01 18:00" '
-                              '(UTC).')
+        raise errors.BadValue('The lease has no end: give --duration 2h, or --end '
+                              '"2030-05-01 18:00" (UTC).')
     if start and end and duration:
         raise errors.BadValue('Give two of --start, --end and --duration: the third follows.')
     if start is None and (end is None or duration is None):

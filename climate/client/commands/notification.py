@@ -19,18 +19,15 @@ _NARROW_LOG = ('at', 'kind', 'state', 'attempts', 'reason')
 _WRAPPED = {'address': columns.wrapped(40), 'reason': columns.wrapped(44)}
 _TIMES = ('at', 'created_at', 'updated_at', 'next_at', 'done_at')
 _HELP = 'Id of the subscription; "notification list" has the ids.'
-
-
-def _add_subscription(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('subscription', metavar='SUBSCRIPTION', help=_HELP)
+_SUBSCRIPTION = ('subscription', {'metavar': 'SUBSCRIPTION', 'help': _HELP})
 
 
 def _add_fields(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--event', metavar='KIND', action='append', dest='events',
-                        help='Tell of this kind, such as start, end or error. An unknown one is '
-                             'refused with a list of all. Repeatable.')
+                        help='Notify of this kind, such as start, end or error. An unknown one '
+                             'is refused with a list of all. Repeatable.')
     parser.add_argument('--before-end', metavar='DURATION', action='append', dest='before_end',
-                        help='Tell this long before the end of each lease, such as 1d or 1h. '
+                        help='Notify this long before the end of each lease, such as 1d or 1h. '
                              'Repeatable.')
     parser.add_argument('--name', metavar='NAME', help='A name for people.')
 
@@ -43,26 +40,19 @@ def _fields(parsed_args: argparse.Namespace, *names: str) -> dict[str, typing.An
 class ListSubscriptions(base.Lister):
     """List the subscriptions to notifications."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('--all-projects', action='store_true',
-                            help='Those of all users and projects (admin).')
-        parser.add_argument('--long', action='store_true', help='Show more columns.')
-        return parser
+    parameters = (('--all-projects', {
+        'action': 'store_true', 'help': 'Those of all users and projects (admin).'}), base.LONG)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         names = _NARROW if self.is_narrow(parsed_args) else _NAMES
-        found = self.client.subscriptions.list(all_projects=parsed_args.all_projects)
-        return names, [_row(names, each) for each in found]
+        subscriptions = self.client.subscriptions.list(all_projects=parsed_args.all_projects)
+        return names, [_row(names, subscription) for subscription in subscriptions]
 
 
 class ShowSubscription(base.ShowOne):
     """Show a subscription."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        _add_subscription(parser)
-        return parser
+    parameters = (_SUBSCRIPTION,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         return _shown(self.client.subscriptions.get(parsed_args.subscription))
@@ -79,9 +69,9 @@ class Subscribe(base.ShowOne):
         how.add_argument('--mail', metavar='ADDRESS', help='Send mail to this address.')
         how.add_argument('--webhook', metavar='URL', help='Post to this https:// address.')
         how.add_argument('--calendar', action='store_true',
-                         help='Make a secret address for a calendar program.')
+                         help='Create a secret address for a calendar program.')
         parser.add_argument('--project', action='store_const', const='project', dest='scope',
-                            help='Tell of all leases of the project, not only of the own ones.')
+                            help='Notify of all leases of the project, not only of the own ones.')
         _add_fields(parser)
         return parser
 
@@ -98,9 +88,10 @@ class Subscribe(base.ShowOne):
 class SetSubscription(base.ShowOne):
     """Change a subscription, switch it on or off, or renew its secret."""
 
+    parameters = (_SUBSCRIPTION,)
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        _add_subscription(parser)
         parser.add_argument('--address', metavar='ADDRESS', help='Another address.')
         _add_fields(parser)
         switch = parser.add_mutually_exclusive_group()
@@ -109,25 +100,22 @@ class SetSubscription(base.ShowOne):
         switch.add_argument('--disable', action='store_const', const=False, dest='enabled',
                             help='Switch it off.')
         parser.add_argument('--renew-secret', action='store_const', const=True,
-                            help='Make a new secret, or a new address of a calendar.')
+                            help='Create a new secret, or a new address of a calendar.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         fields = _fields(parsed_args, 'address', 'events', 'before_end', 'name', 'enabled',
                          'renew_secret')
         if not fields:
-            raise errors.BadValue('Nothing is to be changed: give an option (see --help).')
+            raise errors.BadValue('Nothing to change: give an option (see --help).')
         return _shown(self.client.subscriptions.update(parsed_args.subscription, **fields))
 
 
 class Unsubscribe(base.Silent):
     """Delete subscriptions with their logs."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('subscriptions', metavar='SUBSCRIPTION', nargs='+',
-                            help=f'{_HELP} Repeatable.')
-        return parser
+    parameters = (('subscriptions', {
+        'metavar': 'SUBSCRIPTION', 'nargs': '+', 'help': f'{_HELP} Repeatable.'}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         self.for_each(parsed_args.subscriptions, 'subscription',
@@ -137,42 +125,35 @@ class Unsubscribe(base.Silent):
 class TestSubscription(base.Silent):
     """Send a test to a subscription; "notification log" has the result."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        _add_subscription(parser)
-        return parser
+    parameters = (_SUBSCRIPTION,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         self.client.subscriptions.test(parsed_args.subscription)
 
 
 class ShowLog(base.Lister):
-    """List what was sent to a subscription, the newest first."""
+    """List the deliveries to a subscription, the newest first."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        _add_subscription(parser)
-        parser.add_argument('--limit', metavar='COUNT', type=arguments.positive, default=50,
-                            help='How many entries at most. Default: 50.')
-        parser.add_argument('--long', action='store_true', help='Show more columns.')
-        return parser
+    parameters = (_SUBSCRIPTION, ('--limit', {
+        'metavar': 'COUNT', 'type': arguments.positive, 'default': 50,
+        'help': 'The maximum number of entries. Default: 50.'}), base.LONG)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = itertools.islice(self.client.subscriptions.log(parsed_args.subscription),
-                                 max(parsed_args.limit, 0))
+        entries = itertools.islice(self.client.subscriptions.log(parsed_args.subscription),
+                                   max(parsed_args.limit, 0))
         names = _NARROW_LOG if self.is_narrow(parsed_args) else _LOG
-        return names, [_row(names, each) for each in found]
+        return names, [_row(names, entry) for entry in entries]
 
 
-def _shown(found: Mapping[str, typing.Any]) -> typing.Any:
-    return list(found), [_cell(name, value) for name, value in found.items()]
+def _shown(subscription: Mapping[str, typing.Any]) -> typing.Any:
+    return list(subscription), [_cell(name, value) for name, value in subscription.items()]
 
 
-def _row(names: Sequence[str], found: Mapping[str, typing.Any]) -> tuple[typing.Any, ...]:
+def _row(names: Sequence[str], record: Mapping[str, typing.Any]) -> tuple[typing.Any, ...]:
     """Return the cells of an object in a table, with lines that are not too long."""
     return tuple(
-        _WRAPPED[name](found[name]) if name in _WRAPPED and found.get(name) is not None
-        else _cell(name, found.get(name)) for name in names)
+        _WRAPPED[name](record[name]) if name in _WRAPPED and record.get(name) is not None
+        else _cell(name, record.get(name)) for name in names)
 
 
 def _cell(name: str, value: typing.Any) -> typing.Any:

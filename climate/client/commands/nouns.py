@@ -14,8 +14,8 @@ from climate.client.commands import resource
 def of_pool(pool: str) -> type:
     """Make a class whose attributes are the commands of a pool: Create, List, Show and so on."""
     one = f'{"an" if pool[0] in "aeiou" else "a"} {pool}'
-    made: dict[str, typing.Any] = {'__doc__': f'The commands of the pool {pool}.'}
-    for word, command, what in (
+    attributes: dict[str, typing.Any] = {'__doc__': f'The commands of the pool {pool}.'}
+    for word, command, description in (
             ('Create', resource.CreateResource, f'Enrol {one}, so that it can be leased.'),
             ('List', resource.ListResources, f'List the resources of the pool {pool}.'),
             ('Show', resource.ShowResource, f'Show {one} and its properties.'),
@@ -25,10 +25,10 @@ def of_pool(pool: str) -> type:
             ('Sleep', resource.SleepResource, f'Put {one} to sleep that nobody has leased.'),
             ('Delete', resource.DeleteResources,
              f'Remove resources from the pool {pool}; the cloud keeps them.')):
-        made[word] = type(f'{word}{pool.capitalize()}', (command,), {
-            '__doc__': what, '__module__': __name__, 'pool': pool,
+        attributes[word] = type(f'{word}{pool.capitalize()}', (command,), {
+            '__doc__': description, '__module__': __name__, 'pool': pool,
             'named': f'Name or id of the {pool}.'})
-    return type(pool.capitalize(), (), made)
+    return type(pool.capitalize(), (), attributes)
 
 
 def __getattr__(name: str) -> type:

@@ -14,58 +14,48 @@ _TIMES = ('held_until', 'start', 'end', 'created_at')
 _HELP = 'Id of the offer; "offer list" has the ids.'
 
 
-class Asked(columns.Lines):
+class OfferedReservations(columns.Lines):
     """The reservations of an offer: the type and the request."""
 
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:
-        asked = [f'{name}={value}' for name, value in element.items()
-                 if name != 'resource_type' and value not in (None, '', [], {})]
-        return ' '.join([element['resource_type'], *asked])
+        fields = [f'{name}={value}' for name, value in element.items()
+                  if name != 'resource_type' and value not in (None, '', [], {})]
+        return ' '.join([element['resource_type'], *fields])
 
 
 class ListOffers(base.Lister):
     """List the offers that are held for the project."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('--long', action='store_true', help='Show more columns.')
-        return parser
+    parameters = (base.LONG,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = self.client.offers.list()
+        offers = self.client.offers.list()
         names: tuple[str, ...] = _NARROW if self.is_narrow(parsed_args) else _NAMES
         # Without a price book no offer has a price.
-        if names == _NARROW and any('price' in each for each in found):
+        if names == _NARROW and any('price' in offer for offer in offers):
             names = (*_NARROW, 'price')
-        return names, [tuple(_cell(name, each.get(name)) for name in names) for each in found]
+        return names, [tuple(_cell(name, offer.get(name)) for name in names) for offer in offers]
 
 
 class ShowOffer(base.ShowOne):
     """Show an offer that is held for the project."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('offer', metavar='OFFER', help=_HELP)
-        return parser
+    parameters = (('offer', {'metavar': 'OFFER', 'help': _HELP}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = self.client.offers.get(parsed_args.offer)
-        names = [*(name for name in _NAMES if name in found),
-                 *sorted(name for name in found if name not in _NAMES)]
-        return names, [columns.PriceLines(found[name]) if name == 'price'
-                       else _cell(name, found[name]) for name in names]
+        offer = self.client.offers.get(parsed_args.offer)
+        names = columns.in_order(offer, _NAMES)
+        return names, [columns.PriceLines(offer[name]) if name == 'price'
+                       else _cell(name, offer[name]) for name in names]
 
 
 class DeleteOffers(base.Silent):
-    """Release offers: others can get their resources again."""
+    """Release offers: other leases can get their resources."""
 
     example = 'offer delete 0a9c6a53-4d35-4a17-8b3e-90c1cf0f1c58'
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('offers', metavar='OFFER', nargs='+', help=f'{_HELP} Repeatable.')
-        return parser
+    parameters = (('offers', {'metavar': 'OFFER', 'nargs': '+', 'help': f'{_HELP} Repeatable.'}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         self.for_each(parsed_args.offers, 'offer', self.client.offers.delete)
@@ -75,5 +65,5 @@ def _cell(name: str, value: typing.Any) -> typing.Any:
     if name in _TIMES:
         return columns.Time(value)
     if name == 'price':
-        return columns.Price(value)
-    return Asked(value) if name == 'reservations' else value
+        return columns.PriceColumn(value)
+    return OfferedReservations(value) if name == 'reservations' else value

@@ -14,7 +14,7 @@ from climate.client.commands import base
 from climate.client.commands import charts
 from climate.client.commands import columns
 
-# How many blocks a sparkline has at most.
+# The most blocks of a sparkline.
 _WIDTH = 60
 _OF_CHANGE = ('lease_id', 'kind', 'outcome', 'start', 'new_start')
 _LONG_CHANGE = (*_OF_CHANGE, 'end', 'resources', 'new_resources')
@@ -23,29 +23,29 @@ _OF_DAY = ('day', 'now', 'then')
 _MOST_FACTOR = 10
 
 
-class Names(formattable.FormattableColumn[Sequence[str]]):
+class NamesInLine(formattable.FormattableColumn[Sequence[str]]):
     """Names of resources; for people in one line."""
 
     def human_readable(self) -> str:
         return ' '.join(self._value)
 
 
-class Number(formattable.FormattableColumn[float | None]):
+class ResourceNumber(formattable.FormattableColumn[float | None]):
     """A number of resources; for people with two digits."""
 
     def human_readable(self) -> str:
         return '-' if self._value is None else f'{self._value:.2f}'
 
 
-class Share(formattable.FormattableColumn[float | None]):
+class ShareInPercent(formattable.FormattableColumn[float | None]):
     """A share; for people in percent."""
 
     def human_readable(self) -> str:
         return _percent(self._value)
 
 
-class OfPlan(base.Lister):
-    """A command that lists figures of a plan, and tells people more below the table."""
+class PlanCommand(base.Lister):
+    """A command that lists figures of a plan, with a summary below the table."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
@@ -60,86 +60,75 @@ class OfPlan(base.Lister):
         code: int = super().run(parsed_args)
         return code
 
-    def produce_output(self, parsed_args: argparse.Namespace, column_names: typing.Any,
-                       data: typing.Any) -> int:
-        code: int = super().produce_output(parsed_args, column_names, data)
-        if parsed_args.formatter == 'table':
-            self.app.stdout.write('\n'.join(self.summary()) + '\n')
-        return code
 
-    def summary(self) -> list[str]:
-        """Return the lines below the table."""
-        raise NotImplementedError
-
-
-class WhatIf(OfPlan):
-    """Show what would become of leases if hosts came or went, or demand grew; changes nothing."""
+class WhatIf(PlanCommand):
+    """Show what would happen to leases if hosts or the demand changed; change nothing."""
 
     example = 'plan what-if --remove cmp-3 --out cmp-4,cmp-5 +1d +3d --demand-factor 1.5'
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('--start', metavar='TIME', type=arguments.moment,
-                            help=f'The first moment looked at: {times.MOMENT_HELP}. Default: now.')
+                            help=f'The beginning: {times.MOMENT_HELP}. Default: now.')
         parser.add_argument('--end', metavar='TIME', type=arguments.moment,
                             help='The end, at most 366 days later. Default: 30 days later.')
         parser.add_argument('--add', nargs=2, metavar=('COUNT', 'LIKE'), action='append',
                             default=[], help='Resources that are added, with the properties of '
                                              'the one with that name or id. Repeatable.')
         parser.add_argument('--remove', metavar='NAMES', action='append', default=[],
-                            help='Names or ids of resources, separated by commas, that are gone. '
-                                 'Repeatable.')
+                            help='Names or ids of resources, separated by commas, that are '
+                                 'removed. Repeatable.')
         parser.add_argument('--out', nargs=3, metavar=('NAMES', 'START', 'END'), action='append',
                             default=[], help='Resources, separated by commas, that cannot be used '
                                              'from START to END. Repeatable.')
         parser.add_argument('--demand-factor', metavar='FACTOR', type=_factor, default=1.0,
-                            help='1.5: half as many leases more; 0.1 to 10. Default: 1.')
+                            help='1.5 means 50 %% more leases; 0.1 to 10. Default: 1.')
         parser.add_argument('--days', action='store_true',
                             help='List the use of the pool by day instead of the leases.')
         parser.add_argument('--long', action='store_true', help='Show more columns.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        self._found = self.client.plans.what_if(
+        self._answer = self.client.plans.what_if(
             pool=parsed_args.pool, start=parsed_args.start, end=parsed_args.end,
-            add=[_added(*each) for each in parsed_args.add], remove=[
+            add=[_added(*words) for words in parsed_args.add], remove=[
                 name for names in parsed_args.remove for name in _listed(names)],
-            out=[_outage(*each) for each in parsed_args.out],
+            out=[_outage(*words) for words in parsed_args.out],
             demand_factor=parsed_args.demand_factor)
         if parsed_args.days:
-            share = Share if parsed_args.formatter == 'table' else _as_it_is
+            share = ShareInPercent if parsed_args.formatter == 'table' else _unchanged
             return _OF_DAY, [(columns.Time(day['start']), *(
                 share(day[name]['utilisation']) for name in ('now', 'then')))
-                for day in self._found['utilisation']['days']]
+                for day in self._answer['utilisation']['days']]
         names = _OF_CHANGE if self.is_narrow(parsed_args) else _LONG_CHANGE
         cell = _cell_of_csv if parsed_args.formatter == 'csv' else _cell
-        return names, [tuple(cell(name, each[name]) for name in names)
-                       for each in self._found['changes']]
+        return names, [tuple(cell(name, change[name]) for name in names)
+                       for change in self._answer['changes']]
 
-    def summary(self) -> list[str]:
-        found, counts = self._found, self._found['leases']
-        lines = [f'{found["resources"]["now"]} resources now, {found["resources"]["then"]} then; '
-                 f'{counts["looked_at"]} leases looked at, {counts["left_out"]} left out.']
+    def summary(self, parsed_args: argparse.Namespace) -> list[str]:
+        answer, counts = self._answer, self._answer['leases']
+        lines = [f'{answer["resources"]["now"]} resources now, {answer["resources"]["then"]} then; '
+                 f'{counts["looked_at"]} leases checked, {counts["left_out"]} left out.']
         for kind, words in (('displaced', 'Lose resources'), ('queued', 'Wait now'),
                             ('extra', 'More demand')):
-            told = [f'{count} {outcome}' for outcome, count in counts[kind].items() if count]
-            if told:
-                lines.append(f'{words}: {", ".join(told)}.')
-        listed, told_of = len(found['changes']), sum(
+            outcomes = [f'{count} {outcome}' for outcome, count in counts[kind].items() if count]
+            if outcomes:
+                lines.append(f'{words}: {", ".join(outcomes)}.')
+        listed, total = len(answer['changes']), sum(
             count for kind in ('displaced', 'queued', 'extra') for count in counts[kind].values())
-        if not told_of:
+        if not total:
             lines.append('No lease would move, wait or be refused.')
-        elif listed < told_of:
-            lines.append(f'Listed are the first {listed} of {told_of}.')
+        elif listed < total:
+            lines.append(f'Listed are the first {listed} of {total}.')
         for word in ('now', 'then'):
-            days = [day[word]['utilisation'] for day in found['utilisation']['days']]
-            lines.append(f'Use {word:>4}: {_percent(found["utilisation"][word])} '
+            days = [day[word]['utilisation'] for day in answer['utilisation']['days']]
+            lines.append(f'Use {word:>4}: {_percent(answer["utilisation"][word])} '
                          f'{charts.sparkline(days, 1, _WIDTH)}')
         return lines
 
 
-class Forecast(OfPlan):
-    """Show the demand for a pool that is expected, by hour; by default for administrators."""
+class Forecast(PlanCommand):
+    """Show the expected demand for a pool by hour; by default for administrators."""
 
     example = 'plan forecast --pool host --end +3d --require gpu=A100'
 
@@ -156,7 +145,7 @@ class Forecast(OfPlan):
         return parser
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Print the forecast; first check that it can be drawn, if that was asked for."""
+        """Print the forecast; with --plot check first that it can be drawn."""
         if parsed_args.plot:
             charts.check(parsed_args.plot)
         return super().run(parsed_args)
@@ -164,45 +153,45 @@ class Forecast(OfPlan):
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         conditions = parsed_args.require
         criteria = ['and', *conditions] if len(conditions) > 1 else next(iter(conditions), None)
-        self._found = self.client.plans.forecast(pool=parsed_args.pool, end=parsed_args.end,
-                                                 criteria=criteria)
+        self._forecast = self.client.plans.forecast(pool=parsed_args.pool, end=parsed_args.end,
+                                                    criteria=criteria)
         if parsed_args.plot:
-            charts.plot_forecast(parsed_args.plot, self._found)
+            charts.plot_forecast(parsed_args.plot, self._forecast)
         # CSV would quote the numbers of a formattable column.
-        number = Number if parsed_args.formatter == 'table' else _as_it_is
+        number = ResourceNumber if parsed_args.formatter == 'table' else _unchanged
         return _OF_HOUR, [
-            (columns.Time(each['start']), *(number(each[name]) for name in _OF_HOUR[1:]))
-            for each in self._found['hours']]
+            (columns.Time(hour['start']), *(number(hour[name]) for name in _OF_HOUR[1:]))
+            for hour in self._forecast['hours']]
 
-    def summary(self) -> list[str]:
-        found = self._found
-        expected = [each['expected'] for each in found['hours']]
-        top = max([found['capacity'], *expected])
-        error = found['past_error']
+    def summary(self, parsed_args: argparse.Namespace) -> list[str]:
+        forecast = self._forecast
+        expected = [hour['expected'] for hour in forecast['hours']]
+        top = max([forecast['capacity'], *expected])
+        error = forecast['past_error']
         line = charts.sparkline(expected, top, _WIDTH)
         lines = [f'Expected: {line} (the highest block is {top:g} resources)',
-                 f'Capacity: {found["capacity"]}. Method: {found["method"]}, learned from '
-                 f'{times.for_people(found["learned_from"])} on' + (
+                 f'Capacity: {forecast["capacity"]}. Method: {forecast["method"]}, learned from '
+                 f'{times.for_people(forecast["learned_from"])} on' + (
                      '.' if error is None else
                      f'; a day ahead it erred by {error:g} on average.')]
-        if found['hours'][0]['low80'] is None:
+        if forecast['hours'][0]['low80'] is None:
             lines.append('There are no bands yet: they need 17 days of history, and one more for '
                          'each day ahead after the first.')
         for name, words in (('short_at', 'Runs short'), ('may_be_short_at', 'May run short')):
-            if found[name] is not None:
-                lines.append(f'{words} from {times.for_people(found[name])} on.')
+            if forecast[name] is not None:
+                lines.append(f'{words} from {times.for_people(forecast[name])} on.')
         return lines
 
 
 def _factor(text: str) -> float:
     try:
-        found = float(text)
+        factor = float(text)
     except ValueError:
-        found = 0
-    if not 0.1 <= found <= _MOST_FACTOR:
+        factor = 0
+    if not 0.1 <= factor <= _MOST_FACTOR:
         raise argparse.ArgumentTypeError(
             f'"{text}" is not a factor from 0.1 to {_MOST_FACTOR}, such as 1.5.')
-    return found
+    return factor
 
 
 def _added(count: str, like: str) -> Mapping[str, typing.Any]:
@@ -221,7 +210,7 @@ def _outage(names: str, start: str, end: str) -> Mapping[str, typing.Any]:
 
 
 def _listed(names: str) -> list[str]:
-    return [each.strip() for each in names.split(',') if each.strip()]
+    return [name.strip() for name in names.split(',') if name.strip()]
 
 
 def _cell_of_csv(name: str, value: typing.Any) -> typing.Any:
@@ -231,10 +220,10 @@ def _cell_of_csv(name: str, value: typing.Any) -> typing.Any:
 def _cell(name: str, value: typing.Any) -> typing.Any:
     if name in ('start', 'end', 'new_start'):
         return columns.Time(value) if value else ''
-    return Names(value) if name in ('resources', 'new_resources') else value
+    return NamesInLine(value) if name in ('resources', 'new_resources') else value
 
 
-def _as_it_is(value: float | None) -> float | None:
+def _unchanged(value: float | None) -> float | None:
     return value
 
 

@@ -30,11 +30,9 @@ class ListPriceBooks(base.Lister):
 class ShowPriceBook(base.ShowOne):
     """Show a version of the price book, by default the one that is valid now."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('version', metavar='VERSION', nargs='?', default='valid',
-                            help='Number of the version. Default: the one that is valid now.')
-        return parser
+    parameters = (('version', {
+        'metavar': 'VERSION', 'nargs': '?', 'default': 'valid',
+        'help': 'Number of the version. Default: the one that is valid now.'}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         return _shown(self.client.price_books.get(parsed_args.version))
@@ -45,11 +43,8 @@ class CreatePriceBook(base.ShowOne):
 
     example = 'price-book create --file book.yaml'
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('--file', metavar='FILE', required=True,
-                            help='YAML or JSON file with the price book.')
-        return parser
+    parameters = (('--file', {
+        'metavar': 'FILE', 'required': True, 'help': 'YAML or JSON file with the price book.'}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         return _shown(self.client.price_books.create(_read(parsed_args.file)))
@@ -66,18 +61,18 @@ def _read(path: str) -> dict[str, typing.Any]:
         if len(text) > _LARGEST:
             raise errors.ClientError(f'{path} is larger than {_LARGEST // 1024} KiB: that is no '
                                      'price book.')
-        found = yaml_text.read(text, _LARGEST)
+        document = yaml_text.read(text, _LARGEST)
     except (OSError, UnicodeDecodeError) as error:
         raise errors.ClientError(f'{path} cannot be read: {error}.') from error
     except ValueError as error:
         raise errors.ClientError(f'{path} is neither YAML nor JSON: {error}.') from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise errors.ClientError(f'{path} has no price book: write "currency: EUR" and rates.')
-    return found
+    return document
 
 
-def _shown(found: typing.Any) -> typing.Any:
-    return list(found), [_cell(name, value) for name, value in found.items()]
+def _shown(book: typing.Any) -> typing.Any:
+    return list(book), [_cell(name, value) for name, value in book.items()]
 
 
 def _cell(name: str, value: typing.Any) -> typing.Any:

@@ -5,10 +5,10 @@ import typing
 
 from climate.client.commands import base
 from climate.client.commands import columns
-from climate.client.commands import resource
+from climate.client.commands import resource as pool_commands
 
 
-class ListProperties(resource.OfPoolOrHosts, base.Lister):
+class ListProperties(pool_commands.OfPoolOrHosts, base.Lister):
     """List the properties that criteria can use."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -20,16 +20,16 @@ class ListProperties(resource.OfPoolOrHosts, base.Lister):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = self.pool_of(parsed_args).properties.list(
+        properties = self.pool_of(parsed_args).properties.list(
             detail=parsed_args.detail, include_private=parsed_args.include_private)
         if not parsed_args.detail:
-            return ('property',), [(one['property'],) for one in found]
+            return ('property',), [(prop['property'],) for prop in properties]
         return ('property', 'private', 'values'), [
-            (one['property'], one.get('private'), columns.Lines(one.get('values') or []))
-            for one in found]
+            (prop['property'], prop.get('private'), columns.Lines(prop.get('values') or []))
+            for prop in properties]
 
 
-class SetProperty(resource.OfPoolOrHosts, base.ShowOne):
+class SetProperty(pool_commands.OfPoolOrHosts, base.ShowOne):
     """Make a property private or public."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -42,13 +42,13 @@ class SetProperty(resource.OfPoolOrHosts, base.ShowOne):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = self.pool_of(parsed_args).properties.update(
+        changed = self.pool_of(parsed_args).properties.update(
             parsed_args.property, private=parsed_args.private)
-        names = sorted(found)
-        return names, [found[name] for name in names]
+        names = sorted(changed)
+        return names, [changed[name] for name in names]
 
 
-class UnsetProperty(resource.OfPoolOrHosts, base.Silent):
+class UnsetProperty(pool_commands.OfPoolOrHosts, base.Silent):
     """Remove a property from resources."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -61,11 +61,11 @@ class UnsetProperty(resource.OfPoolOrHosts, base.Silent):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        found = self.pool_of(parsed_args)
+        pool = self.pool_of(parsed_args)
 
         def unset(name: str) -> None:
-            one = found.find(name)
-            resource.refuse_unknown(found, one, [parsed_args.property])
-            found.properties.unset(parsed_args.property, [one['id']])
+            resource = pool.find(name)
+            pool_commands.refuse_unknown(pool, resource, [parsed_args.property])
+            pool.properties.unset(parsed_args.property, [resource['id']])
 
-        self.for_each(parsed_args.resources, found.noun, unset)
+        self.for_each(parsed_args.resources, pool.noun, unset)

@@ -28,14 +28,14 @@ def from_args(parsed_args: argparse.Namespace, otherwise: str = ''
     :param otherwise: an alternative, for the message.
     :raises BadValue: nothing is to be reserved, or --require lacks its --hosts.
     """
-    found = list(parsed_args.reservations)
-    if parsed_args.require and found and not parsed_args.hosts:
+    reservations = list(parsed_args.reservations)
+    if parsed_args.require and reservations and not parsed_args.hosts:
         raise errors.BadValue('--require is for --hosts; write the conditions of a '
                               f'--reservation into it: {arguments.RESERVATION_EXAMPLE}.')
     if parsed_args.hosts or parsed_args.require:
-        found.append(arguments.hosts_reservation(parsed_args.hosts or (1, 1),
+        reservations.append(arguments.hosts_reservation(parsed_args.hosts or (1, 1),
                                                  parsed_args.require))
-    if not found:
+    if not reservations:
         raise errors.BadValue('What to reserve? Give --hosts 2, or --reservation '
                               f'{arguments.RESERVATION_EXAMPLE}{otherwise}.')
-    return found
+    return reservations

@@ -20,20 +20,20 @@ _FIRST = (*_LIST, 'power_state', 'power_since')
 _TIMES = ('created_at', 'updated_at', 'power_since')
 
 
-class Health(columns.Pairs):
-    """The health of a resource: the state, and what is known of it."""
+class HealthColumn(columns.Pairs):
+    """The health of a resource: the state, its reason and its time."""
 
     def human_readable(self) -> str:
-        found = self._value
-        words = [str(found['state'])]
-        if found.get('reason'):
-            words.append(f'({found["reason"]})')
-        words += [f'{word} {times.for_people(found[word])}'
-                  for word in ('since', 'until') if found.get(word)]
+        health = self._value
+        words = [str(health['state'])]
+        if health.get('reason'):
+            words.append(f'({health["reason"]})')
+        words += [f'{word} {times.for_people(health[word])}'
+                  for word in ('since', 'until') if health.get(word)]
         return ' '.join(words)
 
 
-class Windows(columns.Lines):
+class WindowLines(columns.Lines):
     """The windows of maintenance of a resource."""
 
     @classmethod
@@ -42,7 +42,7 @@ class Windows(columns.Lines):
                 f'{element["reason"]}')
 
 
-class OfPool(base.Command):
+class OfPool(base.ClientCommand):
     """A command about the resources of one pool.
 
     :cvar pool: the name of the pool; None: the argument --pool names it.
@@ -68,11 +68,19 @@ class OfPool(base.Command):
         """Return the pool from the client library."""
         return self.client.pool(self.pool or parsed_args.pool)
 
-    def add_one(self, parser: argparse.ArgumentParser) -> None:
+
+class OfOneResource(OfPool):
+    """A command about one resource of a pool."""
+
+    first: Sequence[str] = _FIRST
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
         parser.add_argument('resource', metavar=self.metavar, help=self.named)
+        return parser
 
 
-class OfPoolOrHosts(base.Command):
+class OfPoolOrHosts(base.ClientCommand):
     """A command about hosts, or about the resources of the pool that --pool names."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -113,8 +121,8 @@ class CreateResource(OfPool, base.ShowOne):
         properties = dict(parsed_args.properties)
         if parsed_args.name is None or self.by_name:
             return shown(pool.create(parsed_args.name, properties, fields), self.first)
-        made = pool.create_range(parsed_args.name, properties, fields)
-        return shown(made[0] if len(made) == 1 else _together(made), self.first)
+        resources = pool.create_range(parsed_args.name, properties, fields)
+        return shown(resources[0] if len(resources) == 1 else _together(resources), self.first)
 
 
 class ListResources(OfPool, base.Lister):
@@ -132,38 +140,29 @@ class ListResources(OfPool, base.Lister):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = list(self.pool_of(parsed_args).list(limit=parsed_args.limit))
+        resources = list(self.pool_of(parsed_args).list(limit=parsed_args.limit))
         names = self.long if parsed_args.long else self.short
-        if names == _LIST and any('power_state' in each for each in found):
+        if names == _LIST and any('power_state' in resource for resource in resources):
             names = (*_LIST, 'power_state')
         if parsed_args.columns or not names:
-            names = in_order(dict.fromkeys(
-                [*names, *(name for each in found for name in each)]), names or _FIRST)
-        return names, [tuple(cell(name, each.get(name)) for name in names) for each in found]
+            names = columns.in_order(dict.fromkeys(
+                [*names, *(name for resource in resources for name in resource)]), names or _FIRST)
+        return names, [tuple(cell(name, resource.get(name)) for name in names)
+                       for resource in resources]
 
 
-class ShowResource(OfPool, base.ShowOne):
+class ShowResource(OfOneResource, base.ShowOne):
     """Show a resource and its properties."""
-
-    first: Sequence[str] = _FIRST
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        self.add_one(parser)
-        return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         return shown(self.pool_of(parsed_args).find(parsed_args.resource), self.first)
 
 
-class SetResource(OfPool, base.ShowOne):
+class SetResource(OfOneResource, base.ShowOne):
     """Set or remove properties of a resource, or take it out of use."""
-
-    first: Sequence[str] = _FIRST
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        self.add_one(parser)
         _add_properties(parser)
         parser.add_argument('--unset', metavar='PROPERTY', action='append', default=[],
                             help='Remove a property. Repeatable.')
@@ -172,41 +171,34 @@ class SetResource(OfPool, base.ShowOne):
                          help='Take the resource out of use: leases that have not started get '
                               'another one.')
         use.add_argument('--enable', dest='reservable', action='store_const', const=True,
-                         help='Let leases use the resource again.')
+                         help='Allow leases to use the resource again.')
         health = parser.add_mutually_exclusive_group()
         health.add_argument('--out-of-order', metavar='REASON',
-                            help='Say that the resource does not work, and why: leases that start '
-                                 'soon get another one.')
+                            help='Report that the resource does not work, and why: leases that '
+                                 'start soon get another one.')
         health.add_argument('--in-order', action='store_true',
-                            help='Say that the resource works again.')
+                            help='Report that the resource works again.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         if parsed_args.out_of_order == '':
-            raise errors.BadValue('--out-of-order: say why, such as "a fan is broken".')
+            raise errors.BadValue('--out-of-order: give the reason, such as "a fan is broken".')
         if (parsed_args.reservable is None and not parsed_args.properties
                 and not parsed_args.unset and not parsed_args.out_of_order
                 and not parsed_args.in_order):
             raise errors.BadValue('Nothing to change: give --property gpu=True, --unset gpu, '
                                   '--disable, --enable, --out-of-order REASON or --in-order.')
-        found = self.pool_of(parsed_args)
-        resource = found.find(parsed_args.resource)
-        refuse_unknown(found, resource, parsed_args.unset)
-        return shown(found.update(
+        pool = self.pool_of(parsed_args)
+        resource = pool.find(parsed_args.resource)
+        refuse_unknown(pool, resource, parsed_args.unset)
+        return shown(pool.update(
             resource['id'], dict(parsed_args.properties),
             unset=parsed_args.unset, reservable=parsed_args.reservable,
             out_of_order=parsed_args.out_of_order, in_order=parsed_args.in_order), self.first)
 
 
-class WakeResource(OfPool, base.ShowOne):
+class WakeResource(OfOneResource, base.ShowOne):
     """Wake a resource that sleeps."""
-
-    first: Sequence[str] = _FIRST
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        self.add_one(parser)
-        return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         pool = self.pool_of(parsed_args)
@@ -234,9 +226,9 @@ class DeleteResources(OfPool, base.Silent):
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        found = self.pool_of(parsed_args)
-        self.for_each(parsed_args.resources, found.noun,
-                      lambda name: found.delete(found.find(name)['id']))
+        pool = self.pool_of(parsed_args)
+        self.for_each(parsed_args.resources, pool.noun,
+                      lambda name: pool.delete(pool.find(name)['id']))
 
 
 def refuse_unknown(pool: 'resources.Resources', resource: Mapping[str, typing.Any],
@@ -245,7 +237,7 @@ def refuse_unknown(pool: 'resources.Resources', resource: Mapping[str, typing.An
 
     :raises NotFound: the error names the first of them.
     """
-    # The properties of a host are beside its other fields.
+    # The properties of a host are among its other fields.
     known = resource.get('properties', resource)
     for name in names:
         if name not in known:
@@ -253,25 +245,19 @@ def refuse_unknown(pool: 'resources.Resources', resource: Mapping[str, typing.An
             show = 'host show' if pool.noun == 'host' else f'resource show --pool {pool.noun}'
             raise errors.NotFound(
                 f'{pool.noun.capitalize()} {called} has no property "{name}"; nothing was changed. '
-                f'"climate {show} {called}" shows what it has.', status=404)
+                f'"climate {show} {called}" shows its properties.', status=404)
 
 
 def shown(resource: Mapping[str, typing.Any], first: Sequence[str]
           ) -> tuple[list[str], list[typing.Any]]:
     """Make a table of all fields of a resource; those in `first` come first."""
-    names = in_order(resource, first)
+    names = columns.in_order(resource, first)
     return names, [cell(name, resource[name]) for name in names]
 
 
-def _together(made: Sequence[Mapping[str, typing.Any]]) -> dict[str, typing.Any]:
+def _together(resources: Sequence[Mapping[str, typing.Any]]) -> dict[str, typing.Any]:
     """Return a table of several new resources: a list of ids, a list of names."""
-    return {name: [each[name] for each in made] for name in ('id', 'name')}
-
-
-def in_order(names: Mapping[str, typing.Any], first: Sequence[str]) -> list[str]:
-    """Sort names by the alphabet; those in `first` come first."""
-    return [*(name for name in first if name in names),
-            *sorted(name for name in names if name not in first)]
+    return {name: [resource[name] for resource in resources] for name in ('id', 'name')}
 
 
 def cell(name: str, value: typing.Any) -> typing.Any:
@@ -279,9 +265,9 @@ def cell(name: str, value: typing.Any) -> typing.Any:
     if name in _TIMES:
         return columns.Time(value)
     if name == 'health' and isinstance(value, dict):
-        return Health(value)
+        return HealthColumn(value)
     if name == 'maintenances' and isinstance(value, list):
-        return Windows(value)
+        return WindowLines(value)
     if isinstance(value, dict):
         return columns.Pairs(value)
     if isinstance(value, list):

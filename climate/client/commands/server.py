@@ -55,9 +55,9 @@ class ListServers(base.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         everything = parsed_args.long or parsed_args.columns
         names = _LONG if everything else _NARROW if self.is_narrow(parsed_args) else _LIST
-        found = self.client.servers.list(all_projects=parsed_args.all_projects,
+        servers = self.client.servers.list(all_projects=parsed_args.all_projects,
                                          ended=parsed_args.ended)
-        return names, [tuple(_cell(name, server) for name in names) for server in found]
+        return names, [tuple(_cell(name, server) for name in names) for server in servers]
 
 
 def _cell(name: str, server: Mapping[str, typing.Any]) -> typing.Any:

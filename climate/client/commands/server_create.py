@@ -14,33 +14,33 @@ def of_lease(lease: Mapping[str, typing.Any]) -> list[dict[str, typing.Any]]:
     ``arguments``. A reservation that leases an existing server has ``reservation_id`` and
     ``server_id``, which is None as long as the server is not set.
     """
-    return [found for reservation in lease['reservations']
-            if reservation['status'] not in _OVER and (found := _of_reservation(reservation))]
+    return [record for reservation in lease['reservations']
+            if reservation['status'] not in _OVER and (record := _of_reservation(reservation))]
 
 
 def _of_reservation(reservation: Mapping[str, typing.Any]) -> dict[str, typing.Any] | None:
     """Make the record of a reservation; None if its type is not for servers."""
-    found = {'reservation_id': reservation['id']}
+    record = {'reservation_id': reservation['id']}
     if 'resource_id' in reservation:
         # Volumes, stacks and clusters have the field, too.
         if reservation['resource_type'] != 'virtual:instance':
             return None
-        return {**found, 'server_id': reservation['resource_id']}
-    found['usable'] = reservation['status'] == 'active'
+        return {**record, 'server_id': reservation['resource_id']}
+    record['usable'] = reservation['status'] == 'active'
     if reservation['resource_type'] == 'physical:host':
-        return {**found, 'arguments': ['--hint', f'reservation={reservation["id"]}']}
+        return {**record, 'arguments': ['--hint', f'reservation={reservation["id"]}']}
     if reservation.get('flavor_id'):
         group = reservation.get('server_group_id')
         hint = ['--hint', f'group={group}'] if group else []
-        return {**found, 'arguments': ['--flavor', reservation['flavor_id'], *hint]}
+        return {**record, 'arguments': ['--flavor', reservation['flavor_id'], *hint]}
     return None
 
 
-def line(found: Mapping[str, typing.Any]) -> str:
+def line(record: Mapping[str, typing.Any]) -> str:
     """Format one element of ``of_lease`` for people."""
-    if 'arguments' in found:
-        words = ' '.join(found['arguments'])
-        return words if found['usable'] else f'not before the lease is active: {words}'
-    if found['server_id'] is None:
-        return f'nothing: reservation {found["reservation_id"]} waits for its server'
-    return f'nothing: server {found["server_id"]} is leased itself'
+    if 'arguments' in record:
+        words = ' '.join(record['arguments'])
+        return words if record['usable'] else f'not before the lease is active: {words}'
+    if record['server_id'] is None:
+        return f'nothing: reservation {record["reservation_id"]} waits for its server'
+    return f'nothing: server {record["server_id"]} is leased itself'

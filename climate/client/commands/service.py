@@ -14,10 +14,7 @@ _TIMES = ('since', 'last_seen')
 class ListServices(base.Lister):
     """List the managers and their states."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('--long', action='store_true', help='Show more columns.')
-        return parser
+    parameters = (base.LONG,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         is_narrow = self.is_narrow(parsed_args)

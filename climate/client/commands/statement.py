@@ -35,14 +35,11 @@ class _Filtered(base.Lister):
 class ListStatements(_Filtered):
     """List statements by month and project; by default those of the last twelve months."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('--month', metavar='YYYY-MM', help='Only of this month.')
-        return parser
+    parameters = (('--month', {'metavar': 'YYYY-MM', 'help': 'Only of this month.'}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = self.client.statements.list(month=parsed_args.month, **self.filters(parsed_args))
-        return _COLUMNS, [tuple(each[name] for name in _COLUMNS) for each in found]
+        records = self.client.statements.list(month=parsed_args.month, **self.filters(parsed_args))
+        return _COLUMNS, [tuple(each[name] for name in _COLUMNS) for each in records]
 
 
 class ShowStatement(_Filtered):
@@ -58,5 +55,5 @@ class ShowStatement(_Filtered):
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         names = _LINES if self.is_narrow(parsed_args) else _ALL_OF_A_LINE
-        found = self.client.statements.lines(parsed_args.month, **self.filters(parsed_args))
-        return names, [tuple(each.get(name) for name in names) for each in found]
+        records = self.client.statements.lines(parsed_args.month, **self.filters(parsed_args))
+        return names, [tuple(each.get(name) for name in names) for each in records]

@@ -32,65 +32,60 @@ class ReportUsage(base.Lister):
         parser.add_argument('--all-projects', action='store_true', help=(
             'The usage of all projects; by default for administrators.'))
         parser.add_argument('--sparkline', action='store_true', help=(
-            'Show how the allocated hours of each group changed from day to day.'))
+            'Show the allocated hours of each group from day to day.'))
         parser.add_argument('--long', action='store_true', help=(
             'Show the hours of each class of units, too.'))
         add_forms(parser, 'a bar for each group and figure')
         return parser
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Print the report, as CSV if that was asked for."""
+        """Print the report, as CSV with --csv."""
         if parsed_args.plot:
             # Before the client logs in.
             charts.check(parsed_args.plot)
         if not parsed_args.csv:
             return super().run(parsed_args)
-        self.app.stdout.write(self.client.usage.csv(**_asked(parsed_args)))
+        self.app.stdout.write(self.client.usage.csv(**_query(parsed_args)))
         return 0
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        asked = _asked(parsed_args)
-        by = asked['group_by']
-        found = self.client.usage.report(**asked)
-        self._total = found['total']
-        groups = found['groups']
+        query = _query(parsed_args)
+        by = query['group_by']
+        report = self.client.usage.report(**query)
+        self._total = report['total']
+        groups = report['groups']
         if parsed_args.plot:
             charts.plot_groups(parsed_args.plot, [(_name(group, by), group) for group in groups])
         names = [*(_FIELDS.get(word, word) for word in by), *charts.FIGURES]
-        cells = [[*_keys(group, by), *(group[each]['resource_hours'] for each in charts.FIGURES)]
-                 for group in groups]
+        cells = [[*_keys(group, by), *(group[figure]['resource_hours']
+                                       for figure in charts.FIGURES)] for group in groups]
         if parsed_args.sparkline and 'day' not in by:
             names.append('allocated_by_day')
-            lines = self._by_day(asked)
+            lines = self._by_day(query)
             cells = [[*row, lines.get(tuple(row[:len(by)]), '')] for row in cells]
         if parsed_args.long:
-            names += [f'{each}_units' for each in charts.FIGURES]
-            cells = [[*row, *(_units(group[each]['unit_hours']) for each in charts.FIGURES)]
+            names += [f'{figure}_units' for figure in charts.FIGURES]
+            cells = [[*row, *(_units(group[figure]['unit_hours'])
+                              for figure in charts.FIGURES)]
                      for row, group in zip(cells, groups, strict=True)]
         return tuple(names), [tuple(row) for row in cells]
 
-    def produce_output(self, parsed_args: argparse.Namespace, column_names: typing.Any,
-                       data: typing.Any) -> int:
-        code: int = super().produce_output(parsed_args, column_names, data)
-        # Programs, which read other formats, add up by themselves.
-        if parsed_args.formatter == 'table':
-            words = ', '.join(f'{each} {self._total[each]["resource_hours"]:g}'
-                              for each in charts.FIGURES)
-            reasons = ', '.join(f'{reason} {hours:g}' for reason, hours in self._total[
-                'refused']['by_reason'].items())
-            self.app.stdout.write(
-                f'Total resource-hours: {words}{f" ({reasons})" if reasons else ""}.\n')
-        return code
+    def summary(self, parsed_args: argparse.Namespace) -> list[str]:
+        words = ', '.join(f'{figure} {self._total[figure]["resource_hours"]:g}'
+                          for figure in charts.FIGURES)
+        reasons = ', '.join(f'{reason} {hours:g}' for reason, hours in self._total[
+            'refused']['by_reason'].items())
+        return [f'Total resource-hours: {words}{f" ({reasons})" if reasons else ""}.']
 
-    def _by_day(self, asked: Mapping[str, typing.Any]) -> dict[tuple[typing.Any, ...], str]:
+    def _by_day(self, query: Mapping[str, typing.Any]) -> dict[tuple[typing.Any, ...], str]:
         """Return {keys of a group: the sparkline of its allocated hours by day}."""
-        by = asked['group_by']
-        found = self.client.usage.report(**{**asked, 'group_by': [*by, 'day']})
+        by = query['group_by']
+        report = self.client.usage.report(**{**query, 'group_by': [*by, 'day']})
         now = times.utcnow()
-        first = times.moment(found['start'], now).date()
-        count = (times.moment(found['end'], now).date() - first).days
+        first = times.moment(report['start'], now).date()
+        count = (times.moment(report['end'], now).date() - first).days
         values: dict[tuple[typing.Any, ...], list[float | None]] = {}
-        for group in found['groups']:
+        for group in report['groups']:
             line = values.setdefault(tuple(_keys(group, by)), [0.0] * count)
             place = (times.moment(group['day'], now).date() - first).days
             line[place] = group['allocated']['resource_hours']
@@ -98,12 +93,12 @@ class ReportUsage(base.Lister):
 
 
 def add_span(parser: argparse.ArgumentParser, start: str, end: str) -> None:
-    """Add the arguments of a span of time; the texts say the defaults."""
+    """Add the arguments of a span of time; the texts describe the defaults."""
     first = parser.add_mutually_exclusive_group()
     first.add_argument('--start', metavar='TIME', type=arguments.moment,
                        help=f'The beginning: {times.MOMENT_HELP}. {start}')
     first.add_argument('--last', metavar='SPAN', type=arguments.span,
-                       help=f'The beginning is so long ago: {times.SPAN_HELP}.')
+                       help=f'The beginning is this long ago: {times.SPAN_HELP}.')
     parser.add_argument('--end', metavar='TIME', type=arguments.moment, help=f'The end. {end}')
 
 
@@ -126,7 +121,7 @@ def span(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
     return {'start': start, 'end': parsed_args.end}
 
 
-def _asked(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
+def _query(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
     return {**span(parsed_args), 'group_by': parsed_args.by or ['pool'],
             'project_id': parsed_args.project, 'all_projects': parsed_args.all_projects}
 

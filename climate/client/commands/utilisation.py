@@ -25,42 +25,42 @@ class ReportUtilisation(base.Lister):
         parser.add_argument('--pool', metavar='POOL', help='Only this pool. Default: all pools.')
         usage.add_span(parser, 'Default: now.', 'Default: 7 days after the beginning.')
         parser.add_argument('--step', metavar='SPAN', type=arguments.span, help=(
-            f'Full hours: {times.SPAN_HELP}. Default: as the span needs it.'))
+            f'Full hours: {times.SPAN_HELP}. Default: chosen for the span.'))
         parser.add_argument('--steps', action='store_true', help=(
             'List each step, instead of a line for each pool.'))
         usage.add_forms(parser, 'a line for each figure over time')
         return parser
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Print the report, as CSV if that was asked for."""
+        """Print the report, as CSV with --csv."""
         if parsed_args.plot:
             # Before the client logs in.
             charts.check(parsed_args.plot)
         if not parsed_args.csv:
             return super().run(parsed_args)
-        self.app.stdout.write(self.client.utilisation.csv(**_asked(parsed_args)))
+        self.app.stdout.write(self.client.utilisation.csv(**_query(parsed_args)))
         return 0
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        found = self.client.utilisation.report(**_asked(parsed_args))
+        report = self.client.utilisation.report(**_query(parsed_args))
         if parsed_args.plot:
-            charts.plot_pools(parsed_args.plot, found['pools'])
+            charts.plot_pools(parsed_args.plot, report['pools'])
         if parsed_args.steps:
             return ('pool', 'start', 'end', *_FIGURES), [
                 (pool['pool'], columns.Time(step['start']), columns.Time(step['end']),
                  *(step[figure] for figure in _FIGURES))
-                for pool in found['pools'] for step in pool['steps']]
-        # A pool that has no resources in all that time says nothing.
+                for pool in report['pools'] for step in pool['steps']]
+        # Pools without resources in all that time are left out.
         return ('pool', 'capacity', 'allocated', 'peak', 'occupied', 'out_of_order', 'asleep',
                 'allocated_over_time'), [
-            _line(pool) for pool in found['pools']
+            _line(pool) for pool in report['pools']
             if any(step['capacity'] or step['allocated'] for step in pool['steps'])]
 
 
 def _line(pool: Mapping[str, typing.Any]) -> tuple[typing.Any, ...]:
-    """Return the means of a pool, its peak, and the sparkline of what is allocated."""
+    """Return the means of a pool, its peak, and the sparkline of its allocated resources."""
     values = {figure: [step[figure] for step in pool['steps']] for figure in _FIGURES}
-    means = {figure: _mean(found) for figure, found in values.items()}
+    means = {figure: _mean(numbers) for figure, numbers in values.items()}
     peak = max(values['allocated'], default=0)
     return (pool['pool'], means['capacity'], means['allocated'], round(peak, 2),
             means['occupied'], means['out_of_order'], means['asleep'],
@@ -72,5 +72,5 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return round(sum(known) / len(known), 2) if known else None
 
 
-def _asked(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
+def _query(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:
     return {**usage.span(parsed_args), 'step': parsed_args.step, 'pool': parsed_args.pool}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Base classes of commands that take a lease as argument, or wait for one."""
+"""Base classes of commands that take a lease as argument, and the progress of a wait."""
 import argparse
 from collections.abc import Collection
 from collections.abc import Mapping
@@ -7,14 +7,50 @@ import typing
 
 from climate.client.commands import arguments
 from climate.client.commands import base
-from climate.client.commands import progress
+
+LEASE = ('lease', {'metavar': 'LEASE', 'help': 'Name or id of the lease.'})
 
 
-class LeaseCommand(base.Command):
+class WaitProgress:
+    """Shows the progress of a wait: one rewritten line on a terminal, else one for each status.
+
+    A context manager that is called with the lease and the seconds waited.
+
+    :param quiet: show nothing.
+    """
+
+    def __init__(self, stream: typing.TextIO, *, quiet: bool = False) -> None:
+        self._stream = stream
+        self._quiet = quiet
+        self._rewrites = stream.isatty()
+        self._last = ''
+
+    def __call__(self, lease: Mapping[str, typing.Any], waited_seconds: float) -> None:
+        if self._quiet:
+            return
+        text = f'Lease {lease["name"]}: {lease["status"]}'
+        if lease.get('status_reason'):
+            text += f' ({lease["status_reason"]})'
+        if self._rewrites:
+            line = f'{text}, {waited_seconds:.0f} s'
+            self._stream.write('\r' + line.ljust(len(self._last)))
+            self._last = line
+        elif text != self._last:
+            self._stream.write(text + '\n')
+            self._last = text
+        self._stream.flush()
+
+    def __enter__(self) -> 'WaitProgress':
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._rewrites and self._last:
+            self._stream.write('\n')
+            self._stream.flush()
+
+
+class LeaseCommand(base.ClientCommand):
     """A command about leases."""
-
-    def add_lease(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument('lease', metavar='LEASE', help='Name or id of the lease.')
 
     def add_wait(self, parser: argparse.ArgumentParser, help_text: str) -> None:
         parser.add_argument('--wait', action='store_true', help=help_text)
@@ -24,13 +60,13 @@ class LeaseCommand(base.Command):
         parser.add_argument('--timeout', metavar='SECONDS', type=arguments.seconds, default=600.0,
                             help='Give up waiting after this time: 600, or 10m. Default: 600.')
 
-    def wait(self, lease_id: str, wanted: str | Collection[str], timeout: float
+    def wait(self, lease_id: str, statuses: str | Collection[str], timeout: float
              ) -> Mapping[str, typing.Any] | None:
         """Wait until a lease has a wanted status, and return it; progress goes to stderr."""
         quiet = getattr(self.app.options, 'verbose_level', 1) == 0
         try:
-            with progress.Progress(self.app.stderr, quiet=quiet) as report:
-                return self.client.leases.wait(lease_id, wanted, timeout=timeout, report=report)
+            with WaitProgress(self.app.stderr, quiet=quiet) as report:
+                return self.client.leases.wait(lease_id, statuses, timeout=timeout, report=report)
         except KeyboardInterrupt:
             self.app.stderr.write(f'The wait was interrupted; lease {lease_id} goes on.\n')
             raise
@@ -40,5 +76,5 @@ class ShowLeaseCommand(LeaseCommand, base.ShowOne):
     """A command that shows a lease as its result."""
 
     def say_dry(self) -> None:
-        """Say on stderr that the lease below was only tried."""
-        self.app.stderr.write('Dry run: nothing was made or changed.\n')
+        """Write on stderr that the lease below is the result of a dry run."""
+        self.app.stderr.write('Dry run: nothing was created or changed.\n')

@@ -6,7 +6,7 @@ import re
 
 import flask
 
-from climate.client import statuses
+from climate.client import status_words
 from climate.console import rest
 
 blueprint = flask.Blueprint('capacity', __name__, url_prefix='/capacity')
@@ -50,7 +50,7 @@ def forecast():
 def _waiting(client):
     """Return the leases of the project that wait; those of all projects for an administrator."""
     return [{**lease, 'acquire_type': (lease.get('acquire') or {}).get('type')}
-            for lease in client.leases.list(status=statuses.ACQUIRING, limit=_MOST,
+            for lease in client.leases.list(status=status_words.ACQUIRING, limit=_MOST,
                                             all_projects=rest.is_admin() or None)]
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import flask
 
-from climate.client import statuses
+from climate.client import status_words
 from climate.client import times
 from climate.client.commands import server_create
 from climate.console import rest
@@ -15,7 +15,8 @@ blueprint = flask.Blueprint('leases', __name__, url_prefix='/leases')
 _MOST = 200
 _LIVING, _PAST = 'living', 'past'
 #: {value of "which" in the query: the statuses of REST 1.1}
-_WHICH = {_LIVING: statuses.LIVING, _PAST: tuple(sorted(statuses.PAST - {statuses.DELETED}))}
+_WHICH = {_LIVING: status_words.LIVING,
+          _PAST: tuple(sorted(status_words.PAST - {status_words.DELETED}))}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,7 +82,7 @@ def one(lease_id):
         boots=[boot for boot in server_create.of_lease(lease) if 'arguments' in boot],
         history=client.leases.history(lease_id), hosts=hosts,
         moves=[move for host in hosts for move in host.get('moves') or ()],
-        changeable=lease['status'] not in statuses.OVER | statuses.PAST)
+        changeable=lease['status'] not in status_words.OVER | status_words.PAST)
 
 
 def _offers(client):
@@ -92,7 +93,7 @@ def _offers(client):
 
 
 def _listed(lease):
-    waits = lease['status'] == statuses.ACQUIRING
+    waits = lease['status'] == status_words.ACQUIRING
     return ListedLease(lease['id'], lease['name'], lease['project_id'], lease['status'],
                        '' if waits else times.remaining(lease, times.utcnow()),
                        '' if waits else lease['start'], '' if waits else lease['end'],

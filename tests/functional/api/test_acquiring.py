@@ -28,7 +28,7 @@ def ask(api):
     return make
 
 
-def test_what_is_got_in_the_request_is_201_and_says_how(api, ask, manager):
+def test_a_lease_acquired_at_once_is_201_with_its_type(api, ask, manager):
     manager.enrol(2)
     answer = ask(None)
     assert answer.status_int == 201
@@ -48,7 +48,7 @@ def test_what_is_got_in_the_request_is_201_and_says_how(api, ask, manager):
     ({'type': 'wait', 'not_after': '2030-05-02 08:00'},
      {'type': 'wait', 'not_after': '2030-05-02T08:00:00Z', 'priority': 0, 'attempts': 1}),
 ], ids=lambda value: value['type'])
-def test_what_is_looked_for_is_202_and_shows_where_it_stands(api, ask, full, acquire, shown):
+def test_a_waiting_lease_is_202_with_its_progress(api, ask, full, acquire, shown):
     answer = ask(acquire)
     assert answer.status_int == 202
     lease = answer.json['lease']
@@ -60,7 +60,7 @@ def test_what_is_looked_for_is_202_and_shows_where_it_stands(api, ask, full, acq
     assert 'Only 0 of 1 hosts are free' in lease['status_reason']
 
 
-def test_what_is_got_at_the_first_try_of_many_is_202_too(api, ask, manager):
+def test_a_first_retry_that_succeeds_is_202_too(api, ask, manager):
     manager.enrol(1)
     answer = ask({'type': 'retries'})
     assert answer.status_int == 202
@@ -75,7 +75,7 @@ def test_a_dry_run_is_200(api, ask, full):
     assert len(api.get('/v1/leases').json['leases']) == 1
 
 
-def test_what_fails_at_once_is_409_for_all_types(ask, full):
+def test_a_request_that_fails_at_once_is_409_for_all_types(ask, full):
     assert ask(None).status_int == 409
     assert ask({'type': 'immediate'}).status_int == 409
     assert ask({'type': 'scheduled'}, start='2030-05-01 14:00').status_int == 409
@@ -94,7 +94,7 @@ def test_lists_are_filtered_by_the_words_of_acquisitions(api, ask, full):
 
 
 @pytest.mark.parametrize('asked', [{'type': 'wait'}, {'type': 'nonsense'}, 'wait', 5], ids=repr)
-def test_at_1_0_the_key_is_refused_because_no_lease_could_wait(api, full, asked):
+def test_rest_1_0_refuses_acquire(api, full, asked):
     answer = api.post('/v1/leases', builders.a_body(acquire=asked))
     assert answer.status_int == 400
     assert 'acquire: REST 1.0 has no such field' in answer.json['error_message']
@@ -104,7 +104,7 @@ def test_at_1_0_the_key_is_refused_because_no_lease_could_wait(api, full, asked)
         assert 'hosts are free' in answer.json['error_message']
 
 
-def test_the_history_tells_every_attempt_and_change_with_who_and_why(api, ask, manager, full):
+def test_the_history_has_every_attempt_and_change_with_its_user_and_reason(api, ask, manager, full):
     lease = ask({'type': 'retries', 'retry_pause_seconds': 60}, duration='4h').json['lease']
     manager.run_until(builders.NOON + builders.minutes(2))
     api.put(f'/v1/leases/{full.id}', {'end': 'now'}, version='1.1')
@@ -122,40 +122,19 @@ def test_the_history_tells_every_attempt_and_change_with_who_and_why(api, ask, m
     api.delete(f'/v1/leases/{lease["id"]}', version='1.1')
     manager.run()
     lines = api.get(f'/v1/leases/{lease["id"]}/history', version='1.1', token=builders.ADMIN).json
-    # Of what Climate does for itself, such as dropping its trust, nothing is told.
+    # Internal actions, such as dropping the trust, are not in the history.
     assert [each['what'] for each in lines['history'][6:]] == ['delete', 'delete_lease']
-
-
-def test_the_history_comes_in_pages_as_the_lists_do(api, conf, manager, full):
-    path = f'/v1/leases/{full.id}/history'
-    for name in ('a', 'b', 'c'):
-        api.put(f'/v1/leases/{full.id}', {'name': name}, version='1.1')
-    whole = api.get(path, version='1.1').json
-    assert set(whole) == {'history'}
-    for limit in (1, 2, len(whole['history'])):
-        seen, page = [], f'{path}?limit={limit}'
-        while page:
-            answer = api.get(page, version='1.1').json
-            assert 0 < len(answer['history']) <= limit
-            seen += answer['history']
-            page = next((link['href'] for link in answer.get('history_links', [])), None)
-        assert seen == whole['history']
-    conf.set_override('max_limit', 2, group='api')
-    few = builders.Api(conf, manager).get(path, version='1.1').json
-    assert len(few['history']) == 2
-    marker = few['history'][-1]['id']
-    assert few['history_links'][0]['href'].endswith(f'{path}?marker={marker}')
 
 
 @pytest.mark.parametrize('query', ['limit=0', 'limit=x', 'marker=x', 'marker=-1',
                                    'marker=9999999999999999999'])
-def test_a_page_of_the_history_that_cannot_be_meant_is_refused(api, full, query):
+def test_a_malformed_page_of_the_history_is_refused(api, full, query):
     answer = api.get(f'/v1/leases/{full.id}/history?{query}', version='1.1')
     assert answer.status_int == 400
     assert query.partition('=')[0] in answer.json['error_message']
 
 
-def test_the_history_of_a_lease_of_others_or_none_is_not_there(api, ask, full):
+def test_the_history_of_an_invisible_lease_is_404(api, ask, full):
     path = f'/v1/leases/{full.id}/history'
     assert api.get(path, version='1.1', token=builders.STRANGER).status_int == 404
     assert api.get(path, version='1.0').status_int == 404
@@ -199,7 +178,7 @@ WAIT = {'type': 'wait', 'not_after': '2030-05-02 08:00'}
     ({'type': 'immediate'}, {'start': '2030-05-01 14:00'}, ('acquire.type', '"scheduled"')),
     ({'type': 'scheduled'}, {}, ('acquire.type', '"immediate"')),
 ])
-def test_what_cannot_be_meant_is_refused_with_the_field_and_the_way_out(api, ask, full, acquire,
+def test_a_malformed_acquisition_is_refused_with_its_field_and_the_remedy(api, ask, full, acquire,
                                                                         more, told):
     answer = ask(acquire, **more)
     assert answer.status_int == 400, answer.body
@@ -208,7 +187,7 @@ def test_what_cannot_be_meant_is_refused_with_the_field_and_the_way_out(api, ask
     assert len(api.get('/v1/leases').json['leases']) == 1
 
 
-def test_only_admins_wait_without_a_limit_or_before_others(ask, full):
+def test_admins_alone_wait_without_a_limit_or_with_priority(ask, full):
     assert ask({'type': 'wait'}, token=builders.ADMIN).status_int == 202
     answer = ask({'type': 'wait', 'not_after': None}, token=builders.ADMIN)
     assert (answer.status_int, answer.json['lease']['acquire']['not_after']) == (202, None)
@@ -217,7 +196,7 @@ def test_only_admins_wait_without_a_limit_or_before_others(ask, full):
     assert ask(WAIT | {'priority': 5}, token=builders.ADMIN).status_int == 202
 
 
-def test_it_cannot_be_changed_how_a_lease_is_acquired(api, ask, full):
+def test_the_acquisition_of_a_lease_cannot_be_changed(api, ask, full):
     lease = ask(WAIT).json['lease']
     answer = api.put(f'/v1/leases/{lease["id"]}', {'acquire': WAIT}, version='1.1')
     assert answer.status_int == 400
@@ -229,7 +208,7 @@ def test_it_cannot_be_changed_how_a_lease_is_acquired(api, ask, full):
         assert answer.json['lease']['name'] == 'y'
 
 
-def test_it_can_be_deleted_at_both_versions(api, ask, manager, full):
+def test_a_waiting_lease_can_be_deleted_at_both_versions(api, ask, manager, full):
     for version in ('1.0', '1.1'):
         lease = ask(WAIT).json['lease']
         assert api.delete(f'/v1/leases/{lease["id"]}', version=version).status_int == 204
@@ -238,7 +217,7 @@ def test_it_can_be_deleted_at_both_versions(api, ask, manager, full):
 
 
 @pytest.mark.parametrize('tried', [False, True])
-def test_what_is_not_looked_for_any_more_says_nothing_of_how_far_it_had_come(
+def test_a_finished_acquisition_shows_no_progress(
         api, ask, manager, full, tried):
     gone = ask({'type': 'wait', 'not_after': '2030-05-02 08:00'}).json['lease']
     lucky = ask({'type': 'wait', 'not_after': '2030-05-02 08:00'}).json['lease']

@@ -21,7 +21,7 @@ def ask(api):
     return get
 
 
-def test_it_says_when_and_what_the_hosts_are_like(ask, manager):
+def test_an_answer_has_times_and_properties_of_the_hosts(ask, manager):
     manager.enrol(2)
     manager.create(builders.a_lease())
     manager.run()
@@ -58,7 +58,7 @@ def test_an_offer_can_be_leased_in_the_words_of_the_answer(ask, api, manager):
         assert ask(earliest=earliest).json['offers'][0]['start'] == '2030-05-01T15:00:00Z'
 
 
-def test_where_nothing_fits_it_says_why_and_what_would(ask, manager):
+def test_an_answer_without_offers_has_reasons_and_alternatives(ask, manager):
     manager.enrol(3)
     answer = ask(reservations=[{**HOST, 'min': 2, 'max': 2,
                                 'resource_properties': ['>', '$vcpus', 32]}]).json
@@ -73,7 +73,7 @@ def test_where_nothing_fits_it_says_why_and_what_would(ask, manager):
          'duration': 7200, 'counts': [1]}]
 
 
-def test_only_an_admin_reads_what_the_hosts_are_called(ask, manager):
+def test_admins_alone_read_the_names_of_hosts(ask, manager):
     manager.enrol(1)
     for token, named in ((builders.DEMO, False), (READER, False), (builders.ADMIN, True)):
         answer = ask(token=token)
@@ -112,7 +112,7 @@ DEEP = '[' * 10000 + ']' * 10000
     ({'limit': '0'}, 'limit'), ({'limit': '21'}, 'limit'), ({'limit': 'all'}, 'limit'),
     ({'limit': '9' * 99}, 'limit'), ({'limit': ''}, 'limit'), ({'colour': 'red'}, 'colour')],
     ids=str)
-def test_what_cannot_be_read_is_refused_by_name(ask, manager, fields, named):
+def test_a_malformed_parameter_is_refused_by_name(ask, manager, fields, named):
     manager.enrol(1)
     answer = ask(**fields)
     assert answer.status_int == 400
@@ -130,7 +130,7 @@ def test_a_duration_beyond_its_limits_is_shown_as_people_write_one(ask, manager,
         'the latest, 2030-05-01 12:01:00 UTC.')
 
 
-def test_what_is_said_twice_is_refused(api):
+def test_a_repeated_parameter_is_refused(api):
     answer = api.get('/v1/availability?duration=1h&duration=2h', version='1.1')
     assert answer.status_int == 400
     assert answer.json['error_message'].startswith('duration: it is given more than once')
@@ -151,7 +151,7 @@ def hold(api):
     return post
 
 
-def test_what_is_offered_is_held_and_a_lease_takes_it(hold, ask, api, manager):
+def test_an_offer_is_held_and_a_lease_takes_it(hold, ask, api, manager):
     manager.enrol(1)
     answer = hold()
     assert answer.status_int == 201
@@ -197,7 +197,7 @@ def test_a_project_holds_no_more_than_it_may(hold, conf, manager):
     assert (answer.status_int, answer.json['error_name']) == (409, 'too_many_offers')
 
 
-def test_nothing_is_held_where_that_is_switched_off_or_nothing_fits(hold, conf, manager):
+def test_offers_are_not_held_if_switched_off_or_none_fits(hold, conf, manager):
     manager.enrol(1)
     answer = hold(reservations=[{**HOST, 'min': 2, 'max': 2}])
     assert (answer.status_int, answer.json['offers']) == (200, [])

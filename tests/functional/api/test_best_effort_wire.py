@@ -3,7 +3,7 @@
 import pytest
 from support import builders
 
-# Whoever may see which servers of others are moved.
+# A caller who may see the moved servers of others.
 ADMIN = 'root:demo:admin,member,reader'
 
 
@@ -64,7 +64,7 @@ def test_a_dry_run_shows_it_and_keeps_nothing(api, ask, theirs):
     assert api.get('/v1/leases', version='1.1').json['leases'] == []
 
 
-def test_what_cannot_be_cleared_is_refused_with_the_reasons(ask, manager, theirs):
+def test_a_host_that_cannot_be_cleared_is_refused_with_the_reasons(ask, manager, theirs):
     manager.cloud.as_service().servers.mark(theirs.id, {'climate:pinned': 'yes'})
     answer = ask()
     assert answer.status_int == 409

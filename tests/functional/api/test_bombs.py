@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No value of any field of any body costs a second, 50 MiB, or a status of 500.
+"""Every value of every field of a body costs less than a second and 50 MiB, without a 500.
 
 The fields are those of the OpenAPI document, so that a new field is tested without a change here.
 """
@@ -65,7 +65,7 @@ def bombed(api, manager):
         assert answer.status_int < 500, told + answer.text[:300]
         assert spent < _SECONDS, f'{told} {spent:.1f} s'
         assert peak[0] - before < _KIB, f'{told} {peak[0] - before} KiB'
-        # An accepted one must not stand in the way of those after it.
+        # An accepted object must not conflict with the next ones.
         if answer.status_int < 300 and place.undo is not None:
             place.undo(answer.json)
         return answer.status_int

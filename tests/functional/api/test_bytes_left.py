@@ -134,7 +134,7 @@ def _counts(database):
 
 
 def _retain(manager, days):
-    """Let days pass with all periodic tasks but those that talk to receivers."""
+    """Run all periodic tasks of some days, except those that send notifications."""
     tasks = periodic.Periodic(manager.core, 'this manager', threading.Event()).tasks()
     for _ in range(days):
         manager.run_until(manager.clock() + hours(24))

@@ -109,7 +109,7 @@ def test_a_flavor_id_that_looks_like_a_number_may_be_sent_as_one(create):
 
 
 @pytest.mark.parametrize('missing', ['vcpus', 'memory_mb', 'disk_gb', 'amount'])
-def test_what_must_be_there_is_named(create, missing):
+def test_a_missing_field_is_named(create, missing):
     for version in ('1.0', '1.1'):
         answer = create({key: value for key, value in SIZED.items() if key != missing}, version)
         assert answer.status_int == 400

@@ -115,7 +115,7 @@ def test_a_lease_needs_no_reservations_and_lives_all_the_same(api, manager):
     assert api.get(place(lease)).json['lease']['status'] == 'TERMINATED'
 
 
-def test_what_the_python_client_sends_is_understood(api, manager):
+def test_a_body_of_the_python_client_is_accepted(api, manager):
     manager.enrol(2, gpu='A100')
     answer = api.post('/v1/leases', {
         'name': 'from the client', 'start_date': 'now', 'end_date': '2030-05-01 13:00',

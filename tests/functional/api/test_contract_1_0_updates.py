@@ -203,7 +203,7 @@ def test_dates_that_cannot_be_are_refused_with_the_words_that_clients_know(api, 
 
 
 @pytest.mark.parametrize('missing', ['name', 'start_date', 'end_date'])
-def test_what_is_missing_is_named_in_the_words_that_clients_know(api, missing):
+def test_a_missing_field_is_named_as_clients_expect(api, missing):
     body = builders.a_body()
     del body[missing]
     answer = api.post('/v1/leases', body)

@@ -145,7 +145,7 @@ def test_an_error_has_the_form_of_its_version(api):
                         'request_id': new.headers['X-Openstack-Request-Id']}
 
 
-def test_whoever_proves_nothing_is_told_how_to(api):
+def test_a_caller_without_a_token_gets_401_with_the_method(api):
     answer = api.get('/v1/leases', token=None)
     assert answer.status_int == 401
     assert answer.content_type == 'application/json'
@@ -200,7 +200,7 @@ def test_head_says_what_get_would_say(api, lease):
     assert api.call('HEAD', '/v1/leases/absent').status_int == 404
 
 
-def test_it_works_below_a_path_of_the_web_server(conf, manager):
+def test_the_service_works_below_a_path_of_the_web_server(conf, manager):
     inner = app.build(conf, manager.client, builders.manager_plugins(conf))
 
     def mounted(environ, start_response):

@@ -58,7 +58,7 @@ def application(conf, manager, watched):
 
 @pytest.fixture
 def running(manager):
-    """A function that makes so many running leases; their ends wait until the test runs them."""
+    """callable(count): running leases, whose ends wait until the test runs them."""
     def made(count, project='demo'):
         leases = [manager.create(builders.a_lease(builders.hosts(1)),
                                  builders.a_member(project=project)) for _ in range(count)]

@@ -66,7 +66,7 @@ def test_a_full_quota_is_refused_as_a_shortage_is(api, manager, enrolled, versio
     assert '"floatingip"' in refused.json['error_message']
 
 
-def test_it_is_the_same_resource_as_in_the_pool(api, enrolled):
+def test_a_floating_ip_is_the_resource_of_the_pool(api, enrolled):
     [shown] = api.get('/v1/resources/address', version='1.1', **ADMIN).json['resources']
     assert (shown['id'], shown['address'], shown['network_id']) == (
         enrolled['id'], '172.24.4.210', neutron.PUBLIC)
@@ -96,13 +96,13 @@ def test_both_fields_are_required(api, absent):
     assert absent in answer.json['error_message']
 
 
-def test_the_same_address_is_enrolled_once(api, enrolled):
+def test_an_address_is_enrolled_once(api, enrolled):
     again = api.post('/v1/floatingips', BODY, **ADMIN)
     assert again.status_int == 409
     assert enrolled['id'] in again.json['error_message']
 
 
-def test_there_is_nothing_to_change_and_users_only_read(api, enrolled):
+def test_floating_ips_have_no_changes_and_users_read_them(api, enrolled):
     place = f'/v1/floatingips/{enrolled["id"]}'
     assert api.put(place, {'reservable': False}, **ADMIN).status_int == 405
     assert api.post('/v1/floatingips', BODY).status_int == 403

@@ -9,7 +9,7 @@ ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
 PLACE = '/v1/forecast'
 
 
-def test_it_has_an_element_for_each_hour(api, manager):
+def test_a_forecast_has_an_element_for_each_hour(api, manager):
     manager.enrol(2)
     manager.create(builders.a_lease(end=builders.NOON + builders.hours(1)))
     answer = api.get(f'{PLACE}?end=%2B2h', **ADMIN)

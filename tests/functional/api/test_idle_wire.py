@@ -47,7 +47,7 @@ def test_idle_leases_are_listed_alone(api, idle):
     assert 'idle' in answer.text
 
 
-def test_only_administrators_exempt_leases(api, manager, idle):
+def test_administrators_alone_exempt_leases(api, manager, idle):
     answer = api.post('/v1/leases', {**BODY, 'idle_exempt': True}, version='1.1')
     assert answer.status_int == 403
     assert 'climate:leases:exempt_from_idle' in answer.text

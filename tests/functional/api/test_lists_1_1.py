@@ -123,7 +123,7 @@ def test_a_place_or_resource_that_is_none_is_not_found(call):
         assert call('GET', f'/v1/leases?{query}').status_int == 404
 
 
-def test_only_administrators_look_into_other_projects(call, names, leases):
+def test_administrators_alone_see_other_projects(call, names, leases):
     for query in ('all_projects=true', 'project_id=other', 'deleted=true'):
         assert call('GET', f'/v1/leases?{query}').status_int == 403
     assert names(token=builders.STRANGER) == []
@@ -148,14 +148,7 @@ def test_a_deleted_lease_is_seen_by_administrators_only(call, names, leases):
         assert call(method, place, {'name': 'x'}, token=builders.ADMIN).status_int == 404
 
 
-def test_hosts_come_in_pages_too(call, manager):
-    manager.enrol(4)
-    seen, page = [], '/v1/os-hosts?limit=3'
-    while page and len(seen) < 9:
-        answer = call('GET', page, token=builders.ADMIN).json
-        seen.append([host['id'] for host in answer['hosts']])
-        page = answer['hosts_links'][0]['href'] if 'hosts_links' in answer else None
-    assert seen == [['1', '2', '3'], ['4']]
+def test_a_malformed_page_of_hosts_is_refused(call):
     assert call('GET', '/v1/os-hosts?limit=x', token=builders.ADMIN).status_int == 400
     assert call('GET', '/v1/os-hosts?marker=x', token=builders.ADMIN).status_int == 404
 

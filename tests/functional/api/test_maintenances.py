@@ -16,7 +16,7 @@ BODY = {'hosts': ['compute-1'], 'start': '2030-05-01T20:00:00Z', 'end': '2030-05
 
 @pytest.fixture
 def lease(api, manager):
-    """A lease in the way of BODY."""
+    """A lease that conflicts with BODY."""
     manager.enrol(2)
     return api.post('/v1/leases', {
         'name': 'x', 'start': '2030-05-01 21:00', 'duration': '1h', 'reservations': [
@@ -62,7 +62,7 @@ def test_the_list_has_pages(api, manager):
     ({'running': 'killed'}, 'running'), ({'notice': '-2h'}, 'notice'),
     ({'rrule': 'FREQ=SECONDLY'}, 'rrule'), ({'who': 'me'}, 'body'), ({'reason': ''}, 'reason'),
     ({'pool': 'segment'}, 'hosts'), ({'end': '2039-01-01 00:00'}, 'end')])
-def test_what_is_wrong_is_refused_with_the_name_of_the_field(api, manager, change, field):
+def test_a_wrong_field_is_refused_by_name(api, manager, change, field):
     manager.enrol(1)
     body = {name: value for name, value in {**BODY, **change}.items() if value is not None}
     answer = api.post(URL, body, **ADMIN)
@@ -121,7 +121,7 @@ def test_all_changes_of_a_host_are_made_or_none(api, manager, field):
 
 
 @pytest.mark.parametrize('table', ['resource_health', 'property_values', 'resources'])
-def test_nothing_of_a_host_is_changed_if_the_database_fails_meanwhile(api, manager, table):
+def test_a_failure_of_the_database_leaves_a_host_unchanged(api, manager, table):
     manager.enrol(1)
     before = api.get('/v1/os-hosts/1', **ADMIN).json
 

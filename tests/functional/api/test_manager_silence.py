@@ -89,7 +89,7 @@ def test_a_change_without_an_answer_says_where_to_look(service, manager, version
 
 @pytest.mark.parametrize('version', ['1.0', '1.1'])
 @pytest.mark.parametrize('error', [errors.DatabaseUnreachable, errors.Overloaded])
-def test_who_should_come_back_later_is_told_when(service, version, error):
+def test_a_temporary_failure_has_retry_after(service, version, error):
     api = service(BrokenBus(error(retry_after=5)))
     headers = {'OpenStack-API-Version': f'reservation {version}'}
     for answer in (api.get('/v1/leases', headers=headers, status=503),
@@ -113,8 +113,8 @@ def test_a_database_that_is_gone_is_told_with_the_time_to_come_back(api, databas
     assert (answer.status_int, answer.text) == (503, 'the manager does not reach the database')
 
 
-def test_what_nobody_meant_is_hidden_from_the_caller(service):
-    api = service(BrokenBus(RuntimeError('a secret of the house')))
+def test_an_unexpected_error_is_hidden_from_the_caller(service):
+    api = service(BrokenBus(RuntimeError('a secret of Climate')))
     old = api.get('/v1/leases', status=500)
     new = api.get('/v1/leases', status=500,
                   headers={'OpenStack-API-Version': 'reservation 1.1'})

@@ -135,7 +135,7 @@ def test_a_lease_waits_in_the_queue_until_a_segment_is_really_free(api, manager,
     assert now['reservations'][0]['segment'] == 'physnet1:vlan:3000'
 
 
-def test_of_sixteen_who_want_the_last_segment_one_gets_it(conf, manager, api, one_segment):
+def test_one_of_sixteen_callers_gets_the_last_segment(conf, manager, api, one_segment):
     service = app.build(conf, manager.client, CLASSES)
     start = threading.Barrier(_CALLERS)
 

@@ -45,7 +45,7 @@ def test_a_key_takes_an_offer_once_and_shows_the_lease_again(api, offer):
 @pytest.mark.parametrize(('name', 'value'), [
     ('start', 'now'), ('end', '2030-05-01 18:00'), ('duration', '1h'), ('reservations', []),
     ('acquire', {'type': 'immediate'})])
-def test_what_an_offer_says_cannot_be_said_beside_it(api, offer, name, value):
+def test_fields_that_an_offer_decides_are_refused_with_it(api, offer, name, value):
     answer = api.post('/v1/leases', {**BODY, 'offer': offer.id, name: value}, **VERSION)
     assert (answer.status_int, answer.json['error_name']) == (400, 'bad_field')
     assert f'leave out {name}, or the offer' in answer.json['error_message']

@@ -88,7 +88,7 @@ def test_a_new_reservation_has_the_form_of_its_type(document, api, manager, rese
     assert answer.status_int == (201 if fits else 400)
 
 
-def test_what_the_parts_are_called_is_allowed_by_openapi(document):
+def test_names_of_components_are_valid_in_openapi(document):
     for part in document['components'].values():
         assert all(re.fullmatch('[a-zA-Z0-9._-]+', name) for name in part)
 

@@ -139,7 +139,7 @@ def test_a_row_of_an_earlier_release_has_a_neutral_text_for_its_owner(api, manag
     assert f'by the id of the lease: {lease_id}.' in seen
 
 
-def test_who_reads_the_operators_version_is_a_policy(conf, manager, tmp_path):
+def test_a_policy_rule_allows_to_read_the_operators_version(conf, manager, tmp_path):
     rules = tmp_path / 'policy.yaml'
     rules.write_text('"climate:leases:operator_texts": "role:member"\n')
     policy.Policy(conf)  # Registers the options.

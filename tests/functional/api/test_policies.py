@@ -240,7 +240,7 @@ def test_a_lease_of_another_project_looks_as_if_it_were_not_there(api):
         lease['id']]
 
 
-def test_whoever_may_see_all_leases_may_still_change_none(conf, manager, tmp_path):
+def test_a_caller_who_may_see_all_leases_may_change_none(conf, manager, tmp_path):
     rules = pathlib.Path(tmp_path, 'policy.yaml')
     rules.write_text('"climate:leases:get": "@"\n')
     policy.Policy(conf)  # Registers the options.

@@ -26,7 +26,7 @@ def leased(manager, hosts, first, last):
         builders.NOON + builders.hours(first)), end=builders.NOON + builders.hours(last)))
 
 
-def test_it_counts_the_free_hosts_over_time(spans, manager, conf):
+def test_a_calendar_counts_the_free_hosts_over_time(spans, manager, conf):
     conf.set_override('cleaning_minutes', 0, group='manager')
     manager.enrol(4)
     leased(manager, 2, 1, 3)
@@ -56,7 +56,7 @@ def test_an_empty_pool_has_one_span(spans):
     assert spans('?start=%2B1h&end=%2B2h') == [('01T13:00', '01T14:00', 0, 0)]
 
 
-def test_it_has_pages(api, manager):
+def test_a_calendar_has_pages(api, manager):
     manager.enrol(1)
     for hour in range(1, 8, 2):
         leased(manager, 1, hour, hour + 1)

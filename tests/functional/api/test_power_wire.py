@@ -41,7 +41,7 @@ def test_a_host_that_sleeps_is_not_withdrawn(api, host):
     assert 'Wake it first' in refused.text
 
 
-def test_nothing_is_shown_at_1_0_or_without_a_driver(api, conf, host):
+def test_the_power_state_is_hidden_at_1_0_or_without_a_driver(api, conf, host):
     assert 'power_state' not in api.get(f'/v1/os-hosts/{host}', token=builders.ADMIN).json['host']
     conf.set_override('driver', '', group='energy')
     assert 'power_state' not in api.get(f'/v1/os-hosts/{host}', **ADMIN).json['host']

@@ -148,13 +148,6 @@ def test_an_unknown_reservation_is_not_found(ask, known):
     assert (answer.status_int, answer.json['error_name']) == (404, 'reservation_not_found')
 
 
-def test_nothing_is_shown_at_rest_1_0(ask, manager, enrolled):
-    lease = manager.create(builders.a_lease())
-    answer = ask(reservation_of(lease), version='1.0')
-    assert answer.status_int == 404
-    assert 'from REST 1.1 on' in answer.json['error_message']
-
-
 @pytest.mark.parametrize('query', ['', '?project_id=', f'?project_id={"p" * 256}'])
 def test_the_project_must_be_named(api, query):
     answer = api.get(f'/v1/reservations/x/hosts{query}', token=NOVA, version='1.1')
@@ -164,7 +157,7 @@ def test_the_project_must_be_named(api, query):
 
 @pytest.mark.parametrize('path', ['/v1/reservations', '/v1/reservations/x',
                                   '/v1/reservations/x/hosts/y'])
-def test_nothing_is_served_around_it(api, path):
+def test_paths_around_the_hosts_are_not_served(api, path):
     assert api.get(path, token=builders.ADMIN, version='1.1').status_int in (404, 405)
 
 

@@ -72,15 +72,6 @@ def test_a_host_is_enrolled_shown_changed_and_withdrawn(api):
     assert api.get(HOSTS, **ADMIN).json == {'resources': []}
 
 
-def test_a_list_is_answered_in_pages(api, manager):
-    manager.enrol(3)
-    first = api.get(f'{HOSTS}?limit=2', **ADMIN).json
-    assert len(first['resources']) == 2
-    [link] = first['resources_links']
-    rest = api.get(link['href'].partition('localhost:80')[2] or link['href'], **ADMIN).json
-    assert len(rest['resources']) == 1 and 'resources_links' not in rest
-
-
 def test_the_hosts_of_both_doors_are_the_same(api, manager):
     manager.enrol(2, gpu='A100')
     [old, _] = api.get('/v1/os-hosts', **ADMIN).json['hosts']
@@ -144,16 +135,10 @@ def test_without_a_pool_those_that_are_enabled_are_named(api):
     assert 'Enabled are: address, backend, host, segment.' in answer.json['error_message']
 
 
-def test_rest_1_0_does_not_have_pools(api):
-    answer = api.get(HOSTS, token=builders.ADMIN)
-    assert answer.status_int == 404
-    assert 'REST 1.1' in answer.json['error_message']
-
-
 @pytest.mark.parametrize(('body', 'field'), [
     ({}, 'name'), ({'name': 'compute-1', 'gpu': 'A100'}, 'gpu'), ({'name': 3}, 'name'),
     ({'name': 'compute-1', 'properties': {'gpu': []}}, 'properties.gpu')])
-def test_what_the_pool_does_not_know_is_refused(api, body, field):
+def test_an_unknown_field_of_a_pool_is_refused(api, body, field):
     answer = api.post(HOSTS, body, **ADMIN)
     assert answer.status_int == 400
     assert field in answer.json['error_message']

@@ -25,7 +25,7 @@ def hosts(manager):
                                        {'gpu': 'A100'} if number <= 3 else {'ssd': 'yes'})
 
 
-def test_it_says_how_many_hosts_meet_each_criterion_and_all_and_are_free(ask, hosts):
+def test_a_refusal_counts_the_hosts_by_criterion_and_the_free_ones(ask, hosts):
     assert ask(1, ['and', ['==', '$gpu', 'A100'], ['>=', '$vcpus', 64]]).status_int == 201
     answer = ask(2, ['and', ['==', '$gpu', 'A100'], ['>=', '$vcpus', 32]])
     assert answer.status_int == 409
@@ -51,14 +51,14 @@ def test_the_nearest_time_that_it_names_is_accepted_then(ask, hosts):
     assert ask(2, start=nearest, duration='2h').status_int == 201
 
 
-def test_nothing_earlier_than_the_nearest_time_is_accepted(ask, hosts):
+def test_starts_before_the_nearest_time_are_refused(ask, hosts):
     ask(6, duration='90m')
     assert ask(1).json['details']['nearest'] == '2030-05-01T13:30:00+00:00'
     assert ask(1, start='2030-05-01T13:29:59Z').status_int == 409
     assert ask(1, start='2030-05-01T13:30:00Z').status_int == 201
 
 
-def test_what_will_never_fit_has_no_nearest_time(ask, hosts):
+def test_a_request_that_never_fits_has_no_nearest_time(ask, hosts):
     for least, criteria in ((7, []), (4, ['==', '$gpu', 'A100'])):
         answer = ask(least, criteria)
         assert answer.status_int == 409
@@ -66,7 +66,7 @@ def test_what_will_never_fit_has_no_nearest_time(ask, hosts):
         assert 'Fewer, or other criteria, would fit.' in answer.json['error_message']
 
 
-def test_it_names_the_offer_by_which_the_project_itself_holds_the_hosts(ask, api, hosts):
+def test_a_refusal_names_the_own_offer_that_holds_the_hosts(ask, api, hosts):
     query = {'reservations': [{'resource_type': 'physical:host', 'min': 6, 'max': 6}],
              'duration': '2h'}
     [offer] = api.post('/v1/availability', {**query, 'limit': 1, 'hold': 1},
@@ -85,7 +85,7 @@ def test_it_names_the_offer_by_which_the_project_itself_holds_the_hosts(ask, api
 
 @pytest.fixture
 def ask_room(api, manager):
-    """Asks for instances on a host with room for eight, at REST 1.1; returns the answer."""
+    """Asks for instances on a host for eight of them, at REST 1.1; returns the answer."""
     manager.cloud.add_host('small', vcpus=2)
     manager.client.create_resource(builders.an_admin(), 'host', 'small', {})
 
@@ -122,7 +122,7 @@ def test_instances_that_never_fit_have_no_nearest_time(ask_room):
 
 @pytest.fixture
 def boot(api, manager):
-    """Asks for so many servers of a flavor, each with a reservation, as Nova's middleware does."""
+    """Asks for a number of servers of a flavor, each with a reservation, as Nova's middleware."""
     for number in range(3):
         manager.cloud.add_host(f'small-{number}', vcpus=2)
         manager.client.create_resource(builders.an_admin(), 'host', f'small-{number}', {})

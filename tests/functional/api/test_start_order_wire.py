@@ -75,7 +75,7 @@ def test_rest_1_0_ignores_labels_and_refuses_an_order(api):
     ([{**dummy('a'), 'depends_on': 'b'}], 'reservations.0.depends_on'),
     ([{**dummy('a'), 'depends_on': None}], 'reservations.0.depends_on'),
     ([dummy('a', *(f'n{number}' for number in range(101)))], 'reservations.0.depends_on')])
-def test_what_gives_no_order_is_refused_with_its_field(api, reservations, told):
+def test_a_wrong_start_order_is_refused_with_its_field(api, reservations, told):
     answer = api.post('/v1/leases', body(*reservations), **V)
     assert answer.status_int == 400
     assert told in answer.json['error_message']
@@ -95,7 +95,7 @@ def change(api, lease, place, **said):
                    {'reservations': [{'id': reservation_id, **said}]}, **V)
 
 
-def test_what_was_shown_may_be_sent_back(api, lease):
+def test_shown_order_fields_may_be_sent_back(api, lease):
     for place, said in ((0, {'label': 'server', 'depends_on': ['net']}), (1, {'depends_on': []}),
                         (2, {'label': None, 'depends_on': []})):
         assert change(api, lease, place, **said).status_int == 200

@@ -8,7 +8,7 @@ from climate.domain import lifecycle
 from climate.domain import status_words
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
-# (at REST 1.0, from 1.1); what users read is promised, so it is written down here once more.
+# (at REST 1.0, from 1.1). Clients rely on these words, so they are repeated here.
 WORDS = {
     ('PENDING', 'inactive'), ('PENDING', 'to_be_started'), ('CREATING', 'in_progress'),
     ('STARTING', 'starting'), ('UPDATING', 'updating'), ('TERMINATING', 'terminating'),
@@ -17,7 +17,7 @@ WORDS = {
 
 
 class Clients:
-    """A user who asks for whole hosts at REST 1.1, and looks at both versions.
+    """A user who asks for whole hosts at REST 1.1, and reads the lease at both versions.
 
     :ivar seen: all pairs of words that were seen.
     """
@@ -54,7 +54,7 @@ class Clients:
         return pair
 
     def words_while(self, path):
-        """Those while the next thing is done to a lease, which the cloud refuses once."""
+        """Return the words during the next change of a lease, which the cloud refuses once."""
         self._manager.cloud.fail('nova.add_host', 1,
                                  errors.CloudError(service='Nova', reason='no'))
         self._manager.run()
@@ -108,7 +108,7 @@ def test_every_word_of_both_versions_is_seen(clients, manager):
     assert clients.seen == WORDS
 
 
-def test_there_are_no_other_words():
+def test_the_table_has_all_status_words():
     shown = {status_words.words(state, task, start, NOON) for state in lifecycle.STATES
              for task in (None, *lifecycle.TASKS) for start in (NOON, NOON + hours(1))}
     assert shown == WORDS

@@ -64,7 +64,7 @@ def test_own_subscriptions_are_hidden_from_colleagues_and_those_of_the_project_a
     ({'transport': 'mail', 'address': 'a@example.org'}, 'transport'),
     ({'transport': 'calendar'}, 'address'), ({'scope': 'world'}, 'scope'),
     ({'other': 1}, 'body'), ({'events': []}, 'events'), ({'name': 'two\r\nlines'}, 'name')])
-def test_what_cannot_be_used_is_refused_with_the_name_of_the_field(api, fields, field):
+def test_an_unusable_subscription_is_refused_with_its_field(api, fields, field):
     answer = api.post('/v1/subscriptions', {**HOOK, **fields}, **VERSION)
     assert (answer.status_int, answer.json['error_name']) == (400, 'bad_field')
     assert answer.json['details']['field'] == field

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GET /v1/timeline: who sees what of a pool over time, and how it refuses bad input."""
+"""GET /v1/timeline: the visible parts of a pool over time, and the refusal of bad input."""
 import pytest
 from support import builders
 
@@ -66,7 +66,7 @@ def test_criteria_choose_the_resources(api, manager, lease):
     assert [each['name'] for each in found['resources']] == ['compute-2']
 
 
-def test_what_the_caller_has_already_is_not_sent_again(api, manager, lease):
+def test_an_unchanged_timeline_is_not_sent_again(api, manager, lease):
     first = api.get(SPAN, **ADMIN)
     again = api.get(SPAN, headers={'If-None-Match': first.headers['ETag']}, **ADMIN)
     assert (again.status_int, again.body) == (304, b'')
@@ -167,7 +167,7 @@ def test_a_member_sees_the_own_waiting_lease_and_of_others_no_names(api, queue):
                       'wanted': 1, 'kind': 'others', 'lease': None, 'status_reason': None}
 
 
-def test_who_does_not_wait_any_more_is_not_in_the_queue(api, manager, queue):
+def test_a_deleted_request_leaves_the_queue(api, manager, queue):
     manager.client.delete_lease(builders.a_member(), queue.id)
     (left,) = waiting(api, **ADMIN)
     assert (left['position'], left['lease']['name']) == (1, 'second')

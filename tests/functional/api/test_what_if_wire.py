@@ -14,7 +14,7 @@ def a_day(manager, conf):
     manager.create(builders.a_lease(end=builders.NOON + builders.hours(12)))
 
 
-def test_it_says_what_moves_and_how_the_pool_is_used_then(api, manager):
+def test_an_answer_has_moved_leases_and_the_use_of_the_pool(api, manager):
     answer = api.post(PLACE, {'end': '+1d', 'remove': ['1']}, **ADMIN)
     assert answer.status_int == 200, answer.body
     found = answer.json['what_if']
@@ -75,6 +75,6 @@ def test_members_may_not_ask(api):
     assert api.post(PLACE, {}, token=builders.DEMO, version='1.1').status_int == 403
 
 
-def test_not_a_number_is_no_factor(api):
+def test_a_nan_factor_is_refused(api):
     answer = api.post(PLACE, raw=b'{"demand_factor": NaN}', **ADMIN)
     assert (answer.status_int, 'NaN' in answer.json['error_message']) == (400, True)

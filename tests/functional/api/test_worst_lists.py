@@ -10,7 +10,7 @@ SIZED = {'resource_type': 'virtual:instance', 'vcpus': 1, 'memory_mb': 1, 'disk_
 
 @pytest.fixture
 def lease(api):
-    """Asks for a lease of so many slots; returns the answer."""
+    """callable(amounts…): the answer to a request for a lease with these numbers of slots."""
     def asked(*amounts, version='1.1', **more):
         return api.post('/v1/leases', {
             'name': 'many', 'start': 'now', 'duration': '1h',

@@ -21,7 +21,7 @@ class Browser:
     """A browser without scripts: it keeps cookies, follows forms and knows the CSRF token."""
 
     def __init__(self, conf, identity, region=None):
-        self.key = login.Key(identity)
+        self.key = login.KeyLogin(identity)
         self.app = app.build(conf, region or a_region(), self.key)
         self.client = self.app.test_client()
 

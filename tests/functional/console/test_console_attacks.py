@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an attacker tries on the console, and what he gets."""
+"""Attacks on the console, and their results."""
 import re
 
 import console_world
@@ -138,7 +138,7 @@ def test_the_token_is_in_no_page_no_cookie_and_no_answer(browser, lease):
         assert 'demo:demo:' not in answer.text + str(answer.headers)
 
 
-def test_whoever_reads_the_cache_learns_no_token_and_no_id(conf, url):
+def test_the_cache_reveals_no_token_and_no_id(conf, url):
     region = console_world.a_region()
     browser = console_world.Browser(conf, console_world.an_identity(url), region)
     browser.log_in()

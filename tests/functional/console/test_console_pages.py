@@ -25,7 +25,7 @@ def test_a_lease_has_its_history_and_the_command_to_boot_with(browser, manager, 
     assert '>create<' in page and 'state active' in page
 
 
-def test_whoever_is_not_logged_in_logs_in_and_comes_back(browser, lease):
+def test_a_user_returns_to_the_page_after_the_login(browser, lease):
     answer = browser.client.get('/leases?which=past')
     assert answer.headers['Location'] == '/login?next=/leases?which%3Dpast'
     assert browser.log_in('/leases?which=past').headers['Location'] == '/leases?which=past'

@@ -111,5 +111,5 @@ def test_a_calendar_shows_when_an_idle_lease_is_reclaimed(manager, idle):
     events = shown()
     taken = events[f'{idle.id}-reclaim@climate']
     assert taken.dtstart.value == NOON + hours(202)
-    assert taken.summary.value == 'Idle lease farm <1> is taken back'
+    assert taken.summary.value == 'Idle lease farm <1> is reclaimed'
     assert 'Idle since 2030-05-01T12:00:00Z' in events[f'{idle.id}@climate'].description.value

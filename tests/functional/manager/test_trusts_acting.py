@@ -121,7 +121,7 @@ def test_a_server_of_a_flavor_of_a_reservation_gets_no_other_lease(manager, as_i
     ({'HTTP_X_TRUST_ID': 't1', 'HTTP_OS_TRUST': 't1'}, (None, None))])
 def test_the_trust_of_a_token_crosses_the_bus(environ, found):
     caller = context.RequestContext.from_environ(environ, overwrite=False)
-    serializer = transport.Serializer()
+    serializer = transport.RpcSerializer()
     received = serializer.deserialize_context(serializer.serialize_context(caller))
     assert (received.trust_id, received.trustee_id) == found
 
@@ -132,6 +132,6 @@ def test_the_trust_of_a_token_crosses_the_bus(environ, found):
 def test_the_ids_of_the_roles_of_a_token_cross_the_bus(token, found):
     caller = context.RequestContext.from_environ(
         {'keystone.token_info': {'token': token}}, overwrite=False)
-    serializer = transport.Serializer()
+    serializer = transport.RpcSerializer()
     assert serializer.deserialize_context(
         serializer.serialize_context(caller)).role_ids == found

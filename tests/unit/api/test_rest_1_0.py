@@ -39,7 +39,7 @@ def test_a_request_is_made_into_what_the_schema_wants(plugin, sent, meant):
 @pytest.mark.parametrize(('sent', 'meant'), [
     ({'max': '3'}, {'max': 3}), ({'status': 'active', 'lease_id': 'l'}, {}),
     ({'hypervisor_properties': None, 'min': 1}, {'min': 1}), ({}, {})])
-def test_of_changes_only_those_are_passed_on_that_say_something(sent, meant):
+def test_empty_changes_are_left_out(sent, meant):
     assert rest_1_0.changes(host.HostPlugin, _stored(STORED), sent) == meant
 
 

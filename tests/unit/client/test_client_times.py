@@ -26,7 +26,7 @@ def test_a_moment_can_be_written_in_many_ways(text, expected):
 
 @pytest.mark.parametrize('text', ['', 'tomorrow', '+', '+2x', '2030-13-01 08:00', '-2h',
                                   '2030-05-01 25:00', '+99999999999d'])
-def test_what_is_no_moment_is_refused_with_examples(text):
+def test_a_malformed_moment_is_refused_with_examples(text):
     with pytest.raises(errors.BadValue, match=r'is not a time.*\+2h.*2030-5-1 08:00'):
         times.moment(text, NOW)
 
@@ -46,7 +46,7 @@ def test_a_duration_can_be_written_in_many_ways(text, seconds):
 
 
 @pytest.mark.parametrize('text', ['', '0', '-5', '2 hours', 'P', 'PT', 'h', 0])
-def test_what_is_no_duration_is_refused_with_examples(text):
+def test_a_malformed_duration_is_refused_with_examples(text):
     with pytest.raises(errors.BadValue, match=r'is not a duration\. Write 90m, 2h'):
         times.span(text)
 

@@ -35,7 +35,7 @@ def create(run, *words):
     (['--acquire', 'wait', '--not-after', '2030-5-1 08:00', '--priority', '-3'],
      {'type': 'wait', 'not_after': '2030-05-01T08:00:00Z', 'priority': -3}),
 ])
-def test_how_a_lease_is_acquired_is_said_by_arguments(run, climate_says, words, sent):
+def test_arguments_set_the_acquisition(run, climate_says, words, sent):
     assert create(run, *words).code == 0
     assert climate_says.last_request.json()['acquire'] == sent
 
@@ -72,7 +72,7 @@ def test_a_lease_is_explained_up_to_now(run, climate_says):
         {'at': None, 'who': '', 'what': 'in_progress', 'why': 'Attempt 2 of 5.'}]
 
 
-def test_of_a_lease_that_waits_no_time_remains(run, climate_says):
+def test_a_waiting_lease_has_no_remaining_time(run, climate_says):
     assert 'remaining' not in run('lease', 'show', LEASE_ID, '-f', 'json').json
     climate_says.get(LEASE_URL, json={'lease': canned.a_lease(status='active')})
     assert 'remaining' in run('lease', 'show', LEASE_ID, '-f', 'json').json

@@ -7,7 +7,6 @@ import pytest
 
 from climate.client.commands import arguments
 from climate.client.commands import columns
-from climate.client.commands import field_kinds
 
 
 @pytest.mark.parametrize('text, expected', [
@@ -75,7 +74,7 @@ def test_a_value_is_of_the_type_of_its_field(parse, kind, name, kinds):
         assert read('{"a":"7"}') == {'a': '7'}
 
 
-@pytest.mark.parametrize('name', sorted(field_kinds.NAMES - {'resource_type', 'id'}))
+@pytest.mark.parametrize('name', sorted(arguments._NAME_FIELDS - {'resource_type', 'id'}))
 def test_a_name_may_look_like_any_other_value(name):
     for text in ('null', 'NULL', '[x]', '{"a":1}', '0', 'true'):
         assert arguments.reservation(f'type=x,{name}={text}')[name] == text
@@ -83,20 +82,20 @@ def test_a_name_may_look_like_any_other_value(name):
 
 def test_the_fields_that_are_text_are_fields_of_some_type():
     known = {each.values[1] for each in _fields()} | {'resource_type', 'id', 'label'}
-    assert known >= field_kinds.NAMES | field_kinds.TEXTS
+    assert known >= arguments._NAME_FIELDS | arguments._TEXT_FIELDS
 
 
 def test_a_reservation_is_shown_with_what_it_depends_on():
     shown = {'id': 'r', 'resource_type': 'virtual:dummy', 'status': 'active', 'label': 'server',
              'depends_on': ['net', 'disk']}
-    assert columns.Reservations.line(shown) == (
+    assert columns.ReservationLines.line(shown) == (
         'r virtual:dummy active label=server depends_on=net,disk')
 
 
 def test_a_host_of_several_instances_is_shown_once():
     shown = {'id': 'r', 'resource_type': 'virtual:instance', 'status': 'active', 'amount': 4,
              'resources': ['1', '1', '2', '1']}
-    assert columns.Reservations.line(shown) == (
+    assert columns.ReservationLines.line(shown) == (
         'r virtual:instance active amount=4 has 1 (3 times),2')
 
 

@@ -25,7 +25,7 @@ def free(requests_mock):
     return requests_mock
 
 
-def test_it_asks_as_for_a_lease_and_shows_when_and_what(run, free):
+def test_the_command_sends_a_query_and_shows_the_offers(run, free):
     outcome = run(*WORDS, '--earliest', '2030-05-01 12:00', '--latest', '2030-05-02 12:00',
                   '--limit', '2')
     assert outcome.code == 0, outcome.err
@@ -56,7 +56,7 @@ def test_a_timeline_shows_each_offer_and_how_far_it_may_be_moved(run, free):
 
 
 @pytest.mark.parametrize(('words', 'count'), [(['--hold'], 1), (['--hold', '3'], 3)])
-def test_what_is_held_is_shown_with_its_id(run, free, words, count):
+def test_a_held_offer_is_shown_with_its_id(run, free, words, count):
     outcome = run(*WORDS, *words)
     assert outcome.code == 0, outcome.err
     assert free.last_request.method == 'POST'
@@ -66,7 +66,7 @@ def test_what_is_held_is_shown_with_its_id(run, free, words, count):
     assert '2030-05-01 11:02 UTC' in outcome.out
 
 
-def test_where_nothing_fits_it_fails_and_says_what_would(run, requests_mock):
+def test_the_command_fails_with_alternatives_if_none_fits(run, requests_mock):
     requests_mock.get(URL, json={
         'offers': [], 'reasons': ['3 hosts are enrolled.'], 'complete': False, 'alternatives': [
             {'kind': 'fewer', 'start': OFFER['start'], 'end': OFFER['end'], 'duration': 7200,

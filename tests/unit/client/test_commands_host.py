@@ -58,7 +58,7 @@ def test_an_unknown_property_cannot_be_unset(run, hosts, words):
     outcome = run(*words)
     assert outcome.code == 1
     assert ('Host cmp-3 has no property "gpuu"; nothing was changed. "climate host show cmp-3" '
-            'shows what it has.') in outcome.err
+            'shows its properties.') in outcome.err
     assert 'PUT' not in [call.method for call in hosts.request_history]
 
 

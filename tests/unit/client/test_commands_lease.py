@@ -76,7 +76,7 @@ def test_an_administrator_finds_a_lease_of_another_project_by_name(run, demo):
 def test_a_dry_run_says_that_nothing_was_made(run, demo, words):
     demo.put(LEASE_URL, json={'lease': canned.a_lease()})
     demo.post(f'{URL}/leases', json={'lease': canned.a_lease()})
-    assert run('lease', *words, '--dry-run').err == 'Dry run: nothing was made or changed.\n'
+    assert run('lease', *words, '--dry-run').err == 'Dry run: nothing was created or changed.\n'
     assert 'Dry run' not in run('lease', *words).err
 
 
@@ -128,7 +128,7 @@ def test_show_tells_what_to_pass_to_server_create(run, demo, found, line, more):
         assert f'| {early}{line} ' in run('lease', 'show', LEASE_ID).out
 
 
-def test_what_is_held_back_for_a_lease_that_waits_is_not_shown_as_its_own(run, demo):
+def test_held_back_resources_are_not_shown_as_those_of_the_lease(run, demo):
     reservation = {**canned.a_lease()['reservations'][0], 'resources': ['3', '4']}
     for status, words in (('in_progress', ' held back: 3,4'), ('active', ' has 3,4')):
         demo.get(LEASE_URL, json={'lease': canned.a_lease(
@@ -230,7 +230,7 @@ def test_create_and_wait_for_a_later_lease_waits_until_it_is_booked(run, demo):
 
 
 @pytest.mark.parametrize('words, expected', [
-    (['--hosts', '1'], 'When does it end? Give --duration 2h'),
+    (['--hosts', '1'], 'The lease has no end: give --duration 2h'),
     (['--duration', '1h'], 'What to reserve? Give --hosts 2'),
     (['--hosts', '1', '--start', 'now', '--end', '+2h', '--duration', '1h'], 'Give two of'),
     (['--hosts', '1', '--duration', 'long'], 'argument --duration: "long" is not a duration'),

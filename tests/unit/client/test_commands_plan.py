@@ -39,7 +39,7 @@ def service(requests_mock):
     return requests_mock
 
 
-def test_what_if_sends_all_changes_and_tells_what_becomes_of_leases(run, service):
+def test_plan_what_if_sends_all_changes_and_shows_the_affected_leases(run, service):
     outcome = run('plan', 'what-if', '--add', '10', 'cmp-3', '--remove', 'cmp-4', '--out',
                   'cmp-5,cmp-6', '+1h', '2030-05-03 12:00', '--demand-factor', '1.5', '--end',
                   '+3d')
@@ -71,7 +71,7 @@ def test_removed_hosts_may_be_listed_with_commas(run, service):
     assert service.last_request.json()['remove'] == ['cmp-1', 'cmp-2', 'cmp-3']
 
 
-def test_it_is_said_if_nothing_changes_and_if_not_all_is_listed(run, service, requests_mock):
+def test_the_summary_says_if_leases_are_unaffected_or_unlisted(run, service, requests_mock):
     found = WHAT_IF['what_if']
     many = {**found['leases'], 'displaced': {**NONE, 'moves': 2000}}
     requests_mock.post(f'{canned.URL}/what-if', json={'what_if': {**found, 'leases': many}})

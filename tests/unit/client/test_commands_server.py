@@ -98,7 +98,7 @@ def test_a_long_name_of_a_server_still_makes_a_name_of_a_lease(with_nova, cloud)
 
 
 @pytest.mark.parametrize('words, expected', [
-    ([], 'When does it end? Give --duration 2h'),
+    ([], 'The lease has no end: give --duration 2h'),
     (['--duration', '1h', '--on-end', 'burn'], 'snapshot, delete, suspend, shelve, migrate'),
 ])
 def test_a_wrong_lease_of_a_server_sends_nothing(run, requests_mock, words, expected):
@@ -134,7 +134,7 @@ def test_more_columns_tell_what_nova_says(run, cloud):
     ('terminated', 'deleted', 'ended'), ('active', 'deleted', 'ended'),
     ('timedout', 'pending', 'ended'), ('error', 'active', 'error'),
     ('active', 'error', 'error')])
-def test_how_a_leased_server_stands(climate, requests_mock, lease, reservation, status):
+def test_a_leased_server_has_a_status(climate, requests_mock, lease, reservation, status):
     requests_mock.get(f'{URL}/leases', json={'leases': [canned.a_lease(
         status=lease, reservations=[canned.a_leased_server(status=reservation)])]})
     assert [server['status'] for server in climate.servers.list(ended=True)] == [status]
@@ -151,7 +151,7 @@ def test_a_server_that_is_gone_keeps_its_name(run, cloud):
     assert (found['id'], found['name'], found['status']) == (SERVER_ID, 'web-1', 'ended')
 
 
-def test_only_reservations_that_have_a_server_are_listed(climate, requests_mock):
+def test_reservations_without_a_server_are_not_listed(climate, requests_mock):
     requests_mock.get(f'{URL}/leases', json={'leases': [canned.a_lease(reservations=[
         canned.a_lease()['reservations'][0], canned.a_leased_server(resource_id=None),
         {'id': 'r3', 'resource_type': 'virtual:instance', 'status': 'active', 'vcpus': 1},

@@ -116,9 +116,9 @@ def test_every_list_fits(house):
         assert max(map(len, lines)) <= WIDTH, f'{name} is too wide:\n{outcome.out}'
 
 
-def test_what_an_audit_found_fits(house, database, clock):
+def test_findings_of_an_audit_fit(house, database, clock):
     finding = audit.Finding('foreign server', f'server {LONG_NAME} ({USER})', (
-        f'it runs on {LONG_NAME}, which is leased by {PROJECT}. ' * 3), 'tells its user ' * 9)
+        f'it runs on {LONG_NAME}, which is leased by {PROJECT}. ' * 3), 'notify its user ' * 9)
     with database.writer() as connection:
         audits.write(connection, audit.Result(clock(), f'{LONG_NAME}:12345', 2, (finding,) * 2))
     outcome = house('audit', 'list')
@@ -172,7 +172,7 @@ def test_every_list_about_prices_fits(house, manager, tmp_path):
     assert house('price-book', 'list', '-f', 'json').json[0]['description'] == book['description']
 
 
-def test_what_is_shown_of_one_object_fits(house):
+def test_the_table_of_one_object_fits(house):
     lease = house('lease', 'create', 'with-criteria', '--start', '+30h', '--duration', '1h',
                   '--require', 'vcpus>=8', '--require', 'gpu=A100', '--require',
                   'interconnect=infiniband-hdr200', '--hosts', '1-2')

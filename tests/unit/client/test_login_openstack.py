@@ -55,7 +55,7 @@ def openstack(monkeypatch):
 
 
 def requests_of(keystone):
-    """What was asked of Keystone and of Climate, and with which certificates."""
+    """Return the requests to Keystone and to Climate, with their certificates."""
     found = [(each.method, each.url, each.json() if each.method == 'POST' else None,
               each.headers.get('X-Auth-Token'), each.verify, each.cert)
              for each in keystone.request_history]
@@ -69,7 +69,7 @@ def requests_of(keystone):
 @pytest.mark.parametrize('settings', [
     {}, *({name: value} for name, value in VARIABLES.items()), *TOGETHER],
     ids='-'.join)
-def test_the_same_requests_are_sent_as_by_openstack(
+def test_both_programs_send_the_same_requests(
         run, openstack, keystone, lab, settings, as_options):
     keystone.get('http://two/v1/leases', json={'leases': []})
     words = [word for name, value in settings.items() for word in (

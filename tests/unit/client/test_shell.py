@@ -81,14 +81,14 @@ def test_the_help_imports_neither_http_nor_sdk():
     assert done.stderr == '[]\n'
 
 
-def test_the_client_imports_nothing_of_climate_but_its_version_and_how_times_are_written():
+def test_the_client_imports_the_version_and_the_readers_of_text_alone_of_climate():
     script = ('import sys, climate.client.service, climate.client.shell, climate.client.login, '
               'climate.client.osc, climate.client.commands.lease\n'
               'print(sorted(name for name in sys.modules if name.startswith("climate.") '
               'and not name.startswith("climate.client")))')
     done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
                           check=True)
-    assert done.stdout == "['climate.moments', 'climate.version']\n"
+    assert done.stdout == "['climate.json_text', 'climate.moments', 'climate.version']\n"
 
 
 def test_every_line_of_the_table_is_a_command():
@@ -104,7 +104,7 @@ def test_the_plug_in_of_openstack_does_not_take_blazars_name():
 
 
 class FakeManager:
-    """What openstack hands to a plug-in."""
+    """The manager that openstack passes to a plug-in."""
 
     interface = 'public'
     region_name = None

@@ -50,11 +50,11 @@ def test_a_record_arrives_as_it_left(record):
 
 
 @pytest.mark.parametrize('record', SENT, ids=lambda record: type(record).__name__)
-def test_what_never_left_the_process_is_the_record_itself(record):
+def test_a_record_that_was_not_packed_is_returned_itself(record):
     assert wire.unpack(type(record), record) is record
 
 
-def test_what_is_packed_is_a_copy():
+def test_a_packed_record_is_a_copy():
     packed = wire.pack(LEASE)
     packed['name'] = 'another'
     packed['reservations'][0]['state'] = 'another'
@@ -68,7 +68,7 @@ def test_secrets_stay_in_the_process_and_no_text_of_a_record_has_them():
 
 
 def plainly_packed(value):
-    """What `wire.pack` makes, field by field."""
+    """Return the result of `wire.pack`, field by field."""
     if dataclasses.is_dataclass(value):
         return {field.name: plainly_packed(getattr(value, field.name))
                 for field in dataclasses.fields(value) if field.name != 'secrets'}
@@ -115,7 +115,7 @@ def values_of(hint):
     return strategies.from_type(hint)
 
 
-def test_what_a_newer_sender_adds_is_dropped():
+def test_fields_of_a_newer_sender_are_dropped():
     carried = {**wire.pack(EVENT), 'colour': 'green'}
     assert wire.unpack(records.Event, carried) == EVENT
 

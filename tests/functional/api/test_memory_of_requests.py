@@ -21,7 +21,7 @@ def contexts():
 
 
 @pytest.mark.proof
-def test_nothing_of_a_request_is_kept(api):
+def test_a_request_leaves_no_context_in_memory(api):
     for request in REQUESTS:
         api.call(*request)
     before = contexts()

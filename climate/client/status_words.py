@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statuses of leases, from REST 1.1 on, and of leased servers."""
+"""The status words of leases, from REST 1.1 on, and of leased servers."""
 
 LEASE = ('inactive', 'to_be_started', 'in_progress', 'starting', 'active', 'updating',
          'terminating', 'terminated', 'deleting', 'timedout', 'error')

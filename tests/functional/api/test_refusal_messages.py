@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a member is refused names the field, and what to do instead, without internal names."""
+"""A refusal for a member names the field and the remedy, without internal names."""
 import re
 
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Too many requests for one process: some are told to come back, and memory does not grow."""
+"""Too many requests for one process: some are refused, and memory does not grow."""
 import collections
 from concurrent import futures
 import threading
@@ -37,7 +37,7 @@ class SlowBus:
         return self._manager.call(context, method, timeout, **arguments)
 
     def until(self, count):
-        """Wait until so many calls wait."""
+        """Wait until this number of calls wait."""
         with self._changed:
             assert self._changed.wait_for(lambda: self.waiting >= count,
                                           waiting.SECONDS)
@@ -84,14 +84,14 @@ def test_a_request_too_many_is_told_to_come_back_in_the_form_of_its_version(appl
     assert [each.result().status_int for each in taken] == [200, 200, 200]
 
 
-def test_when_the_others_are_answered_there_is_room_again(application, bus):
+def test_answered_requests_free_their_slots(application, bus):
     bus.go_on()
     for _ in range(10):
         assert _get(application).status_int == 200
         assert _get(application, '/v1/nothing').status_int == 404
 
 
-def test_one_project_cannot_take_all_the_room(conf, bus):
+def test_a_project_cannot_take_all_slots(conf, bus):
     conf.set_override('max_requests', 3, group='api')
     conf.set_override('max_requests_per_project', 2, group='api')
     application = app.build(conf, client.ManagerClient(bus), builders.manager_plugins(conf))
@@ -112,7 +112,7 @@ def test_one_project_cannot_take_all_the_room(conf, bus):
 
 
 @pytest.mark.parametrize('kind', ('reservation', 'server'))
-def test_what_nova_asks_is_passed_on_while_all_else_is_refused(application, bus, kind):
+def test_questions_of_nova_pass_while_others_are_refused(application, bus, kind):
     question = f'/v1/{kind}s/7/hosts?project_id=demo'
     with futures.ThreadPoolExecutor(6) as pool:
         taken = [pool.submit(_get, application) for _ in range(3)]

@@ -25,12 +25,12 @@ def cloud(conf, manager):
 
 
 def told(api, lease, token):
-    """All that somebody is told of a lease, as text."""
+    """Return the answers about a lease that a caller reads, as text."""
     return ''.join(api.get(f'/v1/leases/{lease["id"]}{more}', version='1.1', token=token).text
                    for more in ('', '/history'))
 
 
-def test_only_administrators_see_which_servers_are_moved_and_where(api, manager, cloud):
+def test_administrators_alone_see_moved_servers_and_their_hosts(api, manager, cloud):
     [server] = cloud.servers()
     answer = api.post('/v1/leases', WANTED, version='1.1')
     assert answer.status_int == 202
@@ -52,7 +52,7 @@ def test_only_administrators_see_which_servers_are_moved_and_where(api, manager,
 
 
 @pytest.mark.proof
-def test_of_hosts_that_cannot_be_given_back_only_administrators_hear_the_names(api, manager, cloud):
+def test_administrators_alone_see_names_of_hosts_that_cannot_be_returned(api, manager, cloud):
     lease = api.post('/v1/leases', WANTED, version='1.1').json['lease']
     cloud.fail('placement.empty_child', 999, errors.CloudError(
         service='Placement', reason='lent-1 is ill'))
@@ -101,7 +101,7 @@ def test_beside_hosts_all_must_fit_and_the_refusal_says_so(api, cloud):
     assert 'clears whole hosts only' in answer.json['error_message']
 
 
-def test_only_administrators_are_told_why_which_host_cannot_be_cleared(api, cloud):
+def test_administrators_alone_see_why_a_host_cannot_be_cleared(api, cloud):
     [server] = cloud.servers()
     cloud.as_service().servers.mark(server.id, {'climate:pinned': 'true'})
     for token, named in ((builders.DEMO, False), (ADMIN, True)):

@@ -22,15 +22,15 @@ class Slots:
         self._lock = threading.Lock()
 
     def take(self, key=None):
-        """Return a Slot, or None if all slots of the key are taken."""
+        """Return a TakenSlot, or None if all slots of the key are taken."""
         with self._lock:
             if self._taken[key] >= self._limit:
                 return None
             self._taken[key] += 1
-        return Slot(self, key)
+        return TakenSlot(self, key)
 
     def free(self, key):
-        """Count one slot less; only a Slot calls this."""
+        """Count one slot less; only a TakenSlot calls this."""
         with self._lock:
             self._taken[key] -= 1
             if not self._taken[key]:
@@ -38,7 +38,7 @@ class Slots:
                 del self._taken[key]
 
 
-class Slot:
+class TakenSlot:
     """A slot that is taken until it is released."""
 
     def __init__(self, slots, key):

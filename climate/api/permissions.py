@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of requests and answers that depend on who asks, beyond what policy says of a route.
+
+Reasons of leases, lines of their history and errors have two versions, for owners and for
+operators. Only this module chooses which one a caller reads.
+"""
+import dataclasses
+
+from climate import errors
+from climate.api import error_names
+from climate.domain import acquire
+from climate.policies import base as base_rules
+from climate.policies import leases as rules
+
+
+def authorize_acquisition(policy, caller, acquisition):
+    """Check that the caller may acquire a lease in the requested way.
+
+    :param acquisition: an Acquire, or None for a lease that is immediate or scheduled.
+    :raises Forbidden: policy says no; the error names the rule.
+    :raises BadField: the request would wait without a limit, and policy does not allow that.
+    """
+    if acquisition is None:
+        return
+    if acquisition.type == acquire.BEST_EFFORT:
+        policy.authorize(caller, rules.BEST_EFFORT)
+        if acquisition.strategy is not None:
+            policy.authorize(caller, rules.CHOOSE_STRATEGY)
+    if acquisition.type != acquire.WAIT:
+        return
+    if acquisition.priority:
+        policy.authorize(caller, rules.PRIORITIZE)
+    if acquisition.not_after is None and not policy.allows(caller, rules.WAIT_WITHOUT_LIMIT):
+        raise errors.BadField(field='acquire.not_after', reason=(
+            'give a moment, such as "2030-05-01 08:00": your roles do not allow a request to '
+            'wait without a limit.'))
+
+
+def visible_refusal(policy, caller, error):
+    """Remove from a NotEnough what this caller may not see: hosts and other projects' servers.
+
+    :returns: the same error if it has counts only, or if the caller may see all; else a new
+        NotEnough, which names only servers of the caller's own project.
+    """
+    if 'reasons' not in error.kwargs or policy.allows(caller, rules.GET_MOVES):
+        return error
+    return errors.NotEnough(error.owner_message, **error.owner_details)
+
+
+def may_use_hidden_criteria(policy, caller, lenient):
+    """Return whether the caller's criteria may name hosts and use private properties.
+
+    REST 1.0 allows that to everybody by another rule. Operators can forbid it when none of their
+    clients needs it.
+    """
+    return policy.allows(caller, rules.HIDDEN_CRITERIA_1_0 if lenient else rules.HIDDEN_CRITERIA)
+
+
+def reads_operator_texts(policy, caller):
+    """Return whether a caller reads the operators' versions; False while the caller is unknown."""
+    return caller is not None and policy.allows(caller, rules.OPERATOR_TEXTS)
+
+
+def text(versions, operator):
+    """Return one version of a ``texts.Text``, or None if there is no text.
+
+    :param operator: the result of `reads_operator_texts`.
+    """
+    if versions is None:
+        return None
+    return versions.operator if operator else versions.owner
+
+
+def error_text(error, operator):
+    """Return the (message, details) of an error that a caller reads."""
+    if operator:
+        return error_names.message(error), error_names.details(error)
+    return error_names.owner_message(error), error_names.owner_details(error)
+
+
+def visible_resources(parts, caller, pool, resources):
+    """Return Resources without the fields that the caller may not read.
+
+    Only administrators see private properties. Reasons of health and of maintenance are texts of
+    operators.
+
+    :param parts: the ``controllers.base.Parts`` of the API process.
+    """
+    if any(resource.properties for resource in resources) and not parts.policy.allows(
+            caller, base_rules.ADMIN_RULE):
+        hidden = {prop.name for prop in parts.manager.list_properties(caller, pool)
+                  if prop.private}
+        resources = [_without(resource, hidden) for resource in resources]
+    if reads_operator_texts(parts.policy, caller):
+        return resources
+    return [_without_reasons(resource) for resource in resources]
+
+
+def _without(resource, hidden):
+    return dataclasses.replace(resource, properties={
+        name: text for name, text in resource.properties.items() if name not in hidden})
+
+
+def _without_reasons(resource):
+    verdict = resource.verdict and dataclasses.replace(resource.verdict, reason=None)
+    return dataclasses.replace(resource, verdict=verdict, maintenances=tuple(
+        dataclasses.replace(window, reason='') for window in resource.maintenances))
