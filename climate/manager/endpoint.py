@@ -29,7 +29,7 @@ from climate.manager.billing import books
 from climate.manager.booking import availability_finder
 from climate.manager.booking import offers
 from climate.manager.booking import pool_calendar
-from climate.manager.energy import report as energy_report
+from climate.manager.energy import report as energy_reports
 from climate.manager.leases import create
 from climate.manager.leases import delete
 from climate.manager.leases import draft
@@ -111,10 +111,6 @@ class Endpoint:
         self._forecasts = forecast.Forecasts(core, plans)
         self._what_if = what_if.WhatIf(core, plans)
         self._books = books.Books(core)
-        self._statements = biller.StatementReports(core)
-        self._usage = reports.UsageReports(core)
-        self._energy = energy_report.EnergyReports(core)
-        self._utilisation = reports.UtilisationReports(core)
         self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
 
     def ping(self, context):
@@ -221,13 +217,13 @@ class Endpoint:
         self._maintenances.delete(maintenance_id)
 
     def report_usage(self, context, query):
-        return self._usage.report(wire.unpack(usage_groups.Query, query))
+        return reports.usage(self._core, wire.unpack(usage_groups.Query, query))
 
     def report_utilisation(self, context, query):
-        return self._utilisation.report(wire.unpack(utilisation.Query, query))
+        return reports.pool_utilisation(self._core, wire.unpack(utilisation.Query, query))
 
     def report_energy(self, context, query):
-        return self._energy.report(wire.unpack(energy.Query, query))
+        return energy_reports.energy_report(self._core, wire.unpack(energy.Query, query))
 
     def get_timeline(self, context, query):
         return self._timelines.find(wire.unpack(timelines.Query, query))
@@ -242,10 +238,10 @@ class Endpoint:
         return self._books.get(version)
 
     def list_statements(self, context, query):
-        return self._statements.find(wire.unpack(prices.StatementQuery, query))
+        return biller.find_statements(self._core, wire.unpack(prices.StatementQuery, query))
 
     def list_statement_lines(self, context, query):
-        return self._statements.lines(wire.unpack(prices.StatementQuery, query))
+        return biller.find_lines(self._core, wire.unpack(prices.StatementQuery, query))
 
     def get_audit(self, context):
         return audit_schedule.newest(self._core)

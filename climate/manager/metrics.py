@@ -131,10 +131,10 @@ class Collector:
     def _notifications(self):
         """Yield the metrics of subscriptions and of the deliveries that wait."""
         with self._core.database.reader() as connection:
-            found, now = deliveries.waiting(connection), self._core.clock()
+            by_transport, now = deliveries.waiting(connection), self._core.clock()
             counts = subscriptions.counts(connection)
-        waiting = {transport: found.get(transport, (0, now))
-                   for transport in sorted({*domain.SENT, *found})}
+        waiting = {transport: by_transport.get(transport, (0, now))
+                   for transport in sorted({*domain.SENT, *by_transport})}
         yield counters.gauge(
             'climate_notifications_waiting', 'Notifications that wait to be delivered to '
             'subscriptions, by transport', ['transport'],

@@ -59,12 +59,12 @@ class Periodic:
 
         A task is a function of the current time.
         """
-        found = {**self._always(), **{
+        enabled = {**self._always(), **{
             # After a jump of the clock, these tasks would give up waiting work, and delete logs.
             name: (functools.partial(self._unless_doubted, task), pause)
             for name, (task, pause) in self._by_the_clock().items()}}
         # A task with a pause of 0 seconds is off.
-        return {name: (task, pause) for name, (task, pause) in found.items() if pause}
+        return {name: (task, pause) for name, (task, pause) in enabled.items() if pause}
 
     def _always(self):
         core, conf = self._core, self._core.conf
@@ -84,7 +84,7 @@ class Periodic:
     def _by_the_clock(self):
         core, conf = self._core, self._core.conf
         reaper_seconds, poll_seconds = conf.manager.trust_reaper_seconds, conf.health.poll_seconds
-        found = {
+        tasks = {
             'expire offers': (functools.partial(offer_expiry.expire, core), 1),
             'remind of ends': (functools.partial(reminders.remind, core),
                                conf.notifications.reminder_seconds),
@@ -107,9 +107,9 @@ class Periodic:
             'audit': (self.audit_schedule.step, self.audit_schedule.pause_seconds),
         }
         if self._power is not None:
-            found['save energy'] = (power_saving.PowerSaving(core, self._owner, self._power).step,
+            tasks['save energy'] = (power_saving.PowerSaving(core, self._owner, self._power).step,
                                     conf.energy.poll_seconds)
-        return found
+        return tasks
 
     def _unless_doubted(self, task, now):
         """Run a task that depends on the time, unless the clock is in doubt."""

@@ -8,5 +8,5 @@ def find(core):
     """Return the Services, ordered by id, without managers that were stopped cleanly."""
     now = core.clock()
     with core.database.reader() as connection:
-        found = managers.every(connection)
-    return heartbeat.judged(found, now, core.conf.manager.claim_seconds)
+        known = managers.every(connection)
+    return heartbeat.judged(known, now, core.conf.manager.claim_seconds)

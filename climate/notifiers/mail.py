@@ -127,20 +127,20 @@ class Mail(base.Notifier):
 
     def built(self, mail):
         """Return the EmailMessage of a Message."""
-        found = message.EmailMessage(policy=policy.SMTP)
+        built = message.EmailMessage(policy=policy.SMTP)
         sender = self._conf.mail.sender
-        found['From'] = sender
-        found['To'] = mail.address
-        found['Subject'] = _plain(self._templates.render(mail_templates.SUBJECT, mail.body))
-        found['Date'] = utils.localtime()
-        found['Message-ID'] = f'<{mail.id}@{sender.rpartition("@")[2]}>'
+        built['From'] = sender
+        built['To'] = mail.address
+        built['Subject'] = _plain(self._templates.render(mail_templates.SUBJECT, mail.body))
+        built['Date'] = utils.localtime()
+        built['Message-ID'] = f'<{mail.id}@{sender.rpartition("@")[2]}>'
         # RFC 3834: no program answers it.
-        found['Auto-Submitted'] = 'auto-generated'
-        found['Climate-Notification-Id'] = mail.id
-        found.set_content(self._templates.render(mail_templates.TEXT, mail.body))
-        found.add_alternative(self._templates.render(mail_templates.HTML, mail.body),
+        built['Auto-Submitted'] = 'auto-generated'
+        built['Climate-Notification-Id'] = mail.id
+        built.set_content(self._templates.render(mail_templates.TEXT, mail.body))
+        built.add_alternative(self._templates.render(mail_templates.HTML, mail.body),
                               subtype='html')
-        return found
+        return built
 
 
 def _plain(subject):

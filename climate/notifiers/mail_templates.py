@@ -61,13 +61,13 @@ class Templates:
 
     def problems(self):
         """Return the errors of the operator's templates, as sentences."""
-        found = []
+        problems = []
         for part, kind in itertools.product(PARTS, notification_kinds.KINDS):
             tried = (self._tried(part, kind, body) for body in examples(kind))
             problem = next((each for _, each in tried if each is not None), None)
             if problem is not None:
-                found.append(f'{problem} (for {part}, with an example of {kind})')
-        return found
+                problems.append(f'{problem} (for {part}, with an example of {kind})')
+        return problems
 
     def _tried(self, part, kind, body):
         """Render the operator's template for a part.
@@ -122,12 +122,12 @@ def _limited_range():
 
     def limited(*numbers):
         nonlocal left
-        found = range(*numbers)
-        left -= len(found)
+        steps = range(*numbers)
+        left -= len(steps)
         if left < 0:
             raise jinja2.TemplateRuntimeError(
                 f'its loops over range() have more than {_MOST_STEPS} steps')
-        return found
+        return steps
     return limited
 
 

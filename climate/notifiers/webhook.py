@@ -68,11 +68,11 @@ class Webhook(base.Notifier):
             raise errors.BadField(field='address', reason='it must begin with https://.')
         # Names are looked up when something is sent, because they may change.
         host = parts.hostname.removesuffix('.')
-        found = webhook_addresses.literal(host)
+        literal = webhook_addresses.literal(host)
         if host == 'localhost' or host.endswith('.localhost'):
-            found = '127.0.0.1'
-        if found and not webhook_addresses.may_be_called(found, conf.allowed_networks):
-            raise errors.BadField(field='address', reason=_forbidden(found))
+            literal = '127.0.0.1'
+        if literal and not webhook_addresses.may_be_called(literal, conf.allowed_networks):
+            raise errors.BadField(field='address', reason=_forbidden(literal))
         return address
 
     def send(self, message):
@@ -95,9 +95,9 @@ class Webhook(base.Notifier):
         :raises Undelivered: the name is unknown, or has no address that may be called.
         """
         port = parts.port or _PORTS[parts.scheme]
-        found = _within(deadline, lambda: self._resolve(
+        entries = _within(deadline, lambda: self._resolve(
             parts.hostname, port, type=socket.SOCK_STREAM))
-        allowed = [address for *_, (address, *_) in found if webhook_addresses.may_be_called(
+        allowed = [address for *_, (address, *_) in entries if webhook_addresses.may_be_called(
             address, self._conf.webhook.allowed_networks)]
         if not allowed:
             # The addresses could reveal networks that the user does not know.

@@ -45,11 +45,11 @@ def _embedded(address):
     """Return the IPv4 addresses that an IPv6 address leads to."""
     if address.version == 4:
         return set()
-    found = {address.ipv4_mapped, address.sixtofour, *(address.teredo or ())}
+    embedded = {address.ipv4_mapped, address.sixtofour, *(address.teredo or ())}
     if address in _NAT64 or int(address) >> 32 == 0 or (
             int(address) >> 32 & 0xffffffff in _ISATAP):
-        found.add(ipaddress.IPv4Address(int(address) & 0xffffffff))
-    return found - {None}
+        embedded.add(ipaddress.IPv4Address(int(address) & 0xffffffff))
+    return embedded - {None}
 
 
 def _is_public(address):

@@ -98,7 +98,7 @@ def usage_is_right(core, start, end):
                                usage_figures.second(end), core.clock())
     [whole] = usage_groups.grouped(counted.items(), ()) or [usage_groups.NOTHING]
     for words in _GROUPS:
-        found = reports.UsageReports(core).report(usage_groups.Query(start, end, tuple(words)))
+        found = reports.usage(core, usage_groups.Query(start, end, tuple(words)))
         assert found.total.seconds == whole.seconds, (found.total, whole)
         sums = collections.Counter()
         for each in found.groups:

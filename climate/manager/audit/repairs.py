@@ -171,10 +171,10 @@ class Repairs:
     def _find(self, reservation_id):
         """Return the current (lease, reservation); (None, None) if there is none."""
         with self._core.database.reader() as connection:
-            found = leases.mentioned(connection, {reservation_id})
-        if not found:
+            known = leases.mentioned(connection, {reservation_id})
+        if not known:
             return None, None
-        [lease] = found
+        [lease] = known
         return lease, next(reservation for reservation in lease.reservations
                            if reservation.id == reservation_id)
 

@@ -32,22 +32,17 @@ _BATCH = 500
 _LONGEST_PAUSE_SECONDS = 6 * 3600
 
 
-class StatementReports:
-    """Reads statements; the API decides whose."""
+def find_statements(core, query):
+    """Return the Statements that a StatementQuery selects, by month and project."""
+    with core.database.reader() as connection:
+        return statement_lines.find(connection, query)
 
-    def __init__(self, core):
-        self._core = core
 
-    def find(self, query):
-        """Return the Statements that a StatementQuery selects, by month and project."""
-        with self._core.database.reader() as connection:
-            return statement_lines.find(connection, query)
-
-    def lines(self, query):
-        """Return the StatementLines that a StatementQuery selects, by month, lease and number."""
-        with self._core.database.reader() as connection:
-            versions = {book.version: book for book in books.read_all(connection)}
-            return statement_lines.lines(connection, query, versions)
+def find_lines(core, query):
+    """Return the StatementLines that a StatementQuery selects, by month, lease and number."""
+    with core.database.reader() as connection:
+        versions = {book.version: book for book in books.read_all(connection)}
+        return statement_lines.lines(connection, query, versions)
 
 
 class Biller:

@@ -38,10 +38,10 @@ class Books:
         :raises PriceBookOverlaps: another version is valid from the same moment.
         """
         self._refuse_unknown(document)
-        made = self._create(context, valid_from, document)
-        LOG.info('Price book %s: created by %s, valid from %s', made.version, made.created_by,
-                 made.valid_from.isoformat())
-        return made
+        new_book = self._create(context, valid_from, document)
+        LOG.info('Price book %s: created by %s, valid from %s', new_book.version,
+                 new_book.created_by, new_book.valid_from.isoformat())
+        return new_book
 
     def _refuse_unknown(self, document):
         """Refuse a rate for a type or pool that is not enabled, because it would never count.
@@ -49,11 +49,11 @@ class Books:
         :raises BadField: the error names those that are enabled.
         """
         registry = self._core.registry
-        for number, each in enumerate(document.get('rates', ())):
+        for number, rate in enumerate(document.get('rates', ())):
             for name, known in (('resource_type', registry.plugins), ('pool', registry.pools)):
-                if each.get(name, next(iter(known), None)) not in known:
+                if rate.get(name, next(iter(known), None)) not in known:
                     raise errors.BadField(field=f'rates.{number}.{name}', reason=(
-                        f'"{each[name][:80]}" is not enabled; those are '
+                        f'"{rate[name][:80]}" is not enabled; those are '
                         f'{", ".join(sorted(known))}.'))
 
     def _refuse_unmatchable(self, connection, document):
@@ -64,42 +64,42 @@ class Books:
         plugins = self._core.registry.plugins
         every = {name: frozenset().union(*resource_properties.names(connection, name))
                  for name in self._core.registry.pools}
-        for number, each in enumerate(document.get('rates', ())):
-            pools = ({pool.name for pool in plugins[each['resource_type']].pools}
-                     if 'resource_type' in each else set(every))
-            if 'pool' in each:
-                if each['pool'] not in pools:
+        for number, rate in enumerate(document.get('rates', ())):
+            pools = ({pool.name for pool in plugins[rate['resource_type']].pools}
+                     if 'resource_type' in rate else set(every))
+            if 'pool' in rate:
+                if rate['pool'] not in pools:
                     raise errors.BadField(field=f'rates.{number}.pool', reason=(
-                        f'{each["resource_type"]} has no resources of "{each["pool"]}"; it has '
+                        f'{rate["resource_type"]} has no resources of "{rate["pool"]}"; it has '
                         f'{", ".join(sorted(pools)) or "none of a pool"}.'))
-                pools = {each['pool']}
+                pools = {rate['pool']}
             known = frozenset().union(*(every[pool] for pool in pools))
-            for name in sorted(each.get('properties', {}).keys() - known):
-                near = difflib.get_close_matches(name, sorted(known), n=5) or sorted(known)[:12]
+            for name in sorted(rate.get('properties', {}).keys() - known):
+                similar = difflib.get_close_matches(name, sorted(known), n=5) or sorted(known)[:12]
                 raise errors.BadField(field=f'rates.{number}.properties', reason=(
                     f'no resource has the property "{name[:80]}", so that the rate would never '
-                    f'count; the properties are {", ".join(near) or "none"}. Set it first.'))
+                    f'count; the properties are {", ".join(similar) or "none"}. Set it first.'))
 
     @cores.again_after_a_race
-    def _create(self, context, asked, document):
+    def _create(self, context, requested_from, document):
         try:
             with self._core.database.writer() as connection:
                 # The price of use until this moment is fixed.
                 now = self._core.clock()
-                valid_from = now if asked is None else asked
+                valid_from = now if requested_from is None else requested_from
                 if valid_from < now:
                     raise errors.BadField(field='valid_from', reason=(
                         f'{valid_from:%Y-%m-%d %H:%M:%S} UTC is in the past, whose prices are '
                         'fixed: write a later moment, or "now".'))
                 known = stored.every(connection)
-                made = prices.StoredBook(
-                    max((each.version for each in known), default=0) + 1, document['currency'],
+                new_book = prices.StoredBook(
+                    max((book.version for book in known), default=0) + 1, document['currency'],
                     valid_from, document, now, context.user_id or 'climate')
-                _refuse_bad(made, known)
+                _refuse_bad(new_book, known)
                 self._refuse_unmatchable(connection, document)
-                stored.add(connection, made)
-                return next(each for each in stored.every(connection)
-                            if each.version == made.version)
+                stored.add(connection, new_book)
+                return next(book for book in stored.every(connection)
+                            if book.version == new_book.version)
         except engine.Duplicate as error:
             # Another version was added meanwhile; the next try compares with it.
             raise errors.LostRace() from error
@@ -116,10 +116,10 @@ class Books:
         :raises PriceBookNotFound: there is none with that number.
         """
         now = self._core.clock()
-        for each in self.find():
-            valid = each.valid_from <= now and (each.valid_until is None or now < each.valid_until)
-            if each.version == version or (version is None and valid):
-                return each
+        for book in self.find():
+            valid = book.valid_from <= now and (book.valid_until is None or now < book.valid_until)
+            if book.version == version or (version is None and valid):
+                return book
         if version is None:
             raise errors.NoPriceBook()
         raise errors.PriceBookNotFound(version=version)
@@ -144,9 +144,9 @@ class KnownBooks:
 
 def read_all(connection):
     """Return all versions as PriceBooks, in the order in which they become valid."""
-    return [_read(each.version, each.currency, each.valid_from,
-                  json.dumps(each.document, sort_keys=True, default=str))
-            for each in stored.every(connection)]
+    return [_read(book.version, book.currency, book.valid_from,
+                  json.dumps(book.document, sort_keys=True, default=str))
+            for book in stored.every(connection)]
 
 
 # More than the number of versions: they are read in order, so a smaller cache would not help.
@@ -170,18 +170,18 @@ def zone_of(name):
         return None
 
 
-def _refuse_bad(made, known):
+def _refuse_bad(new_book, known):
     """Refuse a version that cannot be read, or that does not fit the others.
 
     :raises BadField: the error names the field.
     :raises PriceBookOverlaps: another version is valid from the same moment.
     """
-    price_books.read(made, zone_of)
-    for each in known:
-        if each.valid_from == made.valid_from:
+    price_books.read(new_book, zone_of)
+    for book in known:
+        if book.valid_from == new_book.valid_from:
             raise errors.PriceBookOverlaps(
-                version=each.version, valid_from=f'{made.valid_from:%Y-%m-%d %H:%M:%S} UTC')
-        if each.currency != made.currency:
+                version=book.version, valid_from=f'{new_book.valid_from:%Y-%m-%d %H:%M:%S} UTC')
+        if book.currency != new_book.currency:
             raise errors.BadField(field='currency', reason=(
-                f'it must stay {each.currency}, the currency of all versions, because a lease may '
+                f'it must stay {book.currency}, the currency of all versions, because a lease may '
                 'last through several of them.'))

@@ -43,13 +43,13 @@ class LeasePrices:
 
         :param found: Offers, with or without their allocations; one query reads them all.
         """
-        if not any(self._valid_before(each.end) for each in found):
+        if not any(self._valid_before(offer.end) for offer in found):
             return list(found)
         with self._core.database.reader() as connection:
             given = offers.allocations_of(connection, found)
-        made = self._prices([_taken(each, given[each.id], now) for each in found])
-        return [dataclasses.replace(each, price=price)
-                for each, price in zip(found, made, strict=True)]
+        offer_prices = self._prices([_taken(offer, given[offer.id], now) for offer in found])
+        return [dataclasses.replace(offer, price=price)
+                for offer, price in zip(found, offer_prices, strict=True)]
 
     def _prices(self, plans):
         """Return the Price of each plan, or None; one query reads all resources.
@@ -80,21 +80,21 @@ class LeasePrices:
         with self._core.database.reader() as connection:
             billed = bills.get(connection, before.id)
             read = billed.properties if billed is not None else {}
-            found = bills.read(connection, before.id, _names(known), read, planned=True)
-            [new] = self._items(connection, known, [(after.reservations, allocations)], read)
-        if found is None:
+            billing = bills.read(connection, before.id, _names(known), read, planned=True)
+            [new_items] = self._items(connection, known, [(after.reservations, allocations)], read)
+        if billing is None:
             return None
-        had = found.subject.items
-        items = (_moved(after, had, new) if before.state == lifecycle.PENDING
-                 else _changed(before, after, had, new, now, by_owner))
-        asked_at = now if asks_again(before, after, allocations) else found.subject.asked_at
+        old_items = billing.subject.items
+        items = (_moved(after, old_items, new_items) if before.state == lifecycle.PENDING
+                 else _changed(before, after, old_items, new_items, now, by_owner))
+        asked_at = now if asks_again(before, after, allocations) else billing.subject.asked_at
         later = short_notice.with_added(
-            found.subject.later, short_notice.of_change(before, after, allocations, now))
+            billing.subject.later, short_notice.of_change(before, after, allocations, now))
         return _price(dataclasses.replace(_subject(after, asked_at), items=tuple(items),
                                           later=later), known)
 
     def _valid_before(self, end):
-        return [each for each in self._books.every() if each.valid_from < end]
+        return [book for book in self._books.every() if book.valid_from < end]
 
     def _items(self, connection, known, plans, read=()):
         """Return the Items of each plan, a pair (reservations, Allocations).
@@ -102,17 +102,18 @@ class LeasePrices:
         :param read: the properties by which the lease is billed already; see ``bills.described``.
         """
         pools, properties = bills.described(
-            connection, {each.resource_id for _, given in plans for each in given}, _names(known),
-            read)
-        found = []
+            connection, {allocation.resource_id for _, given in plans for allocation in given},
+            _names(known), read)
+        items = []
         for reservations, given in plans:
-            types = {each.id: each.resource_type for each in reservations}
-            found.append([pricing.Item(
-                each.reservation_id, types[each.reservation_id], pools[each.resource_id],
-                each.start, each.end, each.copies,
-                bills.items_properties(properties, each.resource_id),
-                resource_id=each.resource_id, whole=each.whole) for each in given])
-        return found
+            types = {reservation.id: reservation.resource_type for reservation in reservations}
+            items.append([pricing.Item(
+                allocation.reservation_id, types[allocation.reservation_id],
+                pools[allocation.resource_id], allocation.start, allocation.end, allocation.copies,
+                bills.items_properties(properties, allocation.resource_id),
+                resource_id=allocation.resource_id, whole=allocation.whole)
+                for allocation in given])
+        return items
 
 
 def asks_again(before, after, allocations):
@@ -127,11 +128,11 @@ def asks_again(before, after, allocations):
     if after.start < before.start or after.end > before.end:
         return True
     had, new = collections.Counter(), collections.Counter()
-    for each in before.reservations:
-        for resource_ids in each.allocated.values():
-            had.update((each.id, key) for key in resource_ids)
-    for each in allocations:
-        new[each.reservation_id, each.resource_id] += each.copies
+    for reservation in before.reservations:
+        for resource_ids in reservation.allocated.values():
+            had.update((reservation.id, key) for key in resource_ids)
+    for allocation in allocations:
+        new[allocation.reservation_id, allocation.resource_id] += allocation.copies
     return bool(new - had)
 
 
@@ -144,45 +145,45 @@ def _taken(offer, given, now):
 
 def _moved(after, had, new):
     """Return the Items of a lease that has not started."""
-    again = {each.reservation_id for each in new}
-    return [*new, *(dataclasses.replace(each, start=after.start, end=after.end)
-                    for each in had if each.reservation_id not in again)]
+    again = {item.reservation_id for item in new}
+    return [*new, *(dataclasses.replace(item, start=after.start, end=after.end)
+                    for item in had if item.reservation_id not in again)]
 
 
 def _changed(before, after, had, new, now, by_owner):
     """Return the Items of a running lease: its past ones, and those from now on."""
-    again = {each.reservation_id for each in new}
-    running = {(each.reservation_id, each.resource_id, each.copies): each for each in had
-               if each.end == before.end and each.end > now}
-    kept = {_kind(each) for each in new} & running.keys()
-    items = [dataclasses.replace(each, unused_until=_promised(
-        running[_kind(each)], each.end, by_owner)) for each in new if _kind(each) in kept]
+    again = {item.reservation_id for item in new}
+    running = {(item.reservation_id, item.resource_id, item.copies): item for item in had
+               if item.end == before.end and item.end > now}
+    kept = {_kind(item) for item in new} & running.keys()
+    items = [dataclasses.replace(item, unused_until=_promised(
+        running[_kind(item)], item.end, by_owner)) for item in new if _kind(item) in kept]
     for key in sorted(again):
         items += _replacing(
-            [each for kind, each in running.items() if kind not in kept and key == kind[0]],
-            [each for each in new if _kind(each) not in kept and key == each.reservation_id],
+            [item for kind, item in running.items() if kind not in kept and key == kind[0]],
+            [item for item in new if _kind(item) not in kept and key == item.reservation_id],
             by_owner)
-    for each in had:
-        if each.end != before.end or each.end <= now:
-            items.append(each)
-        elif each.reservation_id not in again:
+    for item in had:
+        if item.end != before.end or item.end <= now:
+            items.append(item)
+        elif item.reservation_id not in again:
             end = max(after.end, now)
-            items.append(dataclasses.replace(each, end=end,
-                                             unused_until=_promised(each, end, by_owner)))
+            items.append(dataclasses.replace(item, end=end,
+                                             unused_until=_promised(item, end, by_owner)))
         else:
-            items.append(dataclasses.replace(each, end=now, unused_until=(
-                None if _kind(each) in kept else _promised(each, now, by_owner))))
-    return unused.netted([each for each in items if each.start < each.end])
+            items.append(dataclasses.replace(item, end=now, unused_until=(
+                None if _kind(item) in kept else _promised(item, now, by_owner))))
+    return unused.netted([item for item in items if item.start < item.end])
 
 
 def _replacing(ended, begun, by_owner):
     """Return the Items `begun` of a reservation, paid until the ends of the Items they replace."""
-    promises = [unused.Promise(each.resource_id, each.copies, until) for each in ended
-                if not each.whole and (until := _promised(each, each.start, by_owner))]
-    found = unused.inherited(promises, [
-        unused.Promise(each.resource_id, each.copies, each.end) for each in begun])
-    return [dataclasses.replace(each, copies=copies, unused_until=until)
-            for each, parts in zip(begun, found, strict=True) for until, copies in parts.items()]
+    promises = [unused.Promise(item.resource_id, item.copies, until) for item in ended
+                if not item.whole and (until := _promised(item, item.start, by_owner))]
+    parts_of = unused.inherited(promises, [
+        unused.Promise(item.resource_id, item.copies, item.end) for item in begun])
+    return [dataclasses.replace(item, copies=copies, unused_until=until)
+            for item, parts in zip(begun, parts_of, strict=True) for until, copies in parts.items()]
 
 
 def _kind(item):
@@ -191,12 +192,12 @@ def _kind(item):
 
 def _promised(item, end, by_owner):
     """Return until when an Item that ends at `end`, not at its own end, is paid."""
-    found = [item.unused_until, item.end if by_owner and end < item.end else None]
-    return max(filter(None, found), default=None)
+    ends = [item.unused_until, item.end if by_owner and end < item.end else None]
+    return max(filter(None, ends), default=None)
 
 
 def _names(known):
-    return frozenset(name for each in known for name in each.property_names)
+    return frozenset(name for book in known for name in book.property_names)
 
 
 def _subject(lease, asked_at):
@@ -209,15 +210,15 @@ def _subject(lease, asked_at):
 
 def _price(subject, known):
     """Return the Price of a lease by the known versions; None if none is valid then."""
-    ends = [each.unused_until or each.end for each in subject.items]
+    ends = [item.unused_until or item.end for item in subject.items]
     end = max(ends, default=subject.start)
-    found = pricing.charges(subject, known, subject.start, end)
+    charges = pricing.charges(subject, known, subject.start, end)
     currency = known[0].currency
     decimals = currencies.DECIMALS[currency]
-    by_version = {each.version: each for each in known}
-    amounts = pricing.amounts(list(found.values()), decimals)
+    by_version = {book.version: book for book in known}
+    amounts = pricing.amounts(list(charges.values()), decimals)
     return prices.Price(
         currencies.amount(sum(amounts), currency), currency, tuple(
             pricing.shown(key, charge.microseconds, currencies.amount(minor, currency),
                           by_version[key.book])
-            for (key, charge), minor in zip(found.items(), amounts, strict=True)))
+            for (key, charge), minor in zip(charges.items(), amounts, strict=True)))

@@ -9,38 +9,32 @@ from climate.domain import utilisation
 from climate.manager.energy import machines
 
 
-class EnergyReports:
-    """Reports the sleep of enrolled resources."""
+def energy_report(core, query):
+    """Return the ``energy.Answer`` to an ``energy.Query``.
 
-    def __init__(self, core):
-        self._core = core
-
-    def report(self, query):
-        """Return the ``energy.Answer`` to an ``energy.Query``.
-
-        :raises BadField: no pool whose resources can sleep has that name.
-        """
-        pools = machines.pools(self._core)
-        if query.pool is not None and query.pool not in pools:
-            raise errors.BadField(field='pool', reason=(
-                f'"{query.pool[:40]}" is not an enabled pool whose resources can sleep; those are '
-                f'{", ".join(pools) or "none"}.'))
-        end = max(query.start, min(query.end, self._core.clock()))
-        with self._core.database.reader() as connection:
-            found = [resource for name in pools if query.pool in (None, name)
-                     for resource in resources.find(connection, name)]
-            states = power.of(connection, [resource.id for resource in found])
-            slept = absences.touching(connection, query.start, end)
-            shares = machines.shares(self._core, connection)
-        return energy.Answer(query.start, end, tuple(
-            self._line(resource, states[resource.id], slept.get(resource.id, ()), shares,
-                       query.start, end) for resource in found))
-
-    def _line(self, resource, state, absent, shares, start, end):
-        spans = [(begin, until) for kind, begin, until in absent if kind == utilisation.ASLEEP]
-        return energy.Line(
+    :raises BadField: no pool whose resources can sleep has that name.
+    """
+    pools = machines.pools(core)
+    if query.pool is not None and query.pool not in pools:
+        raise errors.BadField(field='pool', reason=(
+            f'"{query.pool[:40]}" is not an enabled pool whose resources can sleep; those are '
+            f'{", ".join(pools) or "none"}.'))
+    end = max(query.start, min(query.end, core.clock()))
+    with core.database.reader() as connection:
+        enrolled = [resource for name in pools if query.pool in (None, name)
+                    for resource in resources.find(connection, name)]
+        states = power.of(connection, [resource.id for resource in enrolled])
+        absent = absences.touching(connection, query.start, end)
+        shares = machines.shares(core, connection)
+    lines = []
+    for resource in enrolled:
+        spans = [(begin, until) for kind, begin, until in absent.get(resource.id, ())
+                 if kind == utilisation.ASLEEP]
+        state = states[resource.id]
+        lines.append(energy.Line(
             resource.pool, resource.id, resource.name, state.state, state.since,
-            energy.hours(spans, start, end), watts_of(self._core.conf, resource, shares))
+            energy.hours(spans, query.start, end), watts_of(core.conf, resource, shares)))
+    return energy.Answer(query.start, end, tuple(lines))
 
 
 def watts_of(conf, resource, shares):

@@ -92,13 +92,14 @@ class SleepStates:
             needs = power.needed(connection, now, ids)
             states = power.of(connection, ids)
             if (not ids or len(locked) < len(ids)
-                    or any(each.held_by is not None or each.lent_to is not None for each in locked)
-                    or any(_needs(each, now, latest_start) for each in needs.values())
+                    or any(resource.held_by is not None or resource.lent_to is not None
+                           for resource in locked)
+                    or any(_needs(need, now, latest_start) for need in needs.values())
                     or maintenances.under_way(connection, ids, now)
-                    or any(each.state != sleep.AWAKE for each in states.values())):
+                    or any(before.state != sleep.AWAKE for before in states.values())):
                 return False
-            for each in states.values():
-                power.change(connection, each, sleep.FALLING, now)
+            for before in states.values():
+                power.change(connection, before, sleep.FALLING, now)
             self._core.resource_names.learn(locked)
         LOG.info('Resources %s: awake, now falling asleep', self._core.resource_names.of(ids))
         return True

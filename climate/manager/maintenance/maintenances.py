@@ -47,17 +47,17 @@ class MaintenanceRequests:
         :raises UnknownPool: there is no such pool.
         """
         now = self._core.clock()
-        found = self._planned(context, request, now)
+        planned = self._planned(context, request, now)
         if request.dry_run:
-            return dataclasses.replace(found, affected=self._leases.preview(found, now))
-        self._write(found, now)
-        LOG.info('Maintenance %s: %s resources from %s to %s: %s', found.id,
-                 len(found.resource_ids), found.start.isoformat(), found.end.isoformat(),
-                 found.reason)
-        affected = self._leases.clear(found, now)
-        windows.keep_free(self._core, found, now)
+            return dataclasses.replace(planned, affected=self._leases.preview(planned, now))
+        self._write(planned, now)
+        LOG.info('Maintenance %s: %s resources from %s to %s: %s', planned.id,
+                 len(planned.resource_ids), planned.start.isoformat(), planned.end.isoformat(),
+                 planned.reason)
+        affected = self._leases.clear(planned, now)
+        windows.keep_free(self._core, planned, now)
         self._core.notify()
-        return dataclasses.replace(found, affected=affected)
+        return dataclasses.replace(planned, affected=affected)
 
     def find(self, marker=None, limit=None, most_bytes=None):
         """Return the Maintenances that are not over, by start.
@@ -110,14 +110,14 @@ class MaintenanceRequests:
         until = max(now + windows.horizon(self._core.conf), span.start)
         spans, is_last = recurrence.windows(request.rule, span, None, until)
         chosen = self._chosen(request)
-        found = maintenance.Maintenance(
+        planned = maintenance.Maintenance(
             id=uuidutils.generate_uuid(), pool=request.pool, start=span.start, end=span.end,
             reason=request.reason, running=request.running, notice_minutes=request.notice_minutes,
             rule=request.rule, expanded_to=None if is_last else until, user_id=context.user_id,
             created_at=now, resource_ids=tuple(resource.id for resource in chosen),
             names=tuple(resource.name for resource in chosen))
-        return dataclasses.replace(found, windows=tuple(dataclasses.replace(
-            maintenances.new_window(found.id, window_span), reason=found.reason)
+        return dataclasses.replace(planned, windows=tuple(dataclasses.replace(
+            maintenances.new_window(planned.id, window_span), reason=planned.reason)
             for window_span in spans))
 
     def _chosen(self, request):
@@ -146,15 +146,15 @@ class MaintenanceRequests:
         return [known[key] for key in sorted({by_name[name].id for name in request.resources})]
 
     @cores.again_after_a_race
-    def _write(self, found, now):
+    def _write(self, planned, now):
         with self._core.database.writer() as connection:
-            locked = resources.lock_enrolled(connection, found.resource_ids)
-            if len(locked) < len(found.resource_ids):
+            locked = resources.lock_enrolled(connection, planned.resource_ids)
+            if len(locked) < len(planned.resource_ids):
                 raise errors.BadField(field='resources', reason=(
                     'one of them was withdrawn at the same time; check the list again.'))
-            maintenances.add(connection, found)
-            blocks.fill(connection, windows.block_spans(found, now))
-            resources.touch(connection, found.resource_ids, now)
+            maintenances.add(connection, planned)
+            blocks.fill(connection, windows.block_spans(planned, now))
+            resources.touch(connection, planned.resource_ids, now)
 
 
 def _span(request, now):

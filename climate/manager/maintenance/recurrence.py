@@ -51,17 +51,17 @@ def windows(rule, first, after, until):
     if after is None:
         _refuse_new(parts, first)
     count, end = _count(parts), _end(parts)
-    found, is_last = [], True
+    intervals, is_last = [], True
     for start, following in itertools.pairwise([*_starts(parts, first, count, end, until), None]):
         if start > until:
             is_last = False
         elif after is None or start > after:
             stop = start + first.duration
-            found.append(interval.Interval(start, stop if following is None else min(
+            intervals.append(interval.Interval(start, stop if following is None else min(
                 stop, following)))
-    if after is None and len(found) > _MOST:
+    if after is None and len(intervals) > _MOST:
         raise _refused(f'it has more than {_MOST} windows until {until:%Y-%m-%d}')
-    return found, is_last and (count is not None or end is not None)
+    return intervals, is_last and (count is not None or end is not None)
 
 
 def _starts(parts, first, count, end, until):
@@ -122,10 +122,10 @@ def _parts(rule):
     if len(rule) > _LONGEST:
         raise _refused(f'it has more than {_LONGEST} characters')
     parts = {}
-    for each in rule.upper().removeprefix('RRULE:').split(';'):
-        name, equals, text = each.strip().partition('=')
+    for part in rule.upper().removeprefix('RRULE:').split(';'):
+        name, equals, text = part.strip().partition('=')
         if not (equals and re.fullmatch(r'[A-Z0-9,+-]+', text, re.ASCII)) or name in parts:
-            raise _refused(f'"{each[:40]}" is not a part of a rule')
+            raise _refused(f'"{part[:40]}" is not a part of a rule')
         parts[name] = text
     if parts.get('FREQ') not in _FREQUENCIES:
         raise _refused(f'FREQ must be one of {", ".join(_FREQUENCIES)}')

@@ -158,18 +158,18 @@ class SubscriptionRequests:
         now = self._core.clock()
         pause = datetime.timedelta(seconds=self._core.conf.notifications.test_pause_seconds)
         with self._core.database.writer() as connection:
-            found = subscriptions.get(connection, subscription_id, locked=True)
-            _refuse_untestable(found)
-            last = deliveries.last_of_kind(connection, found.id, notification_kinds.TEST)
+            subscription = subscriptions.get(connection, subscription_id, locked=True)
+            _refuse_untestable(subscription)
+            last = deliveries.last_of_kind(connection, subscription.id, notification_kinds.TEST)
             if last is not None and last + pause > now:
-                raise errors.TestedTooOften(subscription_id=found.id, retry_after=int(
+                raise errors.TestedTooOften(subscription_id=subscription.id, retry_after=int(
                     (last + pause - now).total_seconds()) + 1)
             content = {'event_type': None, 'details': {'message': (
                 'This is a test. The notifications of this subscription will arrive here.')}}
-            deliveries.hasten(connection, found.id, now)
-            deliveries.add(connection, [(found, f'test:{uuidutils.generate_uuid()}',
+            deliveries.hasten(connection, subscription.id, now)
+            deliveries.add(connection, [(subscription, f'test:{uuidutils.generate_uuid()}',
                                          notification_kinds.TEST, now, content, now)])
-        return found
+        return subscription
 
     def log(self, subscription_id, marker=None, limit=None, most_bytes=None):
         """Return the Deliveries of a subscription, the newest first.
@@ -186,13 +186,13 @@ class SubscriptionRequests:
         """
         now = self._core.clock()
         with self._core.database.reader() as connection:
-            found = subscriptions.of_calendar(connection, secret_hash)
-        if self._membership.has_left(found):
-            self._switch_off(found, now)
+            subscription = subscriptions.of_calendar(connection, secret_hash)
+        if self._membership.has_left(subscription):
+            self._switch_off(subscription, now)
             raise errors.CalendarNotFound()
         with self._core.database.reader() as connection:
-            rows = reminders.leases_of_calendar(connection, found, now - _PAST, _MOST_LEASES)
-        return domain.Calendar(subscription=found, leases=tuple(
+            rows = reminders.leases_of_calendar(connection, subscription, now - _PAST, _MOST_LEASES)
+        return domain.Calendar(subscription=subscription, leases=tuple(
             domain.CalendarLease(**{field.name: getattr(row, field.name)
                                     for field in dataclasses.fields(domain.CalendarLease)})
             for row in rows), at=now)

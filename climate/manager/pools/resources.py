@@ -108,8 +108,8 @@ class ResourceRequests:
         """
         self._core.registry.pool(pool)
         with self._core.database.reader() as connection:
-            found = resources.get(connection, pool, resource_id)
-        return self._described(pool, [found])[0]
+            resource = resources.get(connection, pool, resource_id)
+        return self._described(pool, [resource])[0]
 
     def set_power(self, pool, resource_id, awake):
         """Wake a resource, or put it to sleep; return it with its new state.

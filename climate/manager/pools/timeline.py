@@ -88,10 +88,10 @@ class Timelines:
         need = base.Need('', query.pool, selection.Demand(selection.WHOLE, 1, 1),
                          requirement.parse(query.criteria))
         criteria.check_names(self._core, connection, need, query.hidden)
-        found = {resource.id: resource for resource in resources.find(connection, query.pool)}
+        known = {resource.id: resource for resource in resources.find(connection, query.pool)}
         _public, private = resource_properties.names(connection, query.pool)
-        return [_lane(found[key], private)
-                for key in criteria.matching(self._core, connection, need, found)]
+        return [_lane(known[key], private)
+                for key in criteria.matching(self._core, connection, need, known)]
 
 
 def _lane(resource, private):

@@ -14,58 +14,46 @@ _PARTS = {'project': 'project_id', 'user': 'user_id', 'type': 'resource_type', '
           'day': 'day'}
 
 
-class UsageReports:
-    """Reports usage: closed days from their stored sums, other days from the rows of leases."""
+def usage(core, query):
+    """Return the Report that answers a ``usage_groups.Query``.
 
-    def __init__(self, core):
-        self._core = core
+    Closed days are read from their stored sums, other days are counted from the rows of leases.
 
-    def report(self, query):
-        """Return the Report that answers a ``usage_groups.Query``.
-
-        :raises BadField: a property does not exist or is hidden, or the groups are too many.
-        """
-        now = self._core.clock()
-        with self._core.database.reader() as connection:
-            properties = _properties(connection, query, self._core.registry.pools)
-            counted = _counted(connection, query, now)
-        groups = usage_groups.grouped(counted, query.group_by, properties)
-        if len(groups) > _MOST_GROUPS:
-            raise errors.BadField(field='group_by', reason=(
-                f'the report would have {len(groups)} groups, and the limit is {_MOST_GROUPS}: ask '
-                'for fewer words or a shorter span.'))
-        [total] = usage_groups.grouped(counted, ()) or [usage_groups.NOTHING]
-        return usage_groups.Report(query.start, query.end, now, query.group_by, tuple(groups),
-                                   total)
+    :raises BadField: a property does not exist or is hidden, or the groups are too many.
+    """
+    now = core.clock()
+    with core.database.reader() as connection:
+        properties = _properties(connection, query, core.registry.pools)
+        counted = _counted(connection, query, now)
+    groups = usage_groups.grouped(counted, query.group_by, properties)
+    if len(groups) > _MOST_GROUPS:
+        raise errors.BadField(field='group_by', reason=(
+            f'the report would have {len(groups)} groups, and the limit is {_MOST_GROUPS}: ask for '
+            'fewer words or a shorter span.'))
+    [total] = usage_groups.grouped(counted, ()) or [usage_groups.NOTHING]
+    return usage_groups.Report(query.start, query.end, now, query.group_by, tuple(groups), total)
 
 
-class UtilisationReports:
-    """Reports how full each pool was and will be, by steps of time."""
+def pool_utilisation(core, query):
+    """Return the Answer to a ``utilisation.Query``: the use of each pool, by steps of time.
 
-    def __init__(self, core):
-        self._core = core
-
-    def report(self, query):
-        """Return the Answer to a ``utilisation.Query``.
-
-        :raises BadField: no pool has that name.
-        """
-        pools = self._core.registry.pools
-        if query.pool is not None and query.pool not in pools:
-            raise errors.BadField(field='pool', reason=(
-                f'"{query.pool[:40]}" is not an enabled pool; those are '
-                f'{", ".join(sorted(pools))}.'))
-        now = self._core.clock()
-        start, end = (usage_figures.second(moment) for moment in (query.start, query.end))
-        with self._core.database.reader() as connection:
-            closed = days.closed_part_ends(connection, start, end)
-            hours = []
-            if start < closed:
-                hours += usage_days.hours(connection, start, closed, query.pool)
-            if closed < end:
-                hours += days.count_hours(connection, closed, end, now, query.pool)
-        return utilisation.Answer(query.start, query.end, query.step_seconds, now, tuple(
-            utilisation.summed(hours, start, query.step_seconds)))
+    :raises BadField: no pool has that name.
+    """
+    pools = core.registry.pools
+    if query.pool is not None and query.pool not in pools:
+        raise errors.BadField(field='pool', reason=(
+            f'"{query.pool[:40]}" is not an enabled pool; those are {", ".join(sorted(pools))}.'))
+    now = core.clock()
+    start, end = (usage_figures.second(moment) for moment in (query.start, query.end))
+    hours = []
+    with core.database.reader() as connection:
+        closed = days.closed_part_ends(connection, start, end)
+        if start < closed:
+            hours += usage_days.hours(connection, start, closed, query.pool)
+        if closed < end:
+            hours += days.count_hours(connection, closed, end, now, query.pool)
+    return utilisation.Answer(query.start, query.end, query.step_seconds, now, tuple(
+        utilisation.summed(hours, start, query.step_seconds)))
 
 
 def _counted(connection, query, now):
