@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The next step of one machine that falls asleep, sleeps or wakes up. Each may be repeated.
 
-The intent is in the database before anything is called, and the outcome is written after it. So a
-manager that dies between two calls leaves a state from which the next one goes on.
+The intent is stored before any call, and the outcome after it. So a manager that dies between two
+calls leaves a state from which the next one continues.
 """
 import datetime
 
@@ -24,7 +24,7 @@ LOG = log.getLogger(__name__)
 
 
 class Steps:
-    """Brings the resources of machines to the state in which they should be."""
+    """Brings the resources of machines into their intended states."""
 
     def __init__(self, core, driver):
         self._core = core
@@ -34,7 +34,7 @@ class Steps:
     def carry_on(self, machine, was, now):
         """Do the next step of a Machine.
 
-        A machine that cannot be switched or asked is logged, and tried again.
+        If a machine cannot be switched or called, this is logged, and tried again.
 
         :param was: {resource id: its Power}, of all resources on it.
         """
@@ -43,9 +43,9 @@ class Steps:
             if states == {sleep.FALLING}:
                 self._fall(machine, was, now)
             elif states == {sleep.ASLEEP}:
-                self._look(machine, was, now)
+                self._watch_asleep(machine, was, now)
             elif states & {sleep.FALLING, sleep.ASLEEP}:
-                # As if one was enrolled after the others had begun to fall asleep.
+                # Such as after the enrolment of one while the others were falling asleep.
                 self._write(machine, {key: each for key, each in was.items()
                                       if each.state != sleep.FAILED}, sleep.WAKING, now,
                             'something on its machine is not asleep')
@@ -61,7 +61,7 @@ class Steps:
         if reason is None and not self._close(machine):
             reason = 'an administrator has disabled it'
         elif reason is None:
-            # Look again: something may have come before it was closed.
+            # Check again: a server may have come before it was closed.
             reason = self._in_use(machine, now)
         if reason is not None:
             self._open(machine)
@@ -90,16 +90,16 @@ class Steps:
         if any(each.needed_at is not None and each.needed_at <= now for each in needs.values()):
             # A lease that was made, or changed, since the machine began to fall asleep.
             return 'a lease has it'
-        return next((reason for pool, some in machine.by_pool() for reason in [
-            self._pool(pool).in_use(self._core.cloud, some)] if reason is not None), None)
+        return next((reason for pool, resources_of in machine.by_pool() for reason in [
+            self._pool(pool).in_use(self._core.cloud, resources_of)] if reason is not None), None)
 
     def _close(self, machine):
-        return all(self._pool(pool).close_for_sleep(self._core.cloud, some)
-                   for pool, some in machine.by_pool())
+        return all(self._pool(pool).close_for_sleep(self._core.cloud, resources_of)
+                   for pool, resources_of in machine.by_pool())
 
     def _open(self, machine):
-        for pool, some in machine.by_pool():
-            self._pool(pool).open_after_sleep(self._core.cloud, some)
+        for pool, resources_of in machine.by_pool():
+            self._pool(pool).open_after_sleep(self._core.cloud, resources_of)
 
     def _open_what_is_awake(self, machine):
         """Open a machine that was woken by another manager while this one was closing it."""
@@ -115,12 +115,12 @@ class Steps:
         with self._core.database.reader() as connection:
             return power.of(connection, was) != was
 
-    def _look(self, machine, was, now):
+    def _watch_asleep(self, machine, was, now):
         if self._driver.state(machine) == base.ON:
             self._write(machine, was, sleep.WAKING, now, 'somebody switched it on')
 
     def _wake(self, machine, was, now):
-        """Wake the resources of a machine that are in `was`; each is awake as soon as it works."""
+        """Wake the resources in `was`; each is awake as soon as it works."""
         if self._driver.state(machine) == base.OFF:
             self._driver.wake(machine)
         awake = set()
@@ -134,9 +134,9 @@ class Steps:
         self._give_up(machine, {key: each for key, each in was.items() if key not in awake}, now)
 
     def _may_go_off(self, was, now):
-        """Return whether a machine fell asleep so lately that it may not be what it seems.
+        """Return whether a machine fell asleep so recently that its state may be misleading.
 
-        One that shuts down is on until it is off. Of one that went off, Nova believes for some time
+        A machine that shuts down is on until it is off. After that, Nova believes for some time
         that its service is up.
         """
         settled = now - datetime.timedelta(seconds=self._core.conf.energy.settle_seconds)
@@ -144,7 +144,7 @@ class Steps:
             return power.fell_asleep(connection, was, settled)
 
     def _opened(self, pool, waking):
-        """Open those Resources that work; return the ids of those that are ready for leases."""
+        """Open the working Resources; return the ids of those that are ready for leases."""
         works = pool.works(self._core.cloud, waking) if waking else ()
         found = [each for each in waking if each.id in works]
         if not found:
@@ -157,7 +157,7 @@ class Steps:
         limit = sleep_states.minutes(self._core.conf.energy.wake_limit_minutes)
         late = {key: each for key, each in was.items()
                 if each.since is not None and now - each.since >= limit}
-        # It may be off by now, so it is woken as any other.
+        # It may be off by now, so wake it like any other.
         self._write(machine, _in_state(late, sleep.FALLING), sleep.WAKING, now,
                     'it did not fall asleep in time')
         self._write(machine, _in_state(late, sleep.WAKING), sleep.FAILED, now,
@@ -166,7 +166,7 @@ class Steps:
     def _write(self, machine, was, state, now, reason, kind=None):
         """Bring the resources in `was` into a state, all of them or none.
 
-        :param was: {resource id: its Power}; what is in that state already stays as it is.
+        :param was: {resource id: its Power}; resources in that state already are left out.
         """
         was = {key: each for key, each in sorted(was.items()) if each.state != state}
         if not was or not self._write_all(was, state, now, kind):
@@ -189,7 +189,7 @@ class Steps:
                 return False
             for key, each in was.items():
                 if not power.change(connection, each, state, now):
-                    # It was woken this moment; nothing of the others may be written, too.
+                    # It was woken at this moment, so the others must not be written either.
                     raise errors.LostRace()
                 self._note(connection, each, state, now, kind)
                 if state == sleep.AWAKE:
@@ -199,7 +199,7 @@ class Steps:
         return True
 
     def _note(self, connection, was, state, now, kind):
-        """Write down what a change of state means for reports and for starts."""
+        """Record a change of state for reports and for starts."""
         if kind is not None:
             # The calls of this step count, too: switching alone may take long.
             power.note(connection, was.resource_id, kind, now, (
@@ -209,7 +209,7 @@ class Steps:
         elif state in (sleep.AWAKE, sleep.FAILED):
             absences.end(connection, was.resource_id, utilisation.ASLEEP, now)
         if state == sleep.FAILED:
-            # The one place that marks it sick. Starts replace what is not reservable.
+            # Starts replace a resource that is not reservable.
             resources.change(connection, was.resource_id, now, reservable=False)
 
 
