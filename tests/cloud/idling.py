@@ -21,7 +21,7 @@ def database():
 
 
 def call(found, lease_id):
-    """Let the samples of a lease say that nothing ran for a day; its reclaim is due now.
+    """Write samples of a lease without use for a day; its reclaim is due now.
 
     :param found: the Database.
     """

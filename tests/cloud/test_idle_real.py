@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Idle leases on the real cloud: what is sampled there, and what is taken back of it."""
+"""Idle leases on the real cloud: their samples, and their reclaimed resources."""
 import functools
 import time
 
@@ -48,7 +48,7 @@ def call_idle(database):
 
 
 def capacity(scene):
-    """A running lease of room for two instances."""
+    """A running lease of capacity for two instances."""
     made = scene.climate().leases.create(scene.name(), duration='10m', reservations=[
         {'resource_type': 'virtual:instance', **SIZES, 'amount': 2, 'affinity': False}])
     scene.remember(made['id'])

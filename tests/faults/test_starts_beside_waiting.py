@@ -38,7 +38,7 @@ _LATE_SECONDS = 1
 
 @pytest.fixture
 def calls(conf, database):
-    """What the API calls, on a manager that works by itself and looks at the queue very often."""
+    """A client of a manager that works by itself and checks the queue very often."""
     conf.set_override('hosts', _HOSTS, group='simulated')
     conf.set_override('wait_look_seconds', 5, group='acquire')
     conf.clear_override('processor_share', group='acquire')

@@ -73,7 +73,7 @@ def statements_are_right(database):
 def lines_are_right(lines, subject, known):
     """The lines of a lease add up to its price, exactly and in the currency, once each.
 
-    :param subject: None: it had nothing, or all that it had was taken back.
+    :param subject: None: it had nothing, or all of it was reclaimed.
     """
     assert [each.number for each in lines] == list(range(1, len(lines) + 1)), lines
     first = [(each.for_month, _key(each)) for each in lines if not each.correction]
@@ -151,7 +151,7 @@ def _properties(connection):
 def _idle(connection, given):
     """{(reservation id, resource id): Intervals}: the first idle seconds of each hour that it had.
 
-    What was had in an hour is cut into pieces at each start and end.
+    The use in an hour is cut into pieces at each start and end.
     """
     found = collections.defaultdict(list)
     for row in connection.execute(sa.select(tables.USE_SAMPLES)):

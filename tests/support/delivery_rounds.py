@@ -39,7 +39,7 @@ def subscribe(manager, address, events=('start', 'end', 'change'), before_end=()
 
 
 def deliver(manager, owner='this manager'):
-    """Let a manager do once what it does each second."""
+    """Run the loops of a manager that run each second, once."""
     now = manager.clock()
     fan_out.fan_out(manager.core, now)
     reminders.remind(manager.core, now)
