@@ -10,7 +10,7 @@ import scene as scenes
 
 from climate import cloud as clouds
 from climate import conf as configuration
-from climate.domain import use
+from climate.domain import use_sampling
 from climate.manager import core as cores
 from climate.manager.idle import sampler
 from climate.plugins import registry
@@ -61,7 +61,7 @@ def test_servers_on_leased_hosts_and_of_leased_capacity_are_their_use(scene, loo
     mine = {host_lease['id'], room_lease['id']}
     found = {key: each for key, each in look().items() if key[0] in mine}
     assert len(found) == 4
-    assert set(found.values()) == {use.IDLE}
+    assert set(found.values()) == {use_sampling.IDLE}
     scene.boot('demo', host_lease['id'])
     scene.boot('demo', flavor=room_lease['id'])
     found = look()

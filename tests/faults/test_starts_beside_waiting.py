@@ -62,7 +62,7 @@ def _create(calls, name, *reservations, **fields):
 
 def _wait(calls, name, *reservations):
     lease = _create(calls, name, *reservations, duration_seconds=3600,
-                    acquire=records.Acquire('wait', not_after=_now() + _DAY))
+                    acquire=records.AcquireRequest('wait', not_after=_now() + _DAY))
     assert lease.state == lifecycle.ACQUIRING
 
 

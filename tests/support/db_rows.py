@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from climate.db import allocations
 from climate.db import engine
 from climate.db import leases
+from climate.db import managers
 from climate.db import resource_properties
 from climate.db import resources
 from climate.db import tables
-from climate.db import work_slots
 from climate.domain import event_kinds
 from climate.domain import interval
 from climate.domain import records
@@ -84,7 +84,7 @@ def columns_there(connection, table):
 def closed(database, day=NOON):
     """Have usage closed up to the end of a day, so that a purge may remove what is over."""
     with database.writer() as connection:
-        work_slots.take(connection, 'usage', day.replace(
+        managers.take_slot(connection, 'usage', day.replace(
             hour=0, minute=0, second=0, microsecond=0))
 
 

@@ -33,7 +33,7 @@ def hooks(tmp_path, conf):
 def subscribe(manager, address, events=('start', 'end', 'change'), before_end=(),
               transport='webhook', scope='own', caller=None):
     return manager.client.create_subscription(
-        caller or builders.a_member(), subscriptions.Request(
+        caller or builders.a_member(), subscriptions.SubscriptionRequest(
             scope=scope, transport=transport, address=address, events=events,
             before_end=before_end, secret='the-key'))
 

@@ -146,7 +146,8 @@ class Trial:
         span = {'duration_seconds': _LONG.total_seconds()}
         if luck.random() < 0.2:
             span = {'end': self._clock() + luck.choice((builders.hours(1), _LONG))}
-        self._create(builders.hosts(luck.choice(_SIZES)), acquire=records.Acquire(**asked), **span)
+        self._create(builders.hosts(luck.choice(_SIZES)),
+                     acquire=records.AcquireRequest(**asked), **span)
 
     def _take_now(self):
         """Somebody who does not wait takes what is free, and not held back."""

@@ -5,13 +5,13 @@ import dataclasses
 
 from climate.db import bills
 from climate.db import offers
+from climate.db import price_facts
 from climate.domain import acquire
-from climate.domain import currencies
+from climate.domain import lease_pricing
 from climate.domain import lifecycle
 from climate.domain import prices
-from climate.domain import pricing
 from climate.domain import short_notice
-from climate.domain import unused
+from climate.domain import unused_hours
 from climate.manager.billing import books
 
 
@@ -80,7 +80,7 @@ class LeasePrices:
         with self._core.database.reader() as connection:
             billed = bills.get(connection, before.id)
             read = billed.properties if billed is not None else {}
-            found = bills.read(connection, before.id, _names(known), read, planned=True)
+            found = price_facts.read(connection, before.id, _names(known), read, planned=True)
             [new] = self._items(connection, known, [(after.reservations, allocations)], read)
         if found is None:
             return None
@@ -101,16 +101,16 @@ class LeasePrices:
 
         :param read: the properties by which the lease is billed already; see ``bills.described``.
         """
-        pools, properties = bills.described(
+        pools, properties = price_facts.described(
             connection, {each.resource_id for _, given in plans for each in given}, _names(known),
             read)
         found = []
         for reservations, given in plans:
             types = {each.id: each.resource_type for each in reservations}
-            found.append([pricing.Item(
+            found.append([lease_pricing.PricedItem(
                 each.reservation_id, types[each.reservation_id], pools[each.resource_id],
                 each.start, each.end, each.copies,
-                bills.items_properties(properties, each.resource_id),
+                price_facts.item_properties(properties, each.resource_id),
                 resource_id=each.resource_id, whole=each.whole) for each in given])
         return found
 
@@ -138,7 +138,7 @@ def asks_again(before, after, allocations):
 def _taken(offer, given, now):
     """Return the plan of a lease that takes an Offer now."""
     start = max(offer.start, now)
-    return (pricing.Subject(start, now, ()), offer.end, offer.request,
+    return (lease_pricing.Subject(start, now, ()), offer.end, offer.request,
             [dataclasses.replace(each, start=start) for each in given])
 
 
@@ -172,15 +172,15 @@ def _changed(before, after, had, new, now, by_owner):
         else:
             items.append(dataclasses.replace(each, end=now, unused_until=(
                 None if _kind(each) in kept else _promised(each, now, by_owner))))
-    return unused.netted([each for each in items if each.start < each.end])
+    return unused_hours.netted([each for each in items if each.start < each.end])
 
 
 def _replacing(ended, begun, by_owner):
     """Return the Items `begun` of a reservation, paid until the ends of the Items they replace."""
-    promises = [unused.Promise(each.resource_id, each.copies, until) for each in ended
+    promises = [unused_hours.Promise(each.resource_id, each.copies, until) for each in ended
                 if not each.whole and (until := _promised(each, each.start, by_owner))]
-    found = unused.inherited(promises, [
-        unused.Promise(each.resource_id, each.copies, each.end) for each in begun])
+    found = unused_hours.inherited(promises, [
+        unused_hours.Promise(each.resource_id, each.copies, each.end) for each in begun])
     return [dataclasses.replace(each, copies=copies, unused_until=until)
             for each, parts in zip(begun, found, strict=True) for until, copies in parts.items()]
 
@@ -202,7 +202,7 @@ def _names(known):
 def _subject(lease, asked_at):
     """Return the Subject of a lease, still without Items."""
     acquisition = lease.acquisition
-    return pricing.Subject(
+    return lease_pricing.Subject(
         lease.start, asked_at, (), acquisition.priority if acquisition is not None else 0,
         lease.acquire_type == acquire.BEST_EFFORT)
 
@@ -211,13 +211,13 @@ def _price(subject, known):
     """Return the Price of a lease by the known versions; None if none is valid then."""
     ends = [each.unused_until or each.end for each in subject.items]
     end = max(ends, default=subject.start)
-    found = pricing.charges(subject, known, subject.start, end)
+    found = lease_pricing.charges(subject, known, subject.start, end)
     currency = known[0].currency
-    decimals = currencies.DECIMALS[currency]
+    decimals = prices.DECIMALS[currency]
     by_version = {each.version: each for each in known}
-    amounts = pricing.amounts(list(found.values()), decimals)
-    return prices.Price(
-        currencies.amount(sum(amounts), currency), currency, tuple(
-            pricing.shown(key, charge.microseconds, currencies.amount(minor, currency),
-                          by_version[key.book])
+    amounts = lease_pricing.amounts(list(found.values()), decimals)
+    return prices.LeasePrice(
+        prices.amount_text(sum(amounts), currency), currency, tuple(
+            lease_pricing.shown(key, charge.microseconds, prices.amount_text(minor, currency),
+                                by_version[key.book])
             for (key, charge), minor in zip(found.items(), amounts, strict=True)))

@@ -16,7 +16,7 @@ class EnergyReports:
         self._core = core
 
     def report(self, query):
-        """Return the ``energy.Answer`` to an ``energy.Query``.
+        """Return the ``energy.EnergyAnswer`` to an ``energy.EnergyQuery``.
 
         :raises BadField: no pool whose resources can sleep has that name.
         """
@@ -32,7 +32,7 @@ class EnergyReports:
             states = power.of(connection, [resource.id for resource in found])
             slept = absences.touching(connection, query.start, end)
             shares = machines.shares(self._core, connection)
-        return energy.Answer(query.start, end, tuple(
+        return energy.EnergyAnswer(query.start, end, tuple(
             self._line(resource, states[resource.id], slept.get(resource.id, ()), shares,
                        query.start, end) for resource in found))
 

@@ -21,7 +21,7 @@ class UsageReports:
         self._core = core
 
     def report(self, query):
-        """Return the Report that answers a ``usage_groups.Query``.
+        """Return the Report that answers a ``usage_groups.UsageQuery``.
 
         :raises BadField: a property does not exist or is hidden, or the groups are too many.
         """
@@ -35,8 +35,8 @@ class UsageReports:
                 f'the report would have {len(groups)} groups, and the limit is {_MOST_GROUPS}: ask '
                 'for fewer words or a shorter span.'))
         [total] = usage_groups.grouped(counted, ()) or [usage_groups.NOTHING]
-        return usage_groups.Report(query.start, query.end, now, query.group_by, tuple(groups),
-                                   total)
+        return usage_groups.UsageReport(query.start, query.end, now, query.group_by, tuple(groups),
+                                        total)
 
 
 class UtilisationReports:
@@ -46,7 +46,7 @@ class UtilisationReports:
         self._core = core
 
     def report(self, query):
-        """Return the Answer to a ``utilisation.Query``.
+        """Return the Answer to a ``utilisation.UtilisationQuery``.
 
         :raises BadField: no pool has that name.
         """
@@ -64,7 +64,7 @@ class UtilisationReports:
                 hours += usage_days.hours(connection, start, closed, query.pool)
             if closed < end:
                 hours += days.count_hours(connection, closed, end, now, query.pool)
-        return utilisation.Answer(query.start, query.end, query.step_seconds, now, tuple(
+        return utilisation.UtilisationAnswer(query.start, query.end, query.step_seconds, now, tuple(
             utilisation.summed(hours, start, query.step_seconds)))
 
 

@@ -10,7 +10,7 @@ import requests
 
 from climate.domain import event_kinds
 from climate.domain import lifecycle
-from climate.domain import subscriptions
+from climate.domain import notifications
 
 #: The projects of the clients.
 PROJECTS = tuple(f'project-{number}' for number in range(4))
@@ -96,10 +96,10 @@ class Subscriber:
             told[each['lease']['id'], each['event_type']].add(each['id'])
         lost, doubled = [], []
         for row in recorded.deliveries:
-            wanted = subscriptions.notification_id(row['subscription_id'], row['source'])
-            if row['state'] == subscriptions.DELIVERED and wanted not in ids:
+            wanted = notifications.notification_id(row['subscription_id'], row['source'])
+            if row['state'] == notifications.DELIVERED and wanted not in ids:
                 lost.append(f'{row["kind"]} {wanted} is delivered, and did not arrive')
-            elif row['state'] == subscriptions.GIVEN_UP and not row['reason']:
+            elif row['state'] == notifications.GIVEN_UP and not row['reason']:
                 lost.append(f'{row["kind"]} {wanted} was given up without a word')
         for lease_id, what in _happened(recorded):
             count = len(told[lease_id, what])
