@@ -3,7 +3,7 @@
 
 ``python -m benchmarks.availability``: 1,000 hosts with 100 promises each, which are spread over a
 year, as in the other rows, or all lie in the 30 days that are looked at. The first opening is
-compared with that of ``domain.calendar.starts``, host by host.
+compared with that of ``domain.free_starts.starts``, host by host.
 """
 import collections
 import dataclasses
@@ -26,7 +26,7 @@ from benchmarks import report
 from benchmarks import worlds
 from climate.db import tables
 from climate.domain import availability
-from climate.domain import calendar
+from climate.domain import free_starts
 from climate.domain import interval
 from climate.manager.booking import availability_finder
 from climate.manager.booking import booking
@@ -58,9 +58,9 @@ class Question:
         return datetime.timedelta(minutes=self.minutes)
 
     def query(self, start):
-        """The ``availability.Query``."""
-        return availability.Query((builders.hosts(self.count),), self.minutes * 60,
-                                  earliest=start, latest=start + AHEAD)
+        """The ``availability.AvailabilityQuery``."""
+        return availability.AvailabilityQuery((builders.hosts(self.count),), self.minutes * 60,
+                                              earliest=start, latest=start + AHEAD)
 
     def path(self, start):
         """The same as a GET."""
@@ -141,7 +141,7 @@ class Reference:
 
     def first(self, question):
         """The first moment at which so many are free for so long, in a list; an empty one."""
-        ranges = sorted(found for host in self._hosts for found in calendar.starts(
+        ranges = sorted(found for host in self._hosts for found in free_starts.starts(
             self._taken[host], question.duration, self._window))
         lasts = []
         for first, last in ranges:

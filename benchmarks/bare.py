@@ -28,7 +28,7 @@ from benchmarks import lease
 from benchmarks import report
 from benchmarks import worlds
 from climate.cloud import simulated
-from climate.db import calendars
+from climate.db import booking_columns
 from climate.db import tables
 from climate.domain import interval
 from climate.manager import endpoint
@@ -183,8 +183,8 @@ def _search(rounds):
         window = interval.Interval(start, start + availability.AHEAD)
         mine = statistics.median(availability.searched(manager, questions, start))
         with database.reader() as connection:
-            known = calendars.of_pool(connection, 'host', window, parts=False)
-            statement = taken(rounds, lambda: calendars.of_pool(
+            known = booking_columns.of_pool(connection, 'host', window, parts=False)
+            statement = taken(rounds, lambda: booking_columns.of_pool(
                 connection, 'host', window, parts=False))
         yield from _compared(6, 'the search', mine, taken(rounds, lambda: _sorted(known)))
         answer = statistics.median(availability.found_by(manager, questions, start))

@@ -147,12 +147,12 @@ def _ready_in(host, now):
 
 _DEFAULTS = {option.name: option.default for option in energy.GROUP.options}
 #: The defaults of Climate.
-RULES = sleep.Rules(
+RULES = sleep.SleepRules(
     lead=_minutes(_DEFAULTS['lead_minutes']), min_awake=_minutes(_DEFAULTS['min_awake_minutes']),
     min_asleep=_minutes(_DEFAULTS['min_asleep_minutes']),
     cycles_per_day=_DEFAULTS['cycles_per_day'], spare=_DEFAULTS['spare'])
-AT_ONCE = sleep.Rules(lead=_minutes(0), min_awake=_minutes(0), min_asleep=_minutes(0),
-                      cycles_per_day=10 ** 6)
+AT_ONCE = sleep.SleepRules(lead=_minutes(0), min_awake=_minutes(0), min_asleep=_minutes(0),
+                           cycles_per_day=10 ** 6)
 SETTINGS = (
     ('always on', None, 0),
     ('off as soon as idle, nothing known ahead', AT_ONCE, 0),

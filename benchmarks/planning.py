@@ -3,8 +3,9 @@
 
 ``python -m benchmarks.planning [--form short|bench|long]``, on a SQLite file and on the database
 that CLIMATE_TEST_DATABASE names. Each host gets so many promises, spread over a year. What is
-chosen must be what the plain reference chooses: ``domain.joint`` over all resources with all that
-is booked of them. The long form is 100,000 hosts, on a database that is a server if one is named.
+chosen must be what the plain reference chooses: ``domain.joint_selection`` over all resources with
+all that is booked of them. The long form is 100,000 hosts, on a database that is a server if one is
+named.
 """
 import collections
 import dataclasses
@@ -188,7 +189,8 @@ class Reference:
             for number in range(1, self._hosts + 1)
             if requirement.matches(wanted, {**CAPACITY, 'rack': rack(number),
                                             'availability_zone': zone(number)})]
-        [picks] = joint_selection.choose([joint_selection.Ask(wish.need.demand, candidates)], span)
+        [picks] = joint_selection.choose(
+            [joint_selection.ReservationDemand(wish.need.demand, candidates)], span)
         return picks
 
 

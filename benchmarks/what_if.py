@@ -67,7 +67,8 @@ def questions(hosts, start):
             'half as much demand more': {'demand_factor': 1.5},
             'all of it': {'remove': gone, 'out': (out,), 'demand_factor': 1.5,
                           'add': (what_if.Added(hosts // 20, 'host-1'),)}}
-    return {words: what_if.Question('host', start, end, **more) for words, more in each.items()}
+    return {words: what_if.WhatIfQuestion('host', start, end, **more)
+            for words, more in each.items()}
 
 
 if __name__ == '__main__':

@@ -40,6 +40,9 @@ def choose(argv, program):
         name = conf.manager.backend
     except cfg.Error as error:
         raise SystemExit(f'{program}: {error}') from error
+    except (OSError, UnicodeDecodeError):
+        # The program reads the files again, and reports it.
+        name = backend.BackendType.THREADING.value
     use(name)
 
 

@@ -46,7 +46,7 @@ class Policy:
             ) from error
 
     def allows(self, context, rule, target=None):
-        """Whether `rule` allows the caller to act on `target`.
+        """Return whether `rule` allows the caller to act on `target`.
 
         :param context: the RequestContext of the caller.
         :param target: {'project_id', 'user_id'} of the stored object; None: those of the caller.

@@ -5,7 +5,7 @@ import time
 
 from climate import errors
 from climate.api import throttling
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import lifecycle
 
 _FIRST_LOOK_SECONDS = 0.2
@@ -38,7 +38,7 @@ class DeleteWaits:
             this request does not wait.
         :raises Conflict: the deletion was given up, and the lease is in error.
         """
-        if not agenda.is_being_deleted(lease):
+        if not due_events.is_being_deleted(lease):
             self._wait(environ, caller, lease.id, _is_gone)
 
     def wait_for_task(self, environ, caller, lease_id):

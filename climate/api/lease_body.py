@@ -217,7 +217,7 @@ def _acquire(acquire):
         values['not_after'] = times.moment('acquire.not_after', values['not_after'])
         if values['not_after'] == times.NOW:
             raise errors.BadField(field='acquire.not_after', reason='it must be in the future.')
-    return records.Acquire(**values)
+    return records.AcquireRequest(**values)
 
 
 def _key(key):

@@ -132,7 +132,7 @@ def as_text(properties):
 
 def health_of(resource):
     """Render the health of a Resource, and the windows of its maintenance."""
-    verdict = resource.verdict or health.Verdict()
+    verdict = resource.verdict or health.HealthVerdict()
     return {'health': {'state': verdict.state, 'since': times.shown(verdict.since),
                        'reason': verdict.reason, 'source': verdict.source,
                        'until': times.shown(verdict.until)},

@@ -74,7 +74,7 @@ def request_of(request, limit):
     _refuse_misplaced(data, is_calendar)
     usual = () if is_calendar else notification_kinds.USUAL
     shown, kept = new_secret(transport)
-    request_record = subscriptions.Request(
+    request_record = subscriptions.SubscriptionRequest(
         scope=data.get('scope', subscriptions.OWN), transport=transport,
         address=data.get('address'), name=_name(data), secret=kept,
         events=_kinds(data['events']) if 'events' in data else usual,
@@ -92,7 +92,7 @@ def changes_of(request, limit, known):
     if data.get('renew_secret') and kept is None:
         raise errors.BadField(field='renew_secret', reason=(
             f'a subscription by {known.transport} has no secret.'))
-    changes = subscriptions.Changes(
+    changes = subscriptions.SubscriptionChanges(
         address=data.get('address'), name=_name(data), enabled=data.get('enabled'),
         secret=kept, events=_kinds(data['events']) if 'events' in data else None,
         before_end=_before_end(data['before_end']) if 'before_end' in data else None)

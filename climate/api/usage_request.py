@@ -31,7 +31,7 @@ _MOST_PROPERTIES = 5
 
 
 def usage(request, now, project_id, hidden):
-    """Parse the query of GET /v1/usage, as a ``usage_groups.Query``.
+    """Parse the query of GET /v1/usage, as a ``usage_groups.UsageQuery``.
 
     :param project_id: the project that may be seen; None: all.
     :param hidden: whether private properties and facts may be groups.
@@ -45,11 +45,11 @@ def usage(request, now, project_id, hidden):
             f'by day, it may be at most {_FURTHEST_DAY.days} days from now: ask for an earlier '
             'end, or leave "day" out of group_by.'))
     start, end = _span(start, end, _DAY)
-    return usage_groups.Query(start, end, groups, project_id, hidden)
+    return usage_groups.UsageQuery(start, end, groups, project_id, hidden)
 
 
 def pool_steps(request, now):
-    """Parse the query of GET /v1/utilisation, as a ``utilisation.Query``.
+    """Parse the query of GET /v1/utilisation, as a ``utilisation.UtilisationQuery``.
 
     :raises BadRequest: a field is wrong; the error names it.
     """
@@ -57,19 +57,19 @@ def pool_steps(request, now):
     end = _moment(request, 'end', now, start + _UTILISATION_SPAN)
     start, end = _span(start, end, _HOUR)
     step = _step(request, start, end)
-    return utilisation.Query(start, end, step // datetime.timedelta(seconds=1),
-                             request.GET.get('pool'))
+    return utilisation.UtilisationQuery(start, end, step // datetime.timedelta(seconds=1),
+                                        request.GET.get('pool'))
 
 
 def energy_of(request, now):
-    """Parse the query of GET /v1/energy, as an ``energy.Query``.
+    """Parse the query of GET /v1/energy, as an ``energy.EnergyQuery``.
 
     :raises BadRequest: a field is wrong; the error names it.
     """
     end = _moment(request, 'end', now, now)
     start = _moment(request, 'start', now, _back(end, _USAGE_SPAN))
     _refuse_span(start, end)
-    return energy.Query(start, end, request.GET.get('pool'))
+    return energy.EnergyQuery(start, end, request.GET.get('pool'))
 
 
 def _moment(request, name, now, default):

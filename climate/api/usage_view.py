@@ -60,7 +60,7 @@ def _plain(cell):
 
 
 def usage(report):
-    """Return a ``usage_groups.Report`` as JSON-ready data."""
+    """Return a ``usage_groups.UsageReport`` as JSON-ready data."""
     return {'usage': {
         'start': times.shown(report.start), 'end': times.shown(report.end),
         'counted_to': times.shown(report.counted_to), 'group_by': list(report.group_by),
@@ -69,7 +69,7 @@ def usage(report):
 
 
 def usage_table(report):
-    """Return (header, rows) of a ``usage_groups.Report``: a row for each group."""
+    """Return (header, rows) of a ``usage_groups.UsageReport``: a row for each group."""
     figures = [(figure, name) for figure in usage_figures.FIGURES
                for name in (None, *report.total.units)]
     reasons = list(report.total.reasons)
@@ -85,7 +85,7 @@ def usage_table(report):
 
 
 def pool_steps(answer):
-    """Return a ``utilisation.Answer`` as JSON-ready data."""
+    """Return a ``utilisation.UtilisationAnswer`` as JSON-ready data."""
     pools = {}
     for step in answer.steps:
         pools.setdefault(step.pool, []).append(_step(step, answer))
@@ -96,7 +96,7 @@ def pool_steps(answer):
 
 
 def pool_steps_table(answer):
-    """Return (header, rows) of a ``utilisation.Answer``: a row for each pool and step."""
+    """Return (header, rows) of a ``utilisation.UtilisationAnswer``: a row per pool and step."""
     classes = sorted({name for step in answer.steps for name in step.units})
     units = [(name, figure) for name in classes for figure in utilisation.UNIT_FIGURES]
     header = ['pool', 'start', 'end', *utilisation.FIGURES,

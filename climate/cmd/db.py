@@ -9,8 +9,8 @@ from oslo_log import log
 
 from climate import conf as configuration
 from climate.cmd import start
-from climate.db import clock_confirmations
 from climate.db import engine
+from climate.db import managers
 from climate.db import migrate
 from climate.manager.notifications import encryption
 from climate.manager.usage import days
@@ -43,7 +43,7 @@ def _purge(conf, database):
 def _confirm_clock(conf, database):
     now = database.now()
     with database.writer() as connection:
-        clock_confirmations.add(connection, now)
+        managers.confirm_clock(connection, now)
     print(f'Confirmed: the clock of the database says {now:%Y-%m-%d %H:%M:%S} UTC. Managers that '
           'doubted it continue within some seconds.')
 

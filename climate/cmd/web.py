@@ -152,6 +152,11 @@ def listen(application, conf, group, **adjustments):
         # [oslo_middleware] decides whether headers of proxies are trusted.
         server = WebServer(application, host=host, port=port, ident='climate',
                         clear_untrusted_proxy_headers=False, **adjustments)
+    except ValueError as error:
+        # waitress: a name without an address
+        raise errors.ConfigurationError(
+            f'[{group}] host = {host}: this name has no address. Name an address of this machine, '
+            'or 0.0.0.0 for all.') from error
     except OSError as error:
         raise errors.ConfigurationError(
             f'[{group}] host and port: climate-{group} cannot listen on {host}:{port}: '

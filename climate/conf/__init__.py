@@ -33,7 +33,7 @@ DEFAULT = [
     cfg.StrOpt('region_name', default='RegionOne',
                help='Region of the cloud that Climate reserves. Its endpoints are used, and the '
                     'criterion $region is compared with it.'),
-    cfg.StrOpt('rpc_topic', default='climate.manager',
+    cfg.StrOpt('rpc_topic', default='climate.manager', regex=r'\S',
                help='Topic of the RPC calls from the API to the managers.'),
     cfg.ListOpt('plugins', default=['physical:host', 'virtual:instance', 'flavor:instance'],
                 help='Resource types that can be leased. If one is not installed or does not '
@@ -90,6 +90,8 @@ def load(argv, program, files=None, defaults=()):
         checking.values(conf, list_opts())
     except (cfg.Error, errors.ConfigurationError) as error:
         raise SystemExit(f'{program}: {error}') from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f'{program}: {checking.unreadable(error)}') from error
     return conf
 
 

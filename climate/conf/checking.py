@@ -52,7 +52,8 @@ def _value(conf, section, group, option):
     except ValueError as error:
         reason = str(error.__context__ or error)
     else:
-        if not _is_missing(option, value) and not _is_endless(value):
+        is_endless = isinstance(value, float) and not math.isfinite(value)
+        if not _is_missing(option, value) and not is_endless:
             return
         reason = 'it is empty' if value is None else 'it is no finite number'
     place, text = _given(conf, group, option)
@@ -67,10 +68,6 @@ def _is_missing(option, value):
         option.type, types.Number)
 
 
-def _is_endless(value):
-    return isinstance(value, float) and not math.isfinite(value)
-
-
 def _accepted(kind):
     """Return what a type of oslo.config accepts, in words."""
     if isinstance(kind, types.Boolean):
@@ -82,6 +79,8 @@ def _accepted(kind):
         limits = [f'{word} {limit:g}' for word, limit in (
             ('at least', kind.min), ('at most', kind.max)) if limit is not None]
         return ' of '.join(filter(None, (noun, ' and '.join(limits))))
+    if getattr(kind, 'regex', None):
+        return 'a text that is not empty'
     if isinstance(kind, types.List):
         return f'a list, separated by commas, of this: {_accepted(kind.item_type)}'
     if isinstance(kind, types.Dict):
@@ -192,10 +191,20 @@ def _sections(conf):
         sections = {}
         try:
             cfg.ConfigParser(path, sections).parse()
-        except (OSError, cfg.ParseError) as error:
+        except (OSError, UnicodeDecodeError) as error:
+            raise UnreadableFile(unreadable(error, path)) from error
+        except cfg.ParseError as error:
             raise UnreadableFile(f'{path} cannot be read: {error}') from error
         files.append((path, sections))
     return files
+
+
+def unreadable(error, path='a configuration file'):
+    """Return the sentence about an OSError or a UnicodeDecodeError of a file."""
+    if isinstance(error, OSError):
+        return f'{error.filename or path} cannot be read: {error.strerror}.'
+    line = error.object.count(b'\n', 0, error.start) + 1
+    return f'{path} is not written in UTF-8: see its line {line}.'
 
 
 def _known():

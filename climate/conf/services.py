@@ -17,10 +17,10 @@ KEYSTONE = client.Client('keystone', 'The login of Climate itself', 'identity', 
                      'Climate acts for it as itself, and makes its project the owner of images.'),
 ), timeout=60, help=None)
 NOVA = client.Client('nova', 'Nova', 'compute', (
-    cfg.StrOpt('aggregate_freepool', default='freepool',
+    cfg.StrOpt('aggregate_freepool', default='freepool', regex=r'\S',
                help='Name of the aggregate that holds enrolled hosts which are not leased. The '
                     'scheduler filter needs the same name in nova.conf.'),
-    cfg.StrOpt('aggregate_owner_key', default='climate:owner',
+    cfg.StrOpt('aggregate_owner_key', default='climate:owner', regex=r'\S',
                help='Metadata key under which the aggregate of a reservation names the project '
                     'that may use it. The scheduler filter needs the same key in nova.conf.'),
     cfg.StrOpt('availability_zone_prefix', default='climate_',
@@ -51,7 +51,7 @@ NOVA = client.Client('nova', 'Nova', 'compute', (
     cfg.ListOpt('notification_topics', default=['versioned_notifications'],
                 help='Topics of the notifications of Nova. Must equal [notifications] '
                      'versioned_notifications_topics in nova.conf.'),
-    cfg.StrOpt('notification_exchange', default='nova',
+    cfg.StrOpt('notification_exchange', default='nova', regex=r'\S',
                help='Exchange of the notifications of Nova. Must equal control_exchange in '
                     'nova.conf.'),
     cfg.StrOpt('notification_transport_url', secret=True, default='',

@@ -16,7 +16,7 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class ListPart:
     """The part of a list to read.
 
     :ivar resource_ids: only the allocations of these resources; None: of all.
@@ -29,7 +29,7 @@ class Part:
     limit: int | None = None
 
 
-WHOLE_LIST = Part()
+WHOLE_LIST = ListPart()
 
 
 def find(connection, query, now, part=WHOLE_LIST):

@@ -5,14 +5,14 @@ import json
 
 import sqlalchemy as sa
 
-from climate.db import among
+from climate.db import by_keys
 from climate.db import tables
 from climate.domain import event_kinds
 from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import selection
-from climate.domain import unused
+from climate.domain import unused_hours
 
 ALLOCATIONS = tables.ALLOCATIONS
 EVENTS = tables.EVENTS
@@ -48,7 +48,7 @@ def add(connection, allocations):
         connection.execute(_ADD, rows)
 
 
-_OF_RESERVATIONS = among.Among(
+_OF_RESERVATIONS = by_keys.ByKeys(
     sa.select(ALLOCATIONS).where(ALLOCATIONS.c.released_at.is_(None))
     .order_by(ALLOCATIONS.c.resource_id), ALLOCATIONS.c.reservation_id)
 
@@ -205,7 +205,8 @@ def promises(connection, reservation_id, now, resource_ids, need, *, by_owner):
         ALLOCATIONS.c.end > now, *_serving(need)).order_by(ALLOCATIONS.c.id))
     found = [(row, max(filter(None, [row.promised_until, row.end if by_owner else None]),
                        default=None)) for row in rows]
-    return [unused.Promise(row.resource_id, row.copies, until) for row, until in found if until]
+    return [unused_hours.Promise(row.resource_id, row.copies, until)
+            for row, until in found if until]
 
 
 def take_promises(connection, reservation_id, now, resource_ids):
@@ -215,7 +216,7 @@ def take_promises(connection, reservation_id, now, resource_ids):
             ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)))
     rows = connection.execute(sa.select(ALLOCATIONS).where(*mine).order_by(ALLOCATIONS.c.id)).all()
     connection.execute(sa.update(ALLOCATIONS).where(*mine).values(promised_until=None))
-    return [unused.Promise(row.resource_id, row.copies, row.promised_until) for row in rows]
+    return [unused_hours.Promise(row.resource_id, row.copies, row.promised_until) for row in rows]
 
 
 def _promise(end):

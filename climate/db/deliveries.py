@@ -10,11 +10,11 @@ from climate.db import engine
 from climate.db import pages
 from climate.db import tables
 from climate.domain import notification_kinds
-from climate.domain import subscriptions
+from climate.domain import notifications
 
 DELIVERIES = tables.DELIVERIES
 SUBSCRIPTIONS = tables.SUBSCRIPTIONS
-_COLUMNS = tables.columns(DELIVERIES, subscriptions.Delivery)
+_COLUMNS = tables.columns(DELIVERIES, notifications.Delivery)
 _ADD = sa.insert(DELIVERIES).inline()
 _BATCH = 500
 _KEY_OF_SUBSCRIPTION = 'fk_deliveries_subscription_id'
@@ -27,7 +27,7 @@ def add(connection, entries):
     :raises LostRace: a subscription was deleted meanwhile; the transaction must be rolled back.
     """
     rows = ({'subscription_id': each.id, 'source': source, 'transport': each.transport,
-             'kind': kind, 'at': at, 'content': content, 'state': subscriptions.WAITING,
+             'kind': kind, 'at': at, 'content': content, 'state': notifications.WAITING,
              'attempts': 0, 'next_at': now}
             for each, source, kind, at, content, now in entries)
     # There may be thousands, so they are not all in memory at once.
@@ -107,7 +107,7 @@ def claim(connection, ids, owner, now, until):
         sa.select(*_COLUMNS).where(DELIVERIES.c.id.in_(ids), DELIVERIES.c.claim_owner == owner,
                                    DELIVERIES.c.next_at == until)
         .order_by(DELIVERIES.c.id))
-    return [subscriptions.Delivery(**row._mapping) for row in rows]
+    return [notifications.Delivery(**row._mapping) for row in rows]
 
 
 def is_claimed(connection, delivery, owner):
@@ -145,7 +145,7 @@ def give_up_all(connection, subscription_id, now, reason):
     connection.execute(
         sa.update(DELIVERIES)
         .where(DELIVERIES.c.subscription_id == subscription_id, DELIVERIES.c.next_at.is_not(None))
-        .values(state=subscriptions.GIVEN_UP, done_at=now, next_at=None, claim_owner=None,
+        .values(state=notifications.GIVEN_UP, done_at=now, next_at=None, claim_owner=None,
                 reason=reason))
 
 
@@ -158,7 +158,7 @@ def give_up_reminders(connection, lease_ids, now):
         connection.execute(
             sa.update(DELIVERIES)
             .where(DELIVERIES.c.id.in_(ids[first:first + _BATCH]))
-            .values(state=subscriptions.GIVEN_UP, done_at=now, next_at=None, claim_owner=None,
+            .values(state=notifications.GIVEN_UP, done_at=now, next_at=None, claim_owner=None,
                     reason='The lease has ended.'))
 
 
@@ -175,7 +175,7 @@ def log(connection, subscription_id, marker=None, limit=None, most_bytes=None):
     rows, end = pages.read(
         connection, statement.order_by(DELIVERIES.c.id.desc()).limit(limit),
         256 + pages.length(DELIVERIES.c.content, DELIVERIES.c.reason), most_bytes)
-    return [subscriptions.Delivery(**row._mapping) for row in rows] + end
+    return [notifications.Delivery(**row._mapping) for row in rows] + end
 
 
 def forget(connection, before, limit):

@@ -7,7 +7,7 @@ from oslo_utils import uuidutils
 import sqlalchemy as sa
 
 from climate import errors
-from climate.db import among
+from climate.db import by_keys
 from climate.db import tables
 from climate.domain import event_kinds
 from climate.domain import lifecycle
@@ -55,9 +55,9 @@ def add(connection, events):
 
 
 _IN_TIME = sa.select(*_COLUMNS).order_by(EVENTS.c.lease_id, EVENTS.c.at, EVENTS.c.id)
-_OF_LEASES = among.Among(_IN_TIME, EVENTS.c.lease_id)
-_SHOWN_OF_LEASES = among.Among(_IN_TIME.where(EVENTS.c.kind.in_(event_kinds.SHOWN)),
-                               EVENTS.c.lease_id)
+_OF_LEASES = by_keys.ByKeys(_IN_TIME, EVENTS.c.lease_id)
+_SHOWN_OF_LEASES = by_keys.ByKeys(_IN_TIME.where(EVENTS.c.kind.in_(event_kinds.SHOWN)),
+                                  EVENTS.c.lease_id)
 
 
 def of_leases(connection, lease_ids, shown=False):
@@ -89,7 +89,7 @@ _DUE = (
 
 
 def due(connection, now, limit, kinds=tuple(event_kinds.KINDS)):
-    """Return the events that are due at `now`: by lane, then in the order of `agenda.in_order`.
+    """Return the events that are due at `now`: by lane, then in the order of `due_events.in_order`.
 
     An event whose claim has expired is due again. A lease with another event in progress has none.
 
@@ -127,7 +127,7 @@ def next_moment(connection, kinds=tuple(event_kinds.KINDS)):
 # The condition that events still have the claim with which they were read.
 _CLAIMED = EVENTS.c.id, EVENTS.c.claim_no
 _IS_OURS = EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS
-_CLAIM = among.Among(
+_CLAIM = by_keys.ByKeys(
     sa.update(EVENTS).where(sa.or_(EVENTS.c.status == lifecycle.EVENT_UNDONE, _IS_OURS))
     .values(claim_no=EVENTS.c.claim_no + 1, begun_at=sa.func.coalesce(EVENTS.c.begun_at, _NOW)),
     *_CLAIMED)
@@ -152,8 +152,8 @@ def claim(connection, found, owner, now, until):
             for event in found]
 
 
-_HOLD = among.Among(sa.update(EVENTS).where(_IS_OURS), *_CLAIMED)
-_HELD = among.Among(sa.select(EVENTS.c.id).where(_IS_OURS), *_CLAIMED)
+_HOLD = by_keys.ByKeys(sa.update(EVENTS).where(_IS_OURS), *_CLAIMED)
+_HELD = by_keys.ByKeys(sa.select(EVENTS.c.id).where(_IS_OURS), *_CLAIMED)
 
 
 def hold(connection, claimed, until):
@@ -165,7 +165,7 @@ def hold(connection, claimed, until):
     return set(_HELD.execute(connection, mine).scalars())
 
 
-_FINISH = among.Among(
+_FINISH = by_keys.ByKeys(
     sa.update(EVENTS).where(_IS_OURS).values(claim_owner=None, claimed_until=None), *_CLAIMED)
 
 
@@ -201,7 +201,7 @@ def move(connection, event, now, at):
 _ALLOCATIONS, _THEIRS = tables.ALLOCATIONS, tables.ALLOCATIONS.alias()
 _IS_DELAYED = sa.and_(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.due_at > _NOW)
 # The starts that have waited for a resource of these reservations, and are looked at again later.
-_WAITING = among.Among(
+_WAITING = by_keys.ByKeys(
     sa.select(EVENTS.c.id).distinct()
     .join(tables.RESERVATIONS, tables.RESERVATIONS.c.lease_id == EVENTS.c.lease_id)
     .join(_THEIRS, _THEIRS.c.reservation_id == tables.RESERVATIONS.c.id)
@@ -210,7 +210,7 @@ _WAITING = among.Among(
            _THEIRS.c.released_at.is_(None), _THEIRS.c.start <= _NOW, _THEIRS.c.end > _NOW),
     _ALLOCATIONS.c.reservation_id)
 # The additional look does not count as one of the looks that end the wait.
-_HASTEN = among.Among(
+_HASTEN = by_keys.ByKeys(
     sa.update(EVENTS).where(_IS_DELAYED)
     .values(waits=sa.case((EVENTS.c.waits > 1, EVENTS.c.waits - 1), else_=EVENTS.c.waits)),
     EVENTS.c.id)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The candidates for a booking among very many resources, read as plain rows.
 
-A row is a plain tuple. JSON comes as text, because most rows share the same text. ``calendars``
-reads what is booked of the resources.
+A row is a plain tuple. JSON comes as text, because most rows share the same text.
+``booking_columns`` reads the bookings of the resources.
 """
 import collections
 import dataclasses
@@ -16,8 +16,8 @@ from climate.db import conditions
 from climate.db import tables
 from climate.domain import health
 from climate.domain import interval
-from climate.domain import least
 from climate.domain import maintenance
+from climate.domain import minimum_need
 
 ALLOCATIONS = tables.ALLOCATIONS
 MAINTENANCES = tables.MAINTENANCES
@@ -32,7 +32,7 @@ ALL = 2 ** 63 - 1
 
 
 @dataclasses.dataclass(frozen=True)
-class Search:
+class ResourceSearch:
     """A search for the resources of a pool.
 
     :ivar span: the Interval, which includes the time for cleaning.
@@ -71,7 +71,7 @@ def in_order(connection, search, after_id, limit):
 
 
 def groups(connection, pool, now, cleaning, ignoring=()):
-    """Return the resources of a pool that are free in the cloud, as least.Groups of those alike.
+    """Return the resources of a pool that are free in the cloud, as minimum_need.AlikeResources.
 
     Criteria do not count. Resources that are held, lent to a reservation, or booked whole now are
     left out. Two statements read them, however many there are.
@@ -101,7 +101,8 @@ def _group(kind, count, now):
     capacity = json.loads(text)
     for name, units in in_use:
         capacity[name] = max(0, capacity.get(name, 0) - units)
-    return least.Group(capacity, count, whole_from, used_from and max(used_from, now))
+    return minimum_need.AlikeResources(capacity, count, whole_from,
+                                       used_from and max(used_from, now))
 
 
 def _first_start(whole):

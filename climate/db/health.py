@@ -11,15 +11,15 @@ HEALTH = tables.RESOURCE_HEALTH
 LEASES = tables.LEASES
 RESERVATIONS = tables.RESERVATIONS
 RESOURCES = tables.RESOURCES
-_COLUMNS = tables.columns(HEALTH, health.Health)
+_COLUMNS = tables.columns(HEALTH, health.ResourceHealth)
 
 
 def find(connection, resource_ids):
     """Return {resource id: Health}; a resource of which nothing is known was always well."""
     ids = list(resource_ids)
     rows = connection.execute(sa.select(*_COLUMNS).where(HEALTH.c.resource_id.in_(ids)))
-    known = {row.resource_id: health.Health(*row) for row in rows}
-    return {key: known.get(key) or health.Health(key) for key in ids}
+    known = {row.resource_id: health.ResourceHealth(*row) for row in rows}
+    return {key: known.get(key) or health.ResourceHealth(key) for key in ids}
 
 
 def put(connection, found, now):
@@ -71,7 +71,7 @@ def not_well(connection):
         .order_by(RESOURCES.c.id)).scalars())
 
 
-def to_come(connection, resource_ids, after, until):
+def future_leases(connection, resource_ids, after, until):
     """Return the leases that have one of the resources and start between two moments.
 
     :returns: {lease id: {resource id}}, those that start first before others.

@@ -9,7 +9,7 @@ import dataclasses
 import sqlalchemy as sa
 
 from climate import errors
-from climate.db import among
+from climate.db import by_keys
 from climate.db import tables
 from climate.domain import texts
 
@@ -17,17 +17,17 @@ LEASES = tables.LEASES
 # Statements of every lease's life are built once, because building one costs more than running it.
 # These change only leases that still have the claim number with which they were read.
 _CLAIM = LEASES.c.id, LEASES.c.claim_no
-_WRITE = among.Among(sa.update(LEASES), *_CLAIM)
+_WRITE = by_keys.ByKeys(sa.update(LEASES), *_CLAIM)
 _TAKEN = sa.update(LEASES).values(claim_no=LEASES.c.claim_no + 1)
-_TAKE = among.Among(_TAKEN, *_CLAIM)
-_BEGIN_TASK = among.Among(_TAKEN.values(generation=LEASES.c.generation + 1), *_CLAIM)
+_TAKE = by_keys.ByKeys(_TAKEN, *_CLAIM)
+_BEGIN_TASK = by_keys.ByKeys(_TAKEN.values(generation=LEASES.c.generation + 1), *_CLAIM)
 _END = (
     sa.update(LEASES)
     .where(LEASES.c.id == sa.bindparam('lease_id'), LEASES.c.claim_no == sa.bindparam('claim'))
     .values(claim_owner=None, generation=LEASES.c.generation + 1))
 _END_TASK = (_END.where(LEASES.c.task == sa.bindparam('ended_task'))
              .values(task=None, task_until=None))
-_LOCK = among.Among(
+_LOCK = by_keys.ByKeys(
     sa.select(LEASES.c.id, LEASES.c.claim_no, LEASES.c.generation).order_by(LEASES.c.id)
     .with_for_update(), LEASES.c.id)
 

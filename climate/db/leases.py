@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from climate import errors
 from climate.db import acquisitions
-from climate.db import among
+from climate.db import by_keys
 from climate.db import engine
 from climate.db import events
 from climate.db import pages
@@ -27,8 +27,8 @@ _ONE = _SELECT.where(LEASES.c.id == sa.bindparam('lease_id'))
 _LOCKED = _ONE.with_for_update()
 # The key is whether the database can skip locked rows.
 _LOCKED_ONES = {
-    skips: among.Among(_SELECT.order_by(LEASES.c.id).with_for_update(skip_locked=skips),
-                       LEASES.c.id) for skips in (False, True)}
+    skips: by_keys.ByKeys(_SELECT.order_by(LEASES.c.id).with_for_update(skip_locked=skips),
+                          LEASES.c.id) for skips in (False, True)}
 # The bytes of a lease in a list, which has no secret fields.
 _SIZE = (pages.length(LEASES.c.reason, LEASES.c.owner_reason)
          + pages.of_others(tables.RESERVATIONS.c.lease_id, LEASES.c.id, 256 + pages.length(

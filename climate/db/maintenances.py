@@ -50,7 +50,8 @@ def add_windows(connection, windows):
 
 def new_window(maintenance_id, span):
     """Return the record of a new window; nothing is written."""
-    return maintenance.Window(uuidutils.generate_uuid(), maintenance_id, span.start, span.end)
+    return maintenance.MaintenanceWindow(uuidutils.generate_uuid(), maintenance_id, span.start,
+                                         span.end)
 
 
 def get(connection, maintenance_id, locked=False):
@@ -124,7 +125,7 @@ def of_resources(connection, resource_ids):
         .order_by(WINDOWS.c.start, WINDOWS.c.id))
     found = collections.defaultdict(tuple)
     for resource_id, *values in rows:
-        found[resource_id] += (maintenance.Window(*values),)
+        found[resource_id] += (maintenance.MaintenanceWindow(*values),)
     return found
 
 
@@ -196,7 +197,7 @@ def to_do(connection, now):
                sa.or_(WINDOWS.c.state != maintenance.RUNNING, over),
                sa.or_(WINDOWS.c.claimed_until.is_(None), WINDOWS.c.claimed_until <= now))
         .order_by(WINDOWS.c.start, WINDOWS.c.id))
-    return [(maintenance.Window(*values), bool(is_over)) for *values, is_over in rows]
+    return [(maintenance.MaintenanceWindow(*values), bool(is_over)) for *values, is_over in rows]
 
 
 def claim(connection, window, state, owner, until):
@@ -211,8 +212,8 @@ def claim(connection, window, state, owner, until):
                 claim_no=window.claim_no + 1))
     if done.rowcount != 1:
         raise errors.LostRace()
-    return maintenance.Window(**{**vars(window), 'state': state,
-                                 'claim_no': window.claim_no + 1})
+    return maintenance.MaintenanceWindow(**{**vars(window), 'state': state,
+                                            'claim_no': window.claim_no + 1})
 
 
 def record(connection, window, state):
@@ -266,7 +267,7 @@ def _whole(connection, rows):
             sa.select(*_WINDOW).where(WINDOWS.c.maintenance_id.in_(ids), _OPEN)
             .order_by(WINDOWS.c.start)):
         windows[row.maintenance_id].append(
-            maintenance.Window(*row, reason=reasons[row.maintenance_id]))
+            maintenance.MaintenanceWindow(*row, reason=reasons[row.maintenance_id]))
     return [maintenance.Maintenance(
         **{name: row._mapping[name] for name in _OWN},
         resource_ids=tuple(key for key, _ in resources[row.id]),

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Managers in the database: which of them are alive."""
+"""State that managers share in the database: heartbeats, slots of work, audits, the clock."""
+import dataclasses
 import datetime
 
 import sqlalchemy as sa
 
 from climate.db import tables
-from climate.domain import records
+from climate.domain import audit
+from climate.domain import heartbeat
 
+AUDITS = tables.AUDITS
+CONFIRMATIONS = tables.CLOCK_CONFIRMATIONS
 MANAGERS = tables.MANAGERS
-# If a manager has not been seen for this long, the next one goes on.
+WORK_SLOTS = tables.WORK_SLOTS
+# The id of the one row of audits.
+_ONLY = 1
+# A manager that was not seen for this time is not the eldest any more.
 _ALIVE = datetime.timedelta(seconds=60)
 
 
@@ -39,7 +46,7 @@ def is_eldest(connection, manager_id, now):
     """Return whether no other manager that is alive has run longer than this one.
 
     A manager is alive if it was seen in the last minute. If none was, each one is the eldest. So
-    what only the eldest does must be harmless if two do it.
+    the work of the eldest must be harmless if two managers do it.
     """
     eldest = connection.execute(
         sa.select(MANAGERS.c.id).where(MANAGERS.c.last_seen >= now - _ALIVE)
@@ -50,4 +57,61 @@ def is_eldest(connection, manager_id, now):
 def every(connection):
     """Return the Services of all managers, alive or not, by id."""
     rows = connection.execute(sa.select(MANAGERS).order_by(MANAGERS.c.id))
-    return [records.Service(**row._mapping) for row in rows]
+    return [heartbeat.Service(**row._mapping) for row in rows]
+
+
+def last_slot(connection, work):
+    """Return the beginning of the last slot in which that work was done; None: never."""
+    return connection.execute(
+        sa.select(WORK_SLOTS.c.slot).where(WORK_SLOTS.c.work == work)).scalar_one_or_none()
+
+
+def take_slot(connection, work, slot):
+    """Claim a slot of periodic work; write the results in the same transaction.
+
+    Until the transaction ends, no other manager can claim a slot of this work. So the results of a
+    slot are written once, or not at all.
+
+    :param work: the name of the work.
+    :param slot: the beginning of the slot.
+    :returns: False if this slot, or a later one, was claimed before.
+    :raises Duplicate: another manager claimed the first slot of this work at the same time.
+    """
+    is_work = WORK_SLOTS.c.work == work
+    done = connection.execute(sa.update(WORK_SLOTS).where(is_work, WORK_SLOTS.c.slot < slot)
+                              .values(slot=slot))
+    if done.rowcount:
+        return True
+    if connection.execute(sa.select(WORK_SLOTS.c.work).where(is_work)).first() is not None:
+        return False
+    connection.execute(sa.insert(WORK_SLOTS).values(work=work, slot=slot))
+    return True
+
+
+def write_audit(connection, result):
+    """Replace the stored ``audit.Result``."""
+    values = {'at': result.at, 'manager_id': result.manager_id,
+              'finding_count': result.finding_count,
+              'findings': [dataclasses.asdict(finding) for finding in result.findings]}
+    done = connection.execute(sa.update(AUDITS).where(AUDITS.c.id == _ONLY).values(**values))
+    if done.rowcount == 0:
+        connection.execute(sa.insert(AUDITS).values(id=_ONLY, **values))
+
+
+def newest_audit(connection):
+    """Return the ``audit.Result`` of the newest audit, or None."""
+    row = connection.execute(sa.select(
+        AUDITS.c.at, AUDITS.c.manager_id, AUDITS.c.finding_count, AUDITS.c.findings)).one_or_none()
+    return None if row is None else audit.Result(
+        row.at, row.manager_id, row.finding_count,
+        tuple(audit.AuditFinding(**each) for each in row.findings))
+
+
+def confirm_clock(connection, now):
+    """Confirm that `now`, by the clock of the database, is right."""
+    connection.execute(sa.insert(CONFIRMATIONS).values(at=now))
+
+
+def last_clock_confirmation(connection):
+    """Return the number of the last confirmation; 0 if there is none."""
+    return connection.execute(sa.select(sa.func.max(CONFIRMATIONS.c.id))).scalar() or 0

@@ -69,9 +69,9 @@ def check(conf):
     scripts = script.ScriptDirectory.from_config(_settings())
     known = {each.revision for each in scripts.walk_revisions()}
     if found is None or (found in known and found != newest()):
+        state = f'The tables are at the revision {found}' if found else 'There are no tables yet'
         raise errors.ConfigurationError(
-            f'The tables are at the revision {found or "none"}, and this release needs {newest()}: '
-            'run "climate-db upgrade".')
+            f'{state}, and this release needs revision {newest()}: run "climate-db upgrade".')
 
 
 def purge(database, before):

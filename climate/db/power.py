@@ -87,10 +87,10 @@ def needed(connection, now, resource_ids=None, pools=()):
         statement = statement.where(RESOURCES.c.pool.in_(list(pools)))
     statement = statement.select_from(source.outerjoin(
         RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id))
-    return {row[0]: sleep.Need(*row[1:]) for row in connection.execute(statement)}
+    return {row[0]: sleep.NextAllocation(*row[1:]) for row in connection.execute(statement)}
 
 
-def leases_to_come(connection, resource_ids, now, until):
+def future_leases(connection, resource_ids, now, until):
     """Return triples (resource id, lease id, start) of leases that wait for their start.
 
     :param until: only leases that start before that moment.

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from climate.db import engine
 from climate.db import tables
 from climate.domain import lifecycle
+from climate.domain import notifications
 from climate.domain import subscriptions
 
 LEASES = tables.LEASES
@@ -106,7 +107,7 @@ def leases_of_calendar(connection, subscription, since, limit):
 
 
 def _reminder(row, seconds, moment):
-    return subscriptions.Reminder(
+    return notifications.Reminder(
         seconds=seconds, at=moment, lease_id=row.id, project_id=row.project_id,
         user_id=row.user_id, end=row.end, content={'seconds_before_end': seconds, 'lease': {
             'id': row.id, 'name': row.name, 'project_id': row.project_id, 'user_id': row.user_id,

@@ -5,7 +5,7 @@ import collections
 import sqlalchemy as sa
 
 from climate import errors
-from climate.db import among
+from climate.db import by_keys
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import records
@@ -18,15 +18,15 @@ _WITHOUT_SECRETS = (lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_DELETED)
 
 # Statements of every lease's life are built once, because building one costs more than running it.
 _ADD = sa.insert(RESERVATIONS)
-_OF_LEASES = among.Among(
+_OF_LEASES = by_keys.ByKeys(
     sa.select(*_OWN).order_by(RESERVATIONS.c.lease_id, RESERVATIONS.c.position),
     RESERVATIONS.c.lease_id)
-_CHANGE = among.Among(sa.update(RESERVATIONS), RESERVATIONS.c.id)
-_ACTIVATE = among.Among(
+_CHANGE = by_keys.ByKeys(sa.update(RESERVATIONS), RESERVATIONS.c.id)
+_ACTIVATE = by_keys.ByKeys(
     sa.update(RESERVATIONS).values(started_at=sa.func.coalesce(
         RESERVATIONS.c.started_at, sa.bindparam('active_at', type_=tables.UtcDateTime))),
     RESERVATIONS.c.id)
-_ALLOCATED = among.Among(
+_ALLOCATED = by_keys.ByKeys(
     sa.select(ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.need, ALLOCATIONS.c.resource_id,
               ALLOCATIONS.c.copies)
     .where(ALLOCATIONS.c.released_at.is_(None))

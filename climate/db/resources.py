@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from climate import errors
 from climate.db import absences
-from climate.db import among
+from climate.db import by_keys
 from climate.db import pages
 from climate.db import tables
 from climate.domain import event_kinds
@@ -30,17 +30,17 @@ _ENROLLED = (sa.select(*_COLUMNS).where(RESOURCES.c.withdrawn_at.is_(None))
              .order_by(RESOURCES.c.pool, RESOURCES.c.id))
 _SIZE = (256 + pages.length(RESOURCES.c.capacity, RESOURCES.c.health_reason)
          + pages.of_others(VALUES.c.resource_id, RESOURCES.c.id, 64 + pages.length(VALUES.c.text)))
-_THESE = among.Among(_BY_ID, RESOURCES.c.id)
-_LOCK = among.Among(
+_THESE = by_keys.ByKeys(_BY_ID, RESOURCES.c.id)
+_LOCK = by_keys.ByKeys(
     _BY_ID.where(RESOURCES.c.withdrawn_at.is_(None),
                  RESOURCES.c.reservable.is_(True)).with_for_update(), RESOURCES.c.id)
-_LOCK_ENROLLED = among.Among(
+_LOCK_ENROLLED = by_keys.ByKeys(
     _BY_ID.where(RESOURCES.c.withdrawn_at.is_(None)).with_for_update(), RESOURCES.c.id)
-_ENROLLED_THESE = among.Among(_ENROLLED, RESOURCES.c.id)
-_ENROLLED_HELD = among.Among(_ENROLLED, RESOURCES.c.held_by)
-_TOUCH = among.Among(sa.update(RESOURCES).values(generation=RESOURCES.c.generation + 1),
-                     RESOURCES.c.id)
-_HOLD = among.Among(sa.update(RESOURCES).where(RESOURCES.c.held_by.is_(None)), RESOURCES.c.id)
+_ENROLLED_THESE = by_keys.ByKeys(_ENROLLED, RESOURCES.c.id)
+_ENROLLED_HELD = by_keys.ByKeys(_ENROLLED, RESOURCES.c.held_by)
+_TOUCH = by_keys.ByKeys(sa.update(RESOURCES).values(generation=RESOURCES.c.generation + 1),
+                        RESOURCES.c.id)
+_HOLD = by_keys.ByKeys(sa.update(RESOURCES).where(RESOURCES.c.held_by.is_(None)), RESOURCES.c.id)
 _HOLDERS = (
     sa.select(RESOURCES.c.id, RESOURCES.c.held_by)
     .where(RESOURCES.c.id.in_(_IDS),
@@ -52,7 +52,7 @@ _RELEASE_OTHERS = _RELEASE.where(
         .where(ALLOCATIONS.c.reservation_id == _HOLDER, ALLOCATIONS.c.released_at.is_(None))),
     ~sa.exists().where(EVENTS.c.lease_id == RESERVATIONS.c.lease_id,
                        RESERVATIONS.c.id == _HOLDER, EVENTS.c.kind == event_kinds.DELETE))
-_VALUES = among.Among(
+_VALUES = by_keys.ByKeys(
     sa.select(VALUES.c.resource_id, PROPERTIES.c.name, PROPERTIES.c.fact, VALUES.c.text)
     .join_from(VALUES, PROPERTIES, VALUES.c.property_id == PROPERTIES.c.id),
     VALUES.c.resource_id)

@@ -6,10 +6,9 @@ import sqlalchemy as sa
 
 from climate.db import engine
 from climate.db import tables
-from climate.domain import currencies
+from climate.domain import lease_pricing
 from climate.domain import ledger
 from climate.domain import prices
-from climate.domain import pricing
 
 LINES = tables.STATEMENT_LINES
 MONTHS = tables.BILLING_MONTHS
@@ -23,7 +22,7 @@ def posted(connection, lease_id):
     rows = connection.execute(sa.select(LINES).where(LINES.c.lease_id == lease_id)
                               .order_by(LINES.c.number))
     return [ledger.Posted(row.for_month, _key(row),
-                          pricing.Charge(int(row.atoms), int(row.microseconds)))
+                          lease_pricing.Charge(int(row.atoms), int(row.microseconds)))
             for row in rows]
 
 
@@ -98,7 +97,7 @@ def find(connection, query):
         MONTHS.c.closed_at.is_not(None))).scalars())
     return [prices.Statement(
         row.project_id, row.month, row.currency,
-        currencies.amount(int(row.minor), row.currency), row.leases, row.lines,
+        prices.amount_text(int(row.minor), row.currency), row.leases, row.lines,
         row.month in closed) for row in rows]
 
 
@@ -128,12 +127,13 @@ def _conditions(query):
 
 
 def _key(row):
-    return pricing.Key(pricing.KINDS.index(row.kind), row.price_book, row.reservation_id, row.rate,
-                       row.resource_type, row.pool, row.percent)
+    return lease_pricing.ChargeKey(
+        lease_pricing.KINDS.index(row.kind), row.price_book, row.reservation_id, row.rate,
+        row.resource_type, row.pool, row.percent)
 
 
 def _line(row, book):
     return prices.StatementLine(
         row.lease_id, row.number, row.project_id, row.month, row.for_month, row.correction,
-        row.created_at, row.currency, pricing.shown(
-            _key(row), int(row.microseconds), currencies.amount(row.minor, row.currency), book))
+        row.created_at, row.currency, lease_pricing.shown(
+            _key(row), int(row.microseconds), prices.amount_text(row.minor, row.currency), book))

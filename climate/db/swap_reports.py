@@ -12,7 +12,7 @@ RESERVATIONS = tables.RESERVATIONS
 
 
 @dataclasses.dataclass(frozen=True)
-class Report:
+class SwapReport:
     """The report of a member that a resource of a lease does not work.
 
     :ivar until: the moment from which the report does not count any more.
@@ -26,7 +26,7 @@ class Report:
 
 
 def put(connection, report, now):
-    """Store a Report in place of an earlier one of its lease; delete the project's old ones."""
+    """Store a SwapReport in place of an earlier one of its lease; delete the project's old ones."""
     connection.execute(sa.delete(REPORTS).where(REPORTS.c.project_id == report.project_id,
                                                 REPORTS.c.until <= now))
     connection.execute(sa.delete(REPORTS).where(REPORTS.c.lease_id == report.lease_id,

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from climate.db import acquisitions
 from climate.db import allocations
-from climate.db import among
+from climate.db import by_keys
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import timeline
@@ -46,10 +46,10 @@ _WAITING = (
                              ))
     .order_by(_OUTSIDE, ACQUISITIONS.c.priority.desc(), ACQUISITIONS.c.created_at, LEASES.c.id)
     .limit(sa.bindparam('most')))
-_REQUESTS = among.Among(
+_REQUESTS = by_keys.ByKeys(
     sa.select(RESERVATIONS.c.lease_id, RESERVATIONS.c.resource_type, RESERVATIONS.c.request),
     RESERVATIONS.c.lease_id)
-_LEASES = among.Among(sa.select(LEASES.c.id, LEASES.c.name, LEASES.c.project_id), LEASES.c.id)
+_LEASES = by_keys.ByKeys(sa.select(LEASES.c.id, LEASES.c.name, LEASES.c.project_id), LEASES.c.id)
 _AT_ONCE = 2_000
 
 
@@ -86,6 +86,6 @@ def requests(connection, lease_ids):
 
 def leases(connection, lease_ids):
     """Return {lease id: timeline.Shown}."""
-    return {row.id: timeline.Shown(row.id, row.name, row.project_id)
-            for some in among.batches(lease_ids, _AT_ONCE)
+    return {row.id: timeline.ShownLease(row.id, row.name, row.project_id)
+            for some in by_keys.batches(lease_ids, _AT_ONCE)
             for row in _LEASES.execute(connection, some)}

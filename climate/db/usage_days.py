@@ -2,9 +2,9 @@
 """Usage of the days that are over, which stays when their leases are purged."""
 import sqlalchemy as sa
 
+from climate.db import managers
 from climate.db import tables
 from climate.db import usage_rows
-from climate.db import work_slots
 from climate.domain import usage_figures
 from climate.domain import utilisation
 
@@ -24,7 +24,7 @@ _KEYS = ('day', 'project_id', 'user_id', 'resource_type', 'pool', 'resource_id')
 
 def closed_until(connection):
     """Return the end of the last day that was closed, in seconds since 1970; None: none was."""
-    slot = work_slots.last(connection, _WORK)
+    slot = managers.last_slot(connection, _WORK)
     return None if slot is None else usage_figures.second(slot) + _DAY
 
 
@@ -43,7 +43,7 @@ def close(connection, day, tally, hours):
     :returns: False if another manager has closed it; then nothing was written.
     :raises Duplicate: another manager closed the first day ever just now.
     """
-    if not work_slots.take(connection, _WORK, usage_figures.moment(day)):
+    if not managers.take_slot(connection, _WORK, usage_figures.moment(day)):
         return False
     _insert(connection, DAYS, [
         {**vars(key), **vars(seconds), 'day': usage_figures.moment(key.day)}
@@ -120,4 +120,4 @@ def _key(row):
     values = {name: named.get(name) for name in (*_KEYS, 'amount', 'reason')}
     if values['day'] is not None:
         values['day'] = usage_figures.second(values['day'])
-    return usage_figures.Key(**values)
+    return usage_figures.UsageKey(**values)

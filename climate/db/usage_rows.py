@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from climate.db import absences
 from climate.db import allocations
-from climate.db import among
+from climate.db import by_keys
 from climate.db import tables
 from climate.db import use_samples
 from climate.domain import event_kinds
@@ -45,17 +45,17 @@ _LATE_LEASES = sa.union_all(*(sa.select(LEASES.c.id).where(*where) for where in 
     (LEASES.c.ended_at > _START, sa.or_(LEASES.c.end <= _START, LEASES.c.deleted_at.is_not(None))),
     (_OPEN, LEASES.c.end <= _START),
     (_OPEN, LEASES.c.end > _START, LEASES.c.task == 'delete'))))
-_RESERVATIONS_OF = among.Among(sa.select(RESERVATIONS.c.id), RESERVATIONS.c.lease_id)
-_LATE = among.Among(
+_RESERVATIONS_OF = by_keys.ByKeys(sa.select(RESERVATIONS.c.id), RESERVATIONS.c.lease_id)
+_LATE = by_keys.ByKeys(
     _ROWS.where(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= _START),
     ALLOCATIONS.c.reservation_id)
-_RESERVATIONS = among.Among(
+_RESERVATIONS = by_keys.ByKeys(
     sa.select(RESERVATIONS.c.id, RESERVATIONS.c.lease_id, RESERVATIONS.c.resource_type),
     RESERVATIONS.c.id)
-_LEASES = among.Among(
+_LEASES = by_keys.ByKeys(
     sa.select(LEASES.c.id, LEASES.c.project_id, LEASES.c.user_id, LEASES.c.end, LEASES.c.ended_at),
     LEASES.c.id)
-_COURSES = among.Among(
+_COURSES = by_keys.ByKeys(
     sa.select(HISTORY.c.lease_id, HISTORY.c.what, HISTORY.c.at)
     .where(HISTORY.c.what.in_((*_STARTED, _DELETION))).order_by(HISTORY.c.id), HISTORY.c.lease_id)
 
@@ -117,9 +117,9 @@ def _rows(connection, start, end):
     """Return the rows of allocations that were allocated or occupied between two moments."""
     rows = connection.execute(_BETWEEN, {'start': start, 'end': end}).all()
     late = connection.execute(_LATE_LEASES, {'start': start}).scalars().all()
-    ids = [key for some in among.batches(late, _AT_ONCE)
+    ids = [key for some in by_keys.batches(late, _AT_ONCE)
            for key in _RESERVATIONS_OF.execute(connection, some).scalars()]
-    for some in among.batches(ids, _AT_ONCE):
+    for some in by_keys.batches(ids, _AT_ONCE):
         rows += _LATE.execute(connection, some, {'start': start})
     return rows
 
@@ -129,12 +129,12 @@ def _by_id(connection, statement, keys):
 
     Each table is read by its ids alone: to join a few of them, a database may read a whole table.
     """
-    return {row.id: row for some in among.batches(sorted(keys), _AT_ONCE)
+    return {row.id: row for some in by_keys.batches(sorted(keys), _AT_ONCE)
             for row in statement.execute(connection, some)}
 
 
 def _share(row, reservation, lease, occupied, idle):
-    return usage_figures.Share(
+    return usage_figures.UsageShare(
         reservation_id=reservation.id, project_id=lease.project_id, user_id=lease.user_id,
         resource_type=reservation.resource_type, pool=row.pool, resource_id=row.resource_id,
         amount=_canonical(row.units), copies=row.copies, allocated=_span(row.start, row.end),
@@ -147,7 +147,7 @@ def _courses(connection, leases):
     :param leases: {lease id: row with the end and ended_at of the lease}.
     """
     started, deletion = {}, {}
-    for some in among.batches(sorted(leases), _AT_ONCE):
+    for some in by_keys.batches(sorted(leases), _AT_ONCE):
         for lease_id, what, at in _COURSES.execute(connection, some):
             if what == _DELETION:
                 deletion[lease_id] = at
@@ -163,7 +163,7 @@ def _idle(connection, reservation_ids, start, end):
     """Return {(reservation id, resource id): [(hour, idle seconds)]} between two moments."""
     found = collections.defaultdict(list)
     first = start.replace(minute=0, second=0, microsecond=0)
-    for some in among.batches(sorted(reservation_ids), _AT_ONCE):
+    for some in by_keys.batches(sorted(reservation_ids), _AT_ONCE):
         for reservation_id, resource_id, hour, sample in use_samples.by_hour(
                 connection, some, first, max(end, first)):
             if sample.idle_seconds:

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.domain import use
+from climate.domain import use_sampling
 
 ALLOCATIONS = tables.ALLOCATIONS
 LEASES = tables.LEASES
@@ -17,7 +17,7 @@ SAMPLES = tables.USE_SAMPLES
 _KEY = (SAMPLES.c.reservation_id, SAMPLES.c.resource_id)
 _FIGURES = (SAMPLES.c.seconds, SAMPLES.c.idle_seconds, SAMPLES.c.used_seconds)
 #: No sample was taken.
-NONE = use.NO_SAMPLE
+NONE = use_sampling.NO_SAMPLE
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 _OWN = tables.columns(RESERVATIONS, records.Reservation, 'allocated', 'secrets')
 # What a reservation has now; a reservation that has nothing stays in the result.
@@ -59,7 +59,7 @@ def running(connection, now):
 def add(connection, hour, samples, until=None):
     """Add Samples to those of an hour.
 
-    The caller has claimed a slot of this work in the same transaction; see ``work_slots``.
+    The caller has claimed a slot of this work in the same transaction; see ``managers.take_slot``.
 
     :param samples: {key: Sample}.
     :param until: the end of the samples, until when something ran where they say so.
@@ -89,7 +89,7 @@ def since(connection, hour, reservation_ids=None):
     rows = connection.execute(
         sa.select(*_KEY, *(sa.func.sum(each) for each in _FIGURES))
         .where(SAMPLES.c.hour >= hour, *mine).group_by(*_KEY))
-    return {(reservation_id, resource_id): use.Sample(int(seconds), int(idle), float(used))
+    return {(reservation_id, resource_id): use_sampling.Sample(int(seconds), int(idle), float(used))
             for reservation_id, resource_id, seconds, idle, used in rows}
 
 
@@ -103,7 +103,7 @@ def used(connection, reservation_ids, before):
         .where(SAMPLES.c.reservation_id.in_(sorted(reservation_ids)), SAMPLES.c.hour < before))
     found = {}
     for hour, was_used, until in rows:
-        until = (until or hour + use.HOUR) if was_used else None
+        until = (until or hour + use_sampling.HOUR) if was_used else None
         found[hour] = max(filter(None, (found.get(hour), until)), default=None)
     return found
 
@@ -118,7 +118,8 @@ def by_hour(connection, reservation_ids, start, end):
         .where(SAMPLES.c.reservation_id.in_(sorted(reservation_ids)), SAMPLES.c.hour >= start,
                SAMPLES.c.hour < end)
         .order_by(SAMPLES.c.hour, *_KEY))
-    return [(row.reservation_id, row.resource_id, row.hour, use.Sample(*row[3:])) for row in rows]
+    return [(row.reservation_id, row.resource_id, row.hour, use_sampling.Sample(*row[3:]))
+            for row in rows]
 
 
 def delete(connection, before, *conditions):

@@ -67,11 +67,11 @@ def counts(connection, *conditions):
 
 
 @dataclasses.dataclass(frozen=True)
-class Waiting:
+class QueuedLease:
     """A lease in the queue.
 
     :ivar end: when it ends; None: `duration_seconds` after it has got its resources.
-    :ivar least: what it needs at least, as ``domain.least.of`` returns it; None: not known.
+    :ivar least: what it needs at least, as ``domain.minimum_need.of`` returns it; None: not known.
     :ivar holds: whether resources are held back for it.
     :ivar woken: whether it was woken and not tried since.
     """
@@ -113,14 +113,14 @@ _WAITING = (
 
 
 def behind(connection, place, limit):
-    """Return the next Waiting leases behind an Acquisition or a Waiting, in order."""
-    return [Waiting(*row) for row in connection.execute(
+    """Return the next QueuedLease leases behind an Acquisition or a QueuedLease, in order."""
+    return [QueuedLease(*row) for row in connection.execute(
         _WAITING.where(_behind(place)).limit(limit))]
 
 
 def of_leases(connection, lease_ids):
-    """Return the Waiting leases among those with the given ids, in order."""
-    return [Waiting(*row) for row in connection.execute(
+    """Return the QueuedLease leases among those with the given ids, in order."""
+    return [QueuedLease(*row) for row in connection.execute(
         _WAITING.where(ACQUISITIONS.c.lease_id.in_(lease_ids)))]
 
 
@@ -153,7 +153,7 @@ def wake(connection, lease_id, now):
                        .values(wakes=ACQUISITIONS.c.wakes + 1, updated_at=now))
 
 
-def put_off(connection, lease_ids, now, next_at):
+def postpone(connection, lease_ids, now, next_at):
     """Let the clock try leases at `next_at` that are due at `now`, except those woken meanwhile.
 
     If a lease has let others go first, its turn is over. The caller has locked the queue.
@@ -193,7 +193,7 @@ def holders(connection, lease_id):
                ALLOCATIONS.c.released_at.is_(None))).scalars())
 
 
-def take_back(connection, lease_ids):
+def release_held(connection, lease_ids):
     """Delete the allocations that queued leases hold back; leases not queued any more keep them."""
     # Lock the leases first: one that has just been served must keep its allocations.
     connection.execute(sa.select(LEASES.c.id).where(LEASES.c.id.in_(sorted(lease_ids)))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import dataclasses
 import re
 
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
@@ -39,7 +39,7 @@ REPAIRS = {
     RETURN: 'returns it to its lender, if it is empty',
     DELETE_EARLY: 'deletes it',
 }
-#: How many findings of an audit are kept.
+#: The maximum number of stored findings of an audit.
 MOST_SHOWN = 500
 BY_HAND = 'nothing: a person must decide'
 UNKNOWN = 'nothing, because it may be of another Climate; with --unknown: '
@@ -112,8 +112,8 @@ class Drift:
 
 
 @dataclasses.dataclass(frozen=True)
-class Finding:
-    """A Drift as people read it."""
+class AuditFinding:
+    """A Drift in words, for people."""
 
     kind: str
     what: str
@@ -123,23 +123,23 @@ class Finding:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """What an audit of a manager found.
+    """The result of an audit by a manager.
 
-    :ivar finding_count: how many Drifts are confirmed and not repaired.
-    :ivar findings: the first of them.
+    :ivar finding_count: the number of Drifts that are confirmed and not repaired.
+    :ivar findings: the first of these.
     """
 
     at: records.Moment
     manager_id: str
     finding_count: int
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
 
 
 def result(at: records.Moment, manager_id: str, drifts: Collection[Drift]) -> Result:
     """Return the Result of an audit that left some Drifts."""
     return Result(at, manager_id, len(drifts), tuple(
-        Finding(each.kind, each.what, each.problem, each.remedy)
-        for each in in_order(drifts)[:MOST_SHOWN]))
+        AuditFinding(drift.kind, drift.what, drift.problem, drift.remedy)
+        for drift in in_order(drifts)[:MOST_SHOWN]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,13 +166,13 @@ class Recorded:
         :returns: {id: (lease id, resource type)}; for a lease, all of whose reservations are over,
             the type is None.
         """
-        found: dict[str, tuple[str, str | None]] = {}
+        ids: dict[str, tuple[str, str | None]] = {}
         for lease in self.leases:
             ended = [each for each in lease.reservations if is_over(lease, each)]
-            found |= {each.id: (lease.id, each.resource_type) for each in ended}
+            ids |= {each.id: (lease.id, each.resource_type) for each in ended}
             if len(ended) == len(lease.reservations):
-                found[lease.id] = (lease.id, None)
-        return found
+                ids[lease.id] = (lease.id, None)
+        return ids
 
 
 def is_id(text: str) -> bool:
@@ -189,7 +189,7 @@ def is_moving(lease: records.Lease, now: records.Moment) -> bool:
         event_kinds.of(event.kind).moves_cloud and (
             event.status == lifecycle.EVENT_IN_PROGRESS
             or (event.status == lifecycle.EVENT_UNDONE and event.at <= now
-                and not agenda.is_given_up(lease, event)))
+                and not due_events.is_given_up(lease, event)))
         for event in lease.events)
 
 
@@ -207,19 +207,19 @@ def is_running(lease: records.Lease, reservation: records.Reservation) -> bool:
 
 def settled(before: Iterable[records.Lease], after: Iterable[records.Lease],
             now: records.Moment) -> tuple[records.Lease, ...]:
-    """Return the leases of `after` that can be compared with what was read of the cloud in between.
+    """Return the leases of `after` that can be compared with the cloud, which was read in between.
 
     :param before: all leases that were not over; a missing one was over or did not exist.
     """
     known = {lease.id: lease for lease in before}
-    found = []
+    comparable = []
     for lease in after:
         if is_moving(lease, now):
             continue
         ended = lease.deleted_at is not None or lease.state in lifecycle.OVER
         if known.get(lease.id, lease if ended else None) == lease:
-            found.append(lease)
-    return tuple(found)
+            comparable.append(lease)
+    return tuple(comparable)
 
 
 def left_behind(traces: Iterable[Trace], known: Iterable[str],
@@ -251,12 +251,12 @@ def left_behind(traces: Iterable[Trace], known: Iterable[str],
 def not_ended(traces: Iterable[Trace], leases: Iterable[records.Lease],
               now: records.Moment) -> list[Drift]:
     """Return the leases past their end whose end event was given up, as Drifts."""
-    made = {trace.made_for for trace in traces}
+    made_for = {trace.made_for for trace in traces}
     return [Drift('not ended', f'lease {lease.id}',
                   f'its end was given up; delete it to have it tried at once ({lease.reason})')
             for lease in leases
             if lease.state == lifecycle.ERROR and lease.deleted_at is None and lease.end <= now
-            and made & {each.id for each in lease.reservations if not is_over(lease, each)}]
+            and made_for & {each.id for each in lease.reservations if not is_over(lease, each)}]
 
 
 def clearing(*readings: Iterable[records.Lease]) -> set[str]:
@@ -268,11 +268,11 @@ def clearing(*readings: Iterable[records.Lease]) -> set[str]:
                 for event in lease.events)}
 
 
-def disabled_in_vain(disabled: Iterable[Disabled], seeking: Iterable[str],
+def disabled_needlessly(disabled: Iterable[Disabled], seeking: Iterable[str],
                      known: Iterable[str]) -> list[Drift]:
-    """Return what is disabled in order to be cleared for a lease that clears nothing, as Drifts.
+    """Return the services that are disabled for a lease that clears nothing, as Drifts.
 
-    :param seeking: the ids of leases that may be having hosts cleared.
+    :param seeking: the ids of leases for which hosts may be cleared.
     :param known: the ids of those leases of `disabled` that are in the database.
     """
     seeking, known = set(seeking), set(known)

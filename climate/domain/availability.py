@@ -4,13 +4,13 @@ from collections.abc import Mapping
 import dataclasses
 from typing import Any
 
-from climate.domain import nouns
 from climate.domain import prices
 from climate.domain import records
+from climate.domain import texts
 
 
 @dataclasses.dataclass(frozen=True)
-class Query:
+class AvailabilityQuery:
     """A query: when are the resources of these reservations free together for `duration_seconds`?
 
     The whole duration must lie between `earliest` (None: now) and `latest` (None: a month later).
@@ -31,7 +31,7 @@ class Query:
 
 
 @dataclasses.dataclass(frozen=True)
-class Group:
+class ResourceGroup:
     """A number of resources with equal properties; `names` are shown only to some callers."""
 
     count: int
@@ -40,16 +40,16 @@ class Group:
 
 
 @dataclasses.dataclass(frozen=True)
-class Share:
-    """What one reservation gets: the number of copies, and the resources in groups."""
+class ReservationShare:
+    """The share of one reservation: the number of copies, and the resources in groups."""
 
     resource_type: str
     count: int
-    groups: tuple[Group, ...] = ()
+    groups: tuple[ResourceGroup, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
-class Opening:
+class AvailableTime:
     """A time at which the resources are free.
 
     A lease of the same duration and resources may start at any moment from `start` to `last_start`.
@@ -60,10 +60,10 @@ class Opening:
     start: records.Moment
     end: records.Moment
     last_start: records.Moment
-    shares: tuple[Share, ...]
+    shares: tuple[ReservationShare, ...]
     id: str | None = None
     held_until: records.Moment | None = None
-    price: prices.Price | None = None
+    price: prices.LeasePrice | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Considered:
 
     The pool has `enrolled` resources; `matching` of them meet all criteria. At the best moment
     `free` copies are free for this reservation alone, of those that it wants; it needs at least
-    `wanted`. At the earliest moment `free_at_earliest` are free, however many it wants.
+    `wanted`. At the earliest moment `free_at_earliest` copies are free in total.
     """
 
     resource_type: str
@@ -96,10 +96,10 @@ class Considered:
     @property
     def sentence(self) -> str:
         """Return the numbers as a sentence."""
-        text = f'{self.resource_type}: {self.enrolled} {nouns.plural(self.pool)} are enrolled'
+        text = f'{self.resource_type}: {self.enrolled} {texts.plural(self.pool)} are enrolled'
         for place, each in enumerate(self.criteria):
             text += f', {each.remaining} {"of them " if place else ""}with {each.criterion}'
-        return f'{text}; {self.wanted} wanted, at the best time there is room for {self.free}.'
+        return f'{text}; {self.wanted} wanted, at the best time {self.free} fit.'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,16 +126,16 @@ class CalendarSpan:
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class AvailabilityAnswer:
     """The answer to a query: the openings, best first, or the alternatives if there are none.
 
-    :ivar complete: False if there were too many moments to check them all.
+    :ivar complete: False if there were too many moments to check all of them.
     """
 
     earliest: records.Moment
     latest: records.Moment
     duration_seconds: int
-    openings: tuple[Opening, ...] = ()
+    openings: tuple[AvailableTime, ...] = ()
     considered: tuple[Considered, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     complete: bool = True

@@ -14,7 +14,7 @@ _MOST_WATTS = 1_000_000
 
 
 @dataclasses.dataclass(frozen=True)
-class Query:
+class EnergyQuery:
     """A question for the sleep of resources between two moments.
 
     :ivar pool: None: all pools whose resources can sleep.
@@ -49,8 +49,8 @@ class Line:
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
-    """The answer to a Query: a Line for each resource, by pool and id.
+class EnergyAnswer:
+    """The answer to a EnergyQuery: a Line for each resource, by pool and id.
 
     :ivar end: the end of the query, or now if that is earlier.
     """

@@ -74,7 +74,7 @@ _ALL_STATES = frozenset(lifecycle.STATES)
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class EventKind:
     """The properties of all events of one kind.
 
     :ivar does: what the event does, as a sentence.
@@ -142,61 +142,61 @@ class Kind:
 # The rows are in the order of events at the same moment: releases come before starts, and a lease
 # starts before its owner is told that the end is near.
 KINDS = {kind.name: kind for kind in (
-    Kind(
+    EventKind(
         DELETE, 'Releases all resources of the lease, and deletes the lease.', task='delete',
         until=Until.DELETED, may_make_images=True, moves_cloud=True, releases=Releases.ALL,
         given_up=GivenUp.GOES_ON),
-    Kind(
+    EventKind(
         END, 'Releases all resources of the lease.', task='end',
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
         until=Until.DELETION_ORDERED, shown=True, may_make_images=True, moves_cloud=True,
         releases=Releases.ALL, says_all=True, given_up=GivenUp.GOES_ON),
-    Kind(
+    EventKind(
         CHECK, 'Checks whether the targets of the lease still exist.',
         states=_ALL_STATES - {lifecycle.TERMINATED}, told=False),
-    Kind(
+    EventKind(
         UPDATE, 'Applies a change of the lease to its running reservations.', task='update',
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
         may_make_images=True, moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True,
         given_up=GivenUp.HEALED),
-    Kind(
+    EventKind(
         RECLAIM, 'Takes an idle lease back, or a part of it, unless there is something on it.',
         task='reclaim', gives_way=True, states=frozenset({lifecycle.ACTIVE, lifecycle.ERROR}),
         moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True),
-    Kind(
+    EventKind(
         WAKE, 'Wakes the sleeping resources of the lease, early enough before its start.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', told=False,
         given_up=GivenUp.LEFT_TO_START),
-    Kind(
+    EventKind(
         PREPARE, 'Prepares the targets of the lease before its start.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', makes_first=True,
         moves_cloud=True),
-    Kind(
+    EventKind(
         STAGE, 'Makes what the start of the lease needs and nobody can use before it.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', told=False, lane=Lane.AHEAD,
         makes_first=True, moves_cloud=True, given_up=GivenUp.LEFT_TO_START),
-    Kind(
+    EventKind(
         START, 'Hands the resources of the lease to its project.', task='start',
         states=frozenset({lifecycle.PENDING}), shown=True, makes_first=True, moves_cloud=True,
         may_leave_unneeded=True, says_all=True, given_up=GivenUp.HEALED),
-    Kind(
+    EventKind(
         HEAL, 'Tries the start or a change of a lease again after it was given up.', task='start',
         quiet=True, states=frozenset({lifecycle.PENDING, lifecycle.ERROR}), moves_cloud=True,
         releases=Releases.PART, may_leave_unneeded=True, retry=Retry.HEALING, given_up=None),
-    Kind(
+    EventKind(
         ACQUIRE, 'Looks for resources for a lease that has none yet.',
         states=frozenset({lifecycle.ACQUIRING}), lane=Lane.TRIES, makes_first=True,
         moves_cloud=True, retry=Retry.ACQUISITION, given_up=GivenUp.NOT_ACQUIRED),
-    Kind(
+    EventKind(
         BEFORE_END, 'Carries out the action before the end, and notifies that the end is near.',
         shown=True, may_make_images=True),
-    Kind(
+    EventKind(
         NOTIFY, 'Notifies of the lease at a moment that its owner chose.',
         until=Until.DELETION_ORDERED, shown=True, only_told=True),
-    Kind(
+    EventKind(
         DROP_TRUST, 'Drops the trust with which Climate acts for the owner.',
         until=Until.ALWAYS, told=False, given_up=GivenUp.REAPED),
-    Kind(
+    EventKind(
         GIVE_BACK, 'Returns cleared and lent hosts that the lease does not need.',
         until=Until.ALWAYS, moves_cloud=True, given_up=GivenUp.GOES_ON, given_up_reason=(
             'Hosts that were cleared for it could not be returned. Administrators see in its '
@@ -216,8 +216,8 @@ CLOSED_BY_DELETION = tuple(kind.name for kind in KINDS.values()
                            if kind.until in (Until.OVER, Until.DELETION_ORDERED))
 
 
-def of(name: str) -> Kind:
-    """Return the Kind of that name."""
+def of(name: str) -> EventKind:
+    """Return the EventKind of that name."""
     return KINDS[name]
 
 

@@ -6,7 +6,7 @@ from climate.domain import records
 
 
 @dataclasses.dataclass(frozen=True)
-class Query:
+class ForecastQuery:
     """A query: how many resources of a pool are expected to be wanted in each hour until `end`?
 
     :ivar end: None: in a week.
@@ -40,8 +40,8 @@ class Hour:
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
-    """The answer to a Query.
+class ForecastAnswer:
+    """The answer to a ForecastQuery.
 
     :ivar method: the name of the method of the forecast.
     :ivar learned_from: the beginning of the history that was read.

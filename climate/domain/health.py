@@ -22,7 +22,7 @@ OPERATOR, OWNER = 'operator', 'owner'
 
 
 @dataclasses.dataclass(frozen=True)
-class Finding:
+class HealthFinding:
     """What one source of health says of a resource that does not work: its name, and why."""
 
     source: str
@@ -30,7 +30,7 @@ class Finding:
 
 
 @dataclasses.dataclass(frozen=True)
-class Rules:
+class HealthRules:
     """When a change is believed.
 
     :ivar sick_after: how long a resource must be found sick without a break.
@@ -44,7 +44,7 @@ class Rules:
 
 
 @dataclasses.dataclass(frozen=True)
-class Health:
+class ResourceHealth:
     """What is known of the health of one resource.
 
     :ivar state: WELL or SICK by its sources, once a change is believed; `since`, `reason` and
@@ -70,21 +70,21 @@ class Health:
     quarantined_since: Moment | None = None
     quarantine_reason: str | None = None
 
-    def verdict(self, now: Moment) -> 'Verdict':
+    def verdict(self, now: Moment) -> 'HealthVerdict':
         """Return what counts at `now`: the word of an operator before that of a source."""
         if self.out_of_order is not None:
-            return Verdict(OUT_OF_ORDER, self.out_of_order_since, self.out_of_order, OPERATOR)
+            return HealthVerdict(OUT_OF_ORDER, self.out_of_order_since, self.out_of_order, OPERATOR)
         if self.state == SICK:
-            return Verdict(SICK, self.since, self.reason, self.source)
+            return HealthVerdict(SICK, self.since, self.reason, self.source)
         if self.quarantined_since is not None and (
                 self.quarantined_until is None or self.quarantined_until > now):
-            return Verdict(QUARANTINED, self.quarantined_since, self.quarantine_reason, OWNER,
+            return HealthVerdict(QUARANTINED, self.quarantined_since, self.quarantine_reason, OWNER,
                            self.quarantined_until)
-        return Verdict(WELL, self.since)
+        return HealthVerdict(WELL, self.since)
 
 
 @dataclasses.dataclass(frozen=True)
-class Verdict:
+class HealthVerdict:
     """The health of a resource as answers show it.
 
     :ivar until: when its state ends by itself; None: that is not known.
@@ -97,8 +97,9 @@ class Verdict:
     until: Moment | None = None
 
 
-def judged(known: Health, finding: Finding | None, rules: Rules, now: Moment) -> Health:
-    """Return the Health after a look at the sources.
+def judged(known: ResourceHealth, finding: HealthFinding | None, rules: HealthRules,
+           now: Moment) -> ResourceHealth:
+    """Return the ResourceHealth after a look at the sources.
 
     A change is believed only if each look for long enough found it, and no two of these looks were
     too far apart. So nothing follows from a resource that fails for a moment.

@@ -4,10 +4,26 @@ from collections.abc import Iterable
 import dataclasses
 import datetime
 
-from climate.domain import records
-
 _LONGEST_SECONDS = 10
 _MISSED = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Service:
+    """A manager at its last heartbeat; `id` is its host, process number and a random part.
+
+    :ivar running: the number of events that it was carrying out.
+    :ivar not_ready: why it was not ready, or None.
+    :ivar up: whether it is alive; see `judged`.
+    """
+
+    id: str
+    host: str
+    since: datetime.datetime
+    last_seen: datetime.datetime
+    running: int = 0
+    not_ready: str | None = None
+    up: bool = True
 
 
 def pause_seconds(claim_seconds: float) -> float:
@@ -15,8 +31,9 @@ def pause_seconds(claim_seconds: float) -> float:
     return min(_LONGEST_SECONDS, claim_seconds / _MISSED)
 
 
-def judged(services: Iterable[records.Service], now: datetime.datetime,
-           claim_seconds: float) -> list[records.Service]:
+def judged(services: Iterable[Service], now: datetime.datetime,
+           claim_seconds: float) -> list[Service]:
     """Return the services; each is `up` unless its last three heartbeats are missing at `now`."""
     silence = datetime.timedelta(seconds=_MISSED * pause_seconds(claim_seconds))
-    return [dataclasses.replace(each, up=now - each.last_seen <= silence) for each in services]
+    return [dataclasses.replace(service, up=now - service.last_seen <= silence)
+            for service in services]

@@ -7,7 +7,7 @@ import dataclasses
 import datetime
 
 from climate.domain import records
-from climate.domain import use
+from climate.domain import use_sampling
 
 # A lease is judged only if it was sampled for this share of the time. What is not known is not
 # idle.
@@ -15,7 +15,7 @@ _KNOWN_SHARE = 0.75
 
 
 @dataclasses.dataclass(frozen=True)
-class Rules:
+class IdleRules:
     """The rules of one cloud.
 
     :ivar percent: less than this share in use is idle; 0: only if nothing runs.
@@ -29,11 +29,11 @@ class Rules:
 
     def watched_since(self, now: datetime.datetime) -> datetime.datetime:
         """Return the beginning of the first hour that counts at `now`."""
-        return use.hour_of(now) - self.watched
+        return use_sampling.hour_of(now) - self.watched
 
 
 @dataclasses.dataclass(frozen=True)
-class Verdict:
+class IdleVerdict:
     """How idle a lease is.
 
     :ivar is_idle: whether it counts as idle.
@@ -43,29 +43,29 @@ class Verdict:
 
     is_idle: bool
     percent_used: float
-    unused: frozenset[use.Key]
+    unused: frozenset[use_sampling.Key]
 
 
 #: Too little is known of the lease.
-UNKNOWN = Verdict(False, 100.0, frozenset())
+UNKNOWN = IdleVerdict(False, 100.0, frozenset())
 
 
-def judge(samples: Mapping[use.Key, use.Sample], rules: Rules) -> Verdict:
-    """Return the Verdict of a lease.
+def judge(samples: Mapping[use_sampling.Key, use_sampling.Sample], rules: IdleRules) -> IdleVerdict:
+    """Return the IdleVerdict of a lease.
 
     :param samples: the sum of the samples of all that it holds now, over the time that counts.
     """
     needed = rules.watched.total_seconds() * _KNOWN_SHARE
     if not samples or any(each.seconds < needed for each in samples.values()):
         return UNKNOWN
-    whole = use.total(samples.values())
+    whole = use_sampling.total(samples.values())
     percent = 100 * whole.used_seconds / whole.seconds
     unused = frozenset(key for key, each in samples.items() if each.idle_seconds == each.seconds)
-    return Verdict(len(unused) == len(samples) or percent < rules.percent, percent, unused)
+    return IdleVerdict(len(unused) == len(samples) or percent < rules.percent, percent, unused)
 
 
 @dataclasses.dataclass(frozen=True)
-class Marks:
+class IdleMarks:
     """What a lease says about being idle.
 
     :ivar since: since when it is idle; None: it is not.
@@ -76,20 +76,20 @@ class Marks:
     reclaim_at: datetime.datetime | None = None
 
 
-def marks_of(lease: records.Lease) -> Marks:
-    """Return the Marks that a lease has."""
-    return Marks(lease.idle_since, lease.reclaim_at)
+def marks_of(lease: records.Lease) -> IdleMarks:
+    """Return the IdleMarks that a lease has."""
+    return IdleMarks(lease.idle_since, lease.reclaim_at)
 
 
-def marked(before: Marks, verdict: Verdict, takes: bool, rules: Rules,
-           now: datetime.datetime) -> Marks:
-    """Return the Marks of a lease after a Verdict.
+def marked(before: IdleMarks, verdict: IdleVerdict, takes: bool, rules: IdleRules,
+           now: datetime.datetime) -> IdleMarks:
+    """Return the IdleMarks of a lease after a IdleVerdict.
 
     :param takes: whether something could be taken from it.
     """
     if not verdict.is_idle:
-        return Marks()
-    return Marks(before.since or rules.watched_since(now),
+        return IdleMarks()
+    return IdleMarks(before.since or rules.watched_since(now),
                  (before.reclaim_at or now + rules.grace) if takes else None)
 
 
@@ -106,7 +106,7 @@ def unused_since(start: datetime.datetime, used: Mapping[datetime.datetime,
     """
     since = watched
     while since > start:
-        hour = use.hour_of(since - datetime.timedelta(microseconds=1))
+        hour = use_sampling.hour_of(since - datetime.timedelta(microseconds=1))
         if hour not in used:
             break
         until = used[hour]
@@ -118,12 +118,12 @@ def unused_since(start: datetime.datetime, used: Mapping[datetime.datetime,
 
 def week_of(now: datetime.datetime) -> datetime.datetime:
     """Return the beginning of the week of a moment: Monday, 0 o'clock UTC."""
-    day = use.hour_of(now).replace(hour=0)
+    day = use_sampling.hour_of(now).replace(hour=0)
     return day - datetime.timedelta(days=day.weekday())
 
 
 @dataclasses.dataclass(frozen=True)
-class Taking:
+class Reclamation:
     """What is taken back of a lease.
 
     :ivar ends: whether all of it is taken: the lease ends.
@@ -133,7 +133,7 @@ class Taking:
     ends: bool
     resource_ids: Mapping[str, tuple[int, ...]]
 
-    def without(self, used: Mapping[str, Collection[int]]) -> 'Taking | None':
+    def without(self, used: Mapping[str, Collection[int]]) -> 'Reclamation | None':
         """Return what is left of it; None: nothing.
 
         :param used: {reservation id: the ids of the resources on which there is something}.

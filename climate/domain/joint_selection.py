@@ -13,7 +13,7 @@ Picks = tuple[selection.Pick, ...]
 
 
 @dataclasses.dataclass(frozen=True)
-class Ask:
+class ReservationDemand:
     """The demand of one reservation, and the candidates for it.
 
     :ivar candidates: with the bookings of all reservations that are not chosen for now.
@@ -25,7 +25,7 @@ class Ask:
     must_keep: bool = False
 
 
-def choose(asks: Sequence[Ask], interval: interval.Interval) -> list[Picks]:
+def choose(asks: Sequence[ReservationDemand], interval: interval.Interval) -> list[Picks]:
     """Choose the resources for each of `asks` during `interval`; return their picks in order.
 
     At first each takes as much as it may, in order. If one gets too little that way, each takes its
@@ -43,7 +43,7 @@ def choose(asks: Sequence[Ask], interval: interval.Interval) -> list[Picks]:
         return found
 
 
-def in_order(asks: Sequence[Ask], span: interval.Interval) -> list[Picks]:
+def in_order(asks: Sequence[ReservationDemand], span: interval.Interval) -> list[Picks]:
     """Choose for each of `asks` in order, each taking as much as it may; return their picks.
 
     :raises NotEnough: one of them gets too little; with the details of `choose`.
@@ -54,7 +54,7 @@ def in_order(asks: Sequence[Ask], span: interval.Interval) -> list[Picks]:
     return list(chosen.values())
 
 
-def _least_first(asks: Sequence[Ask], span: interval.Interval) -> list[Picks] | None:
+def _least_first(asks: Sequence[ReservationDemand], span: interval.Interval) -> list[Picks] | None:
     least = [dataclasses.replace(ask, demand=dataclasses.replace(
         ask.demand, at_most=_least(ask), at_least=_least(ask))) for ask in asks]
     places = sorted(range(len(asks)), key=lambda place: selection.ways(
@@ -75,7 +75,7 @@ def _least_first(asks: Sequence[Ask], span: interval.Interval) -> list[Picks] | 
     return [chosen[place] for place in range(len(asks))]
 
 
-def _pick(asks: Sequence[Ask], place: int, chosen: Mapping[int, Picks],
+def _pick(asks: Sequence[ReservationDemand], place: int, chosen: Mapping[int, Picks],
           span: interval.Interval) -> Picks:
     """Choose for one of the asks, given what is `chosen` for others, {place: picks}."""
     ask = asks[place]
@@ -98,7 +98,7 @@ def _pick(asks: Sequence[Ask], place: int, chosen: Mapping[int, Picks],
     return picks
 
 
-def _least(ask: Ask) -> int:
+def _least(ask: ReservationDemand) -> int:
     held = _copies(ask.demand.keep).total() if ask.must_keep else 0
     return max(ask.demand.at_least, min(held, ask.demand.at_most))
 

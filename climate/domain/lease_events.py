@@ -9,7 +9,7 @@ import datetime
 import zlib
 
 from climate import errors
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import event_kinds
 from climate.domain import interval
 from climate.domain import lifecycle
@@ -246,7 +246,7 @@ def ordered(lease: records.Lease, kind: str, now: datetime.datetime) -> EventCha
     if known is None:
         return EventChanges(add=((kind, now),))
     if known.status in (lifecycle.EVENT_DONE, lifecycle.EVENT_ERROR) or (
-            agenda.is_given_up(lease, known)):
+            due_events.is_given_up(lease, known)):
         return EventChanges(move=((known, now),))
     return EventChanges()
 

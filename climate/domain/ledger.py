@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import dataclasses
 import datetime
 
-from climate.domain import currencies
+from climate.domain import lease_pricing
 from climate.domain import price_books
-from climate.domain import pricing
+from climate.domain import prices
 
-Entry = tuple[str, pricing.Key]
+Entry = tuple[str, lease_pricing.ChargeKey]
 
 #: The largest amount of a line, in the smallest unit of the currency. Thousands of them can be
 #: added in the 64 bits of a database.
@@ -21,8 +21,8 @@ class Posted:
     """A line that was written: what of, how much exactly, and the month that it is about."""
 
     for_month: str
-    key: pricing.Key
-    charge: pricing.Charge
+    key: lease_pricing.ChargeKey
+    charge: lease_pricing.Charge
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Due:
     """A line that is missing; a correction if its entry has lines already."""
 
     for_month: str
-    key: pricing.Key
-    charge: pricing.Charge
+    key: lease_pricing.ChargeKey
+    charge: lease_pricing.Charge
     correction: bool
 
 
@@ -44,9 +44,9 @@ def refuse_too_large(amounts: Sequence[int], currency: str) -> None:
     for each in amounts:
         if abs(each) > LARGEST:
             raise TooLarge(
-                f'an amount of {currencies.amount(each, currency)} {currency} is larger than a '
-                f'line can have ({currencies.amount(LARGEST, currency)} {currency}). Are the rates '
-                'of the price book right?')
+                f'an amount of {prices.amount_text(each, currency)} {currency} is larger than a '
+                f'line can have ({prices.amount_text(LARGEST, currency)} {currency}). Are the '
+                'rates of the price book right?')
 
 
 def month_of(moment: datetime.datetime) -> str:
@@ -66,8 +66,8 @@ def end_of(month: str) -> datetime.datetime:
     return begin.replace(year=begin.year + begin.month // 12, month=begin.month % 12 + 1)
 
 
-def targets(subject: pricing.Subject, books: Sequence[price_books.PriceBook],
-            now: datetime.datetime) -> dict[Entry, pricing.Charge]:
+def targets(subject: lease_pricing.Subject, books: Sequence[price_books.PriceBook],
+            now: datetime.datetime) -> dict[Entry, lease_pricing.Charge]:
     """Return what a lease is charged in each month, of all that can be charged at `now`.
 
     That is: allocations that have ended, and the past months of others. Unused hours belong to the
@@ -77,42 +77,42 @@ def targets(subject: pricing.Subject, books: Sequence[price_books.PriceBook],
     items = [each if each.end <= now else dataclasses.replace(
         each, end=min(each.end, month), unused_until=None) for each in subject.items]
     items = [each for each in items if each.start < each.end]
-    found: dict[Entry, pricing.Charge] = {}
+    found: dict[Entry, lease_pricing.Charge] = {}
     if not items:
         return found
     billed = dataclasses.replace(subject, items=tuple(items))
     last = max(each.end for each in items)
     first = min(subject.start, *(each.start for each in items))
-    used, current = pricing.without_unused(billed), month_of(first)
+    used, current = lease_pricing.without_unused(billed), month_of(first)
     while begin_of(current) < last:
-        for key, charge in pricing.charges(used, books, begin_of(current),
-                                           end_of(current)).items():
+        for key, charge in lease_pricing.charges(used, books, begin_of(current),
+                                                 end_of(current)).items():
             found[current, key] = charge
         current = month_of(end_of(current))
     for each in items:
         if each.unused_until is None or each.unused_until <= each.end:
             continue
         alone = dataclasses.replace(billed, items=(each,))
-        for key, charge in pricing.charges(alone, books, each.end, each.unused_until).items():
-            if key.kind in (pricing.UNUSED, pricing.CREDIT):
+        for key, charge in lease_pricing.charges(alone, books, each.end, each.unused_until).items():
+            if key.kind in (lease_pricing.UNUSED, lease_pricing.CREDIT):
                 entry = month_of(each.end), key
-                found[entry] = found.get(entry, pricing.NOTHING) + charge
+                found[entry] = found.get(entry, lease_pricing.NOTHING) + charge
     return found
 
 
-def due(wanted: Mapping[Entry, pricing.Charge], posted: Sequence[Posted]) -> list[Due]:
+def due(wanted: Mapping[Entry, lease_pricing.Charge], posted: Sequence[Posted]) -> list[Due]:
     """Return the lines that are missing, in order; none if the lines that were written are right.
 
     Idle hours that were charged stay charged, because what was measured is not kept for ever.
     """
-    have: dict[Entry, pricing.Charge] = {}
+    have: dict[Entry, lease_pricing.Charge] = {}
     for line in posted:
         entry = line.for_month, line.key
-        have[entry] = have.get(entry, pricing.NOTHING) + line.charge
+        have[entry] = have.get(entry, lease_pricing.NOTHING) + line.charge
     found = []
     for entry in sorted({*wanted, *have}):
         month, key = entry
-        missing = wanted.get(entry, pricing.NOTHING) - have.get(entry, pricing.NOTHING)
-        if missing.atoms and not (key.kind == pricing.IDLE and missing.atoms < 0):
+        missing = wanted.get(entry, lease_pricing.NOTHING) - have.get(entry, lease_pricing.NOTHING)
+        if missing.atoms and not (key.kind == lease_pricing.IDLE and missing.atoms < 0):
             found.append(Due(month, key, missing, entry in have))
     return found

@@ -35,7 +35,7 @@ REASON = 'climate: maintenance '
 
 
 @dataclasses.dataclass(frozen=True)
-class Window:
+class MaintenanceWindow:
     """One time span of a maintenance, for `reason`.
 
     :ivar id: it stands for a reservation in the allocations that keep leases away.
@@ -98,7 +98,7 @@ class Maintenance:
     closing: bool = False
     resource_ids: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
-    windows: tuple[Window, ...] = ()
+    windows: tuple[MaintenanceWindow, ...] = ()
     affected: tuple[Affected, ...] = ()
 
     @property
@@ -108,7 +108,7 @@ class Maintenance:
 
 
 @dataclasses.dataclass(frozen=True)
-class Request:
+class MaintenanceRequest:
     """A request for a maintenance.
 
     :ivar resources: names or ids of resources of the pool; empty: all that meet `criteria`.
@@ -127,7 +127,7 @@ class Request:
     dry_run: bool = False
 
 
-def mark(window: Window) -> str:
+def mark(window: MaintenanceWindow) -> str:
     """Return the reason with which resources are disabled in the cloud for a window.
 
     Only what is disabled for exactly this reason is enabled again, so that nobody undoes what an
@@ -137,7 +137,7 @@ def mark(window: Window) -> str:
     return f'{REASON}{window.maintenance_id}, window {window.id}'
 
 
-def marks(window: Window) -> tuple[str, ...]:
+def marks(window: MaintenanceWindow) -> tuple[str, ...]:
     """Return all reasons with which resources may be disabled for a window.
 
     The second one is that of a manager of an earlier release.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of the kinds of notifications: what users can subscribe to.
+"""The table of the kinds of notifications to which users can subscribe.
 
-A row says which event types of the outbox belong to a kind, and the headline that people read.
+A row has the event types of the outbox that belong to a kind, and the headline that people read.
 """
 from collections.abc import Mapping
 import dataclasses
@@ -28,12 +28,12 @@ SWITCHED_OFF = 'switched_off'
 
 
 @dataclasses.dataclass(frozen=True)
-class Told:
-    """How an event type of the outbox is told.
+class EventRule:
+    """The rule for one event type of the outbox in a kind of notifications.
 
-    :ivar headline: instead of that of the kind; None: that of the kind.
-    :ivar states: the states of the lease in which it counts; None: all.
-    :ivar ends: it counts only if the lease had not ended before.
+    :ivar headline: the headline instead of the kind's; None: the kind's.
+    :ivar states: the states of the lease in which the event type counts; None: all.
+    :ivar ends: whether it counts only if the lease had not ended before.
     """
 
     headline: str | None = None
@@ -42,70 +42,85 @@ class Told:
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class NotificationKind:
     """The properties of all notifications of one kind.
 
     :ivar does: when it is sent, as a sentence for the pages.
-    :ivar headline: what people read first. {name} is the name of the lease, {count} how many
-        leases a summary has.
-    :ivar event_types: {event type of the outbox: Told}.
-    :ivar chosen: subscriptions name it in ``events``.
-    :ivar usual: a new subscription that names no kinds has it.
+    :ivar headline: the first line that people read. {name} is the name of the lease, {count} the
+        number of leases in a summary.
+    :ivar event_types: {event type of the outbox: EventRule}.
+    :ivar chosen: whether subscriptions may name it in ``events``.
+    :ivar usual: whether a new subscription that names no kinds has it.
     """
 
     name: str
     does: str
     headline: str
-    event_types: Mapping[str, Told] = dataclasses.field(default_factory=dict)
+    event_types: Mapping[str, EventRule] = dataclasses.field(default_factory=dict)
     chosen: bool = True
     usual: bool = False
 
 
-# A further kind, or a further event type of a kind, is one row.
+# A new kind, or a new event type of a kind, is one row.
 KINDS = {kind.name: kind for kind in (
-    Kind(START, 'A lease has started.', 'Lease {name} has started',
-         {'lease.event.start_lease': Told()}, usual=True),
-    Kind(END, 'A lease has ended: its resources are released. Also if it was deleted before its '
-         'end.', 'Lease {name} has ended',
-         {'lease.event.end_lease': Told(),
-          'lease.delete': Told('Lease {name} was deleted', ends=True)}, usual=True),
-    Kind(ERROR, 'Something of a lease failed for good.', 'Lease {name} has a problem',
-         {'lease.error': Told()}, usual=True),
-    Kind(WAITING, 'A lease begins to wait for resources, has got them, or gave up.',
-         'Lease {name}: news of its wait for resources',
-         {'lease.create': Told('Lease {name} waits for resources',
-                               frozenset({lifecycle.ACQUIRING})),
-          'lease.acquired': Told('Lease {name} has got its resources'),
-          'lease.timedout': Told('Lease {name} did not get its resources in time')}, usual=True),
-    Kind(IDLE, 'A lease is hardly used, is used again, or was taken back because it was idle; and '
-         'the weekly summary of idle leases.', 'Lease {name} is hardly used',
-         {'lease.idle': Told(), 'lease.idle_over': Told('Lease {name} is used again'),
-          'lease.reclaim': Told('Lease {name} was ended or made smaller because it was idle'),
-          'project.idle_summary': Told('Leases that are hardly used: {count}')}, usual=True),
-    Kind(LIMITS, 'The project has used most of a limit, or a request was refused because the '
-         'project has reached it.', 'Your project has reached a limit',
-         {'project.limit': Told(),
-          'project.limit_near': Told('Your project has used most of a limit')}, usual=True),
-    Kind(MOVED, 'A lease to come got other resources, because of their health or of maintenance.',
-         'Lease {name} was moved to other resources', {'lease.moved': Told()}, usual=True),
-    Kind(SICK, 'Resources of a lease do not work: it runs, or it starts soon and nothing else '
-         'fits.', 'Lease {name}: some of its resources do not work',
-         {'lease.resource_sick': Told(), 'lease.degraded': Told()}, usual=True),
-    Kind(MAINTENANCE, 'Resources of a lease have maintenance: it runs on them, or it does not fit '
-         'elsewhere.', 'Lease {name}: some of its resources have maintenance',
-         {'lease.maintenance': Told()}, usual=True),
-    Kind(CHANGE, 'A lease was created, changed or deleted.', 'Lease {name} was changed',
-         {'lease.create': Told('Lease {name} was created'), 'lease.update': Told(),
-          'lease.delete': Told('Lease {name} was deleted')}),
-    Kind(NOTIFY, 'A moment that the lease itself names has come: before_end, or an event notify.',
-         'A moment of lease {name} has come',
-         {'lease.event.notify': Told(), 'lease.event.before_end_lease': Told()}),
-    Kind(BEFORE_END, 'The end of a lease is as near as before_end of the subscription says.',
-         'Lease {name} ends soon', chosen=False),
-    Kind(TEST, 'Somebody asked for a test of the subscription.',
-         'Test of a notification of Climate', chosen=False),
-    Kind(SWITCHED_OFF, 'Another subscription of the same user was switched off.',
-         'A subscription was switched off', chosen=False),
+    NotificationKind(
+        START, 'A lease has started.', 'Lease {name} has started',
+        {'lease.event.start_lease': EventRule()}, usual=True),
+    NotificationKind(
+        END, 'A lease has ended: its resources are released. Also if it was deleted before its '
+        'end.', 'Lease {name} has ended',
+        {'lease.event.end_lease': EventRule(),
+         'lease.delete': EventRule('Lease {name} was deleted', ends=True)}, usual=True),
+    NotificationKind(
+        ERROR, 'Something of a lease failed for good.', 'Lease {name} has a problem',
+        {'lease.error': EventRule()}, usual=True),
+    NotificationKind(
+        WAITING, 'A lease begins to wait for resources, has got them, or gave up.',
+        'Lease {name}: news of its wait for resources',
+        {'lease.create': EventRule('Lease {name} waits for resources',
+                                   frozenset({lifecycle.ACQUIRING})),
+         'lease.acquired': EventRule('Lease {name} has got its resources'),
+         'lease.timedout': EventRule('Lease {name} did not get its resources in time')},
+        usual=True),
+    NotificationKind(
+        IDLE, 'A lease is hardly used, is used again, or was reclaimed because it was idle; and '
+        'the weekly summary of idle leases.', 'Lease {name} is hardly used',
+        {'lease.idle': EventRule(), 'lease.idle_over': EventRule('Lease {name} is used again'),
+         'lease.reclaim': EventRule('Lease {name} was ended or made smaller because it was idle'),
+         'project.idle_summary': EventRule('Leases that are hardly used: {count}')}, usual=True),
+    NotificationKind(
+        LIMITS, 'The project has used most of a limit, or a request was refused because the '
+        'project has reached it.', 'Your project has reached a limit',
+        {'project.limit': EventRule(),
+         'project.limit_near': EventRule('Your project has used most of a limit')}, usual=True),
+    NotificationKind(
+        MOVED, 'A future lease got other resources, because of their health or of maintenance.',
+        'Lease {name} was moved to other resources', {'lease.moved': EventRule()}, usual=True),
+    NotificationKind(
+        SICK, 'Resources of a lease do not work: it runs, or it starts soon and nothing else '
+        'fits.', 'Lease {name}: some of its resources do not work',
+        {'lease.resource_sick': EventRule(), 'lease.degraded': EventRule()}, usual=True),
+    NotificationKind(
+        MAINTENANCE, 'Resources of a lease have maintenance: it runs on them, or it does not fit '
+        'elsewhere.', 'Lease {name}: some of its resources have maintenance',
+        {'lease.maintenance': EventRule()}, usual=True),
+    NotificationKind(
+        CHANGE, 'A lease was created, changed or deleted.', 'Lease {name} was changed',
+        {'lease.create': EventRule('Lease {name} was created'), 'lease.update': EventRule(),
+         'lease.delete': EventRule('Lease {name} was deleted')}),
+    NotificationKind(
+        NOTIFY, 'A moment that the lease itself names has come: before_end, or an event notify.',
+        'A moment of lease {name} has come',
+        {'lease.event.notify': EventRule(), 'lease.event.before_end_lease': EventRule()}),
+    NotificationKind(
+        BEFORE_END, 'The end of a lease is within the time of before_end of the subscription.',
+        'Lease {name} ends soon', chosen=False),
+    NotificationKind(
+        TEST, 'Somebody asked for a test of the subscription.',
+        'Test of a notification of Climate', chosen=False),
+    NotificationKind(
+        SWITCHED_OFF, 'Another subscription of the same user was switched off.',
+        'A subscription was switched off', chosen=False),
 )}
 
 #: The kinds that a subscription may name in ``events``.
@@ -125,24 +140,24 @@ def of(event_type: str, payload: Mapping[str, Any], at: datetime.datetime) -> tu
 
 
 def headline(name: str, content: Mapping[str, Any]) -> str:
-    """Return what people read first of a notification.
+    """Return the headline of a notification.
 
     :param name: the name of the kind.
     :param content: its content, with ``event_type``, and ``lease`` or ``details``.
     """
     kind = KINDS[name]
-    told = kind.event_types.get(content.get('event_type') or '', Told())
+    rule = kind.event_types.get(content.get('event_type') or '', EventRule())
     lease, details = content.get('lease') or {}, content.get('details') or {}
-    return (told.headline or kind.headline).format(
+    return (rule.headline or kind.headline).format(
         name=lease.get('name', ''), count=len(details.get('leases', ())))
 
 
-def _counts(told: Told, payload: Mapping[str, Any], at: datetime.datetime) -> bool:
+def _counts(rule: EventRule, payload: Mapping[str, Any], at: datetime.datetime) -> bool:
     ended = payload.get('ended_at')
-    if told.ends and ended is not None and moments.in_utc(
+    if rule.ends and ended is not None and moments.in_utc(
             datetime.datetime.fromisoformat(ended)) < at:
         return False
-    return told.states is None or payload.get('status') in told.states
+    return rule.states is None or payload.get('status') in rule.states
 
 
 def as_csv() -> str:

@@ -23,7 +23,7 @@ _KINDS = {(calendar.isleap(year), datetime.date(year, 1, 1).weekday()): year
 
 
 @dataclasses.dataclass(frozen=True)
-class Window:
+class PeakWindow:
     """A window on some weekdays (0: Monday), in minutes of the day; its end is at most 24:00."""
 
     days: frozenset[int]
@@ -37,7 +37,7 @@ class PeakHours:
     """Windows that do not overlap, in one time zone."""
 
     zone: datetime.tzinfo
-    windows: tuple[Window, ...]
+    windows: tuple[PeakWindow, ...]
 
     def spans(self, start: datetime.datetime, end: datetime.datetime
               ) -> Iterator[tuple[datetime.datetime, datetime.datetime, decimal.Decimal]]:
@@ -180,7 +180,7 @@ def _edges(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime,
     return [(start, first), (stop, end)]
 
 
-def overlap(windows: tuple[Window, ...]) -> tuple[int, int] | None:
+def overlap(windows: tuple[PeakWindow, ...]) -> tuple[int, int] | None:
     """Return the positions of two windows that share a minute of the week, or None."""
     for second, later in enumerate(windows):
         for first, each in enumerate(windows[:second]):

@@ -12,7 +12,6 @@ import re
 from typing import Any
 
 from climate import errors
-from climate.domain import currencies
 from climate.domain import peak_hours
 from climate.domain import prices
 from climate.domain import requirement
@@ -117,7 +116,7 @@ def read(found: prices.StoredBook, zone_of: Callable[[str], datetime.tzinfo | No
     :raises BadField: the document has an error; the error names the field.
     """
     asked = found.document
-    if found.currency not in currencies.DECIMALS:
+    if found.currency not in prices.DECIMALS:
         raise errors.BadField(field='currency', reason=(
             f'"{found.currency[:40]}" is no currency of ISO 4217: write a code such as "EUR".'))
     notice = asked.get('short_notice')
@@ -198,14 +197,14 @@ def _peak_hours(asked: Mapping[str, Any] | None,
     return peak_hours.PeakHours(zone, windows)
 
 
-def _window(field: str, asked: Mapping[str, Any]) -> peak_hours.Window:
+def _window(field: str, asked: Mapping[str, Any]) -> peak_hours.PeakWindow:
     begin, end = (_minutes(f'{field}.{name}', asked[name]) for name in ('from', 'to'))
     if end <= begin:
         raise errors.BadField(field=f'{field}.to', reason=(
             f'{asked["to"]} is not after {asked["from"]}: a window is within one day; write two '
             'windows, one until 24:00 and one from 00:00.'))
-    return peak_hours.Window(frozenset(map(peak_hours.DAYS.index, asked['days'])), begin, end,
-                             _percent(f'{field}.percent', asked['percent']))
+    return peak_hours.PeakWindow(frozenset(map(peak_hours.DAYS.index, asked['days'])), begin, end,
+                                 _percent(f'{field}.percent', asked['percent']))
 
 
 def _minutes(field: str, text: str) -> int:

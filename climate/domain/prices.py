@@ -1,14 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The records of prices and statements that travel between the manager and the API.
+"""The records of prices and statements, and the currencies of amounts.
 
 Amounts are text, so that no number of them is ever rounded on the way.
 """
 from collections.abc import Mapping
 import dataclasses
 import datetime
+import decimal
 from typing import Any
 
 Moment = datetime.datetime
+
+# The currencies of ISO 4217 that money is paid in, by the number of their decimals.
+_TWO = '''
+AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF
+CNY COP CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG
+HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU
+MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR
+SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VED
+VES WST XCD XCG YER ZAR ZMW ZWG
+'''
+_NONE = 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'
+_THREE = 'BHD IQD JOD KWD LYD OMR TND'
+
+#: {code: how many decimals its amounts have}.
+DECIMALS = {code: count for codes, count in ((_NONE, 0), (_TWO, 2), (_THREE, 3))
+            for code in codes.split()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +63,7 @@ class PriceLine:
 
 
 @dataclasses.dataclass(frozen=True)
-class Price:
+class LeasePrice:
     """What a lease costs in all; the lines add up to the amount."""
 
     amount: str
@@ -100,3 +117,11 @@ class StatementQuery:
     since: str | None = None
     limit: int | None = None
     marker: tuple[str, str, int] | None = None
+
+
+def amount_text(minor: int, currency: str) -> str:
+    """Return an amount as text with all decimals of its currency, such as "12.40".
+
+    :param minor: the amount in the smallest unit of the currency.
+    """
+    return str(decimal.Decimal(minor).scaleb(-DECIMALS[currency]))

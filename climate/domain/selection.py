@@ -8,8 +8,8 @@ import enum
 from typing import NamedTuple
 
 from climate import errors
+from climate.domain import booked_capacity
 from climate.domain import interval
-from climate.domain import usage
 
 
 class Whole(enum.Enum):
@@ -127,14 +127,14 @@ def _all_slots(demand: Demand, candidates: Iterable[Candidate],
 
 
 def _slots(amount: Amount, candidate: Candidate, interval: interval.Interval, place: int) -> _Slots:
-    held = usage.touching(candidate.bookings, interval)
+    held = booked_capacity.touching(candidate.bookings, interval)
     parts = [(span, booked) for span, booked in held if not isinstance(booked, Whole)]
     if len(parts) < len(held):
         free = 0
     elif isinstance(amount, Whole):
         free = 0 if held else 1
     else:
-        free = usage.copies_beside(candidate.capacity, parts, amount)
+        free = booked_capacity.copies_beside(candidate.capacity, parts, amount)
     return _Slots(candidate.id, free, bool(held), place)
 
 

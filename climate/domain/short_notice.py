@@ -38,7 +38,7 @@ class LaterAsk:
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class NoticePart:
     """Some copies of a resource in a part of their time, with the same notice.
 
     :ivar notice: None: that of the lease.
@@ -75,8 +75,8 @@ def with_added(known: Sequence[LaterAsk], added: Sequence[LaterAsk]) -> tuple[La
               if again is None or not each.is_more_time or each.since < again), *added)
 
 
-def parts(later: Sequence[LaterAsk], whole: Part, reservation_id: str,
-          resource_id: int | None) -> Iterator[Part]:
+def parts(later: Sequence[LaterAsk], whole: NoticePart, reservation_id: str,
+          resource_id: int | None) -> Iterator[NoticePart]:
     """Yield the parts of an allocation that have the same notice, by copies and then by time.
 
     :param whole: all copies of the allocation.
@@ -104,8 +104,8 @@ def _longer(later: Sequence[LaterAsk]) -> list[tuple[LaterAsk, datetime.timedelt
             for each in sorted(later, key=lambda each: each.since) if each.is_more_time]
 
 
-def _in_time(longer: Sequence[tuple[LaterAsk, datetime.timedelta]], whole: Part,
-             ask: LaterAsk | None) -> Iterator[Part]:
+def _in_time(longer: Sequence[tuple[LaterAsk, datetime.timedelta]], whole: NoticePart,
+             ask: LaterAsk | None) -> Iterator[NoticePart]:
     start, notice = whole.start, None if ask is None else ask.notice
     for each, its_notice in longer:
         # Who asks for further resources until a later end asks for all their time at once.

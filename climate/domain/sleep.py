@@ -33,7 +33,7 @@ class Power:
 
 
 @dataclasses.dataclass(frozen=True)
-class Need:
+class NextAllocation:
     """When a resource is allocated next.
 
     :ivar taken_at: the next start of any allocation, such as one of maintenance; None: there is
@@ -46,7 +46,7 @@ class Need:
 
 
 @dataclasses.dataclass(frozen=True)
-class Rules:
+class SleepRules:
     """The rules of an administrator.
 
     :ivar lead: how long before it is needed a resource should be awake.
@@ -86,27 +86,27 @@ class Sleeper:
     cycles: int
     wake: datetime.timedelta
 
-    def due_at(self, rules: Rules) -> datetime.datetime | None:
+    def due_at(self, rules: SleepRules) -> datetime.datetime | None:
         """Return when it must begin to wake up; None: nobody needs it."""
         if self.needed_at is None:
             return None
         return self.needed_at - self.wake - rules.lead
 
-    def is_due(self, rules: Rules, now: datetime.datetime) -> bool:
+    def is_due(self, rules: SleepRules, now: datetime.datetime) -> bool:
         """Return whether a lease needs it so soon that it must be awake or wake up now."""
         due = self.due_at(rules)
         return due is not None and due <= now
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class SleepPlan:
     """The ids of resources, in order: those that must wake up, and those that fall asleep."""
 
     wake: tuple[int, ...]
     sleep: tuple[int, ...]
 
 
-def plan(sleepers: Sequence[Sleeper], rules: Rules, now: datetime.datetime) -> Plan:
+def plan(sleepers: Sequence[Sleeper], rules: SleepRules, now: datetime.datetime) -> SleepPlan:
     """Decide which resources wake up and which fall asleep at `now`.
 
     A resource that is needed always wakes. Further ones wake until enough spare ones of each group
@@ -117,12 +117,12 @@ def plan(sleepers: Sequence[Sleeper], rules: Rules, now: datetime.datetime) -> P
     for each in sleepers:
         groups[each.group].append(each)
         machines[each.machine].append(each)
-    return Plan(tuple(_waking(groups, machines, rules, now)), tuple(_falling(
+    return SleepPlan(tuple(_waking(groups, machines, rules, now)), tuple(_falling(
         machines.values(), _beyond_spare(groups, (AWAKE,), rules, now), rules, now)))
 
 
 def _waking(groups: Mapping[str, Sequence[Sleeper]], machines: Mapping[str, Sequence[Sleeper]],
-            rules: Rules, now: datetime.datetime) -> list[int]:
+            rules: SleepRules, now: datetime.datetime) -> list[int]:
     """Return the ids of the resources that wake up: needed ones first, then spare ones."""
     wake = []
     for name in sorted(groups):
@@ -142,13 +142,14 @@ def _waking(groups: Mapping[str, Sequence[Sleeper]], machines: Mapping[str, Sequ
     return [each.id for each in wake]
 
 
-def _joining(machine: Sequence[Sleeper], rules: Rules, now: datetime.datetime) -> list[Sleeper]:
+def _joining(machine: Sequence[Sleeper], rules: SleepRules,
+             now: datetime.datetime) -> list[Sleeper]:
     """Return the resources that become spare when their machine wakes and were not before."""
     return [each for each in machine
             if each.state in (ASLEEP, FALLING) and not each.is_due(rules, now)]
 
 
-def _beyond_spare(groups: Mapping[str, Sequence[Sleeper]], states: Sequence[str], rules: Rules,
+def _beyond_spare(groups: Mapping[str, Sequence[Sleeper]], states: Sequence[str], rules: SleepRules,
                   now: datetime.datetime) -> dict[str, int]:
     """Return by group how many idle resources in `states` exceed the spare ones; < 0: missing."""
     return {name: sum(each.state in states and each.is_free and not each.is_due(rules, now)
@@ -157,7 +158,7 @@ def _beyond_spare(groups: Mapping[str, Sequence[Sleeper]], states: Sequence[str]
             for name, group in groups.items()}
 
 
-def _falling(machines: Iterable[Sequence[Sleeper]], beyond: Mapping[str, int], rules: Rules,
+def _falling(machines: Iterable[Sequence[Sleeper]], beyond: Mapping[str, int], rules: SleepRules,
              now: datetime.datetime) -> list[int]:
     """Return the ids of the resources that fall asleep, those of one machine together."""
     able = [each for each in machines if all(may_sleep(one, rules, now) for one in each)]
@@ -179,7 +180,7 @@ def _counted(machine: Sequence[Sleeper], counts: Mapping[str, int], step: int) -
     return found
 
 
-def may_sleep(sleeper: Sleeper, rules: Rules, now: datetime.datetime) -> bool:
+def may_sleep(sleeper: Sleeper, rules: SleepRules, now: datetime.datetime) -> bool:
     """Return whether a resource may fall asleep at `now`, whatever others do."""
     due = sleeper.due_at(rules)
     return (sleeper.state == AWAKE and sleeper.is_free

@@ -21,7 +21,7 @@ _LONGEST = 10
 
 
 @dataclasses.dataclass(frozen=True)
-class Order:
+class StartOrder:
     """The order in which a method is called for the reservations of a lease.
 
     :ivar before: {reservation id: the Reservations for which the call must succeed before}.
@@ -51,28 +51,28 @@ class Order:
         return [each for each in self.before.get(reservation.id, ()) if each.id not in done]
 
 
-def any_order(reservations: Sequence[records.Reservation]) -> Order:
-    """Return the Order in which no reservation waits for another."""
-    return Order({})
+def any_order(reservations: Sequence[records.Reservation]) -> StartOrder:
+    """Return the StartOrder in which no reservation waits for another."""
+    return StartOrder({})
 
 
-def of_start(reservations: Sequence[records.Reservation]) -> Order:
-    """Return the Order in which each reservation comes after its dependencies."""
+def of_start(reservations: Sequence[records.Reservation]) -> StartOrder:
+    """Return the StartOrder in which each reservation comes after its dependencies."""
     if not any(each.depends_on for each in reservations):
-        return Order({})
+        return StartOrder({})
     known = {each.label: each for each in reservations if each.label is not None}
-    return Order({each.id: tuple(known[label] for label in each.depends_on)
+    return StartOrder({each.id: tuple(known[label] for label in each.depends_on)
                   for each in reservations if each.depends_on})
 
 
-def of_end(reservations: Sequence[records.Reservation]) -> Order:
-    """Return the Order in which each reservation comes after the ones that depend on it."""
+def of_end(reservations: Sequence[records.Reservation]) -> StartOrder:
+    """Return the StartOrder in which each reservation comes after the ones that depend on it."""
     known = {each.id: each for each in reservations}
     before = collections.defaultdict(list)
     for key, depends_on in of_start(reservations).before.items():
         for each in depends_on:
             before[each.id].append(known[key])
-    return Order(dict(before))
+    return StartOrder(dict(before))
 
 
 def levels(before: Mapping[_Key, Collection[_Key]]) -> list[list[_Key]]:

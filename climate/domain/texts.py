@@ -74,3 +74,13 @@ def stored(operator: str | None, owner: str | None, lease_id: str) -> Text | Non
     if owner is None:
         owner = f'An operator can see what happened, by the id of the lease: {lease_id}.'
     return Text(owner, operator)
+
+
+def plural(noun: str) -> str:
+    """Return the plural of the name of a pool, such as "hosts" or "addresses"."""
+    return f'{noun}es' if noun.endswith('s') else f'{noun}s'
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """Return a number and the words that agree with it: `one` for 1, otherwise `many`."""
+    return f'{count} {one if count == 1 else many}'

@@ -31,7 +31,7 @@ NAMED_RESOLUTIONS = 20
 
 
 @dataclasses.dataclass(frozen=True)
-class Query:
+class TimelineQuery:
     """A question for a timeline.
 
     :ivar criteria: JSON text of criteria; '': all resources of the pool.
@@ -55,7 +55,7 @@ class Query:
 
 
 @dataclasses.dataclass(frozen=True)
-class Lane:
+class TimelineResource:
     """A resource in a timeline.
 
     :ivar properties: {name: text} of the properties that everybody may see.
@@ -68,7 +68,7 @@ class Lane:
 
 
 @dataclasses.dataclass(frozen=True)
-class Shown:
+class ShownLease:
     """A lease in a timeline."""
 
     id: str
@@ -77,7 +77,7 @@ class Shown:
 
 
 @dataclasses.dataclass(frozen=True)
-class Waiting:
+class WaitingLease:
     """A lease that waits for resources of the pool.
 
     :ivar position: its position among the leases in the wait queue that need this pool, from 1 on;
@@ -94,7 +94,7 @@ class Waiting:
     acquire_type: str
     wanted: int
     own: bool
-    lease: Shown | None = None
+    lease: ShownLease | None = None
     reason: texts.Text | None = None
 
 
@@ -118,7 +118,7 @@ class Bar:
 
 @dataclasses.dataclass(frozen=True)
 class Timeline:
-    """The answer to a Query.
+    """The answer to a TimelineQuery.
 
     The bars are columns of equal length, because there are many. They are in the order of the
     resources and of their starts.
@@ -136,8 +136,8 @@ class Timeline:
     start: datetime.datetime
     end: datetime.datetime
     now: datetime.datetime
-    resources: tuple[Lane, ...]
-    leases: tuple[Shown, ...]
+    resources: tuple[TimelineResource, ...]
+    leases: tuple[ShownLease, ...]
     lanes: tuple[int, ...] = ()
     starts: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
@@ -145,7 +145,7 @@ class Timeline:
     statuses: tuple[int, ...] = ()
     of_leases: tuple[int, ...] = ()
     words: tuple[str, ...] = ()
-    waiting: tuple[Waiting, ...] = ()
+    waiting: tuple[WaitingLease, ...] = ()
     more_wait: bool = False
 
 

@@ -12,7 +12,7 @@ _NAMED = 10
 
 
 @dataclasses.dataclass(frozen=True)
-class Holding:
+class UsabilityFacts:
     """The states, times and project of a reservation and its lease.
 
     `state` and `task` are those of the lease, `reservation_state` that of the reservation.
@@ -63,7 +63,7 @@ class Usability:
     service_hosts: tuple[str, ...] = ()
 
 
-def judge(holding: Holding, project_id: str, now: records.Moment,
+def judge(holding: UsabilityFacts, project_id: str, now: records.Moment,
           usable_in_start: bool = False) -> Usability:
     """Return the Usability of a reservation for a project at `now`, without its hosts.
 
@@ -90,7 +90,7 @@ def not_one(lease: records.Lease, ids: Sequence[str]) -> Usability:
                      usable=False, reason=reason)
 
 
-def _why_idle(holding: Holding, now: records.Moment, usable_in_start: bool) -> str | None:
+def _why_idle(holding: UsabilityFacts, now: records.Moment, usable_in_start: bool) -> str | None:
     """Return why nobody may use the reservation at `now`, in words; None: it may be used."""
     lease = f'Lease {holding.lease_id}'
     if holding.deleted_at is not None:

@@ -44,7 +44,7 @@ class Course:
 
 
 @dataclasses.dataclass(frozen=True)
-class Share:
+class UsageShare:
     """An allocation of a resource, with the time in which the cloud held it.
 
     :ivar amount: the units of one copy, as `as_text` returns them.
@@ -67,7 +67,7 @@ class Share:
 
 
 @dataclasses.dataclass(frozen=True)
-class Refusal:
+class RefusedUsage:
     """Resources that were asked for and not given.
 
     :ivar asked: the span for which they were asked.
@@ -85,7 +85,7 @@ class Refusal:
 
 
 @dataclasses.dataclass(frozen=True)
-class Key:
+class UsageKey:
     """What seconds are counted by; a part that does not matter is None.
 
     :ivar day: the first second of the day.
@@ -180,14 +180,14 @@ def overlap(span: Span | None, start: int, end: int) -> int:
     return max(0, min(span[1], end) - max(span[0], start)) if span else 0
 
 
-def tally(shares: Iterable[Share], refusals: Iterable[Refusal], start: int, end: int,
-          by_day: bool = True) -> dict[Key, Seconds]:
-    """Return the Seconds between two seconds, by all parts of a Key.
+def tally(shares: Iterable[UsageShare], refusals: Iterable[RefusedUsage], start: int, end: int,
+          by_day: bool = True) -> dict[UsageKey, Seconds]:
+    """Return the Seconds between two seconds, by all parts of a UsageKey.
 
     :param by_day: whether to count each day alone. A share of ten years has 3,652 entries then, and
         one otherwise.
     """
-    found: dict[Key, Seconds] = {}
+    found: dict[UsageKey, Seconds] = {}
     for share in shares:
         for day, first, last in _parts(share.allocated, share.occupied, start, end, by_day):
             _add(found, _key_of(share, day, share.resource_id), Seconds(
@@ -216,17 +216,18 @@ def _parts(first_span: Span, second_span: Span | None, start: int, end: int,
         yield day, max(day, start), min(day + DAY_SECONDS, end)
 
 
-def _idle(share: Share, start: int, end: int) -> int:
+def _idle(share: UsageShare, start: int, end: int) -> int:
     """Return the idle seconds of one copy: in each hour at most the occupied ones."""
     return sum(min(idle, overlap(share.occupied, max(hour, start), min(hour + HOUR_SECONDS, end)))
                for hour, idle in share.idle if start <= hour < end)
 
 
-def _key_of(counted: Share | Refusal, day: int | None, resource_id: int, reason: str = '') -> Key:
-    return Key(day, counted.project_id, counted.user_id, counted.resource_type, counted.pool,
-               resource_id, counted.amount, reason)
+def _key_of(counted: UsageShare | RefusedUsage, day: int | None, resource_id: int,
+            reason: str = '') -> UsageKey:
+    return UsageKey(day, counted.project_id, counted.user_id, counted.resource_type, counted.pool,
+                    resource_id, counted.amount, reason)
 
 
-def _add(found: dict[Key, Seconds], key: Key, seconds: Seconds) -> None:
+def _add(found: dict[UsageKey, Seconds], key: UsageKey, seconds: Seconds) -> None:
     if seconds:
         found[key] = found[key] + seconds if key in found else seconds

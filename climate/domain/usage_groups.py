@@ -20,7 +20,7 @@ PROPERTY = 'property:'
 
 
 @dataclasses.dataclass(frozen=True)
-class Query:
+class UsageQuery:
     """A question for usage: the days from `start` up to `end`, and the groups.
 
     :ivar start: the beginning of a day (UTC), as is `end`.
@@ -37,7 +37,7 @@ class Query:
 
 
 @dataclasses.dataclass(frozen=True)
-class Group:
+class UsageGroup:
     """The usage of one group.
 
     :ivar keys: {word of the query: value}; a value that is not known is None.
@@ -53,8 +53,8 @@ class Group:
 
 
 @dataclasses.dataclass(frozen=True)
-class Report:
-    """The answer to a Query: its groups in order, and the total of all of them.
+class UsageReport:
+    """The answer to a UsageQuery: its groups in order, and the total of all of them.
 
     :ivar counted_to: up to this moment occupied and idle are counted; later they are not known.
     """
@@ -63,12 +63,12 @@ class Report:
     end: Moment
     counted_to: Moment
     group_by: tuple[str, ...]
-    groups: tuple[Group, ...]
-    total: Group
+    groups: tuple[UsageGroup, ...]
+    total: UsageGroup
 
 
-def grouped(counted: Iterable[tuple[figures.Key, figures.Seconds]], group_by: Sequence[str],
-            properties: Mapping[int, Mapping[str, str]] | None = None) -> list[Group]:
+def grouped(counted: Iterable[tuple[figures.UsageKey, figures.Seconds]], group_by: Sequence[str],
+            properties: Mapping[int, Mapping[str, str]] | None = None) -> list[UsageGroup]:
     """Return the Groups of what was counted, sorted by their keys.
 
     :param properties: {resource id: {name: text}}, for groups by properties.
@@ -87,12 +87,12 @@ class _Sum:
         self._by_amount: dict[str, figures.Seconds] = {}
         self._reasons: dict[str, int] = {}
 
-    def add(self, key: figures.Key, seconds: figures.Seconds) -> None:
+    def add(self, key: figures.UsageKey, seconds: figures.Seconds) -> None:
         self._by_amount[key.amount] = self._by_amount.get(key.amount, figures.Seconds()) + seconds
         if key.reason:
             self._reasons[key.reason] = self._reasons.get(key.reason, 0) + seconds.refused
 
-    def group(self, keys: Mapping[str, str | None]) -> Group:
+    def group(self, keys: Mapping[str, str | None]) -> UsageGroup:
         units: dict[str, dict[str, int]] = {}
         total = figures.Seconds()
         for amount, seconds in self._by_amount.items():
@@ -101,11 +101,11 @@ class _Sum:
                 of_class = units.setdefault(name, dict.fromkeys(figures.FIGURES, 0))
                 for figure in figures.FIGURES:
                     of_class[figure] += count * getattr(seconds, figure)
-        return Group(keys, dataclasses.asdict(total), dict(sorted(units.items())),
+        return UsageGroup(keys, dataclasses.asdict(total), dict(sorted(units.items())),
                      dict(sorted(self._reasons.items())))
 
 
-def _group(key: figures.Key, group_by: Sequence[str],
+def _group(key: figures.UsageKey, group_by: Sequence[str],
            properties: Mapping[int, Mapping[str, str]]) -> tuple[str | None, ...]:
     values: list[str | None] = []
     for word in group_by:

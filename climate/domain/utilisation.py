@@ -27,7 +27,7 @@ _Weighted = tuple[int, int, int]
 
 
 @dataclasses.dataclass(frozen=True)
-class Query:
+class UtilisationQuery:
     """A question for the utilisation between two full hours, in steps of full hours.
 
     :ivar pool: None: all pools.
@@ -71,8 +71,8 @@ class PoolStep:
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
-    """The answer to a Query: the steps of each pool, in order.
+class UtilisationAnswer:
+    """The answer to a UtilisationQuery: the steps of each pool, in order.
 
     :ivar counted_to: up to this moment occupied is counted; later it is not known.
     """
@@ -84,7 +84,7 @@ class Answer:
     steps: tuple[PoolStep, ...]
 
 
-def by_hour(enrolments: Iterable[Enrolment], shares: Iterable[usage.Share], start: int,
+def by_hour(enrolments: Iterable[Enrolment], shares: Iterable[usage.UsageShare], start: int,
             end: int) -> list[PoolStep]:
     """Return the PoolSteps of all hours between two full hours, by pool and hour.
 
@@ -130,7 +130,7 @@ class _Pool:
                 self._of_resources[kind, enrolment.resource_id].append(
                     (max(begin, first), min(until, last)))
 
-    def share(self, share: usage.Share) -> None:
+    def share(self, share: usage.UsageShare) -> None:
         self._use(ALLOCATED, share.resource_id, share.allocated, share.amount, share.copies)
         if share.occupied:
             self._use(OCCUPIED, share.resource_id, share.occupied, share.amount, share.copies)

@@ -6,6 +6,8 @@ A value is a number, a truth value or text. Text that looks like a number is a n
 """
 from collections.abc import Callable
 from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
 import decimal
 import json
 import math
@@ -110,6 +112,20 @@ def shown(part: object) -> str:
     text = json.dumps(_abridged(part, 3), ensure_ascii=False)
     text = text if len(text) <= 100 else f'{text[:99]}…'
     return text.encode('utf-8', 'replace').decode()
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield each text, and each number as text, of a JSON value."""
+    # A list instead of recursion, because users decide how deep the value is.
+    left = [value]
+    while left:
+        found = left.pop()
+        if isinstance(found, Mapping):
+            left.extend(found.values())
+        elif isinstance(found, list | tuple):
+            left.extend(found)
+        elif found is not None and not isinstance(found, bool):
+            yield str(found)
 
 
 def _abridged(part: object, depth: int) -> object:

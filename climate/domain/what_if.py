@@ -39,7 +39,7 @@ class Outage:
 
 
 @dataclasses.dataclass(frozen=True)
-class Question:
+class WhatIfQuestion:
     """What would become of the leases of a pool if it, or the demand, changed?
 
     :ivar start: the beginning of the time looked at; `end` is its end.
@@ -93,8 +93,8 @@ class Step:
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
-    """The answer to a Question.
+class WhatIfAnswer:
+    """The answer to a WhatIfQuestion.
 
     :ivar leases: how many leases use the pool during the time.
     :ivar counts: {kind: {outcome: number of leases}}.

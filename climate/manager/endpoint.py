@@ -165,17 +165,18 @@ class Endpoint:
         self._offers.delete(context, offer_id)
 
     def create_subscription(self, context, request):
-        return self._subscriptions.create(context, wire.unpack(subscribed.Request, request))
+        request = wire.unpack(subscribed.SubscriptionRequest, request)
+        return self._subscriptions.create(context, request)
 
     def get_subscription(self, context, subscription_id):
         return self._subscriptions.get(subscription_id)
 
     def list_subscriptions(self, context, query):
-        return self._subscriptions.find(wire.unpack(subscribed.Query, query))
+        return self._subscriptions.find(wire.unpack(subscribed.SubscriptionQuery, query))
 
     def update_subscription(self, context, subscription_id, changes):
         return self._subscriptions.update(subscription_id,
-                                          wire.unpack(subscribed.Changes, changes))
+                                          wire.unpack(subscribed.SubscriptionChanges, changes))
 
     def delete_subscription(self, context, subscription_id):
         self._subscriptions.delete(subscription_id)
@@ -191,7 +192,7 @@ class Endpoint:
         return self._subscriptions.calendar(secret_hash)
 
     def find_availability(self, context, query):
-        query = wire.unpack(availability.Query, query)
+        query = wire.unpack(availability.AvailabilityQuery, query)
         return self._finder.find(context, query)
 
     def pool_calendar(self, context, pool, start, end, limit):
@@ -199,13 +200,14 @@ class Endpoint:
         return self._calendar.find(pool, start, end, limit)
 
     def what_if(self, context, question):
-        return self._what_if.answer(wire.unpack(what_ifs.Question, question))
+        return self._what_if.answer(wire.unpack(what_ifs.WhatIfQuestion, question))
 
     def forecast(self, context, query):
-        return self._forecasts.find(wire.unpack(forecast_records.Query, query))
+        return self._forecasts.find(wire.unpack(forecast_records.ForecastQuery, query))
 
     def create_maintenance(self, context, request):
-        return self._maintenances.create(context, wire.unpack(maintenance.Request, request))
+        request = wire.unpack(maintenance.MaintenanceRequest, request)
+        return self._maintenances.create(context, request)
 
     def list_maintenances(self, context, marker=None, limit=None, most_bytes=None):
         return self._maintenances.find(marker, limit, most_bytes)
@@ -217,16 +219,17 @@ class Endpoint:
         self._maintenances.delete(maintenance_id)
 
     def report_usage(self, context, query):
-        return reports.usage(self._core, wire.unpack(usage_groups.Query, query))
+        return reports.usage(self._core, wire.unpack(usage_groups.UsageQuery, query))
 
     def report_utilisation(self, context, query):
-        return reports.pool_utilisation(self._core, wire.unpack(utilisation.Query, query))
+        query = wire.unpack(utilisation.UtilisationQuery, query)
+        return reports.pool_utilisation(self._core, query)
 
     def report_energy(self, context, query):
-        return energy_reports.energy_report(self._core, wire.unpack(energy.Query, query))
+        return energy_reports.energy_report(self._core, wire.unpack(energy.EnergyQuery, query))
 
     def get_timeline(self, context, query):
-        return self._timelines.find(wire.unpack(timelines.Query, query))
+        return self._timelines.find(wire.unpack(timelines.TimelineQuery, query))
 
     def create_price_book(self, context, valid_from, document):
         return self._books.create(context, wire.moment(valid_from), document)

@@ -11,8 +11,8 @@ from prometheus_client import core as prometheus
 from climate import errors
 from climate import version
 from climate.cloud import call_guard
+from climate.db import bills
 from climate.db import deliveries
-from climate.db import failed_bills
 from climate.db import health as stored
 from climate.db import idle_leases
 from climate.db import leases
@@ -92,7 +92,7 @@ class Collector:
             by_state = leases.counts(connection)
             idle = idle_leases.count(connection)
             sick = stored.counts(connection)
-            unbilled = failed_bills.count(connection)
+            unbilled = bills.count_failed(connection)
             late = list(backlog.families(self._core, connection, now))
         yield counters.gauge('climate_leases', 'Leases that are not deleted, by state', ['state'],
                              {state: by_state.get(state, 0) for state in lifecycle.STATES})

@@ -2,7 +2,7 @@
 """Ownership of a claimed event: how long this manager may act, and the check in a transaction."""
 from climate.db import lease_claims
 from climate.db import leases
-from climate.domain import agenda
+from climate.domain import due_events
 
 # The share of a claim's time in which this manager may begin something new without prolonging the
 # claim. The rest is reserved for a running cloud call and for clocks that differ.
@@ -74,6 +74,6 @@ def current(connection, lease):
     """
     refuse_overtaken(connection, lease)
     locked = leases.get(connection, lease.id)
-    if agenda.deletion_ordered(locked):
+    if due_events.deletion_ordered(locked):
         raise Withdrawn()
     return locked

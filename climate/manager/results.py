@@ -31,7 +31,7 @@ class Outcome:
     :ivar warnings: {reservation id: {key: texts.Text}}, for the history and reason of the lease.
     :ivar missing_resources: ids of reservations that started with less than requested; None if
         unknown.
-    :ivar taken: the ``domain.idle.Taking`` that was reclaimed from an idle lease, or None.
+    :ivar taken: the ``domain.idle.Reclamation`` that was reclaimed from an idle lease, or None.
     :ivar in_vain: ids of reservations that are over because their target never appeared.
     """
 
@@ -49,7 +49,7 @@ class Outcome:
     warnings: dict = dataclasses.field(default_factory=dict)
     released: dict = dataclasses.field(default_factory=dict)
     missing_resources: frozenset | None = None
-    taken: idle.Taking | None = None
+    taken: idle.Reclamation | None = None
 
     def without(self, ids):
         """Return this outcome without the reservations `ids`, which are tried again later."""

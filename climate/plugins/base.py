@@ -11,10 +11,10 @@ from typing import ClassVar
 from oslo_config import cfg
 
 from climate import errors
-from climate.domain import leaves
 from climate.domain import records
 from climate.domain import requirement
 from climate.domain import selection
+from climate.domain import values
 from climate.plugins import audited
 from climate.plugins import cloud as clouds
 from climate.plugins import early
@@ -318,7 +318,7 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
         :param secrets: the secret fields of a request, {name: value}; None where it has none.
         """
-        return leaves.of(secrets)
+        return values.texts_in(secrets)
 
     def needs_owner(self, request: Request) -> tuple[str, str] | None:
         """Return the field of a resolved request that Climate can serve only as the owner. Pure.

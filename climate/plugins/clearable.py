@@ -96,7 +96,7 @@ class Destinations:
     :ivar free: {host name: {resource class: free units}} of the hosts that may take servers.
     """
 
-    servers: Mapping[str, choice.Server]
+    servers: Mapping[str, choice.MovableServer]
     unknown: Mapping[str, str]
     free: Mapping[str, Mapping[str, int]]
 

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from climate.domain import records
-from climate.domain import use
+from climate.domain import use_sampling
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Part:
     copies: int
 
     @property
-    def key(self) -> use.Key:
+    def key(self) -> use_sampling.Key:
         """Return the key of its samples."""
         return self.reservation.id, (
-            use.NO_RESOURCE if self.resource is None else self.resource.id)
+            use_sampling.NO_RESOURCE if self.resource is None else self.resource.id)
 
 
 class Measured:
@@ -38,7 +38,7 @@ class Measured:
     #: True if `use` tells something.
     measures_use = False
 
-    def use(self, cloud: Any, parts: list[Part]) -> dict[use.Key, use.Use]:
+    def use(self, cloud: Any, parts: list[Part]) -> dict[use_sampling.Key, use_sampling.Use]:
         """Return {key of a Part: its Use} at this moment. Reads only.
 
         It lists whole collections instead of asking for each reservation: each call is made once

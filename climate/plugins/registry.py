@@ -30,7 +30,8 @@ def load(names):
     :raises Unusable: a plugin is missing, broken, or there twice.
     """
     def missing(absent):
-        raise Unusable(f'[DEFAULT] plugins: not installed: {", ".join(sorted(absent))}.')
+        raise Unusable(f'[DEFAULT] plugins: not installed: {", ".join(sorted(absent))}. Separate '
+                       'names with commas.')
 
     def broken(_manager, entry_point, error):
         raise Unusable(f'[DEFAULT] plugins: {entry_point.name} does not load: {error}')
@@ -39,7 +40,7 @@ def load(names):
         raise Unusable('[DEFAULT] plugins is empty. Name the types of resources that can be '
                        'leased, such as physical:host.')
     if len(set(names)) != len(names):
-        raise Unusable('[DEFAULT] plugins: a name stands there twice.')
+        raise Unusable('[DEFAULT] plugins: a name is there twice: remove one.')
     found = named.NamedExtensionManager(
         NAMESPACE, list(names), on_missing_entrypoints_callback=missing,
         on_load_failure_callback=broken)

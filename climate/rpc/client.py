@@ -14,7 +14,9 @@ from climate.domain import audit
 from climate.domain import availability
 from climate.domain import energy
 from climate.domain import forecast
+from climate.domain import heartbeat
 from climate.domain import maintenance
+from climate.domain import notifications
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import subscriptions
@@ -143,22 +145,25 @@ class ManagerClient:
         """Release an offer."""
 
     def create_subscription(self, context: context.RequestContext,
-                            request: subscriptions.Request) -> subscriptions.Subscription:
+                            request: subscriptions.SubscriptionRequest
+                            ) -> subscriptions.Subscription:
         """Create a subscription of the caller; return the Subscription."""
 
     def get_subscription(self, context: context.RequestContext,
                          subscription_id: str) -> subscriptions.Subscription:
         """Return a Subscription of any user."""
 
-    def list_subscriptions(self, context: context.RequestContext, query: subscriptions.Query
+    def list_subscriptions(self, context: context.RequestContext,
+                           query: subscriptions.SubscriptionQuery
                            ) -> list[subscriptions.Subscription]:
-        """Return the Subscriptions that a Query selects, the oldest first.
+        """Return the Subscriptions that a SubscriptionQuery selects, the oldest first.
 
         If the bytes of the query end the list, its last item is None.
         """
 
     def update_subscription(self, context: context.RequestContext, subscription_id: str,
-                            changes: subscriptions.Changes) -> subscriptions.Subscription:
+                            changes: subscriptions.SubscriptionChanges
+                            ) -> subscriptions.Subscription:
         """Change a subscription; return the Subscription."""
 
     def delete_subscription(self, context: context.RequestContext, subscription_id: str) -> None:
@@ -170,19 +175,19 @@ class ManagerClient:
 
     def subscription_log(self, context: context.RequestContext, subscription_id: str,
                          marker: int | None = None, limit: int | None = None,
-                         most_bytes: int | None = None) -> list[subscriptions.Delivery]:
+                         most_bytes: int | None = None) -> list[notifications.Delivery]:
         """Return the Deliveries of a subscription, the newest first.
 
         If the bytes end the list, its last item is None.
         """
 
     def get_calendar(self, context: context.RequestContext,
-                     secret_hash: str) -> subscriptions.Calendar:
+                     secret_hash: str) -> subscriptions.LeaseCalendar:
         """Return the Calendar whose address has the secret with that SHA-256."""
 
     def find_availability(self, context: context.RequestContext,
-                          query: availability.Query) -> availability.Answer:
-        """Return the ``availability.Answer`` to an ``availability.Query``."""
+                          query: availability.AvailabilityQuery) -> availability.AvailabilityAnswer:
+        """Return the ``AvailabilityAnswer`` to an ``availability.AvailabilityQuery``."""
 
     def pool_calendar(self, context: context.RequestContext, pool: str,
                       start: records.Moment | None, end: records.Moment | None,
@@ -194,15 +199,15 @@ class ManagerClient:
         """
 
     def what_if(self, context: context.RequestContext,
-                question: what_if.Question) -> what_if.Answer:
-        """Return the ``what_if.Answer`` to a ``what_if.Question``."""
+                question: what_if.WhatIfQuestion) -> what_if.WhatIfAnswer:
+        """Return the ``what_if.WhatIfAnswer`` to a ``what_if.WhatIfQuestion``."""
 
     def forecast(self, context: context.RequestContext,
-                 query: forecast.Query) -> forecast.Answer:
-        """Return the ``forecast.Answer`` to a ``forecast.Query``."""
+                 query: forecast.ForecastQuery) -> forecast.ForecastAnswer:
+        """Return the ``forecast.ForecastAnswer`` to a ``forecast.ForecastQuery``."""
 
     def create_maintenance(self, context: context.RequestContext,
-                           request: maintenance.Request) -> maintenance.Maintenance:
+                           request: maintenance.MaintenanceRequest) -> maintenance.Maintenance:
         """Plan a maintenance, or preview it; return it with the leases that it affects."""
 
     def list_maintenances(self, context: context.RequestContext, marker: str | None = None,
@@ -223,20 +228,20 @@ class ManagerClient:
         """Delete a maintenance."""
 
     def report_usage(self, context: context.RequestContext,
-                     query: usage_groups.Query) -> usage_groups.Report:
-        """Return the ``usage_groups.Report`` that answers a ``usage_groups.Query``."""
+                     query: usage_groups.UsageQuery) -> usage_groups.UsageReport:
+        """Return the ``usage_groups.UsageReport`` that answers a ``usage_groups.UsageQuery``."""
 
     def report_utilisation(self, context: context.RequestContext,
-                           query: utilisation.Query) -> utilisation.Answer:
-        """Return the ``utilisation.Answer`` to a ``utilisation.Query``."""
+                           query: utilisation.UtilisationQuery) -> utilisation.UtilisationAnswer:
+        """Return the ``utilisation.UtilisationAnswer`` to a ``utilisation.UtilisationQuery``."""
 
     def report_energy(self, context: context.RequestContext,
-                      query: energy.Query) -> energy.Answer:
-        """Return the ``energy.Answer`` to an ``energy.Query``."""
+                      query: energy.EnergyQuery) -> energy.EnergyAnswer:
+        """Return the ``energy.EnergyAnswer`` to an ``energy.EnergyQuery``."""
 
     def get_timeline(self, context: context.RequestContext,
-                     query: timeline.Query) -> timeline.Timeline:
-        """Return the ``timeline.Timeline`` that answers a ``timeline.Query``."""
+                     query: timeline.TimelineQuery) -> timeline.Timeline:
+        """Return the ``timeline.Timeline`` that answers a ``timeline.TimelineQuery``."""
 
     def create_price_book(self, context: context.RequestContext, valid_from: records.Moment | None,
                           document: Mapping[str, Any]) -> prices.StoredBook:
@@ -263,7 +268,7 @@ class ManagerClient:
     def get_audit(self, context: context.RequestContext) -> audit.Result | None:
         """Return the ``audit.Result`` of the newest audit of the managers; None: there is none."""
 
-    def list_services(self, context: context.RequestContext) -> list[records.Service]:
+    def list_services(self, context: context.RequestContext) -> list[heartbeat.Service]:
         """Return the Services by their ids."""
 
     def create_resource(self, context: context.RequestContext, pool: str, name: str,

@@ -9,26 +9,8 @@ import types
 import typing
 from typing import Any
 
-from climate.domain import audit
-from climate.domain import availability
-from climate.domain import energy
-from climate.domain import forecast
-from climate.domain import health
-from climate.domain import maintenance
-from climate.domain import prices
-from climate.domain import records
-from climate.domain import subscriptions
-from climate.domain import texts
-from climate.domain import timeline
-from climate.domain import usability
-from climate.domain import usage_groups
-from climate.domain import utilisation
-from climate.domain import what_if
-
-# The modules of records.
-_MODULES = tuple(module.__name__ for module in (
-    records, audit, availability, energy, forecast, health, maintenance, prices, subscriptions,
-    texts, timeline, usability, usage_groups, utilisation, what_if))
+# The package of the modules of records.
+_RECORDS = 'climate.domain.'
 
 _Record = typing.TypeVar('_Record')
 _Reader = Callable[[Any], Any]
@@ -110,7 +92,7 @@ def _reader(hint: Any) -> _Reader:
         return lambda value: None if value is None else inner(value)
     if hint is datetime.datetime:
         return datetime.datetime.fromisoformat
-    if dataclasses.is_dataclass(hint) and hint.__module__ in _MODULES:
+    if dataclasses.is_dataclass(hint) and hint.__module__.startswith(_RECORDS):
         return functools.partial(unpack, typing.cast(type, hint))
     if typing.get_origin(hint) is Mapping:
         item = _reader(typing.get_args(hint)[1])

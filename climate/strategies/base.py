@@ -25,6 +25,6 @@ class Strategy(abc.ABC):
         The costs of the hosts of a plan are added number by number, and the sums are compared as
         tuples: the plan with the least sum wins.
 
-        :param host: a ``climate.domain.clearing.choice.Host``; each of its servers has its
+        :param host: a ``climate.domain.clearing.choice.ClearableHost``; each of its servers has its
             resources, whether it is running, and its memory.
         """

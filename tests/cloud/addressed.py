@@ -58,7 +58,7 @@ class Addresses:
         return self.scene.wait(made['id'], 'active', 120) if active else made
 
     def resize(self, lease, amount):
-        """Change the amount of a lease, and wait until it has so many floating IPs."""
+        """Change the amount of a lease, and wait until it has that number of floating IPs."""
         self.scene.climate().leases.update(lease['id'], reservations=[
             {'id': lease['reservations'][0]['id'], 'amount': amount}])
         scenes.until(lambda: len(self.shown(lease)) == amount, f'{amount} floating IPs', 120)
@@ -70,7 +70,7 @@ class Addresses:
         return self.scene.wait(lease['id'], 'terminated', seconds)
 
     def there(self):
-        """{last number: floating IP} of the leased addresses, whoever has them."""
+        """{last number: floating IP} of the leased addresses of all projects."""
         found = {int(each.floating_ip_address.removeprefix(PREFIX)): each
                  for each in self.admin.ips()}
         return {number: each for number, each in found.items() if number in self.numbers}

@@ -120,7 +120,7 @@ class Leased:
                 if each.flavor.original_name == flavor]
 
     def left(self):
-        """What Nova and Placement have of the reservation, beside its servers."""
+        """Return the objects of the reservation in Nova and Placement, besides its servers."""
         admin = self.scene.people['admin']
         classes = admin.session.get('/resource_classes', microversion='1.2', endpoint_filter={
             'service_type': 'placement'}).json()['resource_classes']

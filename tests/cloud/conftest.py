@@ -34,7 +34,7 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_collection_modifyitems(items):
-    """Let the tests call what openstacksdk deprecates: they run with one pinned version of it."""
+    """Allow deprecated calls of openstacksdk: the tests run with one pinned version of it."""
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.filterwarnings('ignore::DeprecationWarning'))
@@ -117,7 +117,7 @@ def people(admin, demo, alt):
 
 @pytest.fixture(scope='session')
 def climate(cloud, people):
-    """Climate, started anew from this checkout, without old leases and with all hosts enrolled."""
+    """Climate, restarted from this checkout, without old leases and with all hosts enrolled."""
     old = scenes.Scene(cloud, people)
     scenes.tool(cloud, 'climate-down')
     try:
@@ -143,7 +143,7 @@ def climate(cloud, people):
 
 @pytest.fixture
 def kinds():
-    """What a test must leave as it found it; a module of another type has a fixture of its own."""
+    """The kinds of objects that a test must not leave; modules of other types override this."""
     return leaks.COMPUTE
 
 
@@ -155,7 +155,7 @@ def scene(cloud, people, climate, kinds):
     yield made
     made.clean()
     with contextlib.suppress(AssertionError):
-        scenes.until(lambda: made.state() == before, 'everything to be given back', 15, 0.3)
+        scenes.until(lambda: made.state() == before, 'everything to be released', 15, 0.3)
     assert made.state() == before
 
 

@@ -36,7 +36,7 @@ class Feature:
         raise NotImplementedError
 
     def holds(self):
-        """Assert that it has what it promises."""
+        """Assert that the feature is there."""
         raise NotImplementedError
 
     def end(self):

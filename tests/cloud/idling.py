@@ -10,7 +10,7 @@ from climate.db import leases
 from climate.db import use_samples
 from climate.domain import event_kinds
 from climate.domain import lease_events
-from climate.domain import use
+from climate.domain import use_sampling
 from climate.manager.idle import rules
 from tools.cloud import configure
 
@@ -21,7 +21,7 @@ def database():
 
 
 def call(found, lease_id):
-    """Let the samples of a lease say that nothing ran for a day; its reclaim is due now.
+    """Write samples of a lease without use for a day; its reclaim is due now.
 
     :param found: the Database.
     """
@@ -30,8 +30,8 @@ def call(found, lease_id):
         lease = leases.lock(connection, lease_id)
         for back in range(-2, 26):
             use_samples.add(
-                connection, use.hour_of(now) - datetime.timedelta(hours=back),
-                dict.fromkeys(rules.sample_keys(lease), use.Sample(3600, 3600, 0)))
+                connection, use_sampling.hour_of(now) - datetime.timedelta(hours=back),
+                dict.fromkeys(rules.sample_keys(lease), use_sampling.Sample(3600, 3600, 0)))
         leases.change(connection, lease, now, idle_since=builders.NOON, reclaim_at=now)
         events.change(connection, lease_id, lease_events.reclaimed(lease, now), now)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the cloud holds: a test that leaves something there makes two snapshots differ.
+"""Snapshots of the objects in the cloud; two differ if a test left an object behind.
 
-A snapshot is {kind: {id: what it is}}, as an administrator sees it.
+A snapshot is {kind: {id: description}}, as an administrator sees it.
 """
 import concurrent.futures
 import contextlib
@@ -161,7 +161,7 @@ ALL = (*COMPUTE, *NETWORK, *VOLUME, *STACK, *CLUSTER)
 
 
 def snapshot(admin, kinds=ALL, projects=None):
-    """What the cloud has of these kinds: {kind: {id: what it is}}.
+    """Return the objects of these kinds in the cloud: {kind: {id: description}}.
 
     :param admin: an administrator's connection of openstacksdk.
     :param projects: ids of the only projects that count, because others work in the cloud

@@ -60,7 +60,7 @@ class Leased:
         return self.lease('terminated')
 
     def marks(self):
-        """What Climate has written on the server."""
+        """Return the metadata that Climate wrote on the server."""
         return {key: text for key, text in self.look().metadata.items()
                 if key.startswith('climate:')}
 

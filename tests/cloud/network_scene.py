@@ -9,7 +9,7 @@ FIRST, LAST = 3000, 3009
 
 
 class Neutron:
-    """What Neutron has on the segments of these tests.
+    """The networks on the segments of these tests.
 
     :ivar admin: an administrator's connection; it sees everything.
     :ivar demo: the owner's connection.
@@ -21,7 +21,7 @@ class Neutron:
         self.demo = demo
 
     def enrol(self, count=1):
-        """Enrol so many segments for the test; return their names."""
+        """Enrol that number of segments for the test; return their names."""
         pool = self.scene.climate('admin').pool('segment')
         last = FIRST + count - 1
         made = pool.create_range(f'{PHYSICAL}:vlan:{FIRST}-{last}')
@@ -48,7 +48,7 @@ class Neutron:
                 if each.device_owner.startswith('network:router_interface')]
 
     def nothing(self):
-        """There is no network on these segments, and no router of the owner."""
+        """Return whether the segments have no network, and the owner no router."""
         return not self.networks() and not self.routers()
 
     def public(self):

@@ -53,7 +53,7 @@ def bmcs(cloud, folder, names):
 
 @contextlib.contextmanager
 def sleeping(cloud, path, awake, wake_minutes=1):
-    """Let the manager put to sleep what nobody needs; at the end of the block all is awake.
+    """Put unused machines to sleep in the block; at its end all are awake.
 
     :param path: the file that names the BMCs.
     :param awake: callable that says whether all is awake.

@@ -25,7 +25,7 @@ UTC = datetime.UTC
 
 
 def until(look, what, seconds=30, pause=0.1):
-    """What `look` returns as soon as that is true.
+    """Return the result of `look` as soon as it is true.
 
     :raises AssertionError: it was not within `seconds`.
     """
@@ -34,28 +34,28 @@ def until(look, what, seconds=30, pause=0.1):
         found = look()
         if found:
             return found
-        assert time.monotonic() < deadline, f'waited {seconds} s in vain for {what}'
+        assert time.monotonic() < deadline, f'waited {seconds} s for {what} without success'
         time.sleep(pause)
 
 
 def in_seconds(seconds):
-    """The moment so many seconds from now, as the wire has it."""
+    """Return the moment `seconds` from now, in the format of the API."""
     return (datetime.datetime.now(UTC) + datetime.timedelta(seconds=seconds)).isoformat()
 
 
 def seconds_since(text):
-    """How long ago a moment of the wire was."""
+    """Return the seconds since a moment in the format of the API."""
     return (datetime.datetime.now(UTC) - datetime.datetime.fromisoformat(text)).total_seconds()
 
 
 def days_between(start, end):
-    """How many days lie between two moments of the wire."""
+    """Return the days between two moments in the format of the API."""
     start, end = (datetime.datetime.fromisoformat(text) for text in (start, end))
     return (end - start) / datetime.timedelta(days=1)
 
 
 def run(settings, *words, code=0, seconds=120, **variables):
-    """The output of a command; it must end with that code, within so many seconds.
+    """Return the output of a command; it must end with that code, within `seconds`.
 
     :param variables: more of the environment.
     :returns: (stdout, stderr).
@@ -148,7 +148,7 @@ class Scene:
         return self.wait(made['id'], 'active') if active else made
 
     def wait(self, lease_id, status, seconds=60):
-        """The lease, with that status; looked at by an admin, closely."""
+        """Return the lease with that status, read often by an admin."""
         leases = self.climate('admin').leases
 
         def look():
@@ -237,7 +237,7 @@ class Scene:
         return found
 
     def clean(self):
-        """Give back all that was made through this scene."""
+        """Delete all objects of this scene."""
         for server_id in self._servers:
             self.people['admin'].compute.delete_server(server_id, ignore_missing=True)
         for server_id in self._servers:

@@ -2,7 +2,7 @@
 """The volumes of a test on the real cloud: what leases make, and what users have anyway."""
 import scene as scenes
 
-#: The back end that only leases use, its room, and the ordinary one with its public type.
+#: The back end that only leases use, its capacity, and the ordinary one with its public type.
 LEASED, ROOM_GB, ORDINARY = 'cinder1@lease#lease', 200, 'fake'
 TYPE_PREFIX = 'reservation:'
 _STILL = ('available', 'in-use', 'error')
@@ -34,7 +34,7 @@ class Storage:
         return self.scene.wait(lease['id'], 'active')
 
     def _room(self, lease):
-        """The room that the types of a lease have, by their quotas."""
+        """Return the gigabytes that the types of a lease have by their quotas."""
         mark = f'gigabytes_{TYPE_PREFIX}{lease["reservations"][0]["id"]}:'
         found = self.admin.get(f'/os-quota-sets/{self.project_id}').json()['quota_set']
         return sum(most for name, most in found.items() if name.startswith(mark))

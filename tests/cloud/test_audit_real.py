@@ -40,7 +40,7 @@ def trust(scene, admin, demo):
 
 @pytest.fixture
 def room(scene):
-    """A running lease of room for two instances; returns the id of its reservation."""
+    """The id of the reservation of a running lease for two instances."""
     return lease_of_room(scene)['reservations'][0]['id']
 
 
@@ -52,7 +52,7 @@ def ended(scene):
 
 @pytest.fixture
 def ended_room(scene):
-    """The id of a reservation of room for instances that is over."""
+    """The id of a reservation of instances that is over."""
     return ended_reservation(scene, lease_of_room(scene))
 
 
@@ -66,7 +66,7 @@ def test_a_cloud_with_running_leases_agrees_with_the_database(scene, audit, room
     assert scene.state() == before
 
 
-def test_what_a_lease_left_behind_is_removed_and_its_hosts_are_in_the_freepool(
+def test_the_remains_of_a_lease_are_removed_and_its_hosts_are_in_the_freepool(
         scene, admin, audit, ended, ended_room, cloud):
     host = cloud.compute_hosts[0]
     freepool = scene.aggregate('freepool')
@@ -96,7 +96,8 @@ def test_what_a_lease_left_behind_is_removed_and_its_hosts_are_in_the_freepool(
     audit()
 
 
-def test_what_a_lease_that_runs_lacks_is_added_beneath_its_server(scene, admin, audit, room, cloud):
+def test_a_missing_part_of_a_running_lease_is_added_beneath_its_server(
+        scene, admin, audit, room, cloud):
     lease = scene.lease()
     reservation = lease['reservations'][0]['id']
     server = scene.boot('demo', reservation)

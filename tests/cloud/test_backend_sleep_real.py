@@ -66,7 +66,7 @@ def power(scene, napping):
 
 
 def _service(admin):
-    """What Cinder says of the service of the back end."""
+    """Return the service of the back end as Cinder shows it."""
     [found] = [each for each in admin.block_storage.get('/os-services').json()['services']
                if each['host'] == f'{MACHINE}@{MACHINE}']
     return found

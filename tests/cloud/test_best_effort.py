@@ -49,7 +49,7 @@ class Lent:
         return stopped
 
     def refuse_harm(self, stopped=frozenset()):
-        """Nothing, where all six run but those that were stopped before, on open hosts."""
+        """Assert that all six servers run on open hosts, except those that were stopped before."""
         assert {key: each.status for key, each in self.seen().items()} == {
             key: 'SHUTOFF' if key in stopped else 'ACTIVE' for key in self.servers}
         assert self.disabled() == {}
@@ -168,7 +168,7 @@ def test_a_pinned_server_keeps_its_host_and_too_many_move_nothing(scene, lent, b
     before = {key: each.compute_host for key, each in lent.seen().items()}
     refused = best_effort(3)
     assert refused.status_code == 409
-    # Whose servers are in the way, and why, is told to administrators only.
+    # Only administrators read which servers block the lease, and why.
     assert 'Only 2 of 3 hosts can be allocated' in refused.json()['error_message']
     assert server_id not in refused.text
     lent.refuse_harm()
@@ -223,9 +223,9 @@ def slowly(cloud, tmp_path):
     scenes.tool(cloud, 'restart', 'nova')
 
 
-def test_when_time_is_over_services_are_enabled_and_every_server_runs(
+def test_services_are_enabled_and_every_server_runs_when_time_is_over(
         scene, lent, best_effort, slowly):
-    # Nova is started anew, and not there at once.
+    # Nova restarts and does not answer at once.
     scenes.until(lambda: _is_up(scene, lent), 'Nova to be back', 90, 1)
     answer = best_effort(2, seconds=20)
     assert answer.status_code == 202, answer.text

@@ -52,13 +52,13 @@ class Commands:
             OS_PROJECT_NAME=person)
 
     def read(self, *words, person='admin'):
-        """What it prints, read as JSON; sentences before that are skipped."""
+        """Return its output, read as JSON without the sentences before."""
         said, _warnings = self(*words, '-f', 'json', person=person)
         begins = min(said.find(each) for each in '[{' if each in said)
         return json.loads(said[begins:])
 
     def refused(self, *words, person='admin'):
-        """What it says when it fails, as it must."""
+        """Return its output; the command must fail."""
         return ''.join(self(*words, person=person, code=1))
 
 
@@ -105,7 +105,7 @@ def test_hosts_are_withdrawn_enrolled_described_and_listed(blazar, cloud):
     assert [each['hypervisor_hostname'] for each in listed] == cloud.compute_hosts
 
 
-def test_what_is_wrong_with_a_host_is_said(blazar, cloud):
+def test_a_refused_host_has_a_reason(blazar, cloud):
     name = cloud.compute_hosts[0]
     assert 'Host compute was not found' in blazar.refused('host-create', 'compute')
     assert 'enrolled already' in blazar.refused('host-create', name)
@@ -179,13 +179,13 @@ def test_a_lease_that_starts_now_holds_hosts_until_it_is_deleted(blazar, scene, 
     assert scene.hosts_in('freepool') == set(cloud.compute_hosts)
 
 
-def test_what_is_wrong_with_a_lease_is_said(blazar, scene):
+def test_a_refused_lease_has_a_reason(blazar, scene):
     def refused(*words):
         return blazar.refused('lease-create', scene.name(), *words, person='demo')
     until_noon = ('--start-date', '2031-01-01 10:00', '--end-date', '2031-01-01 12:00')
     assert 'Only 4 of 9 hosts' in refused(
         *until_noon, '--physical-reservation', 'min=9,max=9')
-    # The client looks at the dates of a new lease itself.
+    # The client checks the dates of a new lease itself.
     assert 'The lease parameters are incorrect.' in refused(
         '--start-date', '2031-01-01 10:00', '--end-date', '2031-01-01 09:00',
         '--physical-reservation', 'min=1,max=1')
@@ -284,7 +284,7 @@ def test_floating_ips_are_enrolled_leased_and_withdrawn(blazar, openstack, scene
     assert blazar.read('floatingip-list') == []
 
 
-def test_what_is_wrong_with_a_floating_ip_is_said(blazar, scene, admin):
+def test_a_refused_floating_ip_has_a_reason(blazar, scene, admin):
     network_id = admin.network.find_network('public').id
     for address, words in (('172.24.4.1', 'gateway'), ('172.24.4.100', 'allocation pool'),
                            ('10.0.0.1', 'no subnet'), ('nonsense', 'floating_ip_address')):

@@ -21,7 +21,7 @@ def big_flavor(scene, admin):
 
 
 def memory_of(admin, host):
-    """How much memory servers can have on a host, in MiB."""
+    """Return the memory for servers on a host, in MiB."""
     [provider] = admin.placement.resource_providers(name=host)
     found = admin.session.get(f'/resource_providers/{provider.id}/inventories',
                               endpoint_filter={'service_type': 'placement'}).json()
@@ -50,7 +50,7 @@ def test_a_server_with_a_lease_from_later_sleeps_and_wakes_in_a_pool_that_is_ful
     leased = boot(name='lease1', start=scenes.in_seconds(40), duration='10m', on_end='delete')
     leased.settled('SHELVED_OFFLOADED', 15)
     assert leased.look().metadata['climate:status'] == 'RESERVED'
-    # All but the host where its room is, then the rest of that one, then the host of everybody.
+    # All but the host of its allocation, then the rest of that one, then the host of everybody.
     others = scene.lease(hosts=(2, 2))
     [held] = (set(cloud.compute_hosts) - {open_host}
               - scene.hosts_in(others['reservations'][0]['id']))
@@ -76,7 +76,7 @@ def test_a_server_with_a_lease_from_later_sleeps_and_wakes_in_a_pool_that_is_ful
 
 @pytest.fixture
 def nobody_enrolled(scene, cloud):
-    """No host is in the pool during the test."""
+    """Keep all hosts out of the pool during the test."""
     hosts = scene.climate('admin').hosts
     for name in cloud.compute_hosts:
         found = hosts.get(hosts.find(name)['id'])
@@ -86,7 +86,7 @@ def nobody_enrolled(scene, cloud):
 
 @pytest.fixture
 def nova_conf(scene, cloud, tmp_path):
-    """callable(lines of [climate]): start nova-api anew with these in nova.conf."""
+    """callable(lines of [climate]): restart nova-api with these in nova.conf."""
     def restart(text=''):
         path = tmp_path / 'extra.conf'
         path.write_text(f'[climate]\n{text}\n')

@@ -40,7 +40,7 @@ def test_nova_api_is_killed_while_it_boots_a_server_with_a_lease(
     [lease] = [each for each in scene.climate().leases.list() if each['name'] == name]
     scene.remember(lease['id'])
     if moment == 'before':
-        # Nothing came of it, and nobody will: it waits in vain.
+        # The lease waits for a server that is never created.
         scene.wait(lease['id'], 'terminated')
         assert not list(admin.compute.servers(all_projects=True, name=name))
         return

@@ -112,7 +112,7 @@ def test_further_nodes_are_deleted_while_they_start(lease, magnum, users_cluster
     assert sorted(magnum.groups(users_cluster)) == ['default-master', 'default-worker']
 
 
-def test_nothing_is_left_of_the_leases_of_an_owner_who_is_gone(
+def test_the_leases_of_a_deleted_owner_leave_nothing(
         lease, magnum, admin, guest, users_cluster):
     whole = lease(person='guest')
     nodes = lease(person='guest', resource_id=users_cluster)

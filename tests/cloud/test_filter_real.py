@@ -15,7 +15,7 @@ LEFT = ['==', '$rack', 'left']
 
 @pytest.fixture
 def log(cloud):
-    """What nova-scheduler has logged since the test began; called, it returns the text."""
+    """callable() → the text that nova-scheduler logged since the test began."""
     path = cloud.log / 'nova-scheduler.log'
     begun = path.stat().st_size
     return lambda: path.read_bytes()[begun:].decode()
@@ -33,7 +33,7 @@ def climate_down(cloud):
             scenes.tool(cloud, 'climate-up')
             scenes.until(lambda: requests.get(settings.url('climate', '/healthcheck'),
                                               timeout=30).status_code == 200, 'Climate to be well')
-            # So long the filter does not try again.
+            # The filter does not try again before.
             time.sleep(2.5)
     return down
 

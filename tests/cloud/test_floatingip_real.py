@@ -132,13 +132,13 @@ def test_a_full_quota_is_said_by_its_name_early_and_again_at_the_start(scene, ad
     found = scene.wait(later['id'], 'error', 120)
     assert 'quota "floatingip"' in found['status_reason']
     assert addresses.there() == {}
-    # A quota that has room again lets the start be tried again.
+    # A larger quota lets the start be tried again.
     addresses.limit(3)
     scene.wait(later['id'], 'active', 180)
     assert len(addresses.there()) == 3
 
 
-def test_what_neutron_and_others_do_to_an_address_is_survived(scene, addresses, admin, demo):
+def test_changes_of_an_address_by_neutron_and_others_are_corrected(scene, addresses, admin, demo):
     taken = admin.network.create_ip(floating_network_id=addresses.network_id,
                                     floating_ip_address=addressed.address(201))
     scene.afterwards(lambda: admin.network.delete_ip(taken.id, ignore_missing=True))
@@ -175,7 +175,7 @@ def test_a_named_address_that_is_taken_is_told_and_the_lease_heals(scene, addres
     assert addresses.there()[203].project_id == addresses.project_id
 
 
-def test_what_cannot_be_leased_is_not_enrolled(addresses):
+def test_an_address_that_cannot_be_leased_is_not_enrolled(addresses):
     for name, words in (
             (addressed.address(1), 'gateway'), (addressed.address(0), 'network'),
             (addressed.address(255), 'broadcast'), (addressed.address(150), 'allocation pool'),
@@ -198,7 +198,7 @@ def test_neutron_never_gives_an_enrolled_address_to_users_and_they_cannot_name_i
     assert addresses.there() == {}
 
 
-def test_of_many_requests_for_the_last_addresses_exactly_one_gets_them(scene, addresses, demo):
+def test_one_of_many_requests_for_the_last_addresses_gets_them(scene, addresses, demo):
     token, barrier = demo.session.get_token(), threading.Barrier(AT_ONCE)
     body = {'name': scene.name(), 'start': 'now', 'duration': 3600,
             'reservations': [addresses.request(4)]}

@@ -75,7 +75,7 @@ def test_a_host_is_disabled_during_maintenance_and_enabled_after_it(scene, cloud
     assert _state(hosts, name) == 'well'
 
 
-def test_what_an_administrator_disabled_stays_disabled(scene, cloud, hosts):
+def test_a_host_that_an_administrator_disabled_stays_disabled(scene, cloud, hosts):
     compute, maintenances = scene.people['admin'].compute, scene.climate('admin').maintenances
     name = cloud.climate_hosts[0]
     service = _services(scene, name)

@@ -47,7 +47,7 @@ def test_a_member_leases_two_of_four_hosts_uses_them_and_gives_them_back(scene, 
 
     began = time.monotonic()
     scene.command('demo', 'lease', 'end', name, '--wait')
-    print(f'all given back {time.monotonic() - began:.1f} s after "lease end" began')
+    print(f'all released {time.monotonic() - began:.1f} s after "lease end" began')
     assert not scene.exists(inside.id)
     assert scene.hosts_in('freepool') == everything
     assert scene.aggregate(reservation) is None

@@ -32,7 +32,7 @@ def test_a_lease_whose_user_was_deleted_still_ends_cleanly(scene, guest, admin, 
 def test_a_lease_waits_for_its_host_while_a_server_of_the_one_before_is_being_deleted(scene, cloud):
     name, rack = cloud.compute_hosts[-1], ['==', '$rack', 'right']
     start, end = scenes.in_seconds(3), scenes.in_seconds(15)
-    # Both before the first one starts: what is held now is not promised for the next minute.
+    # Both before the first one starts: a host in use now is not allocated for the next minute.
     first = scene.lease(where=(rack,), duration=None, start=start, end=end, active=False)
     second = scene.lease('alt', where=(rack,), start=end, active=False)
     scene.wait(first['id'], 'active')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Idle leases on the real cloud: what is sampled there, and what is taken back of it."""
+"""Idle leases on the real cloud: their samples, and their reclaimed resources."""
 import functools
 import time
 
@@ -10,7 +10,7 @@ import scene as scenes
 
 from climate import cloud as clouds
 from climate import conf as configuration
-from climate.domain import use
+from climate.domain import use_sampling
 from climate.manager import core as cores
 from climate.manager.idle import sampler
 from climate.plugins import registry
@@ -48,7 +48,7 @@ def call_idle(database):
 
 
 def capacity(scene):
-    """A running lease of room for two instances."""
+    """A running lease of capacity for two instances."""
     made = scene.climate().leases.create(scene.name(), duration='10m', reservations=[
         {'resource_type': 'virtual:instance', **SIZES, 'amount': 2, 'affinity': False}])
     scene.remember(made['id'])
@@ -61,7 +61,7 @@ def test_servers_on_leased_hosts_and_of_leased_capacity_are_their_use(scene, loo
     mine = {host_lease['id'], room_lease['id']}
     found = {key: each for key, each in look().items() if key[0] in mine}
     assert len(found) == 4
-    assert set(found.values()) == {use.IDLE}
+    assert set(found.values()) == {use_sampling.IDLE}
     scene.boot('demo', host_lease['id'])
     scene.boot('demo', flavor=room_lease['id'])
     found = look()

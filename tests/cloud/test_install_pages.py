@@ -91,7 +91,7 @@ def reader(cloud, root, open_host):
 
 
 def _edit_paste(cloud, root):
-    """What the reader does to Nova's api-paste.ini by hand: the page shows the sections to change.
+    """Change Nova's api-paste.ini as the page says: it shows the sections to change.
 
     :returns: {section: (Nova's own pipeline, that of the page)}.
     """
@@ -108,7 +108,7 @@ def _edit_paste(cloud, root):
 
 
 def _forget_nova_files(cloud, root):
-    """What the reader does by hand: take out of Nova's two files what was added."""
+    """Remove the additions from Nova's two files, as the reader does."""
     (root / 'etc' / 'nova' / 'nova.conf').write_text('')
     shutil.copy(cloud.venv / 'etc' / 'nova' / 'api-paste.ini', root / 'nova-api-paste.ini')
 

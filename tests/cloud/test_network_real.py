@@ -102,7 +102,7 @@ def server(scene, cloud, demo, admin, request):
     return boot
 
 
-def test_what_hangs_on_the_network_is_removed_at_the_end(
+def test_objects_on_the_network_are_removed_at_the_end(
         scene, neutron, segment, server, demo, admin):
     lease = neutron.leased(**neutron.with_router())
     network_id, subnet_id = of(lease)['network_id'], of(lease)['subnet_id']
@@ -163,7 +163,7 @@ def test_the_network_of_an_owner_who_is_gone_is_deleted(scene, neutron, segment,
     assert neutron.nothing()
 
 
-def test_nothing_is_left_of_an_owner_who_is_gone_before_the_start(
+def test_a_lease_of_an_owner_who_is_gone_before_the_start_leaves_nothing(
         scene, neutron, segment, guest, admin):
     lease = neutron.leased('guest', active=False, **neutron.with_router(), times={
         'start': scenes.in_seconds(20), 'end': scenes.in_seconds(600)})
@@ -224,7 +224,7 @@ def test_a_segment_that_an_administrator_took_is_replaced_and_stays(scene, neutr
     assert [each.id for each in neutron.networks()] == [taken.id]
 
 
-def test_what_the_owner_renamed_or_deleted_does_not_matter(scene, neutron, demo):
+def test_a_network_that_the_owner_renamed_or_deleted_is_no_problem(scene, neutron, demo):
     neutron.enrol(2)
     leases = [neutron.leased(subnet='10.42.0.0/24') for _ in range(2)]
     one, other = (of(each)['network_id'] for each in leases)

@@ -14,7 +14,7 @@ AT_ONCE = 16
 
 
 @pytest.mark.parametrize('start', ['2031-01-01T10:00:00Z', 'now'])
-def test_of_many_requests_for_the_last_host_exactly_one_gets_it(scene, demo, start):
+def test_one_of_many_requests_for_the_last_host_gets_it(scene, demo, start):
     body = {'name': scene.name(), 'start': start, 'duration': 3600, 'reservations': [{
         'resource_type': 'physical:host', 'min': 1, 'max': 1,
         'resource_properties': json.dumps(['==', '$rack', 'right'])}]}

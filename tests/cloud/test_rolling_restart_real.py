@@ -23,7 +23,7 @@ from tools.cloud import settings
 
 _RATE = 50
 _LATE_SECONDS = 5
-# One request in so many of one client creates a lease: real services start it.
+# One request in eight of one client creates a lease: real services start it.
 _LEASE_EVERY = 8
 _CONSOLE = '''
 [console]

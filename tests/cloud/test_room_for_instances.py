@@ -14,7 +14,7 @@ SIZES = {'resource_type': 'virtual:instance', 'vcpus': 1, 'memory_mb': 256, 'dis
 
 
 class Room:
-    """A lease of room, the servers booted in it, and what the cloud has of it.
+    """A lease of capacity, its servers, and its objects in the cloud.
 
     :ivar group_id: the server group, as the answer to POST names it; None without one.
     """
@@ -56,7 +56,7 @@ class Room:
         return found
 
     def left(self):
-        """What the cloud still has of the reservation, as a list of words."""
+        """Return the objects of the reservation that are still in the cloud, as a list of words."""
         admin = self._admin.compute
         servers = [each.id for each in admin.servers(all_projects=True)]
         checks = {
@@ -91,7 +91,7 @@ class Room:
 
 @pytest.fixture
 def room(scene, admin):
-    """callable(**fields): a running lease of room for instances."""
+    """callable(**fields): a running lease of capacity for instances."""
     return lambda **fields: Room(scene, admin, {**SIZES, **fields})
 
 
@@ -225,7 +225,7 @@ def test_another_project_cannot_use_the_room(room, alt):
     assert made.left() == []
 
 
-def test_what_nobody_can_use_is_there_before_the_start(scene, admin, cloud):
+def test_staged_objects_exist_before_the_start_and_cannot_be_used(scene, admin, cloud):
     room = Room(scene, admin, SIZES, start=scenes.in_seconds(40))
     scenes.until(lambda: {'flavor', 'aggregate', 'class'} <= set(room.left()), 'it to be staged',
                  38)

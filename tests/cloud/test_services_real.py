@@ -61,7 +61,7 @@ def _gone(magnum, cluster):
                  'the cluster to be gone', 60, 1)
 
 
-def test_what_a_member_makes_is_in_the_snapshot_until_it_is_gone(scene, demo):
+def test_an_object_of_a_member_is_in_the_snapshot_until_it_is_deleted(scene, demo):
     before = scene.state()
     network = demo.network.create_network(name=scene.name())
     volume = demo.block_storage.create_volume(size=1, name=scene.name())
@@ -81,7 +81,7 @@ def test_what_a_member_makes_is_in_the_snapshot_until_it_is_gone(scene, demo):
     scenes.until(lambda: scene.state() == before, 'everything to be gone', 120, 1)
 
 
-def test_only_who_is_let_in_gets_room_of_the_second_back_end_and_only_as_much_as_it_has(
+def test_a_project_with_access_gets_space_of_the_second_back_end_up_to_its_capacity(
         scene, admin, demo):
     with pytest.raises(exceptions.NotFoundException, match='could not be found'):
         demo.block_storage.create_volume(size=1, volume_type='lease')
@@ -93,7 +93,7 @@ def test_only_who_is_let_in_gets_room_of_the_second_back_end_and_only_as_much_as
     for volume in made:
         scene.afterwards(lambda volume=volume: _delete_volume(demo, volume))
     scenes.until(lambda: sorted(demo.block_storage.get_volume(volume).status for volume in made)
-                 == ['available', 'error'], 'one of two volumes to find no room')
+                 == ['available', 'error'], 'one of two volumes to fail')
 
 
 def _delete_volume(demo, volume):

@@ -117,12 +117,12 @@ def test_the_stack_of_an_owner_who_is_gone_is_deleted(scene, guest, admin, heat)
     assert heat.every() == []
 
 
-def test_nothing_is_created_for_an_owner_who_is_gone_before_the_start(scene, guest, admin, heat):
+def test_a_stack_of_an_owner_who_is_gone_before_the_start_is_not_created(scene, guest, admin, heat):
     lease = stacks.leased(scene, stacks.word(), person='guest', status=None,
                           start=scenes.in_seconds(20), end=scenes.in_seconds(600))
     admin.identity.delete_user(guest)
     scenes.until(lambda: 'trust' in str(scene.climate('admin').leases.get(
-        lease['id'])['status_reason']).lower(), 'the reason to be told', 150)
+        lease['id'])['status_reason']).lower(), 'the reason', 150)
     assert heat.every() == []
     service = admin.identity.find_project('service').id
     assert not [what for _, project, what in leaks.stacks(admin) if project == service]
@@ -195,7 +195,7 @@ def test_a_delete_that_fails_is_tried_again_and_explained(scene, admin, heat):
     def told():
         history = scene.climate().leases.history(lease['id'])
         return 'could not be deleted, and Climate tries again' in str(history)
-    scenes.until(told, 'the failure to be told', 240, 1)
+    scenes.until(told, 'the notification of the failure', 240, 1)
     admin.network.delete_port(port)
     scene.wait(lease['id'], 'terminated', 300)
     assert heat.every() == []
@@ -231,7 +231,7 @@ def test_a_stack_that_could_not_be_created_is_created_again(scene, heat, request
     def told():
         return 'could not be created' in str(scene.climate('admin').leases.history(lease['id']))
     # All hosts are enrolled, so that Nova finds none for a server without a reservation.
-    scenes.until(told, 'the failure to be told', 150)
+    scenes.until(told, 'the notification of the failure', 150)
     request.getfixturevalue('open_host')
     scene.wait(lease['id'], 'active', 300)
     assert [each['stack_status'] for each in heat.every()] == ['CREATE_COMPLETE']

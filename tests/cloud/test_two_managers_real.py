@@ -82,7 +82,7 @@ def test_each_thing_is_made_once_and_deleted_though_a_manager_comes_too_late(
 
 
 def _come_too_late(cloud, manager):
-    """Let a manager stand still until others may have taken over what it was doing."""
+    """Suspend a manager until others may have taken over its work."""
     with scenes.frozen(cloud, manager):
         # Nobody asks the API: half of the questions would wait for this manager.
         time.sleep(LATE_SECONDS)

@@ -39,7 +39,7 @@ def lands(scene, zone, hosts, reservation=None, person='demo', **more):
 
 
 def refused(scene, zone, reservation=None, person='demo', **more):
-    """No host takes a server that names a zone."""
+    """Assert that no host takes a server that names a zone."""
     server = scene.boot(person, reservation, zone=zone, **more)
     assert server.status == 'ERROR', server.compute_host
     assert 'No valid host' in server.fault['message']

@@ -74,7 +74,7 @@ class _RealClock:
 
 
 def _die_at_commit(crash_at):
-    """Let this process be killed at a commit of this thread: before it, or after it."""
+    """Kill this process at a commit of this thread: before it, or after it."""
     real, thread, reached = engine.Database.writer, threading.get_ident(), itertools.count(1)
 
     def reach():

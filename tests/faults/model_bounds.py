@@ -109,7 +109,7 @@ def _refusals(database):
 
 
 def _forecast(manager, admin, pool):
-    return manager.client.forecast(admin, forecast.Query(pool))
+    return manager.client.forecast(admin, forecast.ForecastQuery(pool))
 
 
 def _ever_enrolled(database, pool):

@@ -63,7 +63,7 @@ class Clearing(servers.Servers):
         span = ({'end': self.now + builders.minutes(long)} if fixed
                 else {'duration_seconds': 60 * long})
         self.entrust(side, str(uuid.uuid4()), builders.a_lease(
-            asked, acquire=records.Acquire(**terms), **span))
+            asked, acquire=records.AcquireRequest(**terms), **span))
 
     @stateful.precondition(lambda self: self._waiting())
     @base.rule(side=base.SIDE, which=base.WHICH)

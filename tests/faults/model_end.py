@@ -14,7 +14,7 @@ from support import builders
 
 from climate import errors
 from climate.db import tables
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import lifecycle
 from climate.manager.audit import comparison
 from climate.manager.audit import repairs
@@ -122,7 +122,7 @@ def _let_time_pass(model, manager):
     manager.run()
     recorded = model_records.read(model.world.database)
     assert manager.event_loop.next_moment() is None or all(
-        agenda.is_given_up(lease, event) for lease in recorded.leases.values()
+        due_events.is_given_up(lease, event) for lease in recorded.leases.values()
         for event in recorded.open_events(lease.id)), 'Something goes on for ever.'
 
 

@@ -134,7 +134,7 @@ class Hosts(model_idle.Idle):
         start = self.now + later * _MINUTE
         names = {self.pick(self._enrolled(), which + more) for more in range(1 + both)}
         self.ask(side, lambda client: client.create_maintenance(
-            builders.an_admin(), maintenance.Request(
+            builders.an_admin(), maintenance.MaintenanceRequest(
                 'host', start, start + long * _MINUTE, 'new firmware',
                 resources=tuple(sorted(names)), running=running, notice_minutes=notice)))
 

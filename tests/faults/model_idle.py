@@ -19,7 +19,7 @@ from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.domain import use
+from climate.domain import use_sampling
 from climate.manager.idle import rules
 
 _DONE = 'Nothing ran on%'
@@ -101,10 +101,10 @@ class Idle(model_networks.Networks):
             self.act(side, lambda manager: manager.run())
 
     def _mark(self, connection, lease, at):
-        hour = use.hour_of(self.now)
+        hour = use_sampling.hour_of(self.now)
         for ahead in range(-2, 3):
             use_samples.add(connection, hour + builders.hours(ahead), dict.fromkeys(
-                rules.sample_keys(lease), use.Sample(3600, 3600, 0)))
+                rules.sample_keys(lease), use_sampling.Sample(3600, 3600, 0)))
         leases.change(connection, lease, self.now, idle_since=self.now, reclaim_at=at)
         events.change(connection, lease.id, lease_events.reclaimed(lease, at), self.now)
 

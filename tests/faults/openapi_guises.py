@@ -8,7 +8,7 @@ from support import builders
 
 from climate.plugins.compute.servers import parsing
 
-#: Each case is sent so many times.
+#: The number of times that each case is sent.
 GUISES = 4
 _FOR_ADMINS = ('/os-hosts', '/resources', '/services', '/servers', '/reservations/{id}/hosts')
 _MOMENTS = st.sampled_from(['now', '2030-05-01 13:00', '2030-05-01T15:00:00Z', '2030-05-02 00:00',
@@ -71,8 +71,8 @@ def with_reservations(document):
 def mended(case, pick):
     """The case of a lease without what is wrong with most of them; None where it is of no lease.
 
-    So what is wrong with it is not all in what is looked at first: its name and its span of time
-    are fine, it has one reservation, of one form, and wishes for a little only.
+    So its errors are not only in the fields that are checked first: its name and
+    its time are fine, it has one reservation, of one form, and requests few resources.
     """
     if not case.operation.label.endswith((' /leases', ' /leases/{id}')) or not _reservations(case):
         return None

@@ -31,7 +31,7 @@ def furnish(manager):
 
 
 def refuse_a_trust(manager):
-    """Let one caller meet a Keystone that refuses, in its own words."""
+    """Make Keystone refuse the next trust, in its own words."""
     manager.cloud.fail('keystone.create_trust', 1, errors.TrustRefused(reason=f'{URL}: 403.'))
 
 

@@ -40,7 +40,7 @@ class Trial:
 
     @property
     def sent(self):
-        """How many cases have an answer."""
+        """The number of cases with an answer."""
         return sum(self.answers.values())
 
     def statuses(self):
@@ -63,7 +63,7 @@ class Trial:
         try:
             answer = case.call(headers=headers)
         except Exception as error:  # noqa: BLE001
-            # Whatever passes the doors is what is looked for.
+            # Any exception that passes the entry points is an error.
             self._fail(case, f'raised {error!r}')
             return
         self.answers[case.operation.label, answer.status_code] += 1

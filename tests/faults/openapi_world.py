@@ -43,17 +43,17 @@ class World:
         self.remember()
 
     def secrets(self, token):
-        """What nothing may contain that is answered to the holder of a token."""
+        """Return the secrets that no answer to the holder of a token may contain."""
         return self._secrets.get(token, ())
 
     def remember(self):
-        """From here on `is_changed` tells what was changed."""
+        """Compare with the present state in `is_changed` from now on."""
         self._version = self._written()
         self._picture = self._of_database()
         self._cloud = self._of_cloud()
 
     def is_changed(self):
-        """Whether a row of any table, or the cloud, is not as it was."""
+        """Return whether a row of any table, or the cloud, was changed."""
         if self._of_cloud() != self._cloud:
             return True
         return self._written() != self._version and self._of_database() != self._picture

@@ -12,7 +12,7 @@ from climate.manager.audit import repairs
 
 
 def _audited(place, manager, servers):
-    """What an audit with repairs leaves; it touches no server."""
+    """Return the findings that an audit with repairs leaves; it touches no server."""
     auditor = comparison.Auditor(manager.core)
     repairs.Repairs(manager.core, unknown=True).make(auditor.compare())
     assert place.cloud.servers() == servers
@@ -20,7 +20,7 @@ def _audited(place, manager, servers):
 
 
 def _play(place, story, ready, crash_at):
-    """What is wrong in the end, where the process died at that point; None where it did not."""
+    """Return the problems after the process died at that point; None if it did not die."""
     place.begin(*ready)
     place.points.begin(crash_at)
     wrong = None

@@ -22,7 +22,7 @@ _NETWORK_SHARE = 1 / 3
 
 @pytest.fixture(autouse=True)
 def _ended_in_order():
-    """A run that is told to end takes its processes with it."""
+    """Stop the processes of a run that ends by a signal."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     yield
     signal.signal(signal.SIGTERM, before)

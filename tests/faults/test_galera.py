@@ -143,7 +143,7 @@ def cluster(conf, clock):
     found.close()
 
 
-def test_of_all_who_want_the_last_host_on_three_nodes_one_gets_it(cluster, figures):
+def test_one_of_all_requests_for_the_last_host_on_three_nodes_gets_it(cluster, figures):
     cluster.managers[0].enrol(1)
     began = time.monotonic()
     for _ in range(_ROUNDS):

@@ -105,7 +105,7 @@ def points():
 
 @pytest.fixture
 def database(part, tmp_path, migrated, points):
-    """As ever, with points at which something happens."""
+    """Run a part of the model, with points at which something happens."""
     name, _ = _PARTS[part]
     if name == 'sqlite':
         found = model_points.copy_of(migrated, tmp_path, points)

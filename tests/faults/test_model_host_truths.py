@@ -119,7 +119,7 @@ def test_a_host_that_is_awake_and_closed_for_its_sleep_is_seen(manager, hosts, l
 
 
 def _maintained(manager, host):
-    found = manager.client.create_maintenance(ADMIN, maintenance.Request(
+    found = manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
         'host', NOON, NOON + hours(1), 'new firmware', resources=(host.name,)))
     windows.Windows(manager.core, 'here').carry_on(manager.clock())
     return found

@@ -126,7 +126,7 @@ def waiting(manager, lease):
     """A lease that waits for more hosts than are free; one is held back for it."""
     found = manager.create(builders.a_lease(
         builders.hosts(2), duration_seconds=3600,
-        acquire=records.Acquire('wait', not_after=builders.NOON + builders.hours(1))))
+        acquire=records.AcquireRequest('wait', not_after=builders.NOON + builders.hours(1))))
     manager.run()
     _look(manager)
     return found

@@ -96,7 +96,7 @@ def _operations(mode, world):
 
 
 def _try(operation, mode, most, trial, world):
-    """How many cases of an operation were tried, `most` where it has as many."""
+    """Return the number of cases of an operation that were tried, at most `most`."""
     before = trial.sent
 
     @hypothesis.seed(SEED)

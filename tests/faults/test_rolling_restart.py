@@ -32,7 +32,7 @@ pytestmark = [
 @pytest.fixture
 def stage(tmp_path):
     """Two managers and two APIs on MariaDB and RabbitMQ, with a host for each lease."""
-    # A run that is told to end takes its processes with it.
+    # Stop the processes of a run that ends by a signal.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     made = stages.Stage(dataclasses.replace(
         plan.make(tmp_path, 'mariadb', [], 0), managers=2, apis=2, hosts=60, cuttable=False,

@@ -97,7 +97,7 @@ def _look(stage, database):
 
 
 def _watch(stage, running):
-    """The Looks of the whole time, the first before anything was asked for."""
+    """Return each Look of the whole run, the first before any request."""
     database = engine.Database(stage.url)
     try:
         found = [_look(stage, database)]

@@ -38,7 +38,7 @@ _LATE_SECONDS = 1
 
 @pytest.fixture
 def calls(conf, database):
-    """What the API calls, on a manager that works by itself and looks at the queue very often."""
+    """A client of a manager that works by itself and checks the queue very often."""
     conf.set_override('hosts', _HOSTS, group='simulated')
     conf.set_override('wait_look_seconds', 5, group='acquire')
     conf.clear_override('processor_share', group='acquire')
@@ -62,7 +62,7 @@ def _create(calls, name, *reservations, **fields):
 
 def _wait(calls, name, *reservations):
     lease = _create(calls, name, *reservations, duration_seconds=3600,
-                    acquire=records.Acquire('wait', not_after=_now() + _DAY))
+                    acquire=records.AcquireRequest('wait', not_after=_now() + _DAY))
     assert lease.state == lifecycle.ACQUIRING
 
 

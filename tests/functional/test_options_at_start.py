@@ -4,6 +4,7 @@ import re
 import socket
 
 import pytest
+from support import programs
 
 LOGIN = ('[cloud]\ndriver = openstack\n[keystone]\nauth_type = password\nusername = climate\n'
          'password = p\nuser_domain_name = Default\nauth_url = ')
@@ -73,6 +74,7 @@ CASES = [
     ('climate-status cloud', '[DEFAULT]\nplugins = nonsense', '[DEFAULT] plugins'),
     ('climate-api', '[api]\nport = 80000', '[api] port'),
     ('climate-api', '[api]\nhost = 192.0.2.1', '[api] host'),
+    ('climate-api', '[api]\nhost = nowhere.invalid', '[api] host = nowhere.invalid'),
     ('climate-api', '[api]\nauth_strategy = nonsense', '[api] auth_strategy'),
     ('climate-api', '[api]\nauth_strategy = http_basic\nhttp_basic_file = /nowhere',
      '[api] http_basic_file'),
@@ -109,6 +111,18 @@ def test_a_wrong_option_ends_the_program_with_one_line(run_program, tmp_path, co
     # Daemons may log before that, each message on one line.
     assert all(re.match(r'\d{4}-\d\d-\d\d ', line) for line in lines[:-1]), output
     assert 'Traceback' not in output and 'secret@' not in output
+
+
+@pytest.mark.parametrize('program', [
+    'climate-status', pytest.param('climate-manager', marks=pytest.mark.proof)])
+def test_a_file_that_cannot_be_read_ends_the_program_with_one_line(tmp_path, program):
+    path = tmp_path / 'climate.conf'
+    path.write_bytes('[DEFAULT]\n\n[mail]\nsender = René <r@example.org>\n'.encode('latin-1'))
+    status, _, error = programs.run(program, '--config-file', path)
+    assert (status, error) == (1, f'{program}: a configuration file is not written in UTF-8: see '
+                                  'its line 4.\n')
+    status, _, error = programs.run(program, '--config-file', tmp_path)
+    assert (status, error) == (1, f'{program}: {tmp_path} cannot be read: Is a directory.\n')
 
 
 @pytest.mark.proof

@@ -10,7 +10,7 @@ from support import builders
 
 @contextlib.contextmanager
 def climate_api(conf, manager):
-    """Let climate-api listen on a free port of loopback; yields the port."""
+    """Serve climate-api on a free port of loopback; yield the port."""
     conf.set_override('port', builders.a_free_port(), group='api')
     # Each of them has threads.
     conf.set_override('max_requests', 8, group='api')

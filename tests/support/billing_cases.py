@@ -35,7 +35,7 @@ def known(manager, *names):
 
 
 def bill(manager):
-    """How many lines a pass writes now."""
+    """Return the number of lines that a pass writes now."""
     return biller.Biller(manager.core).bill(manager.clock())
 
 
@@ -44,7 +44,7 @@ def lines(manager, **query):
 
 
 def shown(found):
-    """What people see of lines, without ids."""
+    """Return the visible fields of lines, without ids."""
     return [(each.month, each.for_month, each.line.kind, each.line.hours, each.line.amount)
             for each in found]
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Truths about statements and usage, found by brute force in the rows.
 
-The lines of a lease are compared with what ``domain.pricing`` says of its history alone, in one
-piece from its first moment to its last. Nothing of the code that bills is used, and nothing that
-it writes besides the lines is read. So the properties of resources must not change after a lease
-was billed by them.
+The lines of a lease are compared with what ``domain.lease_pricing`` says of its history alone, in
+one piece from its first moment to its last. Nothing of the code that bills is used, and nothing
+that it writes besides the lines is read. So the properties of resources must not change after a
+lease was billed by them.
 """
 import collections
 import datetime
@@ -15,10 +15,10 @@ import sqlalchemy as sa
 from climate.db import later_asks
 from climate.db import tables
 from climate.domain import acquire
-from climate.domain import currencies
 from climate.domain import interval
-from climate.domain import pricing
-from climate.domain import unused
+from climate.domain import lease_pricing
+from climate.domain import prices
+from climate.domain import unused_hours
 from climate.domain import usage_figures
 from climate.domain import usage_groups
 from climate.manager.billing import books
@@ -73,19 +73,19 @@ def statements_are_right(database):
 def lines_are_right(lines, subject, known):
     """The lines of a lease add up to its price, exactly and in the currency, once each.
 
-    :param subject: None: it had nothing, or all that it had was taken back.
+    :param subject: None: it had nothing, or all of it was reclaimed.
     """
     assert [each.number for each in lines] == list(range(1, len(lines) + 1)), lines
     first = [(each.for_month, _key(each)) for each in lines if not each.correction]
     assert len(first) == len(set(first)), f'A line is there twice: {lines}'
-    found = collections.defaultdict(lambda: pricing.NOTHING)
+    found = collections.defaultdict(lambda: lease_pricing.NOTHING)
     for each in lines:
-        found[_key(each)] += pricing.Charge(int(each.atoms), int(each.microseconds))
+        found[_key(each)] += lease_pricing.Charge(int(each.atoms), int(each.microseconds))
     found = {key: charge for key, charge in found.items() if charge.atoms}
-    wanted = pricing.charges(subject, known, _BEGIN, _END) if subject is not None else {}
+    wanted = lease_pricing.charges(subject, known, _BEGIN, _END) if subject is not None else {}
     assert found == wanted, f'{lines[:1]}: billed {found}, and it costs {wanted}'
-    assert sum(each.minor for each in lines) == pricing.rounded(
-        pricing.total(wanted), currencies.DECIMALS[known[0].currency] if known else 2)
+    assert sum(each.minor for each in lines) == lease_pricing.rounded(
+        lease_pricing.total(wanted), prices.DECIMALS[known[0].currency] if known else 2)
 
 
 def usage_is_right(core, start, end):
@@ -98,7 +98,7 @@ def usage_is_right(core, start, end):
                                usage_figures.second(end), core.clock())
     [whole] = usage_groups.grouped(counted.items(), ()) or [usage_groups.NOTHING]
     for words in _GROUPS:
-        found = reports.usage(core, usage_groups.Query(start, end, tuple(words)))
+        found = reports.usage(core, usage_groups.UsageQuery(start, end, tuple(words)))
         assert found.total.seconds == whole.seconds, (found.total, whole)
         sums = collections.Counter()
         for each in found.groups:
@@ -126,12 +126,12 @@ def _subjects(connection):
         start = reservation.started_at if late else row.start
         if start >= row.end:
             continue
-        items[reservation.lease_id] += (pricing.Item(
+        items[reservation.lease_id] += (lease_pricing.PricedItem(
             row.reservation_id, reservation.resource_type, pools[row.resource_id], start,
             row.end, row.copies, tuple(sorted(properties[row.resource_id])), row.promised_until,
             tuple(idle[row.reservation_id, row.resource_id]), row.resource_id, row.whole),)
-    return {row.id: pricing.Subject(
-        row.start, row.asked_at or row.created_at, tuple(unused.netted(items[row.id])),
+    return {row.id: lease_pricing.Subject(
+        row.start, row.asked_at or row.created_at, tuple(unused_hours.netted(items[row.id])),
         priorities.get(row.id) or 0,
         row.acquire_type == acquire.BEST_EFFORT, later_asks.of_lease(connection, row.id))
         for row in connection.execute(sa.select(tables.LEASES)) if items[row.id]}
@@ -151,7 +151,7 @@ def _properties(connection):
 def _idle(connection, given):
     """{(reservation id, resource id): Intervals}: the first idle seconds of each hour that it had.
 
-    What was had in an hour is cut into pieces at each start and end.
+    The use in an hour is cut into pieces at each start and end.
     """
     found = collections.defaultdict(list)
     for row in connection.execute(sa.select(tables.USE_SAMPLES)):
@@ -169,5 +169,6 @@ def _idle(connection, given):
 
 
 def _key(line):
-    return pricing.Key(pricing.KINDS.index(line.kind), line.price_book, line.reservation_id,
-                       line.rate, line.resource_type, line.pool, line.percent)
+    return lease_pricing.ChargeKey(
+        lease_pricing.KINDS.index(line.kind), line.price_book, line.reservation_id, line.rate,
+        line.resource_type, line.pool, line.percent)

@@ -23,7 +23,7 @@ from support import builders
 
 CHROMIUM, DRIVER = '/usr/bin/chromium', '/usr/bin/chromedriver'
 BIN = pathlib.Path(sys.executable).parent
-#: Where pictures of pages are written, for people to look at.
+#: The folder of pictures of pages, for people.
 PICTURES = pathlib.Path(__file__).parents[2] / 'build/console'
 #: The pictures of the user guide, and where they are written.
 GUIDE = ('timeline', 'queue', 'new-lease', 'leases', 'lease', 'capacity', 'energy', 'operator',
@@ -107,7 +107,7 @@ def chromium(*arguments):
 
 
 class Page:
-    """What a person sees and does."""
+    """The actions of a person, and the visible page."""
 
     def __init__(self, driver, standalone):
         self.driver = driver

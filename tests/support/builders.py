@@ -131,7 +131,7 @@ class Manager:
         return lease
 
     def change_reservation(self, lease, place=0, **fields):
-        """Let the owner change fields of one reservation; returns the lease, not yet updated."""
+        """Change fields of one reservation as the owner; return the lease, not yet updated."""
         return self.client.update_lease(a_member(), lease.id, records.LeaseChanges(reservations=(
             records.ReservationRequest(None, fields, id=lease.reservations[place].id),)))
 
@@ -149,7 +149,7 @@ class Manager:
             'a lease', None, None, offer_id=offer.id, **more), caller)
 
     def expire(self):
-        """Let go of the offers whose time is over, as each manager does each second."""
+        """Expire the offers whose time is over, as each manager does each second."""
         return offer_expiry.expire(self.core, self.clock())
 
     def lease(self, lease):
@@ -318,7 +318,7 @@ def clean(database):
         migrate.upgrade(database)
         return
     with database.writer() as connection:
-        # Quicker than TRUNCATE, which makes each file anew.
+        # Quicker than TRUNCATE, which recreates each file.
         for table in reversed(tables.METADATA.sorted_tables):
             if table is tables.WAIT_QUEUE:
                 # Its one row is there from the beginning.

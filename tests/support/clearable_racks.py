@@ -93,7 +93,7 @@ class RackPool(base.Pool, clearable.Clearable):
         free = {name: {SLOTS: 2 - len(self.servers_on(cloud, [name]))}
                 for name, node in lent.nodes.items() if node.is_target}
         return clearable.Destinations({
-            job.id: choice.Server(job.id, {SLOTS: 1}, frozenset(
+            job.id: choice.MovableServer(job.id, {SLOTS: 1}, frozenset(
                 name for name, units in free.items()
                 if units[SLOTS] and name not in (job.host, *tried.get(job.id, ()))))
             for mine in servers.values() for job in mine}, {}, free)

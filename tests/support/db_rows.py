@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from climate.db import allocations
 from climate.db import engine
 from climate.db import leases
+from climate.db import managers
 from climate.db import resource_properties
 from climate.db import resources
 from climate.db import tables
-from climate.db import work_slots
 from climate.domain import event_kinds
 from climate.domain import interval
 from climate.domain import records
@@ -48,7 +48,7 @@ def a_lease(name='a lease', start=NOON, end=None, reservations=1, **more):
 
 
 def saved(database, *wanted):
-    """Write leases; hands back the last one."""
+    """Write leases; return the last one."""
     with database.writer() as connection:
         for lease in wanted:
             leases.add(connection, lease)
@@ -56,7 +56,7 @@ def saved(database, *wanted):
 
 
 def saved_in_old_tables(database, lease):
-    """Write a lease and its reservations where later columns are missing; hands it back."""
+    """Write a lease and its reservations to a database without later columns; return it."""
     with database.writer() as connection:
         for table, some in ((tables.LEASES, [lease]), (tables.RESERVATIONS, lease.reservations)):
             for place, each in enumerate(some):
@@ -84,7 +84,7 @@ def columns_there(connection, table):
 def closed(database, day=NOON):
     """Have usage closed up to the end of a day, so that a purge may remove what is over."""
     with database.writer() as connection:
-        work_slots.take(connection, 'usage', day.replace(
+        managers.take_slot(connection, 'usage', day.replace(
             hour=0, minute=0, second=0, microsecond=0))
 
 
@@ -128,7 +128,7 @@ def promise(lease, resource_id, start=None, end=None, **more):
 
 
 def promised(database, *given):
-    """Write promises, also such as were given back."""
+    """Write allocations, including released ones."""
     with database.writer() as connection:
         for each in given:
             allocations.add(connection, [each])
@@ -138,7 +138,7 @@ def promised(database, *given):
 
 
 def promises(database, table):
-    """All rows of allocations as (resource id, start, end, whether given back), in id order."""
+    """Return all allocations as (resource id, start, end, whether released), in id order."""
     with database.reader() as connection:
         rows = connection.execute(sa.select(table).order_by(table.c.id)).all()
     return [(row.resource_id, row.start, row.end, row.released_at is not None) for row in rows]
@@ -146,7 +146,7 @@ def promises(database, table):
 
 @contextlib.contextmanager
 def another(database):
-    """The same database, opened by another manager."""
+    """A second connection to the database, as of another manager."""
     found = engine.Database(database.engine.url.render_as_string(hide_password=False))
     yield found
     found.dispose()

@@ -33,13 +33,13 @@ def hooks(tmp_path, conf):
 def subscribe(manager, address, events=('start', 'end', 'change'), before_end=(),
               transport='webhook', scope='own', caller=None):
     return manager.client.create_subscription(
-        caller or builders.a_member(), subscriptions.Request(
+        caller or builders.a_member(), subscriptions.SubscriptionRequest(
             scope=scope, transport=transport, address=address, events=events,
             before_end=before_end, secret='the-key'))
 
 
 def deliver(manager, owner='this manager'):
-    """Let a manager do once what it does each second."""
+    """Run the loops of a manager that run each second, once."""
     now = manager.clock()
     fan_out.fan_out(manager.core, now)
     reminders.remind(manager.core, now)

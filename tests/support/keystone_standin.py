@@ -68,4 +68,4 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *args):
-        """Nothing: the tests read no log."""
+        """Log nothing: the tests read no log."""

@@ -7,7 +7,7 @@ import threading
 
 @contextlib.contextmanager
 def serving(server):
-    """Let a server of socketserver answer in the block; yields its port."""
+    """Run a server of socketserver in the block; yield its port."""
     with server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()

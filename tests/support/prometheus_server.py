@@ -39,7 +39,7 @@ class Prometheus:
 
 @contextlib.contextmanager
 def running(folder, metrics_port, rules=None):
-    """Let a Prometheus read the manager at that port; yields the Prometheus when it has read it.
+    """Run a Prometheus that reads the manager at that port; yield it after the first read.
 
     :param folder: the path of an empty folder for its files.
     :param rules: the text of a file of rules, or None.

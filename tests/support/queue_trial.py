@@ -18,7 +18,7 @@ _HOSTS, _MOST_HOSTS = 12, 15
 _SIZES = (1, 1, 1, 2, 2, 3, 5, 8)
 _LONG = builders.hours(900)
 _STEPS = 400
-# So often somebody else does something before a transaction.
+# The probability that another manager acts before a transaction.
 _MEDDLING = 0.02
 
 
@@ -43,7 +43,7 @@ class Trial:
         self._client, self._clock = self.queue.first.client, self.queue.clock
         self._ids = []
         self._deleted = set()
-        # Of the lease that is first: its id, and how often something was given back since.
+        # The id of the first lease, and the number of releases since it is first.
         self._patience = None, 0
         self._meddles = False
         database.before = self._meddle
@@ -56,7 +56,7 @@ class Trial:
             self._enqueue()
 
     def run(self):
-        """Let things happen until nobody waits any more, and judge how each lease came out."""
+        """Act until no lease waits, and check the result of each lease."""
         self.queue.settle()
         snapshot = self.queue.check_at_rest()
         for _ in range(_STEPS):
@@ -146,7 +146,8 @@ class Trial:
         span = {'duration_seconds': _LONG.total_seconds()}
         if luck.random() < 0.2:
             span = {'end': self._clock() + luck.choice((builders.hours(1), _LONG))}
-        self._create(builders.hosts(luck.choice(_SIZES)), acquire=records.Acquire(**asked), **span)
+        self._create(builders.hosts(luck.choice(_SIZES)),
+                     acquire=records.AcquireRequest(**asked), **span)
 
     def _take_now(self):
         """Somebody who does not wait takes what is free, and not held back."""
@@ -163,7 +164,7 @@ class Trial:
             self._ids.append(lease_id)
 
     def _end_some(self):
-        """Whether somebody gave something back."""
+        """Release resources of random leases; return whether there were any."""
         running = self._leases('active')
         some = self._luck.sample(running, min(len(running), self._luck.choice((1, 1, 2, 4, 8))))
         for lease in some:

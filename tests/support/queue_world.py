@@ -53,12 +53,12 @@ class Snapshot:
                        if each.state == lifecycle.ACQUIRING), key=place)
 
     def has(self, row):
-        """How many hosts are allocated to a lease."""
+        """Return the number of hosts allocated to a lease."""
         return sum(given.reservation_id == row.reservation_id and given.released_at is None
                    for given in itertools.chain(*self.allocations.values()))
 
     def free_for(self, row, now, cleaning, without=frozenset()):
-        """How many hosts a lease could be given from `now` on.
+        """Return the number of hosts that a lease could get from `now` on.
 
         :param without: ids of reservations whose allocations count for nothing.
         """
@@ -71,7 +71,7 @@ class Snapshot:
             for host in self.hosts)
 
     def could_have(self, row, now, cleaning, without=frozenset()):
-        """Whether a lease that waits could be given all that it needs; the first takes more."""
+        """Return whether a waiting lease could get all that it needs; the first takes more."""
         given_up_at = row.end if row.duration_seconds is None else row.not_after
         if given_up_at is not None and given_up_at <= now:
             return False
@@ -155,7 +155,7 @@ class Queue:
         database.after = self._judge
 
     def settle(self):
-        """Let both managers do whatever is due, and what they put off for a moment."""
+        """Run both managers until no work is due or postponed."""
         for _ in range(60):
             self.second.finish()
             self.first.run()

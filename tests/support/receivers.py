@@ -18,7 +18,7 @@ NAME = 'hooks.example'
 
 
 class Hooks:
-    """What an HTTPS server was sent.
+    """An HTTPS server that records its requests.
 
     :ivar requests: (headers, body) in order.
     :ivar statuses: the answers to come; 204 when there are none left.
@@ -77,7 +77,7 @@ def hooks(context):
 
 
 class Mailbox:
-    """What an SMTP server took.
+    """An SMTP server that records its mails.
 
     :ivar mails: EmailMessages.
     :ivar refusals: answers to the recipients of the mails to come, such as '550 Unknown.'.
@@ -129,7 +129,7 @@ def mail_server(context, implicit=False):
 
 
 def use_mail(conf, box, authority, tls='starttls'):
-    """Let the options of [mail] lead to a Mailbox."""
+    """Set the options of [mail] to a Mailbox."""
     for name, value in {'host': 'localhost', 'port': box.port, 'tls': tls, 'ca_file': authority,
                         'username': 'climate', 'password': 'pass-word',
                         'sender': 'climate@cloud.example'}.items():

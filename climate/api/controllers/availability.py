@@ -68,7 +68,7 @@ class AvailabilityController(base.Controller):
 def _from_query(request, now):
     """Parse the query of GET /v1/availability; its field ``reservations`` is JSON text.
 
-    :returns: an ``availability.Query``.
+    :returns: an ``availability.AvailabilityQuery``.
     :raises BadRequest: the query does not match the schema; the error names the field.
     """
     queries.refuse_unknown(request, schemas.AVAILABILITY['properties'])
@@ -80,7 +80,7 @@ def _from_query(request, now):
 def _from_body(request, conf, now):
     """Parse the body of POST /v1/availability, which also says how many offers to hold.
 
-    :returns: an ``availability.Query``.
+    :returns: an ``availability.AvailabilityQuery``.
     :raises BadRequest: the body does not match the schema; the error names the field.
     """
     data = body.read(request, schemas.AVAILABILITY_HOLD, conf.max_body_bytes)
@@ -106,7 +106,7 @@ def _value(name, text):
 
 
 def _query(data, now):
-    return availability.Query(
+    return availability.AvailabilityQuery(
         reservations=tuple(lease_body.reservation(item) for item in data['reservations']),
         duration_seconds=times.seconds('duration', data['duration']),
         earliest=_moment(data, 'earliest', now), latest=_moment(data, 'latest', now),
@@ -123,7 +123,7 @@ def _moment(data, name, now):
 
 
 def _shown(answer, names):
-    """Render an ``availability.Answer``.
+    """Render an ``availability.AvailabilityAnswer``.
 
     :param names: whether to show the names of the resources.
     """

@@ -89,7 +89,7 @@ def _request(data, dry_run, now):
             'write "resources" for those of another pool.'))
     notice = times.seconds('notice', data['notice']) if data.get('notice') else 0
     criteria = data.get('criteria')
-    return maintenance.Request(
+    return maintenance.MaintenanceRequest(
         pool=data.get('pool', 'host'), start=times.asked('start', data['start'], now),
         end=times.asked('end', data['end'], now), reason=data['reason'],
         resources=tuple(data.get('hosts') or data.get('resources') or ()),

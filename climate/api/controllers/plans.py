@@ -56,12 +56,12 @@ def _question(request, limit, now):
     """Parse the body of POST /v1/what-if.
 
     :param limit: the maximum size of the body in bytes.
-    :returns: a ``what_if.Question``.
+    :returns: a ``what_if.WhatIfQuestion``.
     :raises BadRequest: the body does not match the schema; the error names the field.
     """
     data = body.read(request, schemas.WHAT_IF, limit)
     start = times.asked('start', data.get('start', times.NOW), now)
-    return what_if.Question(
+    return what_if.WhatIfQuestion(
         pool=data.get('pool', _FIELDS['pool']['default']), start=start,
         end=times.asked('end', data['end'], now) if 'end' in data else _later(start),
         add=tuple(what_if.Added(item['count'], item['like']) for item in data.get('add', ())),
@@ -72,13 +72,13 @@ def _question(request, limit, now):
 
 
 def _forecast_query(request, now):
-    """Parse the query of GET /v1/forecast into a ``forecast.Query``.
+    """Parse the query of GET /v1/forecast into a ``forecast.ForecastQuery``.
 
     :raises BadRequest: a field is unknown, repeated or malformed; the error names it.
     """
     queries.check(request, schemas.FORECAST)
     parameters = request.GET
-    return forecast.Query(
+    return forecast.ForecastQuery(
         pool=parameters.get('pool', _FIELDS['pool']['default']),
         end=times.asked('end', parameters['end'], now) if 'end' in parameters else None,
         criteria=parameters.get('criteria', ''))
@@ -97,7 +97,7 @@ def _later(start):
 
 
 def _answer(answer):
-    """Render a ``what_if.Answer``."""
+    """Render a ``what_if.WhatIfAnswer``."""
     return {
         'pool': answer.pool, 'start': times.shown(answer.start), 'end': times.shown(answer.end),
         'resources': {'now': answer.resources, 'then': answer.new_resources},
@@ -117,7 +117,7 @@ def _answer(answer):
 
 
 def _forecast(answer):
-    """Render a ``forecast.Answer``."""
+    """Render a ``forecast.ForecastAnswer``."""
     return {
         'pool': answer.pool, 'method': answer.method,
         'learned_from': times.shown(answer.learned_from), 'capacity': answer.capacity,

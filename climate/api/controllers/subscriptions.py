@@ -58,7 +58,7 @@ class SubscriptionsController(base.Controller):
 
         def fetch(marker, limit):
             base.refuse_long(marker or '', errors.SubscriptionNotFound, 'subscription_id')
-            return self._parts.manager.list_subscriptions(caller, subscriptions.Query(
+            return self._parts.manager.list_subscriptions(caller, subscriptions.SubscriptionQuery(
                 project_id=None if everything else caller.project_id,
                 user_id=None if everything else caller.user_id, limit=limit, marker=marker,
                 most_bytes=self._parts.conf.api.max_page_bytes))

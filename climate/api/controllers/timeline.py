@@ -44,7 +44,7 @@ class TimelineController(base.Controller):
         return {'timeline': shown}
 
     def _query(self, req, caller):
-        """Parse the query into a ``timeline.Query``.
+        """Parse the query into a ``timeline.TimelineQuery``.
 
         :raises BadRequest: a field is unknown, repeated or malformed; the error names it.
         """
@@ -57,7 +57,7 @@ class TimelineController(base.Controller):
                 f'it must be after the start, {times.shown(start)}, and at most {_LONGEST.days} '
                 'days later.'))
         allows = self._parts.policy.allows
-        return timeline.Query(
+        return timeline.TimelineQuery(
             pool=given.get('pool', fields['pool']['default']), start=start, end=end,
             criteria=given.get('criteria', ''), project_id=caller.project_id,
             hidden=allows(caller, lease_rules.HIDDEN_CRITERIA),

@@ -6,7 +6,7 @@ from typing import Any
 
 from climate.cloud.base import interface
 from climate.conf import services
-from climate.domain import shapes
+from climate.domain import cloud_objects
 
 #: The inventory of a provider, in Placement's format: {resource class: {'total', …}}.
 Inventory = dict[str, dict[str, Any]]
@@ -100,8 +100,8 @@ class Placement(interface.ServiceInterface):
 
     @abc.abstractmethod
     @interface.read
-    def candidates(self, shapes: Iterable[shapes.Shape],
-                   ) -> dict[shapes.Shape, dict[str, dict[str, int]]]:
+    def candidates(self, shapes: Iterable[cloud_objects.Shape],
+                   ) -> dict[cloud_objects.Shape, dict[str, dict[str, int]]]:
         """Return the hypervisors that can take a server of each shape, with their free resources.
 
         Only hypervisors whose service is enabled are listed. The free resources are those before

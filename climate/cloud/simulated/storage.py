@@ -6,7 +6,7 @@ import uuid
 from climate.cloud import models
 from climate.cloud import volume_models
 from climate.cloud.simulated import storage_services
-from climate.domain import volume_types
+from climate.domain import cloud_objects
 
 SERVICE_PROJECT = 'service'
 TABLES = (
@@ -166,8 +166,8 @@ def _backend(connection, type_name, size_gb, present=None):
     """
     row = find_type(connection, type_name)
     specs = json.loads(row['extra_specs']) if row else {}
-    backend_name = specs.get(volume_types.BACKEND_SPEC)
-    zones = specs.get(volume_types.ZONES_SPEC, zone_of(connection, present)).split(',')
+    backend_name = specs.get(cloud_objects.BACKEND_SPEC)
+    zones = specs.get(cloud_objects.ZONES_SPEC, zone_of(connection, present)).split(',')
     free, open_hosts = {}, storage_services.open_hosts(connection)
     for row in connection.execute('SELECT * FROM backends ORDER BY name').fetchall():
         name = row['name']

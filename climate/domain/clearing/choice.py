@@ -18,7 +18,7 @@ Cost = tuple[float, ...]
 
 
 @dataclasses.dataclass(frozen=True)
-class Server:
+class MovableServer:
     """A server that must be migrated.
 
     :ivar takes: {resource class: units} that it takes of any host.
@@ -34,15 +34,15 @@ class Server:
 
 
 @dataclasses.dataclass(frozen=True)
-class Host:
+class ClearableHost:
     """A host that can be cleared, with its servers."""
 
     name: str
-    servers: tuple[Server, ...] = ()
+    servers: tuple[MovableServer, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
-class Move:
+class ChosenMove:
     """The migration of a server from one host to another."""
 
     server_id: str
@@ -51,7 +51,7 @@ class Move:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class ClearingChoice:
     """The hosts to clear and the migrations that this needs.
 
     :ivar hosts: the names of the hosts to clear, by cost.
@@ -59,7 +59,7 @@ class Plan:
     """
 
     hosts: tuple[str, ...]
-    moves: tuple[Move, ...]
+    moves: tuple[ChosenMove, ...]
     cost: Cost
 
 
@@ -76,9 +76,9 @@ class Impossible(Exception):
         self.reasons = dict(reasons)
 
 
-def plan(hosts: Iterable[Host], free: Mapping[str, Mapping[str, int]], wanted: int,
-         cost: Callable[[Host], Cost], keep: Iterable[str] = ()) -> Plan:
-    """Return the cheapest Plan that clears `wanted` of the hosts.
+def plan(hosts: Iterable[ClearableHost], free: Mapping[str, Mapping[str, int]], wanted: int,
+         cost: Callable[[ClearableHost], Cost], keep: Iterable[str] = ()) -> ClearingChoice:
+    """Return the cheapest ClearingChoice that clears `wanted` of the hosts.
 
     The servers that go to one host must fit there together, and no server goes to a host that is
     cleared itself. A class that `free` does not list for a host does not count there.
@@ -105,11 +105,12 @@ def plan(hosts: Iterable[Host], free: Mapping[str, Mapping[str, int]], wanted: i
         moves = _placed(cleared, free, retreats)
         if moves is not None:
             names = [host.name for host in cleared]
-            return Plan(tuple(names), tuple(moves), _sum(costs[name] for name in names))
+            return ClearingChoice(tuple(names), tuple(moves), _sum(costs[name] for name in names))
     raise Impossible(_most(kept, able, free, wanted - 1, retreats), reasons)
 
 
-def _choices(hosts: Sequence[Host], costs: Sequence[Cost], count: int) -> Iterator[list[Host]]:
+def _choices(hosts: Sequence[ClearableHost], costs: Sequence[Cost],
+             count: int) -> Iterator[list[ClearableHost]]:
     """Yield choices of `count` hosts, cheapest first, at most _CHOICES.
 
     :param hosts: the hosts, sorted by cost.
@@ -131,8 +132,8 @@ def _choices(hosts: Sequence[Host], costs: Sequence[Cost], count: int) -> Iterat
                 heapq.heappush(waiting, (_sum(costs[each] for each in following), following))
 
 
-def _most(kept: Sequence[Host], able: Sequence[Host], free: Mapping[str, Mapping[str, int]],
-          limit: int, retreats: Iterator[int]) -> int:
+def _most(kept: Sequence[ClearableHost], able: Sequence[ClearableHost],
+          free: Mapping[str, Mapping[str, int]], limit: int, retreats: Iterator[int]) -> int:
     """Return how many hosts can be cleared together, found by adding one after the other."""
     chosen = list(kept)
     for host in able:
@@ -141,9 +142,9 @@ def _most(kept: Sequence[Host], able: Sequence[Host], free: Mapping[str, Mapping
     return min(len(chosen), max(limit, 0))
 
 
-def _placed(cleared: Sequence[Host], free: Mapping[str, Mapping[str, int]],
-            retreats: Iterator[int]) -> list[Move] | None:
-    """Return a Move for each server of the hosts, or None if they do not all fit elsewhere.
+def _placed(cleared: Sequence[ClearableHost], free: Mapping[str, Mapping[str, int]],
+            retreats: Iterator[int]) -> list[ChosenMove] | None:
+    """Return a ChosenMove for each server of the hosts, or None if they do not all fit elsewhere.
 
     :param retreats: an iterator with an item for each backtracking step that is left.
     """
@@ -154,7 +155,7 @@ def _placed(cleared: Sequence[Host], free: Mapping[str, Mapping[str, int]],
                      key=lambda each: (len(each[0].targets & left.keys()),
                                        -each[0].memory_mb, -sum(each[0].takes.values()),
                                        each[0].id))
-    moves: list[Move] = []
+    moves: list[ChosenMove] = []
     # For each placed server, the hosts that are still to be tried.
     options = [_targets(waiting[0][0], left)] if waiting else []
     while len(moves) < len(waiting):
@@ -166,14 +167,14 @@ def _placed(cleared: Sequence[Host], free: Mapping[str, Mapping[str, int]],
             moves.pop()
             continue
         server, source = waiting[len(moves)]
-        moves.append(Move(server.id, source, options[-1].pop()))
+        moves.append(ChosenMove(server.id, source, options[-1].pop()))
         _add(left[moves[-1].target], server.takes, -1)
         if len(moves) < len(waiting):
             options.append(_targets(waiting[len(moves)][0], left))
     return moves
 
 
-def _targets(server: Server, left: Mapping[str, Mapping[str, int]]) -> list[str]:
+def _targets(server: MovableServer, left: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Return the hosts that can take a server, the one with the most free memory last."""
     able = [name for name in server.targets if name in left and all(
         units <= left[name].get(each, units) for each, units in server.takes.items())]
@@ -186,7 +187,7 @@ def _add(left: dict[str, int], takes: Mapping[str, int], times: int) -> None:
             left[name] += units * times
 
 
-def _why(host: Host) -> str:
+def _why(host: ClearableHost) -> str:
     for server in host.servers:
         if not server.targets - {host.name}:
             return f'no other host has room for server {server.id}'

@@ -45,7 +45,7 @@ NOT_WANTED = 'it is not wanted any more'
 
 
 @dataclasses.dataclass(frozen=True)
-class Move:
+class PlannedMove:
     """The migration of a server from a host that is cleared.
 
     :ivar source: the service host that it leaves.
@@ -67,7 +67,7 @@ class Move:
 
 
 @dataclasses.dataclass(frozen=True)
-class Host:
+class PlannedHost:
     """A host that is cleared for a reservation.
 
     :ivar name: the name of its hypervisor.
@@ -81,13 +81,13 @@ class Host:
     service_host: str
     reservation_id: str
     state: str = PLANNED
-    moves: tuple[Move, ...] = ()
+    moves: tuple[PlannedMove, ...] = ()
     resource_id: int | None = None
     why: str | None = None
     admitted: bool = False
     reclaimed: bool = False
 
-    def dropped(self, why: str) -> 'Host':
+    def dropped(self, why: str) -> 'PlannedHost':
         """Return the host as one that is not needed any more."""
         if self.state in (DROPPED, RELEASED):
             return self
@@ -96,7 +96,7 @@ class Host:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class ClearingPlan:
     """The hosts that are cleared for a lease, with those that were given up.
 
     :ivar looks: how many searches in a row found no hosts.
@@ -104,7 +104,7 @@ class Plan:
     """
 
     strategy: str
-    hosts: tuple[Host, ...] = ()
+    hosts: tuple[PlannedHost, ...] = ()
     looks: int = 0
     look_at: datetime.datetime | None = None
 
@@ -116,7 +116,7 @@ class Plan:
                         _move_as_json(move) for move in host.moves]} for host in self.hosts]}
 
     @property
-    def coming(self) -> tuple[Host, ...]:
+    def coming(self) -> tuple[PlannedHost, ...]:
         """Return the hosts that are being prepared."""
         return tuple(host for host in self.hosts if host.state in COMING)
 
@@ -125,26 +125,27 @@ class Plan:
         """Return whether all hosts are in a final state."""
         return all(host.state in SETTLED for host in self.hosts)
 
-    def looked_in_vain(self, now: datetime.datetime) -> 'Plan':
-        """Return the Plan after another search that found no hosts, with a longer pause."""
+    def looked_in_vain(self, now: datetime.datetime) -> 'ClearingPlan':
+        """Return the ClearingPlan after another search that found no hosts, with a longer pause."""
         seconds = min(2 ** min(self.looks, 10), LONGEST_LOOK_SECONDS)
         return dataclasses.replace(self, looks=self.looks + 1,
                                    look_at=now + datetime.timedelta(seconds=seconds))
 
-    def without(self, names: Iterable[str], why: str) -> 'Plan':
-        """Return the Plan in which the hosts with these names are not needed any more."""
+    def without(self, names: Iterable[str], why: str) -> 'ClearingPlan':
+        """Return the ClearingPlan in which the hosts with these names are not needed any more."""
         names = frozenset(names)
         return dataclasses.replace(self, hosts=tuple(
             host.dropped(why) if host.name in names else host for host in self.hosts))
 
 
-def from_json(text: Mapping[str, Any]) -> Plan:
-    """Return the Plan from the form that `Plan.as_json` returns.
+def from_json(text: Mapping[str, Any]) -> ClearingPlan:
+    """Return the ClearingPlan from the form that `ClearingPlan.as_json` returns.
 
     Unknown fields are ignored, because a newer manager may have stored them during an upgrade.
     """
-    return Plan(text['strategy'], tuple(
-        Host(**{**_known(Host, host), 'moves': tuple(_move(move) for move in host['moves'])})
+    return ClearingPlan(text['strategy'], tuple(
+        PlannedHost(**{**_known(PlannedHost, host),
+                       'moves': tuple(_move(move) for move in host['moves'])})
         for host in text['hosts']), text.get('looks', 0), _moment(text.get('look_at')))
 
 
@@ -162,7 +163,7 @@ def fence_of(lease_id: str) -> str:
 FENCE_PREFIX = 'climate: cleared for lease '
 
 
-def achieved(plan: Plan) -> str:
+def achieved(plan: ClearingPlan) -> str:
     """Return how far host clearing has come, in words."""
     wanted = [host for host in plan.hosts if host.why in (None, GIVEN_UP)]
     moves = [move for host in plan.hosts for move in host.moves]
@@ -172,7 +173,7 @@ def achieved(plan: Plan) -> str:
             f'{sum(move.state == MOVED for move in moves)} of {len(moves)} instances moved.')
 
 
-def told(before: Plan, after: Plan) -> list[tuple[str, str]]:
+def told(before: ClearingPlan, after: ClearingPlan) -> list[tuple[str, str]]:
     """Return the differences of two Plans for the history, as pairs (what, why) in words."""
     states = {host.name: host.state for host in before.hosts}
     # Released hosts count too: earlier moves of one that is needed again are in the history.
@@ -205,17 +206,17 @@ NAMING = frozenset({NO_PLAN, NOT_UNDONE, *_TOLD.values(), *_TOLD_OF_HOST.values(
                     f'{event_kinds.GIVE_BACK} failed', f'{event_kinds.GIVE_BACK} given up'})
 
 
-def _move_as_json(move: Move) -> dict[str, Any]:
+def _move_as_json(move: PlannedMove) -> dict[str, Any]:
     text = dataclasses.asdict(move)
     text['from'], text['to'] = text.pop('source'), text.pop('target')
     text['busy_since'] = _as_text(move.busy_since)
     return text
 
 
-def _move(text: Mapping[str, Any]) -> Move:
+def _move(text: Mapping[str, Any]) -> PlannedMove:
     values = {**text, 'source': text['from'], 'target': text['to'],
               'tried': tuple(text['tried']), 'busy_since': _moment(text.get('busy_since'))}
-    return Move(**_known(Move, values))
+    return PlannedMove(**_known(PlannedMove, values))
 
 
 def _as_text(moment: datetime.datetime | None) -> str | None:

@@ -52,7 +52,7 @@ class ObservedState:
 
 
 @dataclasses.dataclass(frozen=True)
-class Order:
+class ClearingOrder:
     """An action to carry out in the cloud.
 
     :ivar host: the Host of the plan that it is for.
@@ -62,14 +62,14 @@ class Order:
     """
 
     kind: str
-    host: plans.Host
+    host: plans.PlannedHost
     fence: str
     server_id: str | None = None
     target: str | None = None
 
 
-def decide(plan: plans.Plan, observed: ObservedState, fence: str,
-           most: int) -> tuple[plans.Plan, list[Order]]:
+def decide(plan: plans.ClearingPlan, observed: ObservedState, fence: str,
+           most: int) -> tuple[plans.ClearingPlan, list[ClearingOrder]]:
     """Return (the updated Plan, the orders to carry out once it is stored).
 
     :param fence: the reason with which compute services are disabled for this lease.
@@ -82,7 +82,7 @@ def decide(plan: plans.Plan, observed: ObservedState, fence: str,
     return dataclasses.replace(plan, hosts=hosts), step.orders
 
 
-def troubled(plan: plans.Plan, observed: ObservedState) -> frozenset[str]:
+def troubled(plan: plans.ClearingPlan, observed: ObservedState) -> frozenset[str]:
     """Return the names of hosts with a server that needs a new target."""
     return frozenset(
         host.name for host in plan.hosts if host.state == plans.FENCED and (
@@ -99,7 +99,7 @@ class _Step:
     """
 
     def __init__(self, observed: ObservedState, fence: str, free_moves: int):
-        self.orders: list[Order] = []
+        self.orders: list[ClearingOrder] = []
         self._observed = observed
         self._fence = fence
         self._free_moves = free_moves
@@ -107,19 +107,19 @@ class _Step:
             plans.PLANNED: self._planned, plans.FENCING: self._fencing, plans.FENCED: self._fenced,
             plans.ENROLLING: self._enrolling, plans.DROPPED: self._dropped}
 
-    def advance(self, host: plans.Host) -> plans.Host:
+    def advance(self, host: plans.PlannedHost) -> plans.PlannedHost:
         """Return the updated Host."""
         rule = self._rules.get(host.state)
         return host if rule is None else rule(host)
 
-    def _planned(self, host: plans.Host) -> plans.Host:
+    def _planned(self, host: plans.PlannedHost) -> plans.PlannedHost:
         compute = self._observed.computes.get(host.service_host)
         if compute is not None and compute.enabled and compute.up:
             self._order(FENCE, host)
             return dataclasses.replace(host, state=plans.FENCING)
         return host.dropped(self._lost(host) or 'it is disabled')
 
-    def _fencing(self, host: plans.Host) -> plans.Host:
+    def _fencing(self, host: plans.PlannedHost) -> plans.PlannedHost:
         lost = self._lost(host)
         if lost is not None:
             return self._dropped(host.dropped(lost))
@@ -128,7 +128,7 @@ class _Step:
             return host
         return self._fenced(dataclasses.replace(host, state=plans.FENCED))
 
-    def _fenced(self, host: plans.Host) -> plans.Host:
+    def _fenced(self, host: plans.PlannedHost) -> plans.PlannedHost:
         lost = self._lost(host)
         if lost is not None:
             return self._dropped(host.dropped(lost))
@@ -143,7 +143,7 @@ class _Step:
         self._open(host)
         return dataclasses.replace(host, state=plans.ENROLLING, admitted=False)
 
-    def _enrolling(self, host: plans.Host) -> plans.Host:
+    def _enrolling(self, host: plans.PlannedHost) -> plans.PlannedHost:
         lost = self._lost(host)
         if lost is not None:
             return self._dropped(host.dropped(lost))
@@ -157,7 +157,7 @@ class _Step:
         self._open(host)
         return host
 
-    def _dropped(self, host: plans.Host) -> plans.Host:
+    def _dropped(self, host: plans.PlannedHost) -> plans.PlannedHost:
         compute = self._observed.computes.get(host.service_host)
         if compute is not None and not compute.answers:
             # Nova says neither who has disabled it nor which servers are on it.
@@ -174,7 +174,7 @@ class _Step:
             dataclasses.replace(move, state=plans.LEFT) if move.state == plans.MOVING else move
             for move in host.moves)) if done else host
 
-    def _moved(self, host: plans.Host, move: plans.Move) -> plans.Move:
+    def _moved(self, host: plans.PlannedHost, move: plans.PlannedMove) -> plans.PlannedMove:
         """Return the updated Move."""
         server = self._observed.servers.get(move.server_id)
         if move.state in (*plans.OVER, plans.STUCK, plans.LEFT):
@@ -199,15 +199,15 @@ class _Step:
         self._order(MOVE, host, move.server_id, move.target)
         return dataclasses.replace(move, stopped=server.status == STOPPED)
 
-    def _waited_for(self, move: plans.Move) -> plans.Move:
+    def _waited_for(self, move: plans.PlannedMove) -> plans.PlannedMove:
         """Return the Move of a server that is busy with another task, such as a reboot."""
         since = move.busy_since or self._observed.at
         is_late = (self._observed.at - since).total_seconds() >= plans.BUSY_SECONDS
         return dataclasses.replace(move, busy_since=since,
                                    state=plans.STUCK if is_late else plans.PLANNED)
 
-    def _arrived(self, host: plans.Host, move: plans.Move, server: Any,
-                 last: Any | None) -> plans.Move:
+    def _arrived(self, host: plans.PlannedHost, move: plans.PlannedMove, server: Any,
+                 last: Any | None) -> plans.PlannedMove:
         # A server that was stopped between observation and call was cold-migrated too.
         ours = move.stopped or (last is not None and last.kind == _MIGRATION
                                 and last.id > move.after)
@@ -218,7 +218,8 @@ class _Step:
             return move
         return dataclasses.replace(move, state=plans.MOVED)
 
-    def _begun(self, host: plans.Host, move: plans.Move, server: Any) -> plans.Move:
+    def _begun(self, host: plans.PlannedHost, move: plans.PlannedMove,
+               server: Any) -> plans.PlannedMove:
         if server.status not in MOVABLE:
             return dataclasses.replace(move, state=plans.STUCK)
         if self._free_moves <= 0 or move.server_id not in self._observed.last_moves:
@@ -230,7 +231,7 @@ class _Step:
             move, state=plans.MOVING, after=last.id if last is not None else 0,
             tried=(*move.tried, move.target), stopped=server.status == STOPPED)
 
-    def _lost(self, host: plans.Host) -> str | None:
+    def _lost(self, host: plans.PlannedHost) -> str | None:
         """Return why a host cannot be cleared any more, in words; None: it can."""
         compute = self._observed.computes.get(host.service_host)
         if compute is None:
@@ -243,7 +244,7 @@ class _Step:
             return 'its service is down'
         return None
 
-    def _is_open(self, host: plans.Host) -> bool:
+    def _is_open(self, host: plans.PlannedHost) -> bool:
         """Return whether nothing of Climate keeps servers off the host."""
         compute = self._observed.computes.get(host.service_host)
         if compute is None or not compute.enabled:
@@ -251,12 +252,12 @@ class _Step:
         # Nova updates Placement for a service that is down when it is up again.
         return not compute.up or host.service_host not in self._observed.barred
 
-    def _open(self, host: plans.Host) -> None:
-        """Order to enable the service of a host if Climate has disabled it."""
+    def _open(self, host: plans.PlannedHost) -> None:
+        """ClearingOrder to enable the service of a host if Climate has disabled it."""
         if not self._is_open(host):
             compute = self._observed.computes[host.service_host]
             self._order(TOGGLE if compute.enabled else UNFENCE, host)
 
-    def _order(self, kind: str, host: plans.Host, server_id: str | None = None,
+    def _order(self, kind: str, host: plans.PlannedHost, server_id: str | None = None,
                target: str | None = None) -> None:
-        self.orders.append(Order(kind, host, self._fence, server_id, target))
+        self.orders.append(ClearingOrder(kind, host, self._fence, server_id, target))

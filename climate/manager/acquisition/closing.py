@@ -11,9 +11,9 @@ from climate.db import events
 from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
+from climate.domain import acquisition_reasons
 from climate.domain import lease_events
 from climate.domain import lifecycle
-from climate.domain import reasons
 from climate.domain import texts
 from climate.manager.clearing import returns
 from climate.manager.notifications import outbox
@@ -39,12 +39,12 @@ def acquired(connection, lease, span, now, preparations):
     leases.change(connection, lease, now, start=lease.start, end=lease.end,
                   before_end=lease.before_end,
                   state=lifecycle.ACQUIRING_ENDS[lifecycle.ACQUIRED],
-                  reason=reasons.with_notice(lease, None))
+                  reason=acquisition_reasons.with_notice(lease, None))
     journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED,
                  texts.same(str(lease.interval)))
     if got.late:
         journal.note(connection, lease.id, now, 'climate', 'notices left out', texts.same(
-            f'Their time passed before: {", ".join(map(reasons.shown, got.late))}'))
+            f'Their time passed before: {", ".join(map(acquisition_reasons.shown, got.late))}'))
     lease = leases.get(connection, lease.id)
     outbox.publish(connection, lease, now, 'acquired')
     returns.order(connection, lease, now)

@@ -9,11 +9,12 @@ from climate.db import events
 from climate.db import resources
 from climate.db import wait_queue
 from climate.domain import acquire
+from climate.domain import acquisition_reasons
 from climate.domain import joint_selection
 from climate.domain import lease_events
-from climate.domain import least
 from climate.domain import lifecycle
-from climate.domain import reasons
+from climate.domain import minimum_need
+from climate.domain import retry_pauses
 from climate.domain import selection
 from climate.domain import texts
 from climate.manager import core as cores
@@ -101,8 +102,8 @@ class FirstTry:
             # Resources that were released while this request was answered did not notify this
             # lease, which was not in the wait queue yet. So it counts as notified from the start.
             acquisition = dataclasses.replace(
-                acquisition, wakes=1, least=least.of(wish.need for wish in wishes))
-        text = reasons.attempt(lease, acquisition.attempts, next_at, reason)
+                acquisition, wakes=1, least=minimum_need.of(wish.need for wish in wishes))
+        text = acquisition_reasons.attempt(lease, acquisition.attempts, next_at, reason)
         return dataclasses.replace(
             lease.explained(texts.joined(text, lease.reason_text)), state=lifecycle.ACQUIRING,
             events=tuple(events.all_new(lease.id, lease_events.of_acquiring(now), now)),
@@ -111,8 +112,9 @@ class FirstTry:
     def _next_at(self, acquisition, now):
         conf = self._conf
         if acquisition.type == acquire.RETRIES:
-            return now + acquire.pause(acquisition.retry_pause_seconds,
-                                       conf.retry_pause_longest_seconds, 1, random.random())
+            return now + retry_pauses.with_jitter(
+                acquisition.retry_pause_seconds, conf.retry_pause_longest_seconds, 1,
+                random.random())
         if acquisition.type == acquire.WAIT:
             return now + datetime.timedelta(seconds=conf.wait_look_seconds)
         return None
@@ -129,7 +131,7 @@ class FirstTry:
                     continue
                 known = {each.id: each for each in resources.find(connection, wish.need.pool)
                          if each.lent_to is None}
-                asks.append(joint_selection.Ask(wish.need.demand, [
+                asks.append(joint_selection.ReservationDemand(wish.need.demand, [
                     selection.Candidate(key, known[key].capacity) for key in criteria.matching(
                         self._core, connection, wish.need, known)]))
         try:

@@ -8,8 +8,8 @@ import datetime
 
 from climate.db import wait_queue
 from climate.domain import acquire
+from climate.domain import acquisition_reasons
 from climate.domain import event_kinds
-from climate.domain import reasons
 from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager.queue import bound
@@ -56,11 +56,11 @@ class Looks:
     def _put_off(self, lease_ids, now):
         with self._core.database.writer() as connection:
             wait_queue.lock(connection)
-            return wait_queue.put_off(connection, lease_ids, now, now + self._pause)
+            return wait_queue.postpone(connection, lease_ids, now, now + self._pause)
 
 
 def _says_so(each, short):
     """Return whether a lease does not fit, and its reason says why already."""
     return (short is not None and each.reason is not None
             and each.reason.startswith(
-                reasons.in_queue(texts.same(short.message)).operator))
+                acquisition_reasons.in_queue(texts.same(short.message)).operator))

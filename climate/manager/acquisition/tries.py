@@ -13,10 +13,11 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import wait_queue
 from climate.domain import acquire
-from climate.domain import least
+from climate.domain import acquisition_reasons
 from climate.domain import lifecycle
-from climate.domain import reasons
+from climate.domain import minimum_need
 from climate.domain import refusals
+from climate.domain import retry_pauses
 from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
@@ -73,7 +74,7 @@ class Tries:
             # A lease must not end while it still affects hosts or servers of other projects.
             self._clearing.tell_of_delay(claim.lease, error, now)
             return results.Outcome(results.BUSY, texts.of_error(error), patient=True)
-        self._give_up(claim, reasons.too_late(claim.lease, achieved), now)
+        self._give_up(claim, acquisition_reasons.too_late(claim.lease, achieved), now)
         return results.Outcome(results.RECORDED)
 
     def _clear_on(self, claim, now):
@@ -118,7 +119,7 @@ class Tries:
         """
         needed = lease.acquisition.least
         if needed is None:
-            needed = least.of(wish.need for wish in self._booking.wishes_of_all(lease))
+            needed = minimum_need.of(wish.need for wish in self._booking.wishes_of_all(lease))
         own = [each.id for each in lease.reservations if each.allocated]
         with self._core.database.reader() as connection:
             short = bound.Bound(connection, self._core.conf, now, own).shortage(
@@ -176,8 +177,9 @@ class Tries:
                 # So the lease gets one more try, which is not counted.
                 attempts, next_at = acquisition.attempts, acquisition.next_at
             plain, text = (
-                reasons.with_notice(lease, reasons.attempt(lease, attempts, next_at, each))
-                for each in (reason, reasons.with_held(reason, held)))
+                acquisition_reasons.with_notice(
+                    lease, acquisition_reasons.attempt(lease, attempts, next_at, each))
+                for each in (reason, acquisition_reasons.with_held(reason, held)))
             # A reason that the lease shows already is not added to its history again. What is held
             # back at once belongs to the entry of the first try, which was written just before.
             if text != current.reason_text and not (held and journal.replace(
@@ -212,9 +214,9 @@ class Tries:
             return None
         if acquisition.next_at > now:
             return acquisition.next_at
-        return now + acquire.pause(acquisition.retry_pause_seconds,
-                                   self._conf.retry_pause_longest_seconds, attempts,
-                                   random.random())
+        return now + retry_pauses.with_jitter(acquisition.retry_pause_seconds,
+                                              self._conf.retry_pause_longest_seconds, attempts,
+                                              random.random())
 
     @cores.again_after_a_race
     def _yield(self, claim, now):

@@ -59,8 +59,8 @@ class Auditor:
             *self._of_running(snapshot, recorded),
             *self._of_pools(snapshot, recorded),
             *_kept_for_nothing(recorded, ids),
-            *audit.disabled_in_vain(snapshot.disabled, audit.clearing(before[0], after[0]),
-                                    (lease.id for lease in disabled_for)),
+            *audit.disabled_needlessly(snapshot.disabled, audit.clearing(before[0], after[0]),
+                                       (lease.id for lease in disabled_for)),
             *(audit.Drift('left behind', f'what was created early for {creation.reservation_id}',
                           'no lease has its reservation', audit.DELETE_EARLY, creation.id)
               for creation in self._early.find(now)),

@@ -5,7 +5,6 @@ import datetime
 
 from oslo_log import log
 
-from climate.db import audits
 from climate.db import managers
 from climate.domain import audit
 from climate.manager.audit import comparison
@@ -17,7 +16,7 @@ LOG = log.getLogger(__name__)
 def newest(core):
     """Return the ``audit.Result`` of the newest audit; None if no manager has made one."""
     with core.database.reader() as connection:
-        return audits.newest(connection)
+        return managers.newest_audit(connection)
 
 
 class AuditSchedule:
@@ -72,7 +71,7 @@ class AuditSchedule:
             raise failures[0]
         self.counts = collections.Counter(drift.kind for drift in left)
         with self._core.database.writer() as connection:
-            audits.write(connection, audit.result(now, self._owner, left))
+            managers.write_audit(connection, audit.result(now, self._owner, left))
         return left
 
     def _report(self, certain, fix):

@@ -13,13 +13,13 @@ from oslo_log import log
 from climate import errors
 from climate.db import bills
 from climate.db import engine
-from climate.db import failed_bills
 from climate.db import journal
+from climate.db import price_facts
 from climate.db import statement_lines
-from climate.domain import currencies
+from climate.domain import lease_pricing
 from climate.domain import ledger
-from climate.domain import pauses
-from climate.domain import pricing
+from climate.domain import prices
+from climate.domain import retry_pauses
 from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager.billing import books
@@ -77,7 +77,7 @@ class Biller:
         month = ledger.begin_of(ledger.month_of(now))
         with self._core.database.reader() as connection:
             return [*bills.unbilled(connection, begin, now, month, _BATCH),
-                    *failed_bills.due(connection, now, _BATCH)]
+                    *bills.failed_due(connection, now, _BATCH)]
 
     def _bill(self, lease_id, known, now):
         try:
@@ -103,11 +103,11 @@ class Biller:
         """Record that a lease could not be billed, and when it is tried again."""
         try:
             with self._core.database.writer() as connection:
-                number = failed_bills.attempts(connection, lease_id) + 1
-                pause = pauses.doubled(self._core.conf.billing.interval_seconds,
-                                       _LONGEST_PAUSE_SECONDS, number)
-                failed_bills.write(connection, lease_id, number, now,
-                                   now + datetime.timedelta(seconds=pause))
+                number = bills.failed_attempts(connection, lease_id) + 1
+                pause = retry_pauses.doubled(self._core.conf.billing.interval_seconds,
+                                             _LONGEST_PAUSE_SECONDS, number)
+                bills.write_failure(connection, lease_id, number, now,
+                                    now + datetime.timedelta(seconds=pause))
                 journal.note_if_new(
                     connection, lease_id, now, 'climate', 'billing',
                     texts.Text('The lease cannot be billed yet; your operator can see why.',
@@ -126,13 +126,13 @@ class Biller:
             if before is not None and before.billed_until > now:
                 # Another manager has billed it for a later moment.
                 return 0
-            billed = bills.read(connection, lease_id, names,
-                                before.properties if before is not None else {})
-            has_failed = failed_bills.attempts(connection, lease_id) > 0
+            billed = price_facts.read(connection, lease_id, names,
+                                      before.properties if before is not None else {})
+            has_failed = bills.failed_attempts(connection, lease_id) > 0
         if billed is None:
             if has_failed:
                 with self._core.database.writer() as connection:
-                    failed_bills.delete(connection, lease_id)
+                    bills.forget_failures(connection, lease_id)
             return 0
         due = ledger.due(ledger.targets(billed.subject, known, now), posted)
         present = ledger.month_of(now)
@@ -140,8 +140,8 @@ class Biller:
         if due:
             statement_lines.open_months(self._core.database, months)
         currency = known[0].currency
-        amounts = pricing.amounts(
-            [line.charge for line in due], currencies.DECIMALS[currency],
+        amounts = lease_pricing.amounts(
+            [line.charge for line in due], prices.DECIMALS[currency],
             sum(line.charge.atoms for line in posted))
         ledger.refuse_too_large(amounts, currency)
         with self._core.database.writer() as connection:
@@ -157,10 +157,10 @@ class Biller:
             bills.write(connection, bills.Bill(lease_id, now, billed.generation, billed.properties),
                         is_new=before is None)
             if has_failed:
-                failed_bills.delete(connection, lease_id)
+                bills.forget_failures(connection, lease_id)
         if due:
             LOG.info('Lease %s of project %s: %s lines of statements, %s in all', lease_id,
-                     billed.project_id, len(due), currencies.amount(sum(amounts), currency))
+                     billed.project_id, len(due), prices.amount_text(sum(amounts), currency))
         return len(due)
 
     def _close(self, known, now):

@@ -5,13 +5,13 @@ import dataclasses
 
 from climate.db import bills
 from climate.db import offers
+from climate.db import price_facts
 from climate.domain import acquire
-from climate.domain import currencies
+from climate.domain import lease_pricing
 from climate.domain import lifecycle
 from climate.domain import prices
-from climate.domain import pricing
 from climate.domain import short_notice
-from climate.domain import unused
+from climate.domain import unused_hours
 from climate.manager.billing import books
 
 
@@ -80,7 +80,7 @@ class LeasePrices:
         with self._core.database.reader() as connection:
             billed = bills.get(connection, before.id)
             read = billed.properties if billed is not None else {}
-            billing = bills.read(connection, before.id, _names(known), read, planned=True)
+            billing = price_facts.read(connection, before.id, _names(known), read, planned=True)
             [new_items] = self._items(connection, known, [(after.reservations, allocations)], read)
         if billing is None:
             return None
@@ -101,16 +101,16 @@ class LeasePrices:
 
         :param read: the properties by which the lease is billed already; see ``bills.described``.
         """
-        pools, properties = bills.described(
+        pools, properties = price_facts.described(
             connection, {allocation.resource_id for _, given in plans for allocation in given},
             _names(known), read)
         items = []
         for reservations, given in plans:
             types = {reservation.id: reservation.resource_type for reservation in reservations}
-            items.append([pricing.Item(
+            items.append([lease_pricing.PricedItem(
                 allocation.reservation_id, types[allocation.reservation_id],
                 pools[allocation.resource_id], allocation.start, allocation.end, allocation.copies,
-                bills.items_properties(properties, allocation.resource_id),
+                price_facts.item_properties(properties, allocation.resource_id),
                 resource_id=allocation.resource_id, whole=allocation.whole)
                 for allocation in given])
         return items
@@ -139,7 +139,7 @@ def asks_again(before, after, allocations):
 def _taken(offer, given, now):
     """Return the plan of a lease that takes an Offer now."""
     start = max(offer.start, now)
-    return (pricing.Subject(start, now, ()), offer.end, offer.request,
+    return (lease_pricing.Subject(start, now, ()), offer.end, offer.request,
             [dataclasses.replace(each, start=start) for each in given])
 
 
@@ -173,15 +173,15 @@ def _changed(before, after, had, new, now, by_owner):
         else:
             items.append(dataclasses.replace(item, end=now, unused_until=(
                 None if _kind(item) in kept else _promised(item, now, by_owner))))
-    return unused.netted([item for item in items if item.start < item.end])
+    return unused_hours.netted([item for item in items if item.start < item.end])
 
 
 def _replacing(ended, begun, by_owner):
     """Return the Items `begun` of a reservation, paid until the ends of the Items they replace."""
-    promises = [unused.Promise(item.resource_id, item.copies, until) for item in ended
+    promises = [unused_hours.Promise(item.resource_id, item.copies, until) for item in ended
                 if not item.whole and (until := _promised(item, item.start, by_owner))]
-    parts_of = unused.inherited(promises, [
-        unused.Promise(item.resource_id, item.copies, item.end) for item in begun])
+    parts_of = unused_hours.inherited(promises, [
+        unused_hours.Promise(item.resource_id, item.copies, item.end) for item in begun])
     return [dataclasses.replace(item, copies=copies, unused_until=until)
             for item, parts in zip(begun, parts_of, strict=True) for until, copies in parts.items()]
 
@@ -203,7 +203,7 @@ def _names(known):
 def _subject(lease, asked_at):
     """Return the Subject of a lease, still without Items."""
     acquisition = lease.acquisition
-    return pricing.Subject(
+    return lease_pricing.Subject(
         lease.start, asked_at, (), acquisition.priority if acquisition is not None else 0,
         lease.acquire_type == acquire.BEST_EFFORT)
 
@@ -212,13 +212,13 @@ def _price(subject, known):
     """Return the Price of a lease by the known versions; None if none is valid then."""
     ends = [item.unused_until or item.end for item in subject.items]
     end = max(ends, default=subject.start)
-    charges = pricing.charges(subject, known, subject.start, end)
+    charges = lease_pricing.charges(subject, known, subject.start, end)
     currency = known[0].currency
-    decimals = currencies.DECIMALS[currency]
+    decimals = prices.DECIMALS[currency]
     by_version = {book.version: book for book in known}
-    amounts = pricing.amounts(list(charges.values()), decimals)
-    return prices.Price(
-        currencies.amount(sum(amounts), currency), currency, tuple(
-            pricing.shown(key, charge.microseconds, currencies.amount(minor, currency),
-                          by_version[key.book])
+    amounts = lease_pricing.amounts(list(charges.values()), decimals)
+    return prices.LeasePrice(
+        prices.amount_text(sum(amounts), currency), currency, tuple(
+            lease_pricing.shown(key, charge.microseconds, prices.amount_text(minor, currency),
+                                by_version[key.book])
             for (key, charge), minor in zip(charges.items(), amounts, strict=True)))

@@ -43,7 +43,7 @@ class Finder:
         self._prices = lease_prices.LeasePrices(core)
 
     def find(self, context, query):
-        """Return the Answer to an ``availability.Query``.
+        """Return the Answer to an ``availability.AvailabilityQuery``.
 
         :raises BadRequest: the query is wrong; the error names the field.
         :raises TargetLeased: another reservation leases a server that the query names.
@@ -69,7 +69,7 @@ class Finder:
                                                              duration, now)
         chosen = _planned(planner, wishes, found, openings, duration, now)
         held = self._held(context, query, lease.reservations, wishes, chosen, now)
-        return availability.Answer(
+        return availability.AvailabilityAnswer(
             earliest=window.start, latest=window.end, duration_seconds=query.duration_seconds,
             openings=self._openings(lease, chosen, held, now), considered=considered,
             alternatives=near_by, complete=found.complete)
@@ -132,7 +132,7 @@ class Finder:
             serializer = serialization.Serializer(self._core, connection, {
                 given.resource_id for each in allocated for given in each})
             return tuple(
-                availability.Opening(
+                availability.AvailableTime(
                     start=plan.span.start, end=plan.span.end, last_start=plan.last,
                     shares=serializer.shares(reservations, given),
                     id=offer and offer.id, held_until=offer and offer.held_until, price=price)
@@ -149,7 +149,7 @@ class Plan:
 
 
 def _planned(planner, wishes, found, openings, duration, now):
-    """Return the Plans of openings, a list of ``calendar.Opening`` that the Search `found` has."""
+    """Return the Plans of openings, ``free_starts.StartRange``s that the Search `found` has."""
     plans = []
     for each in openings:
         span = interval.Interval(each.start, each.start + duration)

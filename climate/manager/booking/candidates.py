@@ -8,7 +8,7 @@ does not need more statements.
 import dataclasses
 import math
 
-from climate.db import calendars
+from climate.db import booking_columns
 from climate.db import free_resources
 from climate.manager.booking import criteria
 from climate.manager.booking import prefilter
@@ -63,8 +63,8 @@ def shared(core, connection, need, terms, most=None, read_first=FIRST):
     while not look.ended and (most is None or preferred < most):
         rows = look.read(free_resources.in_order, limit)
         found += rows
-        taken.append(calendars.of_resources(connection, [key for key, _ in rows],
-                                            look.search.span, look.search.ignoring))
+        taken.append(booking_columns.of_resources(connection, [key for key, _ in rows],
+                                                  look.search.span, look.search.ignoring))
         candidate_set = prefilter.CandidateSet(found, taken, terms.cleaning, late)
         if not look.ended:
             preferred = prefilter.preferred(need.demand, candidate_set, terms.span)
@@ -84,7 +84,7 @@ class _Look:
         self._left_out = left_out
         self._sieve = criteria.Sieve(core, need)
         self.picky = bool(self._sieve.names)
-        self.search = free_resources.Search(
+        self.search = free_resources.ResourceSearch(
             pool=need.pool, span=terms.span.widened(terms.cleaning), own=terms.own,
             soon=terms.soon, ignoring=terms.replaced, condition=self._sieve.condition,
             names=self._sieve.names, well=terms.must_be_well, kept=terms.kept)
@@ -113,10 +113,10 @@ class _Look:
 
 
 def _late(terms, overdue):
-    """Return the overdue bookings as ``calendars.Bookings``, or None if there are none."""
+    """Return the overdue bookings as ``booking_columns.Bookings``, or None if there are none."""
     if not overdue:
         return None
-    start, end = (calendars.microseconds(moment) for moment in (
+    start, end = (booking_columns.microseconds(moment) for moment in (
         terms.while_overdue.start, terms.while_overdue.end))
-    return calendars.of([(key, start, end, amount, 1)
-                         for key, given in overdue.items() for _, amount in given])
+    return booking_columns.of([(key, start, end, amount, 1)
+                               for key, given in overdue.items() for _, amount in given])

@@ -6,7 +6,7 @@ from climate.domain import selection
 
 
 class Levels:
-    """The free copies on each resource over time: ``domain.usage`` for all resources at once."""
+    """The free copies on each resource over time: ``domain.booked_capacity`` for all at once."""
 
     def __init__(self, amount, capacities, taken):
         """Add up the bookings.

@@ -13,7 +13,7 @@ import json
 import numpy as np
 
 from climate import errors
-from climate.db import calendars
+from climate.db import booking_columns
 from climate.domain import interval
 from climate.domain import joint_selection
 from climate.domain import selection
@@ -29,7 +29,7 @@ class CandidateSet:
         """Combine resources and bookings.
 
         :param resources: pairs (id, JSON text of the capacity).
-        :param taken: a list of ``calendars.Bookings``; those of other resources are ignored.
+        :param taken: a list of ``booking_columns.Bookings``; those of other resources are ignored.
         :param cleaning: the time kept free before and after each booking in `taken`.
         :param late: further Bookings, without cleaning time.
         """
@@ -62,8 +62,8 @@ class CandidateSet:
         :returns: two arrays, in the order of `ids`: (free copies, whether used), as ``selection``
             counts them.
         """
-        touching = ((self._start < calendars.microseconds(span.end))
-                    & (self._end > calendars.microseconds(span.start)))
+        touching = ((self._start < booking_columns.microseconds(span.end))
+                    & (self._end > booking_columns.microseconds(span.start)))
         used = self._marked(self._owner[touching])
         if amount is selection.WHOLE:
             return (~used).astype(np.int64), used
@@ -104,7 +104,7 @@ class CandidateSet:
                 column[mine].tolist() for column in (
                     self._owner, self._start, self._end, self._kind)), strict=True):
             amount, copies = self._amounts[kind]
-            span = interval.Interval(calendars.moment(start), calendars.moment(end))
+            span = interval.Interval(booking_columns.moment(start), booking_columns.moment(end))
             bookings[place] += [(span, amount)] * copies
         return [selection.Candidate(int(self.ids[place]), self._capacities[self._capacity[place]],
                                     tuple(booked))
@@ -113,7 +113,7 @@ class CandidateSet:
 
 @dataclasses.dataclass(frozen=True)
 class Ask:
-    """A ``joint_selection.Ask`` with many candidates: one demand, and the resources to choose from.
+    """A ``joint_selection.ReservationDemand`` with many candidates.
 
     :ivar candidate_set: the resources, with all bookings except those of the demands that are
         served at the same time.
@@ -124,8 +124,9 @@ class Ask:
     must_keep: bool = False
 
     def among(self, ids=None):
-        """Return a ``joint_selection.Ask`` with only the resources `ids`, or with all."""
-        return joint_selection.Ask(self.demand, self.candidate_set.candidates(ids), self.must_keep)
+        """Return a ``joint_selection.ReservationDemand`` with the resources `ids`, or all."""
+        return joint_selection.ReservationDemand(
+            self.demand, self.candidate_set.candidates(ids), self.must_keep)
 
 
 def choose(asks: Sequence[Ask], span: interval.Interval):

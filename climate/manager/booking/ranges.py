@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast form of ``domain.calendar.Calendar``, which computes the same answers with arrays.
+"""The fast form of ``domain.free_starts.FreeStarts``, which computes the same answers with arrays.
 
 All times are whole numbers of microseconds from the beginning of the window.
 """
@@ -9,7 +9,7 @@ from climate.domain import interval
 
 
 class Ranges:
-    """The times at which a span may start, and on how many places: a ``domain.calendar.Starts``.
+    """The times at which a span may start, and on how many places: a ``domain.free_starts.Starts``.
 
     A place is a resource, or a slot for one copy on it.
     """

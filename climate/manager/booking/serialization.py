@@ -55,9 +55,9 @@ class Serializer:
             if each.resource_id in self._known:
                 name, shown = self._known[each.resource_id]
                 groups[shown].append(name)
-        return availability.Share(
+        return availability.ReservationShare(
             resource_type=reservation.resource_type, count=sum(each.copies for each in given),
-            groups=tuple(availability.Group(len(names), dict(shown), tuple(names))
+            groups=tuple(availability.ResourceGroup(len(names), dict(shown), tuple(names))
                          for shown, names in groups.items()))
 
     def _shown(self, resource):

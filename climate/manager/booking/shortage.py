@@ -5,9 +5,8 @@ import datetime
 
 from climate import errors
 from climate.db import allocations
+from climate.domain import acquisition_reasons
 from climate.domain import interval
-from climate.domain import nouns
-from climate.domain import reasons
 from climate.domain import requirement
 from climate.domain import selection
 from climate.domain import texts
@@ -77,10 +76,10 @@ def _sentence(need, counts):
     whole = need.demand.amount is selection.WHOLE
     free, wanted, total = counts['free'], counts['wanted'], counts['total']
     if whole:
-        text = (f'Only {free} of {wanted} {nouns.plural(need.pool)} are free for all of '
+        text = (f'Only {free} of {wanted} {texts.plural(need.pool)} are free for all of '
                 f'the time asked for: {total} are enrolled')
     else:
-        text = (f'{counted(wanted, need.called or f"place on {nouns.plural(need.pool)}")} '
+        text = (f'{counted(wanted, need.called or f"place on {texts.plural(need.pool)}")} '
                 f'{"was" if wanted == 1 else "were"} asked for, and '
                 f'{f"only {free}" if free else "none"} fit{"s" if free < 2 else ""} for all of the '
                 f'time: {counted(total, need.pool)} {"is" if total == 1 else "are"} enrolled')
@@ -124,14 +123,14 @@ def _way_out_of_running(connection, wishes, need, terms):
 
     The moment at which others have its resources is for operators.
     """
-    runs = f'The lease runs, so it keeps the {nouns.plural(need.pool)} that it has'
+    runs = f'The lease runs, so it keeps the {texts.plural(need.pool)} that it has'
     kept = {key for wish in wishes for key in wish.keep
             if wish.must_keep and wish.need.pool == need.pool}
     booked = terms.booked(connection, kept, terms.span)
     taken = [min(span.start for span, _ in found) for found in booked.values() if found]
     if need.demand.amount is not selection.WHOLE or not taken:
         return texts.same(f'{runs}. Ask for less time, or for less.')
-    moment = reasons.shown(max(min(taken), terms.span.start).replace(microsecond=0))
+    moment = acquisition_reasons.shown(max(min(taken), terms.span.start).replace(microsecond=0))
     others = f'others have {len(taken)} of them'
     way_out = 'Ask for an earlier end, or for less.'
     return texts.Text(f'{runs}; {others} for a part of the time. {way_out}',
@@ -141,7 +140,7 @@ def _way_out_of_running(connection, wishes, need, terms):
 def counted(number, called):
     """Return `number` copies in words; `called` is one of them, whose first word becomes plural."""
     first, _, rest = called.partition(' ')
-    return f'{number} {first if number == 1 else nouns.plural(first)}{rest and " "}{rest}'
+    return f'{number} {first if number == 1 else texts.plural(first)}{rest and " "}{rest}'
 
 
 def _open_to(terms, found):

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from climate import errors
-from climate.domain import calendar
+from climate.domain import free_starts
 from climate.domain import interval
 from climate.domain import joint_selection
 from climate.domain import selection
@@ -63,10 +63,10 @@ class Search:
         return [wish.need.demand for wish in self.wishes]
 
     def openings(self, duration, limit):
-        """Return the best ``calendar.Opening``s for the wishes, at most `limit`."""
+        """Return the best ``free_starts.StartRange``s for the wishes, at most `limit`."""
         demands = self.demands
-        return calendar.openings(self._starts(demands, duration), _least(demands), _most(demands),
-                                 self.window.start, limit)
+        return free_starts.openings(self._starts(demands, duration), _least(demands),
+                                    _most(demands), self.window.start, limit)
 
     def settles(self, duration, limit, found):
         """Return True if a longer window from the same beginning would give the same answer.

@@ -11,10 +11,9 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import interval
 from climate.domain import lifecycle
-from climate.domain import nouns
 from climate.domain import selection
 from climate.domain import texts
 from climate.manager import core as cores
@@ -274,7 +273,7 @@ def _lost(allocated, known, holders, broken):
 
 
 def _still_held(lost):
-    return nouns.counted(len(lost.held), 'of its resources is still being released by others',
+    return texts.counted(len(lost.held), 'of its resources is still being released by others',
                          'of its resources are still being released by others')
 
 
@@ -284,7 +283,7 @@ def _refuse_other_span(connection, lease):
     :raises StillBusy: it was changed.
     """
     current = leases.get(connection, lease.id)
-    if current.interval != lease.interval or agenda.deletion_ordered(current):
+    if current.interval != lease.interval or due_events.deletion_ordered(current):
         raise errors.StillBusy.plain('Climate', 'the lease is being changed.')
 
 
@@ -294,6 +293,6 @@ def reread(connection, lease):
     :raises StillBusy: its deletion was ordered after the claim, and took the allocations.
     """
     current = leases.get(connection, lease.id)
-    if agenda.deletion_ordered(current):
+    if due_events.deletion_ordered(current):
         raise errors.StillBusy.plain('Climate', 'the lease is being deleted.')
     return dataclasses.replace(lease, reservations=current.reservations)

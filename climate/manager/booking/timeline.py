@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 
 from climate.db import allocations
-from climate.db import calendars
+from climate.db import booking_columns
 from climate.domain import interval
 from climate.domain import joint_selection
 from climate.domain import selection
@@ -21,7 +21,7 @@ class Taken:
 
     :ivar places: the index of the resource in the timeline.
     :ivar starts: microseconds from the beginning of the window; `ends` too.
-    :ivar kinds: indices into `amounts`, which are as in ``calendars.Bookings``.
+    :ivar kinds: indices into `amounts`, which are as in ``booking_columns.Bookings``.
     """
 
     places: np.ndarray
@@ -127,7 +127,7 @@ class PoolTimeline:
             places = matching.tolist()
             if demand.amount is selection.WHOLE:
                 places = [place for place in places if place not in booked]
-            yield joint_selection.Ask(demand, [
+            yield joint_selection.ReservationDemand(demand, [
                 selection.Candidate(key, self.resources[key].capacity, tuple(booked.get(place, ())))
                 for place, key in zip(places, self._ids[places].tolist(), strict=True)])
 
@@ -137,9 +137,9 @@ class PoolTimeline:
 
     def _columns(self, connection, pool, terms, parts):
         """Return ((resource ids, starts, ends, kinds), amounts) of all bookings in the window."""
-        found = calendars.of_pool(connection, pool, self._window.widened(terms.cleaning),
-                                  terms.replaced, parts)
-        origin = calendars.microseconds(self._window.start)
+        found = booking_columns.of_pool(connection, pool, self._window.widened(terms.cleaning),
+                                        terms.replaced, parts)
+        origin = booking_columns.microseconds(self._window.start)
         margin = terms.cleaning // interval.RESOLUTION
         columns = [(found.owners, found.starts - origin - margin, found.ends - origin + margin,
                     found.kinds)]

@@ -6,7 +6,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.db import resources
-from climate.domain import nouns
+from climate.domain import texts
 from climate.domain.clearing import plans
 from climate.domain.clearing import steps
 
@@ -97,7 +97,7 @@ class Executor:
         if left:
             # No time limit applies: the hosts and servers of others must be put right.
             raise errors.StillBusy.plain(
-                self._pool.cleared_by, nouns.counted(
+                self._pool.cleared_by, texts.counted(
                     len(left), 'host is being returned.', 'hosts are being returned.'),
                 has_own_limit=True)
 

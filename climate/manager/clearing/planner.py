@@ -136,7 +136,7 @@ def _merged(plan, reservation_id, cleared, found):
     """Return the plans.Plan with the hosts and moves of a choice.Plan for one reservation."""
     sent = collections.defaultdict(list)
     for move in cleared.moves:
-        sent[move.source].append(plans.Move(
+        sent[move.source].append(plans.PlannedMove(
             server_id=move.server_id, source=found.service_hosts[move.source],
             target=found.service_hosts[move.target]))
     known = {host.name: host for host in plan.hosts}
@@ -153,7 +153,7 @@ def _merged(plan, reservation_id, cleared, found):
     there = {host.name for host in hosts}
     for name in cleared.hosts:
         if name not in there:
-            new = plans.Host(name, found.service_hosts[name], reservation_id)
+            new = plans.PlannedHost(name, found.service_hosts[name], reservation_id)
             if name in known:
                 new = dataclasses.replace(new, moves=known[name].moves)
             hosts.append(_with_moves(new, sent[name]))

@@ -3,7 +3,7 @@
 import dataclasses
 
 from climate import errors
-from climate.domain import reasons
+from climate.domain import acquisition_reasons
 from climate.domain import records
 from climate.domain import selection
 from climate.domain import texts
@@ -42,7 +42,7 @@ class Reconciler:
             raise errors.with_sentence(error, (
                 'A best effort clears whole hosts only; what else is in the lease must fit as it '
                 'is.')) from error
-        plan = plans.Plan(lease.acquisition.strategy)
+        plan = plans.ClearingPlan(lease.acquisition.strategy)
         return self._planner.planned(lease, plan, wishes, self._missing(wishes, given)).as_json()
 
     def step(self, claim, now):
@@ -85,7 +85,8 @@ class Reconciler:
                 self._planner.planned(lease, plan, wishes, lacking, troubled),
                 looks=0, look_at=None)
         except errors.NotEnough as error:
-            self._store.say(lease, reasons.no_plan(lease, error), plans.NO_PLAN, error, now)
+            self._store.say(lease, acquisition_reasons.no_plan(lease, error), plans.NO_PLAN, error,
+                            now)
             planned = plan.looked_in_vain(now)
         return self._store.write(lease, plan, planned, now)
 
@@ -94,7 +95,8 @@ class Reconciler:
 
         :param error: the ClimateError that kept its hosts from being returned.
         """
-        self._store.say(lease, reasons.not_undone(lease, error), plans.NOT_UNDONE, error, now)
+        self._store.say(lease, acquisition_reasons.not_undone(lease, error), plans.NOT_UNDONE,
+                        error, now)
 
     def abandon(self, lease, now):
         """Undo all host clearing for a lease that did not get its resources.

@@ -11,8 +11,8 @@ from climate.db import journal
 from climate.db import leases
 from climate.db import resource_properties
 from climate.db import resources
+from climate.domain import acquisition_reasons
 from climate.domain import lifecycle
-from climate.domain import reasons
 from climate.domain import texts
 from climate.domain.clearing import plans
 from climate.manager import core as cores
@@ -70,7 +70,7 @@ class Store:
 
         :param what: the heading of the entry in the history.
         """
-        reason = reasons.with_notice(lease, reason)
+        reason = acquisition_reasons.with_notice(lease, reason)
         with self._core.database.writer() as connection:
             ownership.refuse_overtaken(connection, lease)
             current = leases.get(connection, lease.id)
@@ -94,7 +94,7 @@ class Store:
                 journal.note(connection, lease.id, now, 'climate', what, why and texts.same(why))
                 LOG.info('Lease %s: %s: %s', lease.id, what, why)
             current = leases.get(connection, lease.id)
-            reason = reasons.with_notice(lease, reasons.attempt(
+            reason = acquisition_reasons.with_notice(lease, acquisition_reasons.attempt(
                 lease, 0, None, texts.same(plans.achieved(after))))
             seeks = current.state == lifecycle.ACQUIRING and now < current.given_up_at
             if seeks and after.hosts != before.hosts and current.reason_text != reason:

@@ -60,7 +60,8 @@ class Surveyor:
             server_id: move.tried for server_id, move in moves.items()})
         out |= found.unknown
         return Survey(
-            hosts={name: choice.Host(name, tuple(found.servers[each.id] for each in servers[name]))
+            hosts={name: choice.ClearableHost(
+                name, tuple(found.servers[each.id] for each in servers[name]))
                    for name in able if name not in out},
             out=out, free=found.free,
             service_hosts={node.name: key for key, node in lent.nodes.items()},

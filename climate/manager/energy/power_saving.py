@@ -186,7 +186,7 @@ class PowerSaving:
 
     def _rules(self):
         conf = self._core.conf.energy
-        return sleep.Rules(
+        return sleep.SleepRules(
             lead=sleep_states.minutes(conf.lead_minutes),
             min_awake=sleep_states.minutes(conf.min_awake_minutes),
             min_asleep=sleep_states.minutes(conf.min_asleep_minutes),

@@ -10,7 +10,7 @@ from climate.manager.energy import machines
 
 
 def energy_report(core, query):
-    """Return the ``energy.Answer`` to an ``energy.Query``.
+    """Return the ``energy.EnergyAnswer`` to an ``energy.EnergyQuery``.
 
     :raises BadField: no pool whose resources can sleep has that name.
     """
@@ -34,7 +34,7 @@ def energy_report(core, query):
         lines.append(energy.Line(
             resource.pool, resource.id, resource.name, state.state, state.since,
             energy.hours(spans, query.start, end), watts_of(core.conf, resource, shares)))
-    return energy.Answer(query.start, end, tuple(lines))
+    return energy.EnergyAnswer(query.start, end, tuple(lines))
 
 
 def watts_of(conf, resource, shares):

@@ -12,7 +12,7 @@ from climate.db import power
 from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import lifecycle
-from climate.domain import nouns
+from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager.energy import sleep_states
 
@@ -50,7 +50,7 @@ class WakeBeforeStart:
         if not asleep:
             return
         self._states.wake(asleep, now)
-        reason = nouns.counted(len(asleep), 'of its resources wakes up.',
+        reason = texts.counted(len(asleep), 'of its resources wakes up.',
                                'of its resources wake up.')
         raise errors.StillBusy(service='Climate', has_own_limit=True, reason=reason,
                                owner_reason=reason)
@@ -71,7 +71,7 @@ class WakeBeforeStart:
         until = now + max(ahead.values()) + _AHEAD + datetime.timedelta(minutes=conf.wake_minutes)
         due = {}
         with self._core.database.reader() as connection:
-            rows = power.leases_to_come(connection, ahead, now, until)
+            rows = power.future_leases(connection, ahead, now, until)
             first_start = {}
             for resource_id, _, start in rows:
                 first_start[resource_id] = min(start, first_start.get(resource_id, start))

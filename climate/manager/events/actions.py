@@ -10,7 +10,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.cloud import call_guard
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import texts
@@ -104,7 +104,7 @@ class Actions:
             return _outcome(self._by_kind[claim.event.kind], claim, claim.at)
 
     def _start(self, claim, now):
-        if agenda.passed_by(claim.lease, now):
+        if due_events.passed_by(claim.lease, now):
             return results.Outcome(results.MOOT, _PASSED)
         claim, in_vain = self._bound(claim, now)
         claim, found = self._occupy_for_start(claim, now)
@@ -118,7 +118,7 @@ class Actions:
         """Try the start or the change of a lease again after it was given up."""
         if claim.lease.end <= now:
             return results.Outcome(results.MOOT, claim.lease.reason_text)
-        if agenda.change_given_up(claim.lease):
+        if due_events.change_given_up(claim.lease):
             return self._update(claim, now)
         outcome = _outcome(self._start, claim, now)
         if outcome.unreachable or outcome.result in (results.DONE, results.MOOT) or (
@@ -193,9 +193,9 @@ class Actions:
     def _end(self, claim, now):
         lease = claim.lease
         left = lease.open_reservations
-        if agenda.never_acquired(lease):
+        if due_events.never_acquired(lease):
             self._clearing.abandon(lease, now)
-        if agenda.never_acquired(lease) or _never_touched(lease):
+        if due_events.never_acquired(lease) or _never_touched(lease):
             ids = [each.id for each in left]
             return results.Outcome(results.DONE, free=frozenset(ids),
                                    states=dict.fromkeys(ids, lifecycle.RESERVATION_DELETED))
@@ -238,7 +238,7 @@ class Actions:
     def _return_hosts(self, claim, now):
         """Return hosts that the lease does not need; if one part fails, the other is still done."""
         lease, failed = claim.lease, []
-        undo = self._clearing.abandon if agenda.never_acquired(lease) else self._clearing.tidy
+        undo = self._clearing.abandon if due_events.never_acquired(lease) else self._clearing.tidy
         for part in (lambda: undo(lease, now), lambda: self._lending.return_unneeded(lease)):
             try:
                 part()
@@ -485,6 +485,6 @@ def _never_touched(lease):
     late = (start is not None and start.status == lifecycle.EVENT_DONE
             and start.begun_at is not None and start.begun_at >= lease.end)
     events = tuple(each for each in lease.events if not late or each.kind != event_kinds.START)
-    return (agenda.untouched(dataclasses.replace(lease, events=events))
+    return (due_events.untouched(dataclasses.replace(lease, events=events))
             and all(each.state == lifecycle.RESERVATION_PENDING
                     for each in lease.open_reservations))

@@ -11,7 +11,7 @@ from climate import errors
 from climate.db import events
 from climate.db import lease_claims
 from climate.db import leases
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
@@ -86,7 +86,7 @@ class Claims:
         no call of the cloud.
         """
         while True:
-            waiting = agenda.next_of_each_lease(due)
+            waiting = due_events.next_of_each_lease(due)
             if not waiting:
                 return []
             # In this order: this manager must not count on its claims for longer than others do.
@@ -113,7 +113,7 @@ class Claims:
         taken = self._take_leases(connection, found, now, until)
         claimed = events.claim(connection, [event for _, event in found], self._owner, now, until)
         pairs = [(taken[event.lease_id], event) for event in claimed]
-        moot = [pair for pair in pairs if agenda.is_moot(*pair)]
+        moot = [pair for pair in pairs if due_events.is_moot(*pair)]
         told = [pair for pair in pairs if _is_only_told(pair[1]) and pair not in moot]
         outbox.write_notices(connection, told, now)
         finished = [event for _, event in moot + told]
@@ -129,7 +129,7 @@ class Claims:
             free = leases.lock_free(connection, [event.lease_id for event in some])
             for event in some:
                 lease = free.get(event.lease_id)
-                event = lease and agenda.still_due(lease, event, now)
+                event = lease and due_events.still_due(lease, event, now)
                 if event and _may_begin(lease, event, now):
                     found.append((lease, event))
         return found
@@ -139,7 +139,7 @@ class Claims:
         by_task = collections.defaultdict(list)
         for lease, event in found:
             kind = event_kinds.of(event.kind)
-            task = None if agenda.is_moot(lease, event) else kind.shown_task(lease.task)
+            task = None if due_events.is_moot(lease, event) else kind.shown_task(lease.task)
             by_task[task].append(lease)
         taken = lease_claims.take(connection, by_task.pop(None, []), self._owner)
         for task, some in sorted(by_task.items()):
@@ -214,7 +214,7 @@ def _is_only_told(event):
 def _may_begin(lease, event, now):
     """Return True if the event is moot, or if no other task of its lease keeps it waiting."""
     task = event_kinds.of(event.kind).task
-    if task is None or agenda.is_moot(lease, event):
+    if task is None or due_events.is_moot(lease, event):
         return True
     try:
         transitions.begin(lease.id, lease.state, lease.task_at(now), task)

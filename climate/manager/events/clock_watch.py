@@ -5,8 +5,8 @@ import threading
 
 from oslo_log import log
 
-from climate.db import clock_confirmations
 from climate.db import journal
+from climate.db import managers
 from climate.domain import clock_jumps
 
 LOG = log.getLogger(__name__)
@@ -70,11 +70,11 @@ class ClockWatch:
         if judgement.doubted is None:
             return False
         with self._core.database.reader() as connection:
-            return clock_confirmations.last(connection) > self._confirmations
+            return managers.last_clock_confirmation(connection) > self._confirmations
 
     def _doubt(self, judgement, now):
         with self._core.database.reader() as connection:
-            self._confirmations = clock_confirmations.last(connection)
+            self._confirmations = managers.last_clock_confirmation(connection)
         ahead = judgement.ahead_seconds
         LOG.warning('The clock of the database says %s, which is %.0f seconds %s than expected. %s '
                     'Correct the clock, or confirm it: climate-db confirm-clock',

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The results of events, as the counters of the metrics count them."""
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import event_kinds
 from climate.manager import counters
 from climate.manager import results
@@ -36,6 +36,6 @@ class Counting:
     def _record_lateness(self, claim, now):
         """Record how late a start or an end was; a start that was given up counts when it heals."""
         is_healed = claim.kind.retry is event_kinds.Retry.HEALING
-        event = agenda.to_heal(claim.lease) if is_healed else claim.event
+        event = due_events.to_heal(claim.lease) if is_healed else claim.event
         if event.kind in counters.PUNCTUAL:
             self._counters.late(event.kind, now - event.at)

@@ -14,7 +14,7 @@ from climate.db import leases
 from climate.db import reservations
 from climate.db import resources
 from climate.domain import acquire
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import lifecycle
@@ -257,7 +257,7 @@ class Outcomes:
     def _record_healing(self, connection, claim, outcome, good, now):
         """Write down that what was given up succeeded after all, or order another try."""
         lease, event = claim.lease, claim.event
-        given_up = agenda.to_heal(lease)
+        given_up = due_events.to_heal(lease)
         if not good:
             pause = self._retries.healing_pause(given_up, now)
             moments = (now + (pause or self._retries.busy_pause),

@@ -8,8 +8,9 @@ do not use up the tries. ``outcomes`` writes all that down.
 import datetime
 
 from climate.domain import acquire
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import event_kinds
+from climate.domain import retry_pauses
 from climate.manager import results
 
 # What has failed for long is tried less often: a lease without a trust is so for months.
@@ -37,8 +38,8 @@ class Retries:
         self._heal_longest = datetime.timedelta(seconds=conf.heal_longest_seconds)
         self._heal_most = datetime.timedelta(seconds=conf.heal_most_seconds)
         self._outage = datetime.timedelta(seconds=conf.outage_seconds)
-        self._pause = agenda.Pause(conf.retry_seconds, conf.retry_longest_seconds,
-                                   conf.event_max_retries)
+        self._pause = retry_pauses.RetryPause(conf.retry_seconds, conf.retry_longest_seconds,
+                                              conf.event_max_retries)
 
     def pause_after(self, claim, outcome):
         """Return the pause before the event is tried again; None if it is not tried again."""
@@ -85,7 +86,7 @@ class Retries:
     def is_healed_too_long(self, lease, now):
         """Return whether a lease may not be healed any more because it holds what it cannot use."""
         return bool(self._heal_most) and (
-            _since_first_try(agenda.to_heal(lease), now) >= self._heal_most)
+            _since_first_try(due_events.to_heal(lease), now) >= self._heal_most)
 
     def was_given_up(self, event):
         """Return whether an event that goes on was given up before."""
@@ -139,7 +140,7 @@ class Retries:
 
 def _is_healed_in_vain(claim):
     return claim.kind.retry is event_kinds.Retry.HEALING and _since_first_try(
-        agenda.to_heal(claim.lease), claim.at) >= _HEALED_IN_VAIN
+        due_events.to_heal(claim.lease), claim.at) >= _HEALED_IN_VAIN
 
 
 def _since_first_try(event, now):

@@ -6,7 +6,7 @@ from climate.db import acquisitions
 from climate.db import events
 from climate.db import lease_claims
 from climate.db import leases
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import transitions
@@ -51,7 +51,7 @@ def write(connection, claim, outcome, good, now, unchanged, claimed_for):
         if not unchanged or any(each.status in lifecycle.EVENT_OPEN for each in lease.events
                                 if each.kind in event_kinds.CLOSED_WHEN_OVER):
             events.close(connection, lease.id, now, event_kinds.CLOSED_WHEN_OVER)
-        if agenda.is_healing(lease):
+        if due_events.is_healing(lease):
             acquisitions.leave(connection, lease.id, now)
     if unchanged and _is_plain(claim, outcome):
         after = transitions.after_event(after, event, outcome.states, outcome.bindings,

@@ -44,7 +44,7 @@ class HealthChecks:
         self._turn = threading.Lock()
         self._silent = set()
         conf = core.conf.health
-        self._rules = health.Rules(
+        self._rules = health.HealthRules(
             *(datetime.timedelta(seconds=seconds) for seconds in (
                 conf.sick_after_seconds, conf.well_after_seconds,
                 _GAP * max(conf.poll_seconds, 1))))
@@ -104,7 +104,7 @@ class HealthChecks:
                 continue
             unknown[pool.name].add(f'pool:{pool.name}')
             with cores.isolated('The health of the pool %s', pool.name):
-                findings |= {key: health.Finding(f'pool:{pool.name}', why) for key, why in
+                findings |= {key: health.HealthFinding(f'pool:{pool.name}', why) for key, why in
                              pool.unhealthy(self._core.cloud, of_pool).items()}
                 unknown[pool.name].discard(f'pool:{pool.name}')
         for name, source in self._sources.items():
@@ -117,7 +117,7 @@ class HealthChecks:
                     self._log_silent(name, error)
                     continue
                 self._silent.discard(name)
-                findings = {**{key: health.Finding(name, why) for key, why in sick.items()},
+                findings = {**{key: health.HealthFinding(name, why) for key, why in sick.items()},
                             **findings}
                 for pool in self._core.registry.pools:
                     unknown[pool].discard(name)

@@ -37,7 +37,7 @@ def report(connection, conf, lease, resource, user_id, now):
     :returns: whether enough report it, so that it must go into quarantine.
     """
     until = now + datetime.timedelta(minutes=_counted(conf))
-    swap_reports.put(connection, swap_reports.Report(
+    swap_reports.put(connection, swap_reports.SwapReport(
         lease.id, resource.id, lease.project_id, user_id or '', until), now)
     # The nodes of a Galera cluster compare written rows, so that two reports at a time are counted.
     resources.touch(connection, [resource.id], now)

@@ -16,7 +16,7 @@ from climate.db import events
 from climate.db import leases
 from climate.db import reservations
 from climate.db import use_samples
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import idle
 from climate.domain import interval
 from climate.domain import lease_events
@@ -182,7 +182,7 @@ def write(connection, core, lease_id, taking, now):
     """
     lease = leases.get(connection, lease_id)
     if (rules.is_exempt(core.conf, lease) or lease.reclaim_at is None or lease.end <= now
-            or agenda.deletion_ordered(lease)):
+            or due_events.deletion_ordered(lease)):
         raise NotReclaimable()
     if taking.ends:
         _end(connection, lease, now)

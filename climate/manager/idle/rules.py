@@ -6,7 +6,7 @@ from climate import errors
 from climate.conf import idle as options
 from climate.domain import idle
 from climate.domain import lifecycle
-from climate.domain import use
+from climate.domain import use_sampling
 
 
 def check(conf):
@@ -21,9 +21,9 @@ def check(conf):
 
 
 def of(conf):
-    """Return the ``domain.idle.Rules``."""
-    return idle.Rules(conf.idle.idle_percent, datetime.timedelta(hours=conf.idle.idle_hours),
-                      datetime.timedelta(hours=conf.idle.idle_grace_hours))
+    """Return the ``domain.idle.IdleRules``."""
+    return idle.IdleRules(conf.idle.idle_percent, datetime.timedelta(hours=conf.idle.idle_hours),
+                          datetime.timedelta(hours=conf.idle.idle_grace_hours))
 
 
 def is_exempt(conf, lease):
@@ -46,7 +46,7 @@ def is_measured(core, lease):
 def sample_keys(lease):
     """Return the keys of the samples of all that a lease has now, as a set."""
     return {(reservation.id, resource_id) for reservation in lease.open_reservations
-            for resource_id in reservation.resource_ids or (use.NO_RESOURCE,)}
+            for resource_id in reservation.resource_ids or (use_sampling.NO_RESOURCE,)}
 
 
 def taking(core, lease, unused):
@@ -64,8 +64,8 @@ def taking(core, lease, unused):
     if ends(core.conf):
         if not sample_keys(lease) <= unused or len(reclaimable) < len(lease.open_reservations):
             return None
-        return idle.Taking(True, {reservation.id: tuple(sorted(set(reservation.resource_ids)))
-                                  for reservation, _ in reclaimable})
+        return idle.Reclamation(True, {reservation.id: tuple(sorted(set(reservation.resource_ids)))
+                                       for reservation, _ in reclaimable})
     surplus = {}
     for reservation, plugin in reclaimable:
         least = plugin.least(reservation.request)
@@ -73,4 +73,4 @@ def taking(core, lease, unused):
             surplus[reservation.id] = idle.surplus(reservation.resource_ids, least, {
                 resource_id for key, resource_id in unused if key == reservation.id})
     surplus = {key: ids for key, ids in surplus.items() if ids}
-    return idle.Taking(False, surplus) if surplus else None
+    return idle.Reclamation(False, surplus) if surplus else None

@@ -10,8 +10,7 @@ from climate.db import engine
 from climate.db import managers
 from climate.db import resources
 from climate.db import use_samples
-from climate.db import work_slots
-from climate.domain import use
+from climate.domain import use_sampling
 from climate.manager import core as cores
 from climate.plugins import measured
 
@@ -31,10 +30,10 @@ class Sampler:
 
     def step(self, now):
         """Take the samples of the current slot; return their number, None if the slot is done."""
-        slot = use.slot_of(now, self._core.conf.idle.sample_minutes)
+        slot = use_sampling.slot_of(now, self._core.conf.idle.sample_minutes)
         with self._core.database.reader() as connection:
             eldest = managers.is_eldest(connection, self._owner, now)
-            last = work_slots.last(connection, _WORK)
+            last = managers.last_slot(connection, _WORK)
         # Only the manager that has run longest asks the cloud. Two of them are harmless.
         if not eldest or (last is not None and last >= slot.begin):
             return None
@@ -73,10 +72,11 @@ class Sampler:
 
     @cores.again_after_a_race
     def _write(self, slot, uses):
-        samples = {key: use.sampled(measurement, slot) for key, measurement in uses.items()}
+        samples = {key: use_sampling.sampled(measurement, slot)
+                   for key, measurement in uses.items()}
         oldest = slot.hour - datetime.timedelta(days=self._core.conf.idle.keep_days)
         with self._core.database.writer() as connection:
-            if not work_slots.take(connection, _WORK, slot.begin):
+            if not managers.take_slot(connection, _WORK, slot.begin):
                 return None
             use_samples.add(connection, slot.hour, samples, slot.end)
             use_samples.delete(connection, oldest, *bills.settled_samples(connection, slot.begin))

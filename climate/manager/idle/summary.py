@@ -3,7 +3,7 @@
 from climate.db import engine
 from climate.db import idle_leases
 from climate.db import journal
-from climate.db import work_slots
+from climate.db import managers
 from climate.domain import idle
 from climate.rpc import wire
 
@@ -20,12 +20,12 @@ def publish(core, now):
     """
     week = idle.week_of(now)
     with core.database.reader() as connection:
-        last = work_slots.last(connection, _WORK)
+        last = managers.last_slot(connection, _WORK)
     if last is not None and last >= week:
         return 0
     try:
         with core.database.writer() as connection:
-            if not work_slots.take(connection, _WORK, week):
+            if not managers.take_slot(connection, _WORK, week):
                 return 0
             payloads = [_payload(owner, rows, week)
                         for owner, rows in idle_leases.by_owner(connection).items()]

@@ -8,7 +8,7 @@ from climate.db import allocations
 from climate.db import events
 from climate.db import journal
 from climate.db import leases
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import lifecycle
@@ -50,7 +50,7 @@ class Delete:
                 events.close(connection, lease_id, now, event_kinds.CLOSED_BY_DELETION)
                 if lease.state == lifecycle.ACQUIRING:
                     self._refused.waited_in_vain(connection, lease, refusals.WITHDRAWN, now)
-                if lease.acquisition is not None or agenda.is_healing(lease):
+                if lease.acquisition is not None or due_events.is_healing(lease):
                     acquisitions.leave(connection, lease_id, now)
                 allocations.cut(connection, ids, now, by_owner=lease.is_of(context))
                 journal.note_limited(connection, lease_id, now, context.user_id or 'climate',
@@ -76,6 +76,6 @@ def _holds_nothing(lease):
     """Return True if nothing was done in the cloud for the lease, or all of it was undone."""
     if lease.task is not None:
         return False
-    if lease.state in lifecycle.OVER or not lease.reservations or agenda.given_up(lease):
+    if lease.state in lifecycle.OVER or not lease.reservations or due_events.given_up(lease):
         return True
-    return agenda.untouched(lease)
+    return due_events.untouched(lease)

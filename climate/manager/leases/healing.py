@@ -27,7 +27,7 @@ class Healing:
         """
         with self._core.database.reader() as connection:
             bad = stored.not_well(connection)
-            found = stored.to_come(connection, bad, now, now + blocking.ahead(
+            found = stored.future_leases(connection, bad, now, now + blocking.ahead(
                 self._core.conf)) if bad else {}
             known = {each.id: each for each in resources.with_ids(
                 connection, {key for ids in found.values() for key in ids})} if found else {}

@@ -10,7 +10,7 @@ from climate.db import allocations
 from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import lifecycle
 from climate.domain import texts
 from climate.manager import core as cores
@@ -153,4 +153,4 @@ class Moves:
 
 def _is_to_come(lease, now):
     return (lease.state == lifecycle.PENDING and lease.task is None and lease.start > now
-            and lease.deleted_at is None and not agenda.deletion_ordered(lease))
+            and lease.deleted_at is None and not due_events.deletion_ordered(lease))

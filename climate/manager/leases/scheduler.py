@@ -3,10 +3,10 @@
 import dataclasses
 
 from climate import errors
-from climate.db import holdings
 from climate.db import leases
 from climate.db import reservations
-from climate.domain import agenda
+from climate.db import usability as stored
+from climate.domain import due_events
 from climate.domain import lifecycle
 from climate.domain import usability
 from climate.plugins.compute import host_pool
@@ -77,19 +77,19 @@ class Reservations:
     def _leases_server(self, connection, reservation_id):
         """Return whether what a reservation leases is a server, and not a volume, say."""
         plugin = self._core.registry.plugins.get(
-            holdings.get(connection, reservation_id).resource_type)
+            stored.get(connection, reservation_id).resource_type)
         # Without its plugin nothing can be said, except that it is leased.
         return plugin is None or plugin.schedules_targets
 
     def _hosts(self, connection, reservation_id, project_id):
         now = self._core.clock()
-        holding = holdings.get(connection, reservation_id)
+        holding = stored.get(connection, reservation_id)
         plugin = self._core.registry.plugins.get(holding.resource_type)
         in_start, more, lease = False, {}, None
         if holding.state == lifecycle.ERROR:
             lease = leases.get(connection, holding.lease_id)
-            holding = dataclasses.replace(holding, healing=agenda.is_being_healed(lease),
-                                          deleting=agenda.deletion_ordered(lease))
+            holding = dataclasses.replace(holding, healing=due_events.is_being_healed(lease),
+                                          deleting=due_events.deletion_ordered(lease))
         is_active = holding.reservation_state == lifecycle.RESERVATION_ACTIVE
         if plugin is not None and (plugin.schedules_targets or not is_active):
             lease = lease or leases.get(connection, holding.lease_id)
@@ -102,8 +102,8 @@ class Reservations:
         found = dataclasses.replace(usability.judge(holding, project_id, now, in_start), **more)
         if not found.active:
             return found
-        had = holdings.names(connection, reservation_id, host_pool.HostPool.name, _SERVICE_HOST,
-                             now)
+        had = stored.resource_names(connection, reservation_id, host_pool.HostPool.name,
+                                    _SERVICE_HOST, now)
         return dataclasses.replace(
             found, hosts=tuple(name for name, _ in had),
             service_hosts=tuple(service or name for name, service in had))

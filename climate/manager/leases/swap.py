@@ -19,13 +19,13 @@ from climate.db import leases
 from climate.db import maintenances
 from climate.db import reservations
 from climate.db import resources
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import lease_events
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import status_words
 from climate.domain import texts
-from climate.domain import unused
+from climate.domain import unused_hours
 from climate.manager.booking import booking
 from climate.manager.booking import joining
 from climate.manager.booking import substitutes
@@ -135,7 +135,7 @@ class Swap:
             quarantines.refuse_too_many(connection, self._core.conf, lease, now)
         promises = allocations.take_promises(connection, trade.reservation.id, now, {old.id})
         allocations.cut(connection, [trade.reservation.id], now, {old.id})
-        self._booking.replace(connection, unused.keeping(promises, chosen))
+        self._booking.replace(connection, unused_hours.keeping(promises, chosen))
         reservations.change(connection, [trade.reservation.id], now, resources_changed=True)
         events.change(connection, lease.id, lease_events.updated(current, now), now)
         leases.change(connection, current, now)
@@ -175,7 +175,8 @@ def _refuse_by_state(lease, now):
         raise errors.BadTransition(
             f'Lease {lease.id} has not started: Climate itself gives it another resource for a '
             'broken one, before the start or at the start.', lease_id=lease.id, status=status)
-    if lease.state != lifecycle.ACTIVE or lease.task is not None or agenda.deletion_ordered(lease):
+    if (lease.state != lifecycle.ACTIVE or lease.task is not None
+            or due_events.deletion_ordered(lease)):
         raise errors.BadTransition(lease_id=lease.id, task='get another resource', status=status)
 
 

@@ -6,8 +6,8 @@ nothing changes nothing.
 """
 import datetime
 
+from climate.domain import acquisition_reasons
 from climate.domain import lifecycle
-from climate.domain import reasons
 from climate.domain import texts
 
 
@@ -25,7 +25,7 @@ def waits(registry, lease):
     for each in lease.open_reservations:
         plugin = registry.plugins.get(each.resource_type)
         if plugin is not None and plugin.awaits_target(each):
-            until = reasons.shown(in_vain_from(plugin, lease).replace(microsecond=0))
+            until = acquisition_reasons.shown(in_vain_from(plugin, lease).replace(microsecond=0))
             sentences.append(texts.same(f'Reservation {each.id} waits for its '
                                         f'{plugin.target_kind}, at most until {until}.'))
     return sentences

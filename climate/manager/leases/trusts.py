@@ -16,7 +16,7 @@ from oslo_utils import uuidutils
 
 from climate import errors
 from climate.db import trusts
-from climate.domain import reasons
+from climate.domain import acquisition_reasons
 from climate.domain import records
 from climate.domain import texts
 from climate.manager import core as cores
@@ -64,7 +64,7 @@ class Trusts:
             refuse_without_owner(self._core, lease.reservations, reason=error.kwargs['reason'])
             LOG.warning('Lease %s has no trust, the service acts itself: %s', lease.id,
                         error.message)
-            return lease.explained(reasons.with_notice(lease, lease.reason_text)), None
+            return lease.explained(acquisition_reasons.with_notice(lease, lease.reason_text)), None
         return (dataclasses.replace(lease, trust_id=trust.id),
                 dataclasses.replace(record, trust_id=trust.id))
 

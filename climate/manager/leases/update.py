@@ -13,7 +13,7 @@ from climate.db import journal
 from climate.db import later_asks
 from climate.db import leases
 from climate.db import reservations
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import lease_times
@@ -25,7 +25,7 @@ from climate.domain import short_notice
 from climate.domain import status_words
 from climate.domain import texts
 from climate.domain import transitions
-from climate.domain import unused
+from climate.domain import unused_hours
 from climate.manager import core
 from climate.manager import preparations
 from climate.manager import request_limit
@@ -168,7 +168,7 @@ class Update:
             return leases.get(connection, lease.id)
 
     def _refuse_by_state(self, lease, changes, now):
-        if lease.state == lifecycle.ACQUIRING or agenda.given_up(lease):
+        if lease.state == lifecycle.ACQUIRING or due_events.given_up(lease):
             raise errors.BadTransition(
                 f'Lease {lease.id} has not got its resources: only its name can be changed now, '
                 'or delete it and ask again.', lease_id=lease.id)
@@ -176,7 +176,7 @@ class Update:
             raise errors.LeaseEnded(lease_id=lease.id)
         if lease.task is not None:
             raise self._busy(lease)
-        if agenda.deletion_ordered(lease):
+        if due_events.deletion_ordered(lease):
             raise errors.BadTransition(
                 f'Lease {lease.id} was to be deleted, and that is not done yet: only its name can '
                 'be changed, or delete it again.', lease_id=lease.id)
@@ -356,7 +356,7 @@ class Update:
                                         by_owner=by_owner)
         allocations.cut(connection, [reservation.id], now, lost, need, by_owner)
         allocations.change(connection, [reservation.id], kept, need, by_owner, end=end)
-        self._booking.replace(connection, unused.keeping(promises, [
+        self._booking.replace(connection, unused_hours.keeping(promises, [
             given for given in chosen if given.resource_id not in kept]))
 
     @staticmethod

@@ -13,7 +13,6 @@ from climate.db import maintenances
 from climate.db import resources
 from climate.domain import lifecycle
 from climate.domain import maintenance
-from climate.domain import nouns
 from climate.domain import records
 from climate.domain import texts
 from climate.manager import core as cores
@@ -31,7 +30,7 @@ class _Case:
     """A lease affected by one window, with its resources there."""
 
     maintenance: maintenance.Maintenance
-    window: maintenance.Window
+    window: maintenance.MaintenanceWindow
     lease: records.Lease
     ids: tuple[int, ...]
 
@@ -117,7 +116,7 @@ class AffectedLeases:
         when = f'from {case.window.span}: {case.maintenance.reason}'
         return moves.Occasion(
             frozenset(case.ids), frozenset({*case.maintenance.resource_ids, *bad, *also_avoid}),
-            texts.Text(nouns.counted(len(case.ids), f'of its resources has maintenance {when}.',
+            texts.Text(texts.counted(len(case.ids), f'of its resources has maintenance {when}.',
                                      f'of its resources have maintenance {when}.'),
                        f'{names}: maintenance {case.maintenance.id} {when}.'), _EVENT)
 

@@ -41,7 +41,7 @@ class MaintenanceRequests:
         Future leases are moved if other resources fit; all owners are notified. With `dry_run`,
         nothing is written.
 
-        :param request: a ``maintenance.Request``.
+        :param request: a ``maintenance.MaintenanceRequest``.
         :raises BadField: it names a resource that does not exist, or the rule cannot be used.
         :raises BadPeriod: the end is not after the start.
         :raises UnknownPool: there is no such pool.

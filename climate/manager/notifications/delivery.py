@@ -12,11 +12,10 @@ from oslo_log import log
 
 from climate.db import deliveries
 from climate.db import subscriptions
-from climate.domain import fair_share
 from climate.domain import notification_kinds
-from climate.domain import pauses
+from climate.domain import notifications
+from climate.domain import retry_pauses
 from climate.domain import status_words
-from climate.domain import subscriptions as domain
 from climate.manager import core as cores
 from climate.manager.notifications import encryption
 from climate.manager.notifications import membership
@@ -28,7 +27,7 @@ LOG = log.getLogger(__name__)
 #: The result of a failed attempt that is repeated.
 FAILED = 'failed'
 #: The results of an attempt to deliver.
-RESULTS = (domain.DELIVERED, FAILED, domain.GIVEN_UP)
+RESULTS = (notifications.DELIVERED, FAILED, notifications.GIVEN_UP)
 # The length of a pass: a manager that stops waits for its end, and the clock is checked between
 # passes.
 _PASS_SECONDS = 10
@@ -123,7 +122,7 @@ class Deliverer:
             # Not in the transaction of the claim: if many wait for one receiver, this takes long,
             # and SQLite has one writer at a time.
             due = deliveries.due(connection, self.name, now, free, in_flight)
-        claimed = self._claim(fair_share.chosen(due, free), now)
+        claimed = self._claim(notifications.fair_share(due, free), now)
         stop = self._core.monotonic() + self._core.conf.notifications.claim_seconds * _SENDING
         return [(*claim, now, stop) for claim in claimed]
 
@@ -179,17 +178,18 @@ class Deliverer:
                                                                  self._owner):
                 return None
             if failure is None:
-                deliveries.change(connection, delivery.id, state=domain.DELIVERED, next_at=None,
-                                  done_at=now, attempts=delivery.attempts + 1, reason=None)
+                deliveries.change(connection, delivery.id, state=notifications.DELIVERED,
+                                  next_at=None, done_at=now, attempts=delivery.attempts + 1,
+                                  reason=None)
                 if subscription.failures:
                     subscriptions.succeeded(connection, [subscription.id])
-                return domain.DELIVERED
+                return notifications.DELIVERED
             return self._record_failure(connection, delivery, subscription, failure, now)
 
     def _record_failure(self, connection, delivery, subscription, failure, now):
         if isinstance(failure, _Left):
             subscription_requests.disable_of_former_member(connection, subscription, now)
-            return domain.GIVEN_UP
+            return notifications.GIVEN_UP
         conf, reason = self._core.conf.notifications, str(failure)
         LOG.warning('Notification %s of subscription %s was not delivered: %s',
                     delivery.notification_id, subscription.id, reason)
@@ -197,10 +197,10 @@ class Deliverer:
         attempts = delivery.attempts + (not isinstance(failure, base.Down))
         gives_up = failure.permanent or age > datetime.timedelta(hours=conf.give_up_hours)
         if gives_up:
-            deliveries.change(connection, delivery.id, state=domain.GIVEN_UP, next_at=None,
+            deliveries.change(connection, delivery.id, state=notifications.GIVEN_UP, next_at=None,
                               done_at=now, attempts=attempts, reason=reason)
         else:
-            pause = pauses.doubled(conf.retry_seconds, conf.retry_longest_seconds, attempts)
+            pause = retry_pauses.doubled(conf.retry_seconds, conf.retry_longest_seconds, attempts)
             again = now + datetime.timedelta(seconds=pause)
             deliveries.change(connection, delivery.id, next_at=again, attempts=attempts,
                               reason=reason)
@@ -210,7 +210,7 @@ class Deliverer:
             if failures >= conf.failure_limit:
                 subscription_requests.disable_after_failures(
                     connection, subscription, failures, reason, now)
-        return domain.GIVEN_UP if gives_up else FAILED
+        return notifications.GIVEN_UP if gives_up else FAILED
 
     def _pause(self, down):
         """Pause the transport while it is down, longer each time."""

@@ -9,7 +9,7 @@ from climate.db import deliveries
 from climate.db import journal
 from climate.db import subscriptions
 from climate.domain import notification_kinds
-from climate.domain import subscriptions as domain
+from climate.domain import notifications
 from climate.manager import core as cores
 
 _BATCH = 100
@@ -50,13 +50,13 @@ def _add(connection, rows, now):
     for row in rows:
         # A row that cannot be copied still goes to the bus.
         with cores.isolated('Notification %s of the outbox', row[0]):
-            notices.append(domain.of_outbox(*row))
+            notices.append(notifications.of_outbox(*row))
     by_project = subscriptions.of_projects(connection, {
         notice.project_id for notice in notices if notice.kinds and notice.project_id is not None})
     deliveries.add(connection, (
         (subscription, notice.source, kind, notice.at, notice.content, now)
         for notice in notices if notice.kinds
-        for subscription, kind in domain.concerned(
+        for subscription, kind in notifications.concerned(
             by_project.get(notice.project_id, ()), notice)))
     over = {notice.content['lease']['id'] for notice in notices
             if notification_kinds.END in notice.kinds}

@@ -9,10 +9,9 @@ from climate import errors
 from climate.db import engine
 from climate.db import journal
 from climate.db import limit_notices
-from climate.db import near_limits
 from climate.db import subscriptions
 from climate.db import wait_queue
-from climate.domain import near_limits as domain
+from climate.domain import notifications as domain
 from climate.manager import core as cores
 
 LOG = log.getLogger(__name__)
@@ -48,7 +47,7 @@ def report_reached(core, project_id, error):
 def _write_reached(core, project_id, error, now):
     again = datetime.timedelta(hours=core.conf.notifications.limit_again_hours)
     with core.database.reader() as connection:
-        if limit_notices.was_told(connection, project_id, error.limit_name, now - again):
+        if limit_notices.was_notified(connection, project_id, error.limit_name, now - again):
             return False
     with core.database.writer() as connection:
         if not limit_notices.renew(connection, project_id, error.limit_name, now, now - again):
@@ -81,13 +80,14 @@ def report_near(core, now):
 def _check(core, name, most, count, noun, percent, now):
     """Notify the projects that have come near one limit, and forget those that use less now."""
     with core.database.reader() as connection:
-        notified = near_limits.told(connection, name)
+        notified = limit_notices.notified_near(connection, name)
         # A limit of 0 is none, or lets nobody use anything.
         used = count(connection) if most else {}
-    new, over = domain.crossings(used, notified, most, percent) if most else ([], sorted(notified))
+    new, over = (domain.limit_crossings(used, notified, most, percent) if most
+                 else ([], sorted(notified)))
     for first in range(0, len(over), _BATCH):
         with core.database.writer() as connection:
-            near_limits.delete(connection, over[first:first + _BATCH], name)
+            limit_notices.delete_near(connection, over[first:first + _BATCH], name)
     written = 0
     for project_id in new:
         # If another manager writes it at this moment, there is nothing left to do.
@@ -101,7 +101,7 @@ def _check(core, name, most, count, noun, percent, now):
 @cores.again_after_a_race
 def _write_near(core, project_id, name, used, most, noun, now):
     with core.database.writer() as connection:
-        near_limits.add(connection, project_id, name, now)
+        limit_notices.add_near(connection, project_id, name, now)
         _publish(connection, _NEAR, project_id, name, (
             f'Your project has {used} of at most {most} {noun}. Requests for more than {most} '
             'are refused.'), now, used=used, most=most)

@@ -13,7 +13,7 @@ from climate.db import engine
 from climate.db import reminders
 from climate.db import subscriptions
 from climate.domain import notification_kinds
-from climate.domain import subscriptions as domain
+from climate.domain import notifications
 from climate.manager import core as cores
 
 # A longer span is searched in steps, so that no transaction grows with an outage.
@@ -82,7 +82,7 @@ def _add(connection, found, now):
             due |= {(subscription.id, reminder.source): (
                 subscription, reminder.source, notification_kinds.BEFORE_END, reminder.at,
                 reminder.content, now)
-                for subscription in domain.reminded(
+                for subscription in notifications.reminded(
                     by_project.get(reminder.project_id, ()), reminder)}
     new = due.keys() - deliveries.sources(connection, due.keys())
     deliveries.add(connection, (due[key] for key in due if key in new))

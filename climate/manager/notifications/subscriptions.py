@@ -192,7 +192,7 @@ class SubscriptionRequests:
             raise errors.CalendarNotFound()
         with self._core.database.reader() as connection:
             rows = reminders.leases_of_calendar(connection, subscription, now - _PAST, _MOST_LEASES)
-        return domain.Calendar(subscription=subscription, leases=tuple(
+        return domain.LeaseCalendar(subscription=subscription, leases=tuple(
             domain.CalendarLease(**{field.name: getattr(row, field.name)
                                     for field in dataclasses.fields(domain.CalendarLease)})
             for row in rows), at=now)

@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 from climate import errors
-from climate.db import calendars
+from climate.db import booking_columns
 from climate.domain import interval
 from climate.domain import joint_selection
 from climate.domain import selection
@@ -66,7 +66,7 @@ class Board:
                 continue
             if self._size == self._rows.shape[1]:
                 self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)], axis=1)
-            start, end = (calendars.microseconds(each) for each in (span.start, span.end))
+            start, end = (booking_columns.microseconds(each) for each in (span.start, span.end))
             self._rows[:, self._size] = place, start, end, self._kind(amount, copies), 1
             self._grid.mark(place, start, end, 1)
             self._owners.setdefault(owner, []).append(self._size)
@@ -96,8 +96,8 @@ class Board:
         rows = self._touching(span)
         if all(ask.demand.amount is selection.WHOLE for ask in asks):
             return self._choose_whole(asks, rows, span)
-        bookings = calendars.Bookings(self.ids[rows[0]], rows[1] - self._margin,
-                                      rows[2] + self._margin, rows[3], self._amounts)
+        bookings = booking_columns.Bookings(self.ids[rows[0]], rows[1] - self._margin,
+                                            rows[2] + self._margin, rows[3], self._amounts)
         return prefilter.choose([prefilter.Ask(ask.demand, prefilter.CandidateSet(
             [self._capacities[place] for place in np.flatnonzero(ask.matching)], [bookings]))
             for ask in asks], span)
@@ -133,12 +133,12 @@ class Board:
         if count is not None and len(places) > count:
             kept = np.searchsorted(self.ids, [pick.resource_id for pick in ask.demand.keep])
             places = np.union1d(places[:count], np.intersect1d(places, kept))
-        return joint_selection.Ask(ask.demand, [
+        return joint_selection.ReservationDemand(ask.demand, [
             selection.Candidate(key, {}) for key in self.ids[places].tolist()])
 
     def _touching(self, span):
         rows = self._rows[:, :self._size]
-        start, end = (calendars.microseconds(each) for each in (span.start, span.end))
+        start, end = (booking_columns.microseconds(each) for each in (span.start, span.end))
         return rows[:4, np.flatnonzero((rows[1] < end + self._margin)
                                        & (rows[2] > start - self._margin) & (rows[4] == 1))]
 

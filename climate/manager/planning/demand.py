@@ -14,8 +14,8 @@ import datetime
 import numpy as np
 
 from climate import errors
-from climate.db import calendars
-from climate.db import plans
+from climate.db import booking_columns
+from climate.db import planning_rows
 from climate.db import refusals
 from climate.domain import interval
 from climate.domain import records
@@ -46,7 +46,7 @@ class Demand:
         """
         self._core, self._connection, self._pool = core, connection, need.pool
         self._wanted = set(requirement.criteria(need.requirement))
-        rows = plans.enrolled(connection, need.pool)
+        rows = planning_rows.enrolled(connection, need.pool)
         known = {row.id: records.Resource(row.id, need.pool, row.name, row.capacity)
                  for row in rows}
         self.since = min((row.created_at for row in rows), default=None)
@@ -82,16 +82,16 @@ class Demand:
                                 for row, share in self._allocations(_span(edges))])
 
     def _allocations(self, span):
-        for row in plans.demand(self._connection, self._pool, span):
+        for row in planning_rows.demand(self._connection, self._pool, span):
             if not self._wanted or row.resource_id in self.matching:
                 yield row, 1.0 if row.whole else resource_hours.share(
                     row.amount, row.copies, self._capacities[row.resource_id])
 
     def _waiting(self, span):
         """Return {project id: [(start, end, resources)]} that leases in the queue wait for."""
-        leases = {row.id: row for row in plans.waiting(self._connection)}
+        leases = {row.id: row for row in planning_rows.waiting(self._connection)}
         found = collections.defaultdict(list)
-        for lease_id, rows in plans.reservations(self._connection, leases).items():
+        for lease_id, rows in planning_rows.reservations(self._connection, leases).items():
             start, end = _waits(leases[lease_id])
             if end <= span.start:
                 continue
@@ -173,9 +173,9 @@ def _by_hour(edges, uses):
         return np.zeros(len(edges) - 1)
     starts, ends, shares = zip(*uses, strict=True)
     return resource_hours.hours(edges, *(np.array(
-        [calendars.microseconds(each) for each in moments], np.int64)
+        [booking_columns.microseconds(each) for each in moments], np.int64)
         for moments in (starts, ends)), np.array(shares, float)).clip(0)
 
 
 def _span(edges):
-    return interval.Interval(*(calendars.moment(int(edges[place])) for place in (0, -1)))
+    return interval.Interval(*(booking_columns.moment(int(edges[place])) for place in (0, -1)))

@@ -10,7 +10,7 @@ import numpy as np
 from climate import errors
 from climate import forecasts
 from climate.db import allocations
-from climate.db import calendars
+from climate.db import booking_columns
 from climate.domain import forecast
 from climate.domain import interval
 from climate.domain import requirement
@@ -37,7 +37,7 @@ class Forecasts:
         self._core, self._turns = core, turns
 
     def find(self, query):
-        """Return the ``forecast.Answer`` to a ``forecast.Query``.
+        """Return the ``forecast.ForecastAnswer`` to a ``forecast.ForecastQuery``.
 
         :raises UnknownPool: there is no such pool.
         :raises BadField: the end is not possible.
@@ -69,7 +69,7 @@ class Forecasts:
         hours = forecast.with_missing(tuple(
             _hour(start + place * _HOUR, found, allocated, place)
             for place in range(len(coming) - 1)), capacity)
-        return forecast.Answer(
+        return forecast.ForecastAnswer(
             pool=need.pool, method=name, learned_from=learned_from, capacity=capacity,
             hours=hours, past_error=found.past_error, refused=refused,
             short_at=forecast.first_above(hours, 'expected', capacity),
@@ -87,7 +87,7 @@ def _hour(start, found, allocated, place):
 
 def _edges(start, end):
     hours = -(-(end - start) // _HOUR)
-    first = calendars.microseconds(start)
+    first = booking_columns.microseconds(start)
     return first + np.arange(hours + 1, dtype=np.int64) * (_HOUR // interval.RESOLUTION)
 
 

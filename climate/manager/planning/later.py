@@ -6,7 +6,7 @@ little earlier.
 """
 import numpy as np
 
-from climate.db import calendars
+from climate.db import booking_columns
 from climate.domain import interval
 from climate.domain import selection
 
@@ -23,8 +23,8 @@ class Grid:
     """
 
     def __init__(self, count, window, margin):
-        self._origin = calendars.microseconds(window.start)
-        length = calendars.microseconds(window.end) - self._origin
+        self._origin = booking_columns.microseconds(window.start)
+        length = booking_columns.microseconds(window.end) - self._origin
         self._slot = max(_SHORTEST, -(-length // _SLOTS))
         self._number = int(length // self._slot)
         self._margin = margin
@@ -48,9 +48,9 @@ class Grid:
 
         :param board: the Board that has the bookings.
         """
-        length = calendars.microseconds(span.end) - calendars.microseconds(span.start)
+        length = booking_columns.microseconds(span.end) - booking_columns.microseconds(span.start)
         slots = max(1, -(-length // self._slot))
-        first = max(0, -(-(calendars.microseconds(span.start) - self._origin) // self._slot))
+        first = max(0, -(-(booking_columns.microseconds(span.start) - self._origin) // self._slot))
         if first + slots > self._number or self._is_vain(asks, slots, first):
             return
         fitting = np.ones(self._number - slots + 1, bool)
@@ -60,7 +60,7 @@ class Grid:
         if not len(found):
             self._vain.setdefault(_key(asks), []).append((_least(asks), slots, first))
         for place in found.tolist():
-            yield calendars.moment(self._origin + (first + place) * self._slot)
+            yield booking_columns.moment(self._origin + (first + place) * self._slot)
 
     def _is_vain(self, asks, slots, first):
         """Return whether a smaller demand was looked for before, over more time, in vain."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from climate import errors
 from climate.db import allocations
-from climate.db import calendars
-from climate.db import plans
+from climate.db import booking_columns
+from climate.db import planning_rows
 from climate.domain import interval
 from climate.domain import selection
 from climate.domain import what_if
@@ -52,7 +52,7 @@ class WhatIf:
         self._core, self._turns = core, turns
 
     def answer(self, question):
-        """Return the ``what_if.Answer`` to a ``what_if.Question``.
+        """Return the ``what_if.WhatIfAnswer`` to a ``what_if.WhatIfQuestion``.
 
         :raises UnknownPool: there is no such pool.
         :raises BadField: the time, a resource or the factor is not possible; it names the field.
@@ -65,7 +65,7 @@ class WhatIf:
             found = allocations.reservable_resources(connection, question.pool)
             resources = {key: each for key, each in found.items() if each.lent_to is None}
             changed = changes.Changed(resources, question, window)
-            rows = plans.placed(connection, question.pool, window.start)
+            rows = planning_rows.placed(connection, question.pool, window.start)
             play = _Play(self._core, connection, question, window, now, resources, changed, rows)
             return play.answer()
 
@@ -95,7 +95,7 @@ class _Play:
         displaced = [lease for lease in self._leases.values()
                      if lease.id not in dropped and self._changed.hits(lease.rows)]
         queued = self._queued()
-        self._asks.read(plans.reservations(self._connection, dict.fromkeys(
+        self._asks.read(planning_rows.reservations(self._connection, dict.fromkeys(
             lease.id for lease in [*displaced, *queued, *(each for each, _ in extra)])))
         for lease_id in dropped:
             self._board.release(lease_id)
@@ -126,7 +126,7 @@ class _Play:
 
     def _queued(self):
         found = []
-        for row in plans.waiting(self._connection):
+        for row in planning_rows.waiting(self._connection):
             end = row.end if row.duration_seconds is None else (
                 self._window.start + datetime.timedelta(seconds=row.duration_seconds))
             if end > self._window.start:
@@ -184,7 +184,7 @@ class _Play:
         edges = [window.start]
         while edges[-1] < window.end:
             edges.append(min(window.end, edges[-1] + _DAY))
-        counted = np.array([calendars.microseconds(each) for each in edges], np.int64)
+        counted = np.array([booking_columns.microseconds(each) for each in edges], np.int64)
         rows, amounts = self._board.columns()
         # Outages are bookings on the board; they are not use.
         out = self._board.places_of('out')
@@ -196,7 +196,7 @@ class _Play:
             steps.append(what_if.Step(
                 start, end, changed.capacity_before(step), float(uses[0][place]),
                 changed.capacity_after(step), float(uses[1][place])))
-        return what_if.Answer(
+        return what_if.WhatIfAnswer(
             pool=self._question.pool, start=window.start, end=window.end,
             resources=changed.before, new_resources=changed.after,
             leases=sum(lease.span.overlaps(window) for lease in self._leases.values()),

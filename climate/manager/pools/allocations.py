@@ -25,7 +25,7 @@ class AllocationLists:
                 ids = resources.ids(connection, query.pool)
             else:
                 ids = [resources.get(connection, query.pool, resource_id).id]
-                part = allocation_lists.Part(ids)
+                part = allocation_lists.ListPart(ids)
             return _by_resource(ids, allocation_lists.find(connection, query, now, part))
 
     def page(self, query, limit, marker=None):
@@ -42,7 +42,7 @@ class AllocationLists:
             # Ids are whole numbers, so this resource is the first after the number before its id.
             after = None if marker is None else marker[0] - continues
             ids = resources.ids(connection, query.pool, after, limit + 1)
-            given = allocation_lists.find(connection, query, now, allocation_lists.Part(
+            given = allocation_lists.find(connection, query, now, allocation_lists.ListPart(
                 ids[:limit], marker if continues else None, limit + 1))
         following = [ids[limit - 1]] if len(ids) > limit else None
         ids = ids[:limit]

@@ -8,10 +8,10 @@ from climate.db import allocations
 from climate.db import managers
 from climate.db import resource_properties
 from climate.db import resources
+from climate.domain import booked_capacity
 from climate.domain import interval
 from climate.domain import records
 from climate.domain import requirement
-from climate.domain import usage
 from climate.manager import core as cores
 from climate.manager.booking import criteria
 from climate.manager.pools import flags
@@ -152,12 +152,13 @@ class Refresher:
         """Return the sorted ids of leases whose allocations no longer fit the resource."""
         allocated = [allocation for allocation in allocation_lists.find(
             connection, records.AllocationQuery(resource.pool), now,
-            allocation_lists.Part([resource.id])) if allocation.end > now]
+            allocation_lists.ListPart([resource.id])) if allocation.end > now]
         parts = [allocation for allocation in allocated if not allocation.whole]
         bookings = [(interval.Interval(part.start, part.end),
                      {name: units * part.copies for name, units in part.amount.items()})
                     for part in parts]
-        found = {parts[place].lease_id for place in usage.overdrawn(resource.capacity, bookings)}
+        found = {parts[place].lease_id
+                 for place in booked_capacity.overdrawn(resource.capacity, bookings)}
         lease_of = {allocation.reservation_id: allocation.lease_id for allocation in allocated}
         for reservation_id, kind, request in allocations.requests_on(connection, resource.id,
                                                                      now):

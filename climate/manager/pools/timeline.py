@@ -31,7 +31,7 @@ class Timelines:
         self._core = core
 
     def find(self, query):
-        """Return the Timeline that answers a ``timeline.Query``.
+        """Return the Timeline that answers a ``timeline.TimelineQuery``.
 
         :raises UnknownPool: there is no such pool.
         :raises BadRequest: the criteria are malformed, or name an unknown property.
@@ -67,11 +67,12 @@ class Timelines:
                 continue
             position += not row.outside
             own = row.project_id == query.project_id
-            waiting = timeline.Waiting(None if row.outside else position, row.created_at, row.type,
-                                       count, own)
+            waiting = timeline.WaitingLease(None if row.outside else position, row.created_at,
+                                            row.type,
+                                            count, own)
             if own or query.everybody:
                 waiting = dataclasses.replace(
-                    waiting, lease=timeline.Shown(row.id, row.name, row.project_id),
+                    waiting, lease=timeline.ShownLease(row.id, row.name, row.project_id),
                     reason=texts.stored(row.reason, row.owner_reason, row.id))
             shown.append(waiting)
         return tuple(shown), len(rows) > timeline.MOST_WAITING
@@ -95,7 +96,7 @@ class Timelines:
 
 
 def _lane(resource, private):
-    return timeline.Lane(resource.id, resource.name, resource.reservable, {
+    return timeline.TimelineResource(resource.id, resource.name, resource.reservable, {
         name: text for name, text in resource.properties.items() if name not in private})
 
 

@@ -7,7 +7,7 @@ costs far less than a plan for each.
 import datetime
 
 from climate.db import free_resources
-from climate.domain import least
+from climate.domain import minimum_need
 
 
 class Bound:
@@ -27,7 +27,7 @@ class Bound:
     def shortage(self, needed, until):
         """Return a least.Shortage if a lease cannot get what it needs now, or else None.
 
-        :param needed: what ``least.of`` returned for its needs; None: not known.
+        :param needed: what ``minimum_need.of`` returned for its needs; None: not known.
         :param until: the end of the lease if it begins now.
         """
         if not needed:
@@ -36,4 +36,4 @@ class Bound:
             if pool not in self._groups:
                 self._groups[pool] = free_resources.groups(
                     self._connection, pool, self._now, self._cleaning, self._own)
-        return least.shortage(needed, self._groups, until + self._cleaning)
+        return minimum_need.shortage(needed, self._groups, until + self._cleaning)

@@ -16,7 +16,7 @@ import datetime
 from climate import errors
 from climate.db import allocations
 from climate.db import wait_queue
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import lifecycle
 from climate.manager import core as cores
 from climate.manager.queue import bound
@@ -34,7 +34,7 @@ def lock(connection, lease):
 
     Call it before events of that lease are written, in a transaction that may wake others.
     """
-    if lease.state == lifecycle.ACQUIRING or agenda.is_healing(lease):
+    if lease.state == lifecycle.ACQUIRING or due_events.is_healing(lease):
         wait_queue.lock(connection)
 
 
@@ -125,7 +125,7 @@ def release_held_back(core, lease):
         others = wait_queue.holders(connection, lease.id)
     if others:
         with core.database.writer() as connection:
-            wait_queue.take_back(connection, others)
+            wait_queue.release_held(connection, others)
     return bool(others)
 
 

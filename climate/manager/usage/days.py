@@ -10,8 +10,8 @@ import datetime
 from oslo_log import log
 
 from climate.db import engine
+from climate.db import refusals
 from climate.db import usage_days
-from climate.db import usage_refusals
 from climate.db import usage_rows
 from climate.domain import usage_figures
 from climate.domain import utilisation
@@ -71,7 +71,7 @@ def count_usage(connection, start, end, now, project_id=None, by_day=True):
     span = usage_figures.moment(start), usage_figures.moment(end)
     return usage_figures.tally(
         usage_rows.shares(connection, *span, now, project_id=project_id),
-        usage_refusals.between(connection, *span, project_id=project_id), start, end, by_day)
+        refusals.counted_between(connection, *span, project_id=project_id), start, end, by_day)
 
 
 def count_hours(connection, start, end, now, pool=None):

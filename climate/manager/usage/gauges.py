@@ -9,11 +9,11 @@ import collections
 import datetime
 import math
 
-from climate.db import usage_refusals
+from climate.db import refusals as stored
 from climate.db import usage_rows
 from climate.db import use_samples
 from climate.domain import usage_figures
-from climate.domain import use
+from climate.domain import use_sampling
 from climate.domain import utilisation
 from climate.manager import counters
 from climate.manager.planning import resource_hours
@@ -30,7 +30,7 @@ def families(database, now):
     with database.reader() as connection:
         # The end of the span is not part of it.
         shares = usage_rows.shares(connection, now, now + _SECOND, now + _SECOND)
-        refusals = usage_refusals.between(connection, now, now + _SECOND)
+        refusals = stored.counted_between(connection, now, now + _SECOND)
         enrolments = usage_rows.enrolments(connection, now, now + _SECOND)
         idle = _idle_shares(connection, shares, now)
     second = usage_figures.second(now)
@@ -113,7 +113,7 @@ def _of_pools(enrolments, allocated, occupied, second):
 
 def _idle_shares(connection, shares, now):
     """Return {(reservation id, resource id): the idle share} of the last hour with a sample."""
-    hour = use.hour_of(now)
+    hour = use_sampling.hour_of(now)
     idle_shares = {}
     for reservation_id, resource_id, _, sample in use_samples.by_hour(
             connection, {share.reservation_id for share in shares}, hour - _HOUR, hour + _HOUR):

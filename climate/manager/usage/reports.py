@@ -15,7 +15,7 @@ _PARTS = {'project': 'project_id', 'user': 'user_id', 'type': 'resource_type', '
 
 
 def usage(core, query):
-    """Return the Report that answers a ``usage_groups.Query``.
+    """Return the Report that answers a ``usage_groups.UsageQuery``.
 
     Closed days are read from their stored sums, other days are counted from the rows of leases.
 
@@ -31,11 +31,12 @@ def usage(core, query):
             f'the report would have {len(groups)} groups, and the limit is {_MOST_GROUPS}: ask for '
             'fewer words or a shorter span.'))
     [total] = usage_groups.grouped(counted, ()) or [usage_groups.NOTHING]
-    return usage_groups.Report(query.start, query.end, now, query.group_by, tuple(groups), total)
+    return usage_groups.UsageReport(query.start, query.end, now, query.group_by, tuple(groups),
+                                    total)
 
 
 def pool_utilisation(core, query):
-    """Return the Answer to a ``utilisation.Query``: the use of each pool, by steps of time.
+    """Return the UtilisationAnswer to a UtilisationQuery: the use of each pool over time.
 
     :raises BadField: no pool has that name.
     """
@@ -52,7 +53,7 @@ def pool_utilisation(core, query):
             hours += usage_days.hours(connection, start, closed, query.pool)
         if closed < end:
             hours += days.count_hours(connection, closed, end, now, query.pool)
-    return utilisation.Answer(query.start, query.end, query.step_seconds, now, tuple(
+    return utilisation.UtilisationAnswer(query.start, query.end, query.step_seconds, now, tuple(
         utilisation.summed(hours, start, query.step_seconds)))
 
 

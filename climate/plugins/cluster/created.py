@@ -2,7 +2,7 @@
 """A cluster of a template, which is made at the start of a lease and deleted at its end."""
 import datetime
 
-from climate.domain import nouns
+from climate.domain import texts
 from climate.plugins.cluster import nodes
 from climate.plugins.cluster import parsing
 from climate.plugins.cluster import quotas
@@ -51,7 +51,7 @@ def end(conf, cloud, lease, reservation):
     found = services.clusters.named(name_of(reservation.id), lease.project_id)
     _delete(cloud, services.clusters, found)
     if found:
-        raise nodes.busy(conf, cloud, nouns.counted(
+        raise nodes.busy(conf, cloud, texts.counted(
             len(found), 'cluster is being deleted.', 'clusters are being deleted.'))
     awaited = _queued(cloud, reservation, _QUEUED_AT_END)
     if awaited is not None:

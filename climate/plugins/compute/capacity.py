@@ -11,10 +11,10 @@ from oslo_log import log
 
 from climate import errors
 from climate.domain import lifecycle
-from climate.domain import nouns
 from climate.domain import records
 from climate.domain import requirement
 from climate.domain import selection
+from climate.domain import texts
 from climate.plugins import base
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import host_pool
@@ -263,7 +263,7 @@ def delete(cloud, lease, reservation, servers):
     for server in servers:
         cloud.as_service().nova.delete_server(server.id)
     if servers:
-        raise errors.StillBusy.plain('Nova', nouns.counted(
+        raise errors.StillBusy.plain('Nova', texts.counted(
             len(servers), f'server of reservation {reservation.id} is being deleted.',
             f'servers of reservation {reservation.id} are being deleted.'))
 

@@ -177,5 +177,5 @@ def _shapes(servers, held):
 
 
 def _to_be_moved(server, shape, targets):
-    return choice.Server(id=server.id, takes=dict(shape.resources), targets=targets,
-                         memory_mb=server.flavor.ram, running=server.status != steps.STOPPED)
+    return choice.MovableServer(id=server.id, takes=dict(shape.resources), targets=targets,
+                                memory_mb=server.flavor.ram, running=server.status != steps.STOPPED)

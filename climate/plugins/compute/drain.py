@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 from climate import errors
-from climate.domain import nouns
+from climate.domain import texts
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import foreign
 
@@ -172,13 +172,13 @@ class Drain:
         """
         name = self.reservation.id
         if mine:
-            raise errors.StillBusy.plain('Nova', nouns.counted(
+            raise errors.StillBusy.plain('Nova', texts.counted(
                 len(mine), f'server of {name} is being deleted.',
                 f'servers of {name} are being deleted.'))
         if staying:
             for server in staying:
                 self._warn_of(server)
-            raise errors.StillBusy.plain('Nova', nouns.counted(
+            raise errors.StillBusy.plain('Nova', texts.counted(
                 len(staying),
                 f'server on a host of reservation {name} was not booted with it. Climate does '
                 'not delete it: its owner must delete it, or an administrator must move it.',
@@ -186,13 +186,13 @@ class Drain:
                 'with it. Climate does not delete them: their owners must delete them, or an '
                 'administrator must move them.'))
         if beside:
-            raise errors.StillBusy(service='Nova', reason=nouns.counted(
+            raise errors.StillBusy(service='Nova', reason=texts.counted(
                 len(beside),
                 f'server on {beside[0].host} is on a hypervisor that is not of reservation '
                 f'{name}; Climate does not delete it. Move it away.',
                 f'servers on {beside[0].host} are on a hypervisor that is not of reservation '
                 f'{name}; Climate does not delete them. Move them away.',
-            ), owner_reason=nouns.counted(
+            ), owner_reason=texts.counted(
                 len(beside),
                 f'server runs beside the hosts of reservation {name}; an administrator must move '
                 'it away.',

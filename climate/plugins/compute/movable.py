@@ -2,7 +2,7 @@
 """Rules by which a server may be moved away for a lease, and the shape that its target must fit."""
 import re
 
-from climate.domain import shapes
+from climate.domain import cloud_objects
 from climate.domain.clearing import steps
 from climate.plugins.compute.servers import leased as leasing
 
@@ -77,4 +77,4 @@ def shape_of(server, held):
             if key.startswith(_RESOURCES) and text.isdecimal() and int(text)}
     traits = frozenset(key.removeprefix(_TRAIT) for key, text in specs.items()
                        if key.startswith(_TRAIT) and text == 'required')
-    return shapes.Shape(tuple(sorted({**more, **held}.items())), traits)
+    return cloud_objects.Shape(tuple(sorted({**more, **held}.items())), traits)

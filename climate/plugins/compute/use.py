@@ -2,7 +2,7 @@
 """How much of leased hosts, instance capacity and servers is used: the servers that run there."""
 import collections
 
-from climate.domain import use
+from climate.domain import use_sampling
 
 #: An extra spec by which a flavor belongs to a reservation.
 FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
@@ -28,7 +28,7 @@ def of_hosts(cloud, parts):
                  if each.hypervisor in (None, part.resource.name)]
         # A server whose flavor is not known counts as one vCPU.
         taken = sum(max(1, each.flavor.vcpus) if each.flavor else 1 for each in there)
-        found[part.key] = use.of_share(taken, part.resource.capacity.get('vcpus', 0))
+        found[part.key] = use_sampling.of_share(taken, part.resource.capacity.get('vcpus', 0))
     return found
 
 
@@ -42,7 +42,7 @@ def of_capacity(cloud, parts):
     for part in parts:
         host = part.resource and part.resource.facts.get('service_name')
         if host is not None and host not in silent:
-            found[part.key] = use.of_share(counts[part.reservation.id, host], part.copies)
+            found[part.key] = use_sampling.of_share(counts[part.reservation.id, host], part.copies)
     return found
 
 
@@ -54,7 +54,7 @@ def of_servers(cloud, parts):
     for part in parts:
         server = known.get(part.reservation.leased_id)
         if server is not None and server.host not in silent:
-            found[part.key] = use.of_share(int(runs(server)), 1)
+            found[part.key] = use_sampling.of_share(int(runs(server)), 1)
     return found
 
 

@@ -4,7 +4,7 @@
 Heat repeats them in its messages. Other texts, such as names of types, are left readable.
 """
 from climate import yaml_text
-from climate.domain import leaves
+from climate.domain import values
 
 _DEFAULT = 'default'
 
@@ -18,8 +18,8 @@ def of(secrets):
     :param secrets: the secret fields of a request, {name: value}.
     """
     environment, files = _read(secrets.get('environment')), secrets.get('files') or {}
-    given = set(leaves.of([secrets.get('parameters'), environment.get('parameters'),
-                           environment.get('parameter_defaults'), files]))
+    given = set(values.texts_in([secrets.get('parameters'), environment.get('parameters'),
+                                 environment.get('parameter_defaults'), files]))
     # Heat splits a parameter of the type comma_delimited_list.
     items = {item.strip() for text in given for item in text.split(',')}
     return given.union(items, *map(_defaults, [secrets.get('template'), *files.values()]))
@@ -30,7 +30,7 @@ def _defaults(template):
     if isinstance(template, str):
         return set(yaml_text.scalars_of(template, _DEFAULT))
     declared = (template or {}).get('parameters')
-    return set(leaves.of([each.get(_DEFAULT) for each in (
+    return set(values.texts_in([each.get(_DEFAULT) for each in (
         declared.values() if isinstance(declared, dict) else ()) if isinstance(each, dict)]))
 
 

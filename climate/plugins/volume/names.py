@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The volume types of a reservation, one for each of its back ends, and what is of these types."""
-from climate.domain import volume_types
+from climate.domain import cloud_objects
 
 #: The extra spec of a volume type, and the fact, that names the back end.
-BACKEND_SPEC = volume_types.BACKEND_SPEC
+BACKEND_SPEC = cloud_objects.BACKEND_SPEC
 #: The fact with the availability zone of a back end, and the extra spec by which the volumes of a
 #: type get it. Without it, a volume that names no zone gets the default of Cinder.
 ZONE = 'availability_zone'
@@ -23,7 +23,7 @@ def specs(resource):
     """Return the extra specs of a type that leads to the back end which is that Resource."""
     zone = resource.facts.get(ZONE)
     return {BACKEND_SPEC: resource.facts[BACKEND_SPEC],
-            **({} if zone is None else {volume_types.ZONES_SPEC: zone})}
+            **({} if zone is None else {cloud_objects.ZONES_SPEC: zone})}
 
 
 def made_for(name):

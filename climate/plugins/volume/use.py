@@ -2,7 +2,7 @@
 """How much of leased volumes, and of leased room for volumes, is used: what is attached."""
 import collections
 
-from climate.domain import use
+from climate.domain import use_sampling
 from climate.plugins.volume import names
 
 
@@ -20,8 +20,9 @@ def of_volumes(cloud, parts):
         if request['resource_id'] is not None:
             volume = known.get(request['resource_id'])
             if volume is not None:
-                found[part.key] = use.of_share(len(volume.server_ids), 1)
+                found[part.key] = use_sampling.of_share(len(volume.server_ids), 1)
         elif part.resource is not None:
             name = names.type_name(part.reservation.id, part.resource.id)
-            found[part.key] = use.of_share(attached_gb[name], request['size_gb'] * part.copies)
+            found[part.key] = use_sampling.of_share(attached_gb[name],
+                                                    request['size_gb'] * part.copies)
     return found

@@ -50,7 +50,7 @@ class Door:
     """The APIs, of which one is asked after the other; counts the answers.
 
     :ivar answers: {(method, code or LOST): how often}.
-    :ivar told: a line for each request, for whoever looks for the cause of something.
+    :ivar told: a line for each request, for the search for a cause.
     """
 
     def __init__(self, urls, chances, seconds):
@@ -84,7 +84,7 @@ class Door:
         return code, found
 
     def create(self, promise):
-        """Ask for the lease of a Promise, with its key; returns the code."""
+        """Request the lease of a planned request, with its key; return the code."""
         code, found = self.ask('POST', '/leases', promise.project, promise.body, promise.key)
         if code in (201, 202):
             lease = found['lease']
@@ -100,7 +100,7 @@ class Door:
 
 
 class Client(threading.Thread):
-    """One client. It ends by itself some seconds after it is told to."""
+    """One client. It ends some seconds after the signal to stop."""
 
     def __init__(self, plan, urls, number, stopping):
         super().__init__(daemon=True)

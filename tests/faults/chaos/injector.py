@@ -19,7 +19,7 @@ class Fault:
 
 
 class _Lane:
-    """Makes faults on one kind of targets until it is told to stop."""
+    """Makes faults on one kind of targets until the signal to stop."""
 
     kinds = ()
     rest_seconds = (1, 6)
@@ -30,7 +30,7 @@ class _Lane:
         self.stopping = stopping
 
     def run(self):
-        """Make faults; returns them when it was told to stop, and all of them are over."""
+        """Make faults until the signal to stop; return them when all are over."""
         faults = []
         while not self.stopping.wait(self.chances.uniform(*self.rest_seconds)):
             [kind] = self.chances.choices(*zip(*self.kinds, strict=True))
@@ -45,7 +45,7 @@ class _Lane:
         raise NotImplementedError
 
     def pause(self, shortest, longest):
-        """Let a fault last; it ends early when the run does."""
+        """Wait while a fault lasts; stop early when the run ends."""
         self.stopping.wait(self.chances.uniform(shortest, longest))
 
 

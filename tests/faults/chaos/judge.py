@@ -29,7 +29,7 @@ def judge(promises, recorded, faults, recovery_seconds):
     """The Verdict of a run.
 
     :param recovery_seconds: how long after the begin or the end of a fault its traces last: the
-        claim of one who died, a connection that is made anew.
+        claim of one who died, a new connection.
     """
     verdict = Verdict()
     _compare(verdict, promises, recorded)
@@ -68,7 +68,7 @@ def _compare(verdict, promises, recorded):
 
 
 def _wrong(promise, row, in_vain):
-    """What is wrong with the lease of a promise at the end, in words, or None.
+    """Return the problem of a requested lease at the end, in words, or None.
 
     :param in_vain: the row of its acquisition, where it was never acquired.
     """
@@ -107,7 +107,7 @@ def _ended_as_asked(promise, end):
 
 
 def _overlaps(allocations):
-    """Whole resources that were promised twice at a moment, in the whole history."""
+    """Yield whole resources that were allocated twice at a moment, in the whole history."""
     by_host = collections.defaultdict(list)
     for row in allocations:
         end = min(row['end'], row['released_at'] or row['end'])
@@ -118,12 +118,12 @@ def _overlaps(allocations):
         for place, (start, end, reservation) in enumerate(spans):
             for other_start, other_end, other in spans[place + 1:]:
                 if start < other_end and other_start < end:
-                    yield (f'resource {host} was promised to {reservation} {start} to {end}, and '
+                    yield (f'resource {host} was allocated to {reservation} {start} to {end}, and '
                            f'to {other} {other_start} to {other_end}')
 
 
 def _overdrawn(allocations, capacities):
-    """Shared resources of which more was promised than there is, in the whole history."""
+    """Yield shared resources that were allocated beyond their capacity, in the whole history."""
     by_resource = collections.defaultdict(list)
     for row in allocations:
         end = min(row['end'], row['released_at'] or row['end'])

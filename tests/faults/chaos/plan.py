@@ -40,7 +40,7 @@ class Plan:
     audit_seconds: int = 10
 
     def chances(self, name):
-        """A random.Random of its own for whoever has that name: same seed, same chances."""
+        """Return a random.Random for that name: the same seed gives the same choices."""
         return random.Random(f'{self.seed} {name}')
 
 

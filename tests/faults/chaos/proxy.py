@@ -44,7 +44,7 @@ class Line:
         self._server = await asyncio.start_server(self._connected, '127.0.0.1', self._port)
 
     def cut(self):
-        """Nothing gets through any more, and nobody is told, as when a cable is drawn."""
+        """Stop all traffic without closing connections, as when a cable is pulled."""
         self._loop.call_soon_threadsafe(self._whole.clear)
 
     def join(self, broken):

@@ -30,7 +30,7 @@ _DAY = datetime.timedelta(days=1)
 class Outcome:
     """The outcome of a run.
 
-    :ivar wrong: what is wrong, in words; empty where every promise was kept.
+    :ivar wrong: the problems, in words; empty if every guarantee was kept.
     """
 
     wrong: list
@@ -38,7 +38,7 @@ class Outcome:
 
 
 def play(plan):
-    """Let a Plan happen; returns its Outcome."""
+    """Carry out a Plan; return its Outcome."""
     stage = stages.Stage(plan)
     try:
         stage.up()

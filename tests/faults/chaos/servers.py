@@ -23,7 +23,7 @@ log.file.level = warning
 
 
 def free_ports(count):
-    """So many ports of loopback on which nobody listens."""
+    """Return that number of free ports of loopback."""
     with contextlib.ExitStack() as stack:
         found = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in found:

@@ -82,7 +82,7 @@ class Stage:
     :ivar managers: Programs by name, in `lines` their Lines to the database where the plan says
         that these can be cut.
     :ivar urls: where the APIs are.
-    :ivar subscriber: the Subscriber, who is told of all leases.
+    :ivar subscriber: the Subscriber, which is notified of all leases.
     """
 
     def __init__(self, plan):

@@ -10,24 +10,24 @@ import requests
 
 from climate.domain import event_kinds
 from climate.domain import lifecycle
-from climate.domain import subscriptions
+from climate.domain import notifications
 
 #: The projects of the clients.
 PROJECTS = tuple(f'project-{number}' for number in range(4))
 _KINDS = ['start', 'end', 'error', 'change']
 # The event of a lease, and the type of its notification.
 _TOLD = {event_kinds.START: 'lease.event.start_lease', event_kinds.END: 'lease.event.end_lease'}
-# So many requests are refused, one after so many others.
+# One request in seven is refused.
 _REFUSED_EVERY = 7
 
 
 @dataclasses.dataclass(frozen=True)
 class Seen:
-    """What the subscriber found.
+    """The notifications that the subscriber missed or got twice.
 
-    :ivar received: how many notifications arrived.
+    :ivar received: the number of notifications.
     :ivar again: how often one arrived that had arrived before.
-    :ivar lost: what was not told, in words; `doubled`: what was told as two notifications.
+    :ivar lost: the missing notifications, in words; `doubled`: those that came twice.
     """
 
     received: int
@@ -37,7 +37,7 @@ class Seen:
 
 
 class Subscriber:
-    """An HTTP server on loopback that is told of all leases of the clients' projects."""
+    """An HTTP server on loopback that is notified of all leases of the clients' projects."""
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -96,22 +96,22 @@ class Subscriber:
             told[each['lease']['id'], each['event_type']].add(each['id'])
         lost, doubled = [], []
         for row in recorded.deliveries:
-            wanted = subscriptions.notification_id(row['subscription_id'], row['source'])
-            if row['state'] == subscriptions.DELIVERED and wanted not in ids:
+            wanted = notifications.notification_id(row['subscription_id'], row['source'])
+            if row['state'] == notifications.DELIVERED and wanted not in ids:
                 lost.append(f'{row["kind"]} {wanted} is delivered, and did not arrive')
-            elif row['state'] == subscriptions.GIVEN_UP and not row['reason']:
+            elif row['state'] == notifications.GIVEN_UP and not row['reason']:
                 lost.append(f'{row["kind"]} {wanted} was given up without a word')
         for lease_id, what in _happened(recorded):
             count = len(told[lease_id, what])
             if not count:
                 lost.append(f'{what} of {lease_id} was not told')
             elif count > 1:
-                doubled.append(f'{what} of {lease_id} was told as {count} notifications')
+                doubled.append(f'{what} of {lease_id} came as {count} notifications')
         return Seen(len(bodies), ids.total() - len(ids), lost, doubled)
 
 
 def _happened(recorded):
-    """Yield pairs (lease id, event type) of what subscribers must have been told once.
+    """Yield pairs (lease id, event type) of the notifications that must have come once.
 
     A start that came when the time of the lease was over, or beside its deletion, did nothing.
     """

@@ -16,7 +16,7 @@ _PAUSE_SECONDS = 0.2
 
 
 class Tenants(threading.Thread):
-    """Boots one server for each reservation that has hosts, until it is told to stop.
+    """Boots one server for each reservation that has hosts, until the signal to stop.
 
     :param state: the path of the state of the cloud.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What clients lease beside hosts, where it is enrolled, and where it is in the cloud.
+"""The resources that clients lease besides hosts, their pools, and their rows in the cloud.
 
 A further type needs a line in TYPES and in `wanted`, in POOLS if it has a pool, and in TABLES.
 """

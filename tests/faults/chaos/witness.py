@@ -58,9 +58,9 @@ def appear(path, count, lent):
 
 @dataclasses.dataclass(frozen=True)
 class Seen:
-    """What the witness saw.
+    """The observations of the witness.
 
-    :ivar given: how often a reservation was given a host.
+    :ivar given: the number of hosts given to reservations.
     :ivar deleted: how many servers of tenants were deleted.
     :ivar doubled: what was given twice, and harm that was done to others, in words.
     :ivar lost: the servers of tenants that were deleted without an image, in words.
@@ -107,9 +107,11 @@ def _left(connection):
 
 
 def _doubles(moves):
-    """The same of (host, aggregate, whole, came in or went out), in order.
+    """Return the number of hosts given, and the double uses, from moves of hosts in their order.
 
-    Whoever has a host as a whole has a zone, and it alone; nodes of clusters share hosts.
+    :param moves: (host, aggregate, whether it has the whole host, whether it was added).
+
+    A reservation of a whole host has a zone, and has the host alone; nodes of clusters share it.
     """
     having, given, wrong = collections.defaultdict(dict), 0, []
     for host, aggregate, whole, came in moves:

@@ -11,7 +11,7 @@ from stories import hosts
 class _BesideAnother(base.Story):
     """Another lease has all hosts until it is ended; the lease is acquired after that."""
 
-    acquire = records.Acquire('wait')
+    acquire = records.AcquireRequest('wait')
 
     def arrange(self, manager):
         super().arrange(manager)
@@ -29,7 +29,7 @@ class _BesideAnother(base.Story):
 
 class Retries(_BesideAnother):
     name = 'acquisition with retries'
-    acquire = records.Acquire('retries')
+    acquire = records.AcquireRequest('retries')
 
 
 class Wait(_BesideAnother):
@@ -64,7 +64,7 @@ class HostClearing(hosts.Start):
         manager.cloud.boot('other', 'theirs', host='compute-1', flavor='2')
 
     def act(self, manager):
-        base.create(manager, builders.hosts(1), acquire=records.Acquire('best-effort'))
+        base.create(manager, builders.hosts(1), acquire=records.AcquireRequest('best-effort'))
 
 
 class EndOfClearing(HostClearing):

@@ -49,7 +49,7 @@ class Story:
 
 
 def wait_for(manager, is_over):
-    """Let a manager without threads work until `is_over()`; the clock advances meanwhile."""
+    """Run a manager without threads until `is_over()`; the clock advances meanwhile."""
     for _ in range(200):
         manager.run()
         if is_over():

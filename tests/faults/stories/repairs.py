@@ -42,7 +42,7 @@ class Maintain(HealAhead):
     def act(self, manager):
         now = manager.core.clock()
         if not manager.client.list_maintenances(builders.an_admin()):
-            manager.client.create_maintenance(builders.an_admin(), maintenance.Request(
+            manager.client.create_maintenance(builders.an_admin(), maintenance.MaintenanceRequest(
                 'host', now, now + builders.hours(30), 'new firmware', resources=('1',)))
         self.carry_on(manager)
 

@@ -7,16 +7,16 @@ from support import builders
 
 from climate.db import events
 from climate.db import leases
+from climate.db import managers
 from climate.db import tables
 from climate.db import usage_days
 from climate.db import use_samples
-from climate.db import work_slots
 from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import ledger
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.domain import use
+from climate.domain import use_sampling
 from climate.manager.billing import biller
 from climate.manager.idle import rules
 from climate.manager.usage import days
@@ -34,12 +34,12 @@ class EndOfIdle(base.Story):
         super().arrange(manager)
         base.create(manager, builders.hosts(1, 2))
         base.wait_for_start(manager)
-        hour = use.hour_of(manager.core.clock())
+        hour = use_sampling.hour_of(manager.core.clock())
         keys = rules.sample_keys(base.lease(manager))
         with manager.database.writer() as connection:
             for back in range(-2, 26):
                 use_samples.add(connection, hour - builders.hours(back), dict.fromkeys(
-                    keys, use.Sample(3600, 3600, 0)))
+                    keys, use_sampling.Sample(3600, 3600, 0)))
 
     def act(self, manager):
         manager.core.conf.set_override('action', self.action, group='idle')
@@ -80,7 +80,7 @@ class Bill(base.Story):
             connection.execute(sa.update(tables.PRICE_BOOKS).values(
                 valid_from=month - builders.hours(48)))
             # Days are closed by another story.
-            work_slots.take(connection, 'usage', _midnight(now) - builders.hours(24))
+            managers.take_slot(connection, 'usage', _midnight(now) - builders.hours(24))
 
     def act(self, manager):
         manager.core.conf.set_override('close_days', 0, group='billing')

@@ -3,11 +3,11 @@
 import pytest
 from support import builders
 
-from climate.db import audits
+from climate.db import managers
 from climate.domain import audit
 
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
-FINDING = audit.Finding('held', 'host compute-1', 'its reservation is over', 'releases it')
+FINDING = audit.AuditFinding('held', 'host compute-1', 'its reservation is over', 'releases it')
 
 
 def test_before_the_first_audit_there_is_none(api):
@@ -17,8 +17,8 @@ def test_before_the_first_audit_there_is_none(api):
 
 def test_an_administrator_reads_the_newest_one(api, manager):
     with manager.database.writer() as connection:
-        audits.write(connection, audit.Result(builders.NOON, 'one:7', 0, ()))
-        audits.write(connection, audit.Result(builders.NOON, 'two:8', 1, (FINDING,)))
+        managers.write_audit(connection, audit.Result(builders.NOON, 'one:7', 0, ()))
+        managers.write_audit(connection, audit.Result(builders.NOON, 'two:8', 1, (FINDING,)))
     assert api.get('/v1/audit', **ADMIN).json == {'audit': {
         'at': '2030-05-01T12:00:00Z', 'manager': 'two:8', 'finding_count': 1, 'findings': [{
             'kind': 'held', 'what': 'host compute-1', 'problem': 'its reservation is over',

@@ -143,11 +143,11 @@ def queue(manager):
     manager.create(builders.a_lease(builders.hosts(2)))
     first = manager.create(builders.a_lease(
         builders.hosts(2), name='first', end=builders.NOON + builders.hours(2),
-        acquire=records.Acquire(acquire.WAIT, not_after=builders.NOON + builders.hours(9))))
+        acquire=records.AcquireRequest(acquire.WAIT, not_after=builders.NOON + builders.hours(9))))
     manager.clock.advance(builders.minutes(1))
     manager.create(builders.a_lease(
         name='second', end=builders.NOON + builders.hours(2),
-        acquire=records.Acquire(acquire.RETRIES)), builders.a_member('eve', 'elsewhere'))
+        acquire=records.AcquireRequest(acquire.RETRIES)), builders.a_member('eve', 'elsewhere'))
     return first
 
 

@@ -8,7 +8,6 @@ import pytest
 from support import builders
 
 from climate import power as power_drivers
-from climate.db import audits
 from climate.db import managers
 from climate.domain import acquire
 from climate.domain import audit
@@ -57,7 +56,7 @@ def test_before_the_first_audit_the_page_says_how_to_make_one(admin):
 
 def test_findings_of_the_newest_audit_are_shown_as_text(admin, manager):
     with manager.database.writer() as connection:
-        audits.write(connection, audit.Result(NOON, 'one:8', 1, (audit.Finding(
+        managers.write_audit(connection, audit.Result(NOON, 'one:8', 1, (audit.AuditFinding(
             'held', f'host {SCRIPT}', 'its reservation is over', 'releases it'),)))
     found = page(admin, '/operator')
     assert 'its reservation is over' in found and 'releases it' in found
@@ -107,7 +106,7 @@ def queue(manager):
     manager.create(builders.a_lease(end=NOON + hours(5)))
     return manager.create(builders.a_lease(
         name='=HYPERLINK("http://evil")', end=NOON + hours(2),
-        acquire=records.Acquire(acquire.WAIT, not_after=NOON + hours(9))))
+        acquire=records.AcquireRequest(acquire.WAIT, not_after=NOON + hours(9))))
 
 
 def test_the_wait_queue_has_its_numbers_as_table_and_csv(admin, queue):

@@ -31,7 +31,7 @@ def test_a_list_shows_what_has_not_ended_and_of_a_named_lease_all(database, ids,
         return [(each.resource_id, each.lease_id) for each in listed(*part, **filters)]
 
     assert shown() == [(ids[0], running.id), (ids[0], to_come.id), (ids[1], running.id)]
-    assert shown(allocation_lists.Part(ids[1:])) == [(ids[1], running.id)]
+    assert shown(allocation_lists.ListPart(ids[1:])) == [(ids[1], running.id)]
     assert shown(lease_id=past.id) == [(ids[0], past.id)]
     assert shown(reservation_id=to_come.reservations[0].id) == [(ids[0], to_come.id)]
     assert shown(lease_id=past.id, reservation_id=to_come.reservations[0].id) == []
@@ -42,10 +42,10 @@ def test_parts_that_begin_where_the_last_one_ended_are_the_whole_list(database, 
     leases = [db_rows.a_lease(start=NOON + hours(at)) for at in (0, 1, 2)]
     db_rows.saved(database, *leases)
     db_rows.promised(database, *(db_rows.promise(lease, key) for lease in leases for key in ids))
-    found, part = [], listed(allocation_lists.Part(limit=2))
+    found, part = [], listed(allocation_lists.ListPart(limit=2))
     while part:
         found += part
-        part = listed(allocation_lists.Part(after=allocation_lists.place(found[-1]), limit=2))
+        part = listed(allocation_lists.ListPart(after=allocation_lists.place(found[-1]), limit=2))
     assert found == listed()
     assert len(found) == 9
 
@@ -53,5 +53,5 @@ def test_parts_that_begin_where_the_last_one_ended_are_the_whole_list(database, 
 def test_what_follows_a_moment_beyond_all_dates_is_on_the_next_resource(database, ids, listed):
     lease = db_rows.saved(database, db_rows.a_lease())
     db_rows.promised(database, *(db_rows.promise(lease, key) for key in ids))
-    found = listed(allocation_lists.Part(after=[ids[0], 10 ** 30, 1]))
+    found = listed(allocation_lists.ListPart(after=[ids[0], 10 ** 30, 1]))
     assert [each.resource_id for each in found] == ids[1:]

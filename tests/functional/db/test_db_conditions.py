@@ -55,7 +55,7 @@ def enrol(database):
 def test_among_what_is_read_are_all_that_meet_the_criteria_and_only_they_are_taken(
         manager, database):
     enrol(database)
-    search = free_resources.Search('host', SPAN, frozenset(), False)
+    search = free_resources.ResourceSearch('host', SPAN, frozenset(), False)
     with database.reader() as connection:
         everything = {row.id: resources.get(connection, 'host', row.id)
                       for row in free_resources.in_order(connection, search, 0, free_resources.ALL)}
@@ -68,7 +68,7 @@ def test_among_what_is_read_are_all_that_meet_the_criteria_and_only_they_are_tak
                          requirement.parse(wanted))
         sieve = criteria.Sieve(manager.core, need)
         with database.reader() as connection:
-            rows = free_resources.free(connection, free_resources.Search(
+            rows = free_resources.free(connection, free_resources.ResourceSearch(
                 'host', SPAN, frozenset(), False, condition=sieve.condition, names=sieve.names),
                 0, free_resources.ALL)
             expected = criteria.matching(manager.core, connection, need, everything)

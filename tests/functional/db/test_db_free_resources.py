@@ -15,7 +15,7 @@ span = db_rows.span
 
 
 def search(*hours_of_span, **how):
-    return free_resources.Search(**{
+    return free_resources.ResourceSearch(**{
         'pool': 'host', 'span': span(*hours_of_span), 'own': frozenset(), 'soon': False, **how})
 
 

@@ -118,7 +118,7 @@ def test_a_lease_that_is_put_off_has_lost_the_turn_that_it_got_by_letting_others
     with database.writer() as connection:
         connection.execute(sa.update(tables.EVENTS).where(tables.EVENTS.c.lease_id == lease.id)
                            .values(due_at=NOON, waits=1))
-        wait_queue.put_off(connection, [lease.id], NOON, NOON + hours(2))
+        wait_queue.postpone(connection, [lease.id], NOON, NOON + hours(2))
         found = leases.get(connection, lease.id).event(event_kinds.ACQUIRE)
     assert (found.due_at, found.waits) == (NOON + hours(2), 0)
 
@@ -145,7 +145,7 @@ def test_what_others_in_line_hold_back_can_be_taken_and_what_they_got_cannot(dat
             allocations.add(connection, promise)
         assert set(wait_queue.holders(connection, first.id)) == {second.id, served.id}
         acquisitions.leave(connection, served.id, NOON)
-        wait_queue.take_back(connection, [second.id, served.id])
+        wait_queue.release_held(connection, [second.id, served.id])
         assert [len(leases.get(connection, each.id).reservations[0].resource_ids)
                 for each in (first, second, served)] == [1, 0, 1]
 
@@ -161,12 +161,12 @@ def test_nothing_is_written_of_what_nobody_waits_for_and_only_of_what_was_read(d
     sa.event.listen(database.engine, 'before_execute', note)
     with database.writer() as connection:
         wait_queue.wake_healing(connection, NOON)
-        wait_queue.take_back(connection, [lease.id])
+        wait_queue.release_held(connection, [lease.id])
         assert made == []
         allocations.add(connection, [records.Allocation(
             lease.reservations[0].id, host, NOON, NOON + hours(1))])
         events.add(connection, [events.new(lease.id, event_kinds.HEAL, NOON + hours(1), NOON)])
-        wait_queue.take_back(connection, [lease.id])
+        wait_queue.release_held(connection, [lease.id])
         acquisitions.heal(connection, lease, NOON)
         wait_queue.wake_healing(connection, NOON)
     sa.event.remove(database.engine, 'before_execute', note)

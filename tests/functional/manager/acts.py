@@ -209,8 +209,8 @@ def claimed_start(manager, *reservations, owner, hosts=1):
 def sought(manager, kind, *reservations, caller=None, hours=4, **fields):
     """A lease asked for with that type of acquisition, for so many hours from when it is got."""
     return manager.create(builders.a_lease(
-        *reservations, duration_seconds=hours * 3600, acquire=records.Acquire(kind, **fields)),
-        caller)
+        *reservations, duration_seconds=hours * 3600,
+        acquire=records.AcquireRequest(kind, **fields)), caller)
 
 
 def end(manager, lease):

@@ -9,8 +9,8 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain.clearing import plans
 
-BEST_EFFORT = records.Acquire('best-effort')
-HALF_A_MINUTE = records.Acquire('best-effort', timeout_seconds=30)
+BEST_EFFORT = records.AcquireRequest('best-effort')
+HALF_A_MINUTE = records.AcquireRequest('best-effort', timeout_seconds=30)
 HOUR = 3600
 
 

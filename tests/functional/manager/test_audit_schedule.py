@@ -80,7 +80,7 @@ def test_the_result_of_an_audit_is_kept_until_the_next_one(conf, manager, watchm
     watchman.step(manager.clock())
     found = manager.client.get_audit(admin)
     assert (found.at, found.manager_id, found.finding_count) == (builders.NOON, 'this', 1)
-    assert found.findings == (audit.Finding(
+    assert found.findings == (audit.AuditFinding(
         'freepool', what, 'enrolled, but not in the freepool', 'puts it back, if it is empty'),)
     conf.set_override('audit_fix', True, group='manager')
     after(manager, watchman, 3600)

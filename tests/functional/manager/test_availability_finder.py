@@ -36,7 +36,7 @@ def ask(manager, *reservations, duration=None, find=None, **more):
     """
     seconds = int((duration or hours(2)).total_seconds())
     return (find or manager.client.find_availability)(
-        builders.a_member(), availability.Query(reservations, seconds, **more))
+        builders.a_member(), availability.AvailabilityQuery(reservations, seconds, **more))
 
 
 def lease_at(manager, reservations, start, duration, dry=True):
@@ -169,11 +169,11 @@ def test_it_is_told_what_the_hosts_are_like_without_what_is_private(manager):
     manager.enrol(2, rack='7', serial='secret')
     manager.client.update_property(builders.an_admin(), 'host', 'serial', True)
     [share] = ask(manager, builders.hosts(2)).openings[0].shares
-    assert share == availability.Share('physical:host', 2, (
-        availability.Group(1, {'rack': '7', 'vcpus': 16, 'memory_mb': 65536, 'local_gb': 500},
-                           ('compute-1',)),
-        availability.Group(1, {'rack': '7', 'vcpus': 32, 'memory_mb': 131072, 'local_gb': 1000},
-                           ('compute-2',))))
+    assert share == availability.ReservationShare('physical:host', 2, (
+        availability.ResourceGroup(
+            1, {'rack': '7', 'vcpus': 16, 'memory_mb': 65536, 'local_gb': 500}, ('compute-1',)),
+        availability.ResourceGroup(
+            1, {'rack': '7', 'vcpus': 32, 'memory_mb': 131072, 'local_gb': 1000}, ('compute-2',))))
 
 
 def test_it_says_how_many_are_left_after_each_criterion(manager):
@@ -188,7 +188,7 @@ def test_it_says_how_many_are_left_after_each_criterion(manager):
             availability.Criterion('vcpus < 64', 4, 2)))
     assert considered.sentence == (
         'physical:host: 6 hosts are enrolled, 4 with vcpus >= 32, 2 of them with vcpus < 64; '
-        '3 wanted, at the best time there is room for 2.')
+        '3 wanted, at the best time 2 fit.')
     assert [(each.kind, each.counts) for each in answer.alternatives] == [('fewer', (2,))]
 
 
@@ -222,7 +222,7 @@ def test_a_reservation_that_needs_nothing_is_possible_at_any_time(manager):
     answer = ask(manager, acts.dummy())
     [opening] = answer.openings
     assert (opening.start, opening.last_start) == (NOON, NOON + hours(24 * 30))
-    assert opening.shares == (availability.Share('virtual:dummy', 0),)
+    assert opening.shares == (availability.ReservationShare('virtual:dummy', 0),)
 
 
 @pytest.mark.parametrize(('more', 'field'), [

@@ -7,8 +7,8 @@ from support import billing_cases as cases
 from support import builders
 
 from climate.db import bills
-from climate.db import failed_bills
 from climate.db import migrate
+from climate.db import price_facts
 from climate.db import tables
 from climate.domain import prices
 from climate.manager import metrics
@@ -80,7 +80,7 @@ def test_a_lease_that_cannot_be_billed_stops_no_other_one_and_is_reported(leased
 
 def test_a_lease_that_fails_unexpectedly_stops_no_other_one(leased, monkeypatch, caplog):
     manager, ids = leased
-    real = bills.read
+    real = price_facts.read
 
     def fails(connection, lease_id, *arguments, **more):
         if lease_id == ids[2]:
@@ -103,7 +103,7 @@ def test_a_failed_bill_is_retried_after_growing_pauses(leased):
     tried = []
     for _ in range(12):
         with manager.database.reader() as connection:
-            tried.append(failed_bills.attempts(connection, ids[0]))
+            tried.append(bills.failed_attempts(connection, ids[0]))
         cases.bill(manager)
         manager.clock.advance(minutes(5))
     assert tried == [0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4]

@@ -84,7 +84,7 @@ def plainly(booked, wishes, span):
         return requirement.matches(wanted, {
             'vcpus': capacity(number)['vcpus'], 'rack': RACKS[number % 7]})
 
-    return joint_selection.choose([joint_selection.Ask(
+    return joint_selection.choose([joint_selection.ReservationDemand(
         dataclasses.replace(each.need.demand, keep=tuple(map(selection.Pick, each.keep))),
         [selection.Candidate(number, capacity(number), [
             (interval.Interval(given.start, given.end),

@@ -66,7 +66,7 @@ def test_a_hunt_that_is_killed_anywhere_is_carried_on_or_undone(
     before = _statuses(cloud)
     number, was_killed = 1, True
     while was_killed:
-        lease = manager.create(clearings.a_request(acquire=records.Acquire(
+        lease = manager.create(clearings.a_request(acquire=records.AcquireRequest(
             'best-effort', timeout_seconds=seconds_given)))
         was_killed = crashing.dies_at(
             cloud, number, lambda lease=lease: clearings.cleared(manager, lease))
@@ -95,7 +95,7 @@ def test_a_hunt_whose_time_is_over_while_servers_move_is_undone_wherever_it_is_k
     number, was_killed = 1, True
     while was_killed:
         conf.set_override('migrate_seconds', 8, group='simulated')
-        lease = manager.create(clearings.a_request(acquire=records.Acquire(
+        lease = manager.create(clearings.a_request(acquire=records.AcquireRequest(
             'best-effort', timeout_seconds=6)))
         was_killed = crashing.dies_at(
             cloud, number, lambda lease=lease: clearings.cleared(manager, lease))

@@ -15,6 +15,7 @@ from support import waiting
 from climate.cmd import db as climate_db
 from climate.db import tables
 from climate.domain import lifecycle
+from climate.domain import notifications
 from climate.domain import records
 from climate.domain import subscriptions
 from climate.manager import endpoint
@@ -243,7 +244,7 @@ def test_no_thread_of_a_manager_takes_anything_by_a_clock_that_jumped(
     calls = client.ManagerClient(endpoint.InProcess(running.endpoint))
     calls.create_resource(builders.an_admin(), 'host', 'compute-1', {})
     calls.create_resource(builders.an_admin(), 'host', 'compute-2', {})
-    told = calls.create_subscription(builders.a_member(), subscriptions.Request(
+    told = calls.create_subscription(builders.a_member(), subscriptions.SubscriptionRequest(
         scope='own', transport='webhook', address='https://hooks.invalid/', events=('start',),
         before_end=(), secret='the-key'))
     [lease, offer] = _made(running, calls)
@@ -258,7 +259,7 @@ def test_no_thread_of_a_manager_takes_anything_by_a_clock_that_jumped(
         assert connection.execute(sa.select(tables.OFFERS.c.id, tables.OFFERS.c.place)).all() == [
             (offer.id, 0)]
     [entry] = calls.subscription_log(builders.a_member(), told.id)
-    assert entry.state == subscriptions.WAITING
+    assert entry.state == notifications.WAITING
     _confirm(conf, running.core.database)
     waiting.until(lambda: calls.get_lease(
         builders.a_member(), lease.id).state == lifecycle.TERMINATED)

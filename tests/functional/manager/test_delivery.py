@@ -16,6 +16,7 @@ from support.delivery_rounds import subscribe
 
 from climate.db import deliveries
 from climate.db import tables
+from climate.domain import notifications
 from climate.domain import subscriptions
 from climate.manager import metrics
 from climate.manager.audit import schedule
@@ -82,7 +83,7 @@ def test_a_receiver_that_fails_is_tried_after_growing_pauses_in_order(manager, h
         deliver(manager)
     assert [each['kind'] for each in hooks.bodies] == ['change', 'change', 'change', 'start']
     assert len({each['id'] for each in hooks.bodies}) == 2
-    assert [each.state for each in log(manager, found)] == [subscriptions.DELIVERED] * 2
+    assert [each.state for each in log(manager, found)] == [notifications.DELIVERED] * 2
     assert log(manager, found)[1].attempts == 3
 
 
@@ -110,7 +111,7 @@ def test_deliveries_behind_a_failure_are_neither_sent_nor_written(manager, hooks
     # Another manager that saw them due, too, gets none of them.
     with database.writer() as connection:
         assert deliveries.claim(connection, due, 'two', manager.clock(), until) == []
-        deliveries.change(connection, claimed.id, state=subscriptions.DELIVERED, next_at=None)
+        deliveries.change(connection, claimed.id, state=notifications.DELIVERED, next_at=None)
     with database.reader() as connection:
         [(following, _)] = deliveries.due(connection, 'webhook', manager.clock(), 10, {})
     assert following not in due
@@ -142,7 +143,7 @@ def test_a_slow_receiver_does_not_delay_the_others(manager, conf, tmp_path, hook
         slow.before = lambda: quick_has_all.wait(20)
         deliver(manager)
     for each in made:
-        assert [entry.state for entry in log(manager, each)] == [subscriptions.DELIVERED] * 4
+        assert [entry.state for entry in log(manager, each)] == [notifications.DELIVERED] * 4
 
 
 def next_moments(database):
@@ -162,7 +163,7 @@ def test_a_notification_is_given_up_with_its_reason_after_some_days(manager, hoo
         manager.clock.now = NOON + hours(hour)
         deliver(manager)
     [entry] = log(manager, found)
-    assert (entry.state, entry.reason) == (subscriptions.GIVEN_UP, 'The receiver answered 503.')
+    assert (entry.state, entry.reason) == (notifications.GIVEN_UP, 'The receiver answered 503.')
 
 
 def test_a_subscription_with_many_failures_is_switched_off_and_its_user_notified(
@@ -186,7 +187,7 @@ def test_a_subscription_with_many_failures_is_switched_off_and_its_user_notified
     assert 'switched off after 3 failures. The last one: The receiver answered 500' in off.reason
     assert told['Subject'] == 'A subscription was switched off'
     assert found.id in told.get_body(('plain',)).get_content()
-    assert {each.state for each in log(made, found)} == {subscriptions.GIVEN_UP}
+    assert {each.state for each in log(made, found)} == {notifications.GIVEN_UP}
 
 
 def test_a_mail_server_that_is_down_blames_no_subscription(manager, conf):
@@ -200,7 +201,7 @@ def test_a_mail_server_that_is_down_blames_no_subscription(manager, conf):
         made.clock.now = NOON + minutes(minute)
         deliver(made)
     assert made.client.get_subscription(builders.a_member(), found.id).enabled
-    assert {each.state for each in log(made, found)} == {subscriptions.WAITING}
+    assert {each.state for each in log(made, found)} == {notifications.WAITING}
     assert 'mail server cannot be used' in log(made, found)[-1].reason
 
 
@@ -248,7 +249,8 @@ def test_failures_are_counted_although_the_subscription_is_changed_meanwhile(man
     for minute in (0, 1):
         manager.clock.now = NOON + minutes(minute)
         hooks.before = lambda: manager.client.update_subscription(
-            builders.a_member(), found.id, subscriptions.Changes(name='another'))
+            builders.a_member(), found.id, subscriptions.SubscriptionChanges(name='another'))
         deliver(manager)
-    [shown] = manager.client.list_subscriptions(builders.a_member(), subscriptions.Query())
+    [shown] = manager.client.list_subscriptions(
+        builders.a_member(), subscriptions.SubscriptionQuery())
     assert (shown.failures, shown.name) == (2, 'another')

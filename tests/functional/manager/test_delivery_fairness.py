@@ -18,7 +18,7 @@ from support import waiting
 from support.delivery_rounds import subscribe
 
 from climate.db import deliveries
-from climate.domain import fair_share
+from climate.domain import notifications
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
 from climate.notifiers import webhook
@@ -134,7 +134,7 @@ def test_a_project_has_as_many_in_flight_as_workers_are_free(told_both):
     with manager.database.reader() as connection:
         def due(free, in_flight):
             found = deliveries.due(connection, 'webhook', manager.clock(), free, in_flight)
-            return [ahead for _, ahead in found], len(fair_share.chosen(found, free))
+            return [ahead for _, ahead in found], len(notifications.fair_share(found, free))
         # The good one is among the first two, as each project has one in the first round.
         assert due(8, {}) == ([0, 0, 1, 2, 3, 4, 5, 6], 5)
         assert due(4, {'tar': 4}) == ([0, 4, 5, 6], 1)

@@ -13,7 +13,7 @@ from support import delivery_round_process
 from support import delivery_rounds
 
 from climate.db import engine
-from climate.domain import subscriptions
+from climate.domain import notifications
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 _KILLED = -9
@@ -97,7 +97,7 @@ def test_a_manager_killed_between_any_two_steps_loses_no_notification(
             found = deliveries_of(database)
             database.dispose()
             assert len(found) == 3, (point, found)
-            assert set(found.values()) == {subscriptions.DELIVERED}, (point, found)
+            assert set(found.values()) == {notifications.DELIVERED}, (point, found)
         # All copies are owed the same ids. What a manager died of sending was sent twice, no more.
         received = collections.Counter(each['id'] for each in hooks.bodies)
         assert len(received) == 3
@@ -136,7 +136,7 @@ def test_two_running_managers_deliver_each_notification_once(manager, conf, hook
     for other in others:
         other.database.dispose()
     delivery_rounds.deliver(manager, 'the last')
-    assert set(deliveries_of(manager.database).values()) == {subscriptions.DELIVERED}
+    assert set(deliveries_of(manager.database).values()) == {notifications.DELIVERED}
     received = collections.Counter(each['id'] for each in hooks.bodies)
     assert set(received.values()) == {1}
     # Each lease: created, started, ended. A reminder of its end would come after the end.

@@ -8,6 +8,7 @@ from support import delivery_rounds
 
 from climate import errors
 from climate.db import tables
+from climate.domain import notifications
 from climate.domain import subscriptions
 from climate.manager.notifications import encryption
 from climate.notifiers import webhook
@@ -78,7 +79,7 @@ def test_a_lost_key_is_logged_and_blames_no_receiver(with_keys, hooks):
         assert not tell(manager, hooks)
         [entry, *_] = delivery_rounds.log(manager, found)
         assert 'encryption_keys' in delivery_rounds.log(manager, found)[-1].reason
-        assert entry.state == subscriptions.WAITING
+        assert entry.state == notifications.WAITING
         assert encryption.KeyEncryption(manager.core.conf).encrypt_all(manager.database) == (
             0, [found.id])
     shown = manager.client.get_subscription(builders.a_member(), found.id)
@@ -86,7 +87,7 @@ def test_a_lost_key_is_logged_and_blames_no_receiver(with_keys, hooks):
     # Its user renews the key.
     manager = with_keys(encryption.new_key())
     manager.client.update_subscription(builders.a_member(), found.id,
-                                       subscriptions.Changes(secret='the-key'))
+                                       subscriptions.SubscriptionChanges(secret='the-key'))
     manager.clock.advance(hours(1))
     assert tell(manager, hooks)
 

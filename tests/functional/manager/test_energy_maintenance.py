@@ -18,7 +18,7 @@ NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
 
 def _maintain(manager, host, start, end):
-    return manager.client.create_maintenance(builders.an_admin(), maintenance.Request(
+    return manager.client.create_maintenance(builders.an_admin(), maintenance.MaintenanceRequest(
         'host', NOON + start, NOON + end, 'new firmware', resources=(host.name,)))
 
 

@@ -20,7 +20,7 @@ ADMIN = builders.an_admin()
 
 def _mean(manager, figure, start, end):
     """The resource-hours of a figure between two hours after noon."""
-    answer = manager.client.report_utilisation(ADMIN, utilisation.Query(
+    answer = manager.client.report_utilisation(ADMIN, utilisation.UtilisationQuery(
         NOON + hours(start), NOON + hours(end), 3600, 'host'))
     return sum(step.seconds[figure] for step in answer.steps) / 3600
 
@@ -37,7 +37,7 @@ def test_the_energy_report_counts_resources_that_are_not_well_as_out_of_order(ma
 def test_a_resource_out_of_order_for_several_causes_counts_once(manager):
     host, _ = manager.enrol(2)
     care = windows.Windows(manager.core, 'this manager')
-    manager.client.create_maintenance(ADMIN, maintenance.Request(
+    manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
         'host', NOON + hours(1), NOON + hours(3), 'new firmware', resources=(host.name,)))
     manager.client.set_out_of_order(ADMIN, 'host', host.id, 'a fan is broken')
     for _ in range(4):

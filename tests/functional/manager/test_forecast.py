@@ -18,7 +18,7 @@ LATER = NOON + hours(24 * 28)
 
 
 def asked(manager, pool='host', **more):
-    return manager.client.forecast(builders.an_admin(), forecast.Query(pool, **more))
+    return manager.client.forecast(builders.an_admin(), forecast.ForecastQuery(pool, **more))
 
 
 @pytest.fixture
@@ -93,7 +93,8 @@ def test_a_lease_that_waited_counts_from_when_it_was_asked_for(manager, conf):
     manager.enrol(1)
     manager.create(builders.a_lease(end=NOON + hours(5)))
     manager.run()
-    manager.create(builders.a_lease(duration_seconds=3600 * 2, acquire=records.Acquire('wait')))
+    manager.create(builders.a_lease(duration_seconds=3600 * 2,
+                                    acquire=records.AcquireRequest('wait')))
     manager.run_until(NOON + hours(24))
     with manager.database.writer() as connection:
         connection.execute(sa.update(tables.RESOURCES).values(created_at=NOON))
@@ -166,7 +167,8 @@ def test_a_lease_that_waits_still_is_demand_from_when_it_was_asked_for(manager, 
     manager.run()
     for count, criteria in ((1, '["==", "$accelerator", "A1"]'), (2, '')):
         manager.create(builders.a_lease(builders.hosts(count, criteria=criteria),
-                                        duration_seconds=2 * 3600, acquire=records.Acquire('wait')))
+                                        duration_seconds=2 * 3600,
+                                        acquire=records.AcquireRequest('wait')))
     assert wanted_today(manager)[0] == [7, 7, 4, 4]
     assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0] == [2.5, 2.5, 1, 1]
 

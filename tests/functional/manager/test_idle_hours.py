@@ -9,7 +9,7 @@ from support import builders
 
 from climate.db import use_samples
 from climate.domain import records
-from climate.domain import use
+from climate.domain import use_sampling
 from climate.manager.idle import sampler
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
@@ -86,7 +86,7 @@ def test_idle_hours_are_billed_though_the_samples_are_older_than_keep_days(manag
     measured = [cases.day(5, 2), cases.day(5, 3), cases.day(5, 9, 23)]
     with manager.database.writer() as connection:
         for hour in measured:
-            use_samples.add(connection, hour, {key: use.Sample(3600, 3600, 0.0)})
+            use_samples.add(connection, hour, {key: use_sampling.Sample(3600, 3600, 0.0)})
     manager.run_until(cases.day(5, 31))
     assert sampled_hours() == measured
     manager.run_until(cases.day(6, 1, 1))
@@ -149,7 +149,7 @@ def test_an_hour_without_a_sample_is_not_idle(manager):
 @pytest.mark.parametrize('seconds', [0, 600, 1200, 2400, 3600])
 def test_the_pieces_of_an_hour_share_its_idle_seconds(pieces, seconds):
     spans = [(NOON + minutes(first), NOON + minutes(last)) for first, last in pieces]
-    found = use.idle_spans(NOON, seconds, spans)
+    found = use_sampling.idle_spans(NOON, seconds, spans)
     had = sum((last - first) * 60 for first, last in set(pieces))
     assert sum(each.duration.total_seconds() for each in found) == min(seconds, had)
     assert all(NOON <= each.start < each.end <= NOON + hours(1) for each in found)

@@ -18,7 +18,7 @@ ADMIN = builders.an_admin()
 
 
 def _plan(manager, *names, start=10, end=14, **more):
-    return manager.client.create_maintenance(ADMIN, maintenance.Request(
+    return manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
         'host', NOON + hours(start), NOON + hours(end), 'new firmware', resources=names, **more))
 
 
@@ -379,7 +379,7 @@ def test_windows_that_overlap_are_refused(manager):
 
 def test_criteria_choose_the_hosts_of_a_maintenance(manager):
     manager.enrol(2, rack='r1')
-    found = manager.client.create_maintenance(ADMIN, maintenance.Request(
+    found = manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
         'host', NOON + hours(1), NOON + hours(2), 'x', criteria='["=", "$rack", "r1"]'))
     assert found.names == ('compute-1', 'compute-2')
     with pytest.raises(errors.BadField, match='no resource'):

@@ -12,6 +12,7 @@ from support.delivery_rounds import log
 from support.delivery_rounds import subscribe
 
 from climate import errors
+from climate.domain import notifications
 from climate.domain import subscriptions
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
@@ -65,7 +66,7 @@ def test_the_subscription_of_a_user_who_left_is_switched_off(manager, hooks, sco
     assert shown(manager, stays).enabled
     [entry] = log(manager, leavers)
     assert (entry.state, entry.reason) == (
-        subscriptions.GIVEN_UP, f'The subscription {off.reason}')
+        notifications.GIVEN_UP, f'The subscription {off.reason}')
 
 
 def test_a_user_who_left_another_project_is_notified_of_this_one(manager, hooks):
@@ -98,7 +99,8 @@ def test_a_returning_user_can_switch_the_subscription_on(manager, hooks):
     manager.cloud.leave('bob', 'demo')
     happens(minutes(1))
     manager.cloud.join('bob', 'demo')
-    manager.client.update_subscription(BOB, found.id, subscriptions.Changes(enabled=True))
+    manager.client.update_subscription(BOB, found.id,
+                                       subscriptions.SubscriptionChanges(enabled=True))
     happens(minutes(1))
     assert len(hooks.bodies) == 1 and shown(manager, found).enabled
 
@@ -155,7 +157,7 @@ def test_a_disabled_user_or_project_gets_no_webhook_mail_or_calendar(
         found = [subscribe(made, address, events=('change',), transport=transport,
                            scope='project', caller=BOB)
                  for address, transport in ((hooks.url, 'webhook'), ('bob@example.org', 'mail'))]
-        found.append(made.client.create_subscription(BOB, subscriptions.Request(
+        found.append(made.client.create_subscription(BOB, subscriptions.SubscriptionRequest(
             scope='project', transport='calendar', address=None, events=(), before_end=(),
             secret=secret)))
         made.cloud.leave(**whom)
@@ -166,13 +168,14 @@ def test_a_disabled_user_or_project_gets_no_webhook_mail_or_calendar(
         assert box.mails == [] and hooks.requests == []
     assert ['is disabled' in shown(made, each).reason for each in found] == [True] * 3
     made.cloud.join(**whom)
-    made.client.update_subscription(BOB, found[2].id, subscriptions.Changes(enabled=True))
+    made.client.update_subscription(BOB, found[2].id,
+                                    subscriptions.SubscriptionChanges(enabled=True))
     assert len(made.client.get_calendar(ANN, secret).leases) == 1
 
 
 def test_the_calendar_of_a_user_who_left_shows_nothing(manager):
     secret = hashlib.sha256(b'secret').hexdigest()
-    found = manager.client.create_subscription(BOB, subscriptions.Request(
+    found = manager.client.create_subscription(BOB, subscriptions.SubscriptionRequest(
         scope='project', transport='calendar', address=None, events=(), before_end=(),
         secret=secret))
     manager.create(builders.a_lease(acts.dummy()), ANN)

@@ -55,9 +55,10 @@ def test_a_busy_manager_says_so_over_rest(conf, busy):
 
 def test_plans_do_not_delay_who_is_refused_a_lease(busy):
     with pytest.raises(errors.PlansBusy):
-        busy.client.what_if(builders.an_admin(), what_if.Question('host', NOON, NOON + hours(1)))
+        busy.client.what_if(builders.an_admin(),
+                            what_if.WhatIfQuestion('host', NOON, NOON + hours(1)))
     with pytest.raises(errors.PlansBusy):
-        busy.client.forecast(builders.an_admin(), forecast.Query('host'))
+        busy.client.forecast(builders.an_admin(), forecast.ForecastQuery('host'))
     busy.enrol(1)
     with pytest.raises(errors.NotEnough):
         busy.create(builders.a_lease(builders.hosts(2)))

@@ -104,7 +104,7 @@ def test_a_lease_that_waited_in_vain_is_recorded_with_its_wait(manager):
     manager.enrol(1)
     manager.create(builders.a_lease(end=NOON + hours(9)))
     manager.run()
-    manager.create(builders.a_lease(duration_seconds=3600, acquire=records.Acquire(
+    manager.create(builders.a_lease(duration_seconds=3600, acquire=records.AcquireRequest(
         'wait', not_after=NOON + hours(1))))
     assert found(manager) == []
     manager.run_until(NOON + hours(2))
@@ -119,7 +119,7 @@ def test_a_lease_that_is_deleted_while_it_waits_was_refused_until_then(manager):
     manager.create(builders.a_lease(end=NOON + hours(9)))
     manager.run()
     waits = manager.create(builders.a_lease(duration_seconds=3600,
-                                            acquire=records.Acquire('wait')))
+                                            acquire=records.AcquireRequest('wait')))
     manager.clock.advance(minutes(30))
     manager.client.delete_lease(builders.a_member(), waits.id)
     manager.run()
@@ -132,7 +132,7 @@ def test_a_lease_whose_type_was_disabled_is_given_up_without_a_record(manager):
     manager.enrol(1)
     manager.create(builders.a_lease(end=NOON + hours(9)))
     manager.run()
-    waits = manager.create(builders.a_lease(duration_seconds=3600, acquire=records.Acquire(
+    waits = manager.create(builders.a_lease(duration_seconds=3600, acquire=records.AcquireRequest(
         'wait', not_after=NOON + hours(1))))
     del manager.core.registry.plugins['physical:host']
     manager.clock.advance(hours(2))
@@ -233,7 +233,7 @@ def test_leases_that_wait_in_vain_leave_no_more_than_refused_requests(manager, c
     for _ in range(8):
         lease = manager.create(builders.a_lease(
             *(builders.hosts(1) for _ in range(6)), duration_seconds=3600,
-            acquire=records.Acquire('wait', not_after=manager.clock() + hours(1))))
+            acquire=records.AcquireRequest('wait', not_after=manager.clock() + hours(1))))
         if deleted:
             manager.client.delete_lease(builders.a_member(), lease.id)
         manager.run_until(manager.clock() + hours(2))

@@ -7,8 +7,8 @@ from support import delivery_rounds
 from support import receivers
 
 from climate.domain import notification_kinds
+from climate.domain import notifications
 from climate.domain import records
-from climate.domain import subscriptions as domain
 from climate.manager.notifications import subscriptions
 from climate.manager.pools import refresh
 
@@ -85,7 +85,7 @@ def test_a_reminder_that_waits_for_its_receiver_is_given_up_at_the_end(manager, 
     delivery_rounds.deliver(manager)
     assert headlines(hooks)[-1] == 'Lease a lease was deleted'
     assert {each.kind: each.state for each in delivery_rounds.log(manager, found)}[
-        'before_end'] == domain.GIVEN_UP
+        'before_end'] == notifications.GIVEN_UP
 
 
 def test_a_full_calendar_shows_current_and_future_leases_first(manager, monkeypatch):

@@ -24,7 +24,7 @@ def box(tmp_path, manager):
     context, authority = receivers.certificate(tmp_path, 'localhost')
     with receivers.mail_server(context) as found:
         receivers.use_mail(manager.core.conf, found, authority)
-        manager.client.create_subscription(builders.a_member(), subscriptions.Request(
+        manager.client.create_subscription(builders.a_member(), subscriptions.SubscriptionRequest(
             scope='own', transport='mail', address='ann@example.org', before_end=(),
             events=notification_kinds.USUAL))
         yield found
@@ -86,7 +86,7 @@ def test_a_mail_says_that_resources_of_a_running_lease_do_not_work(manager, box)
 def test_a_mail_says_that_resources_of_a_lease_have_maintenance(manager, box):
     [host] = manager.enrol(1)
     _lease(manager)
-    manager.client.create_maintenance(ADMIN, maintenance.Request(
+    manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
         'host', NOON + hours(1), NOON + hours(3), 'new firmware', resources=(host.name,)))
     subject, text = _read(manager, box)
     assert subject == 'Lease mine: some of its resources have maintenance'

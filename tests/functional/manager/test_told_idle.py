@@ -98,7 +98,7 @@ def test_the_owner_is_notified_of_a_reclaimed_lease(manager, idle, box, hooks):
 
 def test_a_calendar_shows_when_an_idle_lease_is_reclaimed(manager, idle):
     hash_of = 'a' * 64
-    request = delivery_rounds.subscriptions.Request(
+    request = delivery_rounds.subscriptions.SubscriptionRequest(
         scope='own', transport='calendar', address=None, events=(), before_end=(), secret=hash_of)
     manager.client.create_subscription(builders.a_member('ann'), request)
 

@@ -66,7 +66,7 @@ def test_its_time_counts_from_the_moment_it_is_acquired(manager, full):
 
 def test_an_end_that_is_given_stays_where_it_is(manager, full):
     lease = manager.create(builders.a_lease(
-        end=NOON + hours(5), acquire=records.Acquire('retries')))
+        end=NOON + hours(5), acquire=records.AcquireRequest('retries')))
     manager.clock.advance(minutes(1))
     acts.end(manager, full)
     got = manager.lease(lease)
@@ -118,7 +118,7 @@ def test_tries_that_somebody_woke_cost_no_retry(manager, full):
 
 def test_an_end_that_comes_before_its_resources_ends_the_search(manager, full):
     lease = manager.create(builders.a_lease(
-        end=NOON + minutes(2), acquire=records.Acquire('retries', retries=50)))
+        end=NOON + minutes(2), acquire=records.AcquireRequest('retries', retries=50)))
     manager.run_until(NOON + minutes(3))
     lost = manager.lease(lease)
     assert lost.state == lifecycle.TIMEDOUT
@@ -199,13 +199,13 @@ def test_what_could_never_fit_is_refused_at_once(manager, full):
 def test_a_dry_run_says_what_would_be_and_saves_nothing(manager, full):
     before = acts.everything(manager)
     lease = manager.create(builders.a_lease(
-        duration_seconds=3600, acquire=records.Acquire('retries'), dry_run=True))
+        duration_seconds=3600, acquire=records.AcquireRequest('retries'), dry_run=True))
     assert lease.state == lifecycle.ACQUIRING
     assert acts.everything(manager) == before
 
 
 def test_the_same_request_again_is_the_same_lease(manager, full):
-    request = builders.a_lease(duration_seconds=3600, acquire=records.Acquire('retries'),
+    request = builders.a_lease(duration_seconds=3600, acquire=records.AcquireRequest('retries'),
                                idempotency_key='key', request_hash='hash')
     lease = manager.create(request)
     assert manager.create(request).id == lease.id
@@ -215,7 +215,7 @@ def test_notices_whose_time_passed_before_it_had_its_resources_are_left_out(mana
     lease = manager.create(builders.a_lease(
         end=NOON + hours(5), before_end=NOON + minutes(40),
         notify_at=(NOON + minutes(30), NOON + hours(2)),
-        acquire=records.Acquire('retries', retry_pause_seconds=600)))
+        acquire=records.AcquireRequest('retries', retry_pause_seconds=600)))
     assert [each.kind for each in lease.events] == [event_kinds.ACQUIRE]
     manager.clock.advance(hours(1))
     acts.end(manager, full)

@@ -8,7 +8,7 @@ from support import builders
 from climate import errors
 from climate.db import use_samples
 from climate.domain import records
-from climate.domain import use
+from climate.domain import use_sampling
 
 DOCS = pathlib.Path(__file__).resolve().parents[3] / 'doc/source/admin'
 ADMIN = {'token': builders.ADMIN, 'version': '1.1'}
@@ -52,7 +52,7 @@ def _idle(manager, lease, host, *hours):
     with manager.database.writer() as connection:
         for hour in hours:
             use_samples.add(connection, at(hour), {
-                (lease.reservations[0].id, host.id): use.Sample(3600, 3600, 0.0)})
+                (lease.reservations[0].id, host.id): use_sampling.Sample(3600, 3600, 0.0)})
 
 
 @pytest.mark.parametrize(('query', 'file'), [

@@ -7,7 +7,7 @@ from support import builders
 
 from climate import errors
 from climate.db import use_samples
-from climate.domain import use
+from climate.domain import use_sampling
 from climate.manager.usage import gauges
 
 hours, minutes = builders.hours, builders.minutes
@@ -71,7 +71,7 @@ def test_the_idle_gauge_is_the_share_of_the_last_hour_with_samples(manager):
     manager.run()
     key = lease.reservations[0].id, host.id
     with manager.database.writer() as connection:
-        use_samples.add(connection, NOON, {key: use.Sample(3600, 1800, 0.0)})
+        use_samples.add(connection, NOON, {key: use_sampling.Sample(3600, 1800, 0.0)})
     manager.clock.now = NOON + hours(1)
     assert of(read(manager), 'idle_resources') == {MINE: 0.5}
 

@@ -19,7 +19,7 @@ from climate.db import use_samples
 from climate.domain import records
 from climate.domain import usage_figures
 from climate.domain import usage_groups
-from climate.domain import use
+from climate.domain import use_sampling
 from climate.domain import utilisation
 from climate.manager.usage import days
 
@@ -32,7 +32,7 @@ TODAY = MIDNIGHT - DAY
 
 def usage(manager, *group_by, first=TODAY, last=MIDNIGHT, **options):
     """The Groups of a question, and the total, as ({keys: {figure: hours}}, the same)."""
-    found = manager.client.report_usage(builders.an_admin(), usage_groups.Query(
+    found = manager.client.report_usage(builders.an_admin(), usage_groups.UsageQuery(
         first, last, tuple(group_by), **options))
 
     def in_hours(group):
@@ -62,7 +62,8 @@ def test_a_whole_host_counts_with_all_its_units(manager):
     [host] = manager.enrol(1)
     host_lease(manager)
     manager.run_until(NOON + hours(3))
-    found = manager.client.report_usage(builders.an_admin(), usage_groups.Query(TODAY, MIDNIGHT))
+    found = manager.client.report_usage(builders.an_admin(),
+                                        usage_groups.UsageQuery(TODAY, MIDNIGHT))
     assert {name: counts['occupied'] / 7200 for name, counts in found.total.units.items()} == {
         name: count for name, count in host.capacity.items()}
 
@@ -122,8 +123,8 @@ def test_idle_hours_come_from_the_samples_and_are_at_most_the_occupied_ones(mana
     manager.run_until(NOON + hours(1) + minutes(30))
     key = lease.reservations[0].id, host.id
     with manager.database.writer() as connection:
-        use_samples.add(connection, NOON, {key: use.Sample(3600, 1800, 0.0)})
-        use_samples.add(connection, NOON + hours(1), {key: use.Sample(3600, 3600, 0.0)})
+        use_samples.add(connection, NOON, {key: use_sampling.Sample(3600, 1800, 0.0)})
+        use_samples.add(connection, NOON + hours(1), {key: use_sampling.Sample(3600, 3600, 0.0)})
     assert usage(manager)[1] == {'allocated': 2, 'occupied': 1.5, 'idle': 1}
 
 
@@ -278,7 +279,8 @@ def test_a_refusal_counts_for_the_requested_time(manager):
     refused(manager, 1, 2, 5)
     found, _ = usage(manager, 'project', 'pool')
     assert found == {('demo', 'host'): {'allocated': 3, 'refused': 3}}
-    report = manager.client.report_usage(builders.an_admin(), usage_groups.Query(TODAY, MIDNIGHT))
+    report = manager.client.report_usage(builders.an_admin(),
+                                         usage_groups.UsageQuery(TODAY, MIDNIGHT))
     assert report.total.reasons == {'not_free': 3 * 3600}
 
 
@@ -305,7 +307,7 @@ def test_refusals_of_closed_days_stay_after_a_purge(manager):
 
 
 def pool_steps(manager, **options):
-    return manager.client.report_utilisation(builders.an_admin(), utilisation.Query(
+    return manager.client.report_utilisation(builders.an_admin(), utilisation.UtilisationQuery(
         TODAY, TODAY + 5 * DAY, 3600, **options)).steps
 
 

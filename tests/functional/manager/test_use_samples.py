@@ -12,7 +12,7 @@ from climate.db import managers
 from climate.db import migrate
 from climate.db import use_samples
 from climate.domain import records
-from climate.domain import use
+from climate.domain import use_sampling
 from climate.manager.idle import sampler
 
 NOON, HOURS, MINUTES = builders.NOON, builders.hours, builders.minutes
@@ -136,7 +136,7 @@ def test_slots_add_up_within_the_hour(manager):
         manager.clock.now = NOON + MINUTES(minute)
         sample(manager)
     [(_, _, hour, one)] = in_hours(manager, lease)
-    assert (hour, one) == (NOON, use.Sample(1800, 1800, 0.0))
+    assert (hour, one) == (NOON, use_sampling.Sample(1800, 1800, 0.0))
 
 
 def test_managers_count_a_slot_once(manager):
@@ -146,7 +146,7 @@ def test_managers_count_a_slot_once(manager):
     # The second one looks at the cloud while the first one writes.
     looked = second._measured(manager.clock())
     assert first.step(manager.clock()) == 1
-    assert second._write(use.slot_of(manager.clock(), 10), looked) is None
+    assert second._write(use_sampling.slot_of(manager.clock(), 10), looked) is None
     assert [each.seconds for _, _, _, each in in_hours(manager, lease)] == [600]
 
 

@@ -52,7 +52,8 @@ def _request(least, most, start, end, criteria=''):
 
 
 def asked(manager, **more):
-    return manager.client.what_if(builders.an_admin(), what_if.Question('host', NOON, END, **more))
+    return manager.client.what_if(builders.an_admin(),
+                                  what_if.WhatIfQuestion('host', NOON, END, **more))
 
 
 @FEW

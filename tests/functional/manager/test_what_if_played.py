@@ -17,7 +17,7 @@ NOON, hours, days = builders.NOON, builders.hours, lambda count: builders.hours(
 
 def asked(manager, **more):
     given = {'start': NOON, 'end': NOON + days(10), **more}
-    return manager.client.what_if(builders.an_admin(), what_if.Question('host', **given))
+    return manager.client.what_if(builders.an_admin(), what_if.WhatIfQuestion('host', **given))
 
 
 def lease(manager, count, first, last, **more):
@@ -122,7 +122,7 @@ def test_hosts_that_are_added_serve_leases_that_wait(manager):
     lease(manager, 1, 0, 90)
     manager.run()
     waiting = manager.create(builders.a_lease(
-        duration_seconds=3600, acquire=records.Acquire('wait')))
+        duration_seconds=3600, acquire=records.AcquireRequest('wait')))
     kept = asked(manager)
     assert [(fate.lease_id, fate.outcome) for fate in kept.fates] == [(waiting.id, 'waits')]
     answer = asked(manager, add=(what_if.Added(1, hosts[0].name),))
@@ -171,7 +171,8 @@ def test_what_is_not_possible_is_refused_with_the_field(manager, more, field):
 
 def test_an_unknown_pool_is_refused(manager):
     with pytest.raises(errors.UnknownPool):
-        manager.client.what_if(builders.an_admin(), what_if.Question('moon', NOON, NOON + hours(1)))
+        manager.client.what_if(builders.an_admin(),
+                               what_if.WhatIfQuestion('moon', NOON, NOON + hours(1)))
 
 
 def test_what_is_removed_is_free_for_no_lease_after_the_time_that_is_looked_at(manager):

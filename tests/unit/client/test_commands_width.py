@@ -12,7 +12,6 @@ from unit.client import canned
 from climate.client import commands
 from climate.client.commands import base
 from climate.cloud.simulated import neutron
-from climate.db import audits
 from climate.db import deliveries
 from climate.db import managers
 from climate.domain import audit
@@ -117,10 +116,11 @@ def test_every_list_fits(house):
 
 
 def test_findings_of_an_audit_fit(house, database, clock):
-    finding = audit.Finding('foreign server', f'server {LONG_NAME} ({USER})', (
+    finding = audit.AuditFinding('foreign server', f'server {LONG_NAME} ({USER})', (
         f'it runs on {LONG_NAME}, which is leased by {PROJECT}. ' * 3), 'notify its user ' * 9)
     with database.writer() as connection:
-        audits.write(connection, audit.Result(clock(), f'{LONG_NAME}:12345', 2, (finding,) * 2))
+        managers.write_audit(
+            connection, audit.Result(clock(), f'{LONG_NAME}:12345', 2, (finding,) * 2))
     outcome = house('audit', 'list')
     assert outcome.code == 0, outcome.err
     assert len(outcome.out.splitlines()) > 6, outcome.out

@@ -4,7 +4,7 @@ import pytest
 
 from climate import errors
 from climate.cloud import models
-from climate.domain import shapes
+from climate.domain import cloud_objects
 
 MINE = 'climate: cleared for lease 1'
 
@@ -139,7 +139,7 @@ def test_the_candidates_of_a_shape_have_their_free_resources(services, canned):
         'provider_summaries': {'r1': _provider('r1', VCPU=5, MEMORY_MB=100),
                                'k1': _provider('r1', CUSTOM_X=1),
                                'r2': _provider('r2', VCPU=9)}})
-    shape = shapes.Shape((('MEMORY_MB', 10), ('VCPU', 1)), frozenset({'HW_B', 'HW_A'}))
+    shape = cloud_objects.Shape((('MEMORY_MB', 10), ('VCPU', 1)), frozenset({'HW_B', 'HW_A'}))
     assert services.placement.candidates([shape]) == {
         shape: {'node-1': {'VCPU': 5, 'MEMORY_MB': 100, 'CUSTOM_X': 1}}}
     [asked] = canned.asked('GET', '/allocation_candidates')

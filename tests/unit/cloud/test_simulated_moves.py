@@ -4,10 +4,10 @@ import pytest
 
 from climate import errors
 from climate.cloud import models
-from climate.domain import shapes
+from climate.domain import cloud_objects
 
 MINE = 'climate: cleared for lease 1'
-TINY = shapes.Shape((('DISK_GB', 1), ('MEMORY_MB', 512), ('VCPU', 1)))
+TINY = cloud_objects.Shape((('DISK_GB', 1), ('MEMORY_MB', 512), ('VCPU', 1)))
 
 
 @pytest.fixture
@@ -135,8 +135,8 @@ def test_a_migrating_server_uses_capacity_of_both_hosts(services, server, clock)
 
 def test_hosts_that_are_barred_too_small_or_lack_a_trait_are_no_candidates(services):
     services.computes.disable('compute-1', MINE)
-    wide = shapes.Shape((('VCPU', 100),))
-    fast = shapes.Shape(TINY.resources, frozenset({'HW_CPU_X86_AVX2'}))
+    wide = cloud_objects.Shape((('VCPU', 100),))
+    fast = cloud_objects.Shape(TINY.resources, frozenset({'HW_CPU_X86_AVX2'}))
     found = services.placement.candidates([TINY, wide, fast])
     assert {shape: sorted(hosts) for shape, hosts in found.items()} == {
         TINY: ['compute-2', 'compute-3'], wide: ['compute-2', 'compute-3'],

@@ -36,6 +36,8 @@ def wrong_values(option):
     if isinstance(kind, types.List):
         return {types.Integer: ['a,b', '1,,x'], types.String: []}.get(
             type(kind.item_type), ['nonsense'])
+    if getattr(kind, 'regex', None):
+        return ['']
     return {types.URI: ['nonsense'], types.HostAddress: ['a host!']}.get(type(kind), [])
 
 

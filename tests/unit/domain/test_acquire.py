@@ -7,6 +7,7 @@ from support import builders
 
 from climate.domain import acquire
 from climate.domain import records
+from climate.domain import retry_pauses
 
 NOON, hours, seconds = builders.NOON, builders.hours, builders.seconds
 
@@ -19,8 +20,8 @@ def test_a_lease_that_starts_now_is_acquired_at_once_and_one_of_later_is_schedul
 @pytest.mark.parametrize(('attempts', 'least'), [
     (0, 30), (1, 30), (2, 60), (3, 120), (5, 480), (6, 600), (10 ** 9, 600)])
 def test_pauses_double_up_to_the_longest_and_are_longer_by_up_to_a_fifth(attempts, least):
-    assert acquire.pause(30, 600, attempts, 0) == seconds(least)
-    assert acquire.pause(30, 600, attempts, 1) == seconds(least * 1.2)
+    assert retry_pauses.with_jitter(30, 600, attempts, 0) == seconds(least)
+    assert retry_pauses.with_jitter(30, 600, attempts, 1) == seconds(least * 1.2)
 
 
 def a_lease(**fields):
@@ -46,5 +47,6 @@ def test_a_lease_that_is_not_looked_for_is_never_given_up():
 
 def test_every_type_has_its_fields_in_a_request_and_no_field_is_of_none():
     of_types = {name for fields in acquire.FIELDS.values() for name in fields}
-    assert of_types == {field.name for field in dataclasses.fields(records.Acquire)} - {'type'}
+    assert of_types == {field.name for field in dataclasses.fields(records.AcquireRequest)} - {
+        'type'}
     assert set(acquire.QUEUED) < set(acquire.LASTING) < set(acquire.FIELDS)

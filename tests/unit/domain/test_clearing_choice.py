@@ -13,7 +13,7 @@ NAMES = tuple('abcde')
 
 
 def _server(name, size=1, targets=NAMES, **more):
-    return choice.Server(name, {'VCPU': size}, frozenset(targets), **more)
+    return choice.MovableServer(name, {'VCPU': size}, frozenset(targets), **more)
 
 
 def _count(host):
@@ -25,7 +25,7 @@ def _scenes(draw):
     """(hosts, free, wanted, names of kept hosts), small enough to try everything."""
     hosts, number = [], itertools.count()
     for name in NAMES[:draw(st.integers(1, 4))]:
-        hosts.append(choice.Host(name, tuple(
+        hosts.append(choice.ClearableHost(name, tuple(
             _server(f's{next(number)}', draw(st.integers(1, 3)), draw(st.sets(
                 st.sampled_from([each for each in NAMES if each != name]), max_size=4)),
                 memory_mb=draw(st.integers(0, 3)), running=draw(st.booleans()))
@@ -97,7 +97,7 @@ def test_where_it_is_impossible_fewer_hosts_than_wanted_are_said_to_be_possible(
 
 
 def test_two_servers_do_not_share_room_for_one():
-    hosts = [choice.Host('a', (_server('s1'), _server('s2')))]
+    hosts = [choice.ClearableHost('a', (_server('s1'), _server('s2')))]
     with pytest.raises(choice.Impossible) as caught:
         choice.plan(hosts, {'b': {'VCPU': 1}}, 1, _count)
     assert caught.value.reasons == {'a': 'the other hosts have no room for all of its servers'}
@@ -107,36 +107,37 @@ def test_two_servers_do_not_share_room_for_one():
 
 def test_a_server_that_no_host_takes_is_named():
     with pytest.raises(choice.Impossible) as caught:
-        choice.plan([choice.Host('a', (_server('s1', targets='a'),)), choice.Host('b')],
-                    {'a': {'VCPU': 9}, 'b': {'VCPU': 9}}, 2, _count)
+        choice.plan([choice.ClearableHost('a', (_server('s1', targets='a'),)),
+                     choice.ClearableHost('b')], {'a': {'VCPU': 9}, 'b': {'VCPU': 9}}, 2, _count)
     assert caught.value.reasons == {'a': 'no other host has room for server s1'}
     assert caught.value.possible == 1
 
 
 def test_a_host_that_is_cleared_gets_no_servers():
-    hosts = [choice.Host('a', (_server('s1'),)), choice.Host('b', (_server('s2'),))]
+    hosts = [choice.ClearableHost('a', (_server('s1'),)),
+             choice.ClearableHost('b', (_server('s2'),))]
     free = {'a': {'VCPU': 9}, 'b': {'VCPU': 9}}
-    assert choice.plan(hosts, free, 1, _count).moves == (choice.Move('s1', 'a', 'b'),)
+    assert choice.plan(hosts, free, 1, _count).moves == (choice.ChosenMove('s1', 'a', 'b'),)
     with pytest.raises(choice.Impossible):
         choice.plan(hosts, free, 2, _count)
 
 
 def test_the_server_goes_to_the_host_with_the_most_memory_left():
-    hosts = [choice.Host('a', (_server('s1'),))]
+    hosts = [choice.ClearableHost('a', (_server('s1'),))]
     free = {'b': {'VCPU': 9, 'MEMORY_MB': 10}, 'c': {'VCPU': 9, 'MEMORY_MB': 20}}
     assert choice.plan(hosts, free, 1, _count).moves[0].target == 'c'
 
 
 def test_what_a_host_does_not_count_is_not_counted_there():
-    host = choice.Host('a', (choice.Server('s1', {'DISK_GB': 9}, frozenset('b')),))
+    host = choice.ClearableHost('a', (choice.MovableServer('s1', {'DISK_GB': 9}, frozenset('b')),))
     assert choice.plan([host], {'b': {'VCPU': 1}}, 1, _count).moves[0].target == 'b'
 
 
 @pytest.mark.proof
 def test_many_hosts_full_of_servers_are_planned_in_little_time():
-    hosts = [choice.Host(f'h{number}', tuple(
-        choice.Server(f's{number}-{each}', {'VCPU': 1 + each % 2},
-                      frozenset(f'h{other}' for other in range(60)))
+    hosts = [choice.ClearableHost(f'h{number}', tuple(
+        choice.MovableServer(f's{number}-{each}', {'VCPU': 1 + each % 2},
+                             frozenset(f'h{other}' for other in range(60)))
         for each in range(10))) for number in range(60)]
     free = {host.name: {'VCPU': 2} for host in hosts}
     plan = choice.plan(hosts, free, 3, _count)

@@ -4,13 +4,13 @@ import dataclasses
 
 from climate.domain.clearing import plans
 
-MOVE = plans.Move('s1', 'c1', 'c2', state=plans.MOVED)
-HOST = plans.Host('c1', 'c1', 'r1', state=plans.DROPPED, moves=(MOVE,), why='it is disabled')
-PLANNED = plans.Host('c3', 'c3', 'r1')
+MOVE = plans.PlannedMove('s1', 'c1', 'c2', state=plans.MOVED)
+HOST = plans.PlannedHost('c1', 'c1', 'r1', state=plans.DROPPED, moves=(MOVE,), why='it is disabled')
+PLANNED = plans.PlannedHost('c3', 'c3', 'r1')
 
 
 def a_plan(*hosts):
-    return plans.Plan('cheapest', hosts)
+    return plans.ClearingPlan('cheapest', hosts)
 
 
 def test_what_was_given_back_is_told_once():

@@ -31,11 +31,11 @@ def _last(number=1, failed=False, kind='live-migration'):
 
 
 def _move(**more):
-    return plans.Move(**{'server_id': 's1', 'source': 'c1', 'target': 'c2', **more})
+    return plans.PlannedMove(**{'server_id': 's1', 'source': 'c1', 'target': 'c2', **more})
 
 
 def _host(state, *moves, **more):
-    return plans.Host('n1', 'c1', 'r1', state, moves, **more)
+    return plans.PlannedHost('n1', 'c1', 'r1', state, moves, **more)
 
 
 def _decide(host, compute, *servers, last_moves=None, barred=(), most=4, at=NOON):
@@ -43,7 +43,7 @@ def _decide(host, compute, *servers, last_moves=None, barred=(), most=4, at=NOON
     observed = steps.ObservedState(
         at, {} if compute is None else {'c1': compute}, {each.id: each for each in servers},
         last_moves or {}, frozenset(barred))
-    plan, orders = steps.decide(plans.Plan('any', (host,)), observed, MINE, most)
+    plan, orders = steps.decide(plans.ClearingPlan('any', (host,)), observed, MINE, most)
     [after] = plan.hosts
     return after, [order.kind for order in orders]
 
@@ -88,7 +88,7 @@ def test_a_host_whose_cell_does_not_answer_is_given_up_and_its_fence_taken_down_
 def test_a_host_whose_fence_somebody_takes_down_is_left_to_him_for_good():
     after, kinds = _decide(_host(plans.FENCED, _move()), _compute(), _server())
     assert (after.state, after.reclaimed, kinds) == (plans.RELEASED, True, [])
-    assert plans.from_json(plans.Plan('any', (after,)).as_json()).hosts == (after,)
+    assert plans.from_json(plans.ClearingPlan('any', (after,)).as_json()).hosts == (after,)
 
 
 def _changed(compute, **more):
@@ -133,7 +133,7 @@ def test_a_server_that_is_rebooting_is_waited_for_and_not_for_ever():
     waiting, kinds = _decide(host, FENCED, busy)
     assert (waiting.moves[0].state, waiting.moves[0].busy_since, kinds) == (
         plans.PLANNED, NOON, [])
-    assert plans.from_json(plans.Plan('any', (waiting,)).as_json()).hosts == (waiting,)
+    assert plans.from_json(plans.ClearingPlan('any', (waiting,)).as_json()).hosts == (waiting,)
     late = NOON + builders.seconds(plans.BUSY_SECONDS)
     assert _decide(waiting, FENCED, busy, at=late - builders.seconds(1))[0] == waiting
     assert _decide(waiting, FENCED, busy, at=late)[0].moves[0].state == plans.STUCK
@@ -184,7 +184,7 @@ def test_a_host_with_a_server_that_came_by_force_is_not_ready():
     after, kinds = _decide(host, FENCED, _server())
     assert (after.state, kinds) == (plans.FENCED, [])
     sight = steps.ObservedState(NOON, {'c1': FENCED}, {'s1': _server()}, {})
-    assert steps.troubled(plans.Plan('any', (after,)), sight) == {'n1'}
+    assert steps.troubled(plans.ClearingPlan('any', (after,)), sight) == {'n1'}
 
 
 @pytest.mark.parametrize('host, compute, barred, state, orders', [
@@ -217,22 +217,22 @@ def test_a_host_waits_for_the_stopped_servers_that_left_it(
 
 
 def test_a_plan_comes_back_from_json_as_it_was():
-    plan = plans.Plan('least-memory', (
+    plan = plans.ClearingPlan('least-memory', (
         _host(plans.FENCED, _move(tried=('c3',), after=4), resource_id=5), _host(plans.PLANNED)))
     assert plans.from_json(plan.as_json()) == plan
     assert plan.as_json()['hosts'][0]['moves'][0]['to'] == 'c2'
 
 
 def test_what_was_achieved_is_counted_of_the_hosts_that_were_wanted_to_the_end():
-    plan = plans.Plan('any', (
+    plan = plans.ClearingPlan('any', (
         _host(plans.READY, _move(state=plans.MOVED)), _host(plans.FENCED, _move()),
         dataclasses.replace(_host(plans.RELEASED), why='it is disabled')))
     assert plans.achieved(plan) == '1 of 2 hosts were cleared, and 1 of 2 instances moved.'
 
 
 def test_what_a_newer_manager_wrote_into_a_plan_is_left_out():
-    plan = plans.Plan('fewest-instances', (plans.Host('c1', 'c1', 'r', moves=(
-        plans.Move('s', 'c1', 'c2'),)),))
+    plan = plans.ClearingPlan('fewest-instances', (plans.PlannedHost('c1', 'c1', 'r', moves=(
+        plans.PlannedMove('s', 'c1', 'c2'),)),))
     text = plan.as_json()
     text['rounds'] = 3
     text['hosts'][0]['rack'] = '7'

@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from climate.domain import agenda
+from climate.domain import due_events
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
@@ -37,14 +37,14 @@ def test_a_task_that_takes_all_back_releases_all(kind):
 @pytest.mark.parametrize('kind', KINDS)
 def test_an_event_is_moot_in_all_states_but_those_of_its_kind(kind):
     due = event(kind.name)
-    assert {state for state in lifecycle.STATES if not agenda.is_moot(
+    assert {state for state in lifecycle.STATES if not due_events.is_moot(
         lease(due, state=state), due)} == kind.states
 
 
 @pytest.mark.parametrize('kind', KINDS)
 def test_only_what_outlives_its_lease_is_done_to_a_deleted_one(kind):
     due = event(kind.name)
-    moot = all(agenda.is_moot(lease(due, state=state, deleted_at=NOON), due)
+    moot = all(due_events.is_moot(lease(due, state=state, deleted_at=NOON), due)
                for state in lifecycle.STATES)
     assert moot == (kind.until is not event_kinds.Until.ALWAYS)
 
@@ -52,19 +52,19 @@ def test_only_what_outlives_its_lease_is_done_to_a_deleted_one(kind):
 @pytest.mark.parametrize('name', event_kinds.CLOSED_WHEN_OVER)
 def test_what_has_nothing_to_do_when_the_lease_is_over_does_not_begin_beside_its_deletion(name):
     due, deletion = event(name), event(event_kinds.DELETE)
-    assert all(agenda.is_moot(lease(due, deletion, state=state), due)
+    assert all(due_events.is_moot(lease(due, deletion, state=state), due)
                for state in lifecycle.STATES)
 
 
 def test_nothing_is_prepared_any_more_while_the_lease_starts():
     due = event(event_kinds.PREPARE)
-    assert agenda.is_moot(lease(due, task='start'), due)
-    assert not agenda.is_moot(lease(due, task='update'), due)
+    assert due_events.is_moot(lease(due, task='start'), due)
+    assert not due_events.is_moot(lease(due, task='update'), due)
 
 
 def test_of_events_of_one_moment_what_gives_back_comes_before_what_takes():
     due = [event(kind) for kind in (event_kinds.BEFORE_END, event_kinds.START, event_kinds.UPDATE,
                                     event_kinds.END, event_kinds.DELETE)]
-    assert [each.kind for each in agenda.in_order(due)] == [
+    assert [each.kind for each in due_events.in_order(due)] == [
         event_kinds.DELETE, event_kinds.END, event_kinds.UPDATE, event_kinds.START,
         event_kinds.BEFORE_END]

@@ -9,8 +9,8 @@ from climate.domain import health
 from climate.domain import interval
 
 NOON = datetime.datetime(2030, 5, 1, 12, tzinfo=datetime.UTC)
-RULES = health.Rules(*(datetime.timedelta(seconds=each) for each in (120, 300, 90)))
-DOWN = health.Finding('pool:host', 'its service is down')
+RULES = health.HealthRules(*(datetime.timedelta(seconds=each) for each in (120, 300, 90)))
+DOWN = health.HealthFinding('pool:host', 'its service is down')
 
 
 def _seconds(count):
@@ -19,7 +19,7 @@ def _seconds(count):
 
 def _after(looks, rules=RULES):
     """The Health after looks: pairs (seconds after noon, whether it was found sick)."""
-    known = health.Health(1)
+    known = health.ResourceHealth(1)
     for at, sick in looks:
         known = health.judged(known, DOWN if sick else None, rules, NOON + _seconds(at))
     return known
@@ -61,15 +61,15 @@ def test_nothing_is_believed_that_a_look_in_the_last_time_denied(steps):
 
 
 def test_the_word_of_an_operator_counts_before_that_of_a_source():
-    found = health.Health(1, state=health.SICK, since=NOON, reason='x', source='http',
-                          out_of_order='a fan', out_of_order_since=NOON,
-                          quarantined_until=NOON + _seconds(60))
+    found = health.ResourceHealth(1, state=health.SICK, since=NOON, reason='x', source='http',
+                                  out_of_order='a fan', out_of_order_since=NOON,
+                                  quarantined_until=NOON + _seconds(60))
     assert found.verdict(NOON).state == health.OUT_OF_ORDER
     assert found.verdict(NOON).reason == 'a fan'
 
 
 def test_a_quarantine_ends_by_itself():
-    found = health.Health(1, quarantined_since=NOON, quarantined_until=NOON + _seconds(60))
+    found = health.ResourceHealth(1, quarantined_since=NOON, quarantined_until=NOON + _seconds(60))
     assert found.verdict(NOON + _seconds(59)).state == health.QUARANTINED
     assert found.verdict(NOON + _seconds(60)).state == health.WELL
 

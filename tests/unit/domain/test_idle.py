@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import pytest
 
 from climate.domain import idle
-from climate.domain import use
+from climate.domain import use_sampling
 
 NOW = datetime.datetime(2030, 5, 1, 12, 34, tzinfo=datetime.UTC)
 HOUR = datetime.timedelta(hours=1)
@@ -15,14 +15,14 @@ DAY = 86400
 SAMPLES = st.dictionaries(
     st.tuples(st.sampled_from('abc'), st.integers(0, 3)),
     st.tuples(st.integers(0, DAY), st.floats(0, 1), st.floats(0, 1)).map(
-        lambda drawn: use.Sample(drawn[0], int(drawn[0] * drawn[1]),
-                                 drawn[0] * (1 - drawn[1]) * drawn[2])),
+        lambda drawn: use_sampling.Sample(drawn[0], int(drawn[0] * drawn[1]),
+                                          drawn[0] * (1 - drawn[1]) * drawn[2])),
     max_size=4)
 PERCENT = st.floats(0, 100)
 
 
 def rules(percent=0.0, hours=24, grace=72):
-    return idle.Rules(percent, hours * HOUR, grace * HOUR)
+    return idle.IdleRules(percent, hours * HOUR, grace * HOUR)
 
 
 @hypothesis.given(samples=SAMPLES)
@@ -47,17 +47,17 @@ def test_a_greater_percentage_never_makes_a_lease_less_idle(samples, percent, mo
 @pytest.mark.parametrize('used, percent, expected', [
     (0, 0, True), (1, 0, False), (DAY * 0.19, 20, True), (DAY * 0.2, 20, False)])
 def test_less_than_the_percentage_is_idle(used, percent, expected):
-    one = {('a', 1): use.Sample(DAY, DAY if not used else 0, used)}
+    one = {('a', 1): use_sampling.Sample(DAY, DAY if not used else 0, used)}
     assert idle.judge(one, rules(percent)).is_idle is expected
 
 
 def test_marks_stay_while_a_lease_is_idle_and_go_when_it_is_not():
-    is_idle, busy = idle.Verdict(True, 0, frozenset()), idle.Verdict(False, 50, frozenset())
-    first = idle.marked(idle.Marks(), is_idle, True, rules(), NOW)
-    assert first == idle.Marks(NOW.replace(minute=0) - 24 * HOUR, NOW + 72 * HOUR)
+    is_idle, busy = idle.IdleVerdict(True, 0, frozenset()), idle.IdleVerdict(False, 50, frozenset())
+    first = idle.marked(idle.IdleMarks(), is_idle, True, rules(), NOW)
+    assert first == idle.IdleMarks(NOW.replace(minute=0) - 24 * HOUR, NOW + 72 * HOUR)
     assert idle.marked(first, is_idle, True, rules(), NOW + HOUR) == first
-    assert idle.marked(first, is_idle, False, rules(), NOW + HOUR) == idle.Marks(first.since)
-    assert idle.marked(first, busy, True, rules(), NOW + HOUR) == idle.Marks()
+    assert idle.marked(first, is_idle, False, rules(), NOW + HOUR) == idle.IdleMarks(first.since)
+    assert idle.marked(first, busy, True, rules(), NOW + HOUR) == idle.IdleMarks()
 
 
 IDS = st.lists(st.integers(1, 9), max_size=9)
@@ -76,7 +76,7 @@ def test_only_unused_resources_above_the_least_are_taken(allocated, least, unuse
 @hypothesis.given(ends=st.booleans(), ids=st.dictionaries(st.sampled_from('ab'), IDS.map(tuple)),
                   used=st.dictionaries(st.sampled_from('ab'), st.sets(st.integers(1, 9))))
 def test_nothing_is_taken_on_which_there_is_something(ends, ids, used):
-    left = idle.Taking(ends, ids).without(used)
+    left = idle.Reclamation(ends, ids).without(used)
     if left is not None:
         assert not any(set(found) & used.get(key, set())
                        for key, found in left.resource_ids.items())
@@ -84,7 +84,7 @@ def test_nothing_is_taken_on_which_there_is_something(ends, ids, used):
 
 
 def test_a_lease_is_unused_since_its_start_its_last_use_or_the_first_known_hour():
-    noon, hour = datetime.datetime(2030, 5, 1, 12, tzinfo=datetime.UTC), use.HOUR
+    noon, hour = datetime.datetime(2030, 5, 1, 12, tzinfo=datetime.UTC), use_sampling.HOUR
     half = hour / 2
     for start, used, since in (
             (0 * hour, {0: None, 1: None, 2: None}, 0 * hour),

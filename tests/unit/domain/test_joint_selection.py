@@ -25,11 +25,12 @@ def whole(hosts, least, most=None, keep=(), must_keep=False):
     """An Ask for that many whole ones of the hosts with those numbers."""
     demand = selection.Demand(selection.WHOLE, least, most or least,
                               keep=tuple(selection.Pick(number) for number in keep))
-    return joint_selection.Ask(demand, [host(number) for number in hosts], must_keep)
+    return joint_selection.ReservationDemand(demand, [host(number) for number in hosts], must_keep)
 
 
 def parts(hosts, vcpus, count, spread=selection.Spread.ANY):
-    return joint_selection.Ask(selection.Demand({'vcpus': vcpus}, count, count, spread), hosts)
+    return joint_selection.ReservationDemand(
+        selection.Demand({'vcpus': vcpus}, count, count, spread), hosts)
 
 
 def numbers(asks):
@@ -48,7 +49,7 @@ demands = st.builds(
 @hypothesis.settings(max_examples=200)
 @hypothesis.given(st.lists(demands, min_size=1, max_size=4), hosts)
 def test_together_they_never_have_more_than_there_is(wanted, plan):
-    asks = [joint_selection.Ask(demand, plan) for demand in wanted]
+    asks = [joint_selection.ReservationDemand(demand, plan) for demand in wanted]
     try:
         chosen = joint_selection.choose(asks, SPAN)
     except errors.NotEnough:

@@ -16,7 +16,7 @@ MINUTE, DAY = datetime.timedelta(minutes=1), datetime.timedelta(days=1)
 
 def windows(*bounds):
     """Windows on every day, each with a percentage of its own."""
-    return tuple(peak_hours.Window(frozenset(range(7)), begin, end, decimal.Decimal(number + 1))
+    return tuple(peak_hours.PeakWindow(frozenset(range(7)), begin, end, decimal.Decimal(number + 1))
                  for number, (begin, end) in enumerate(bounds))
 
 
@@ -71,7 +71,7 @@ def test_the_lengths_of_years_are_the_sum_of_the_spans(zone):
 
 @pytest.mark.parametrize('zone', ['Europe/Berlin', 'Australia/Lord_Howe', 'Africa/Casablanca'])
 def test_years_of_one_kind_have_equal_lengths_after_2100(zone):
-    peaks = peak_hours.PeakHours(zoneinfo.ZoneInfo(zone), (peak_hours.Window(
+    peaks = peak_hours.PeakHours(zoneinfo.ZoneInfo(zone), (peak_hours.PeakWindow(
         frozenset({0, 6}), 90, 150, decimal.Decimal(1)),))
     start = datetime.datetime(2398, 5, 1, 1, 30, tzinfo=datetime.UTC)
     end = datetime.datetime(2403, 2, 1, 1, 45, tzinfo=datetime.UTC)

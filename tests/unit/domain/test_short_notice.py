@@ -55,7 +55,7 @@ class Played:
             following = self.rows[number + 1][0] if number + 1 < len(self.rows) else self.end
             if start == following:
                 continue
-            for part in short_notice.parts(self.later, short_notice.Part(
+            for part in short_notice.parts(self.later, short_notice.NoticePart(
                     copies, self._at(start), self._at(following)), 'r', 1):
                 for hour in range(round((part.start - NOON) / HOUR),
                                   round((part.end - NOON) / HOUR)):

@@ -10,8 +10,8 @@ from climate.domain import sleep
 
 NOW = datetime.datetime(2030, 5, 1, 12, tzinfo=datetime.UTC)
 MINUTE = datetime.timedelta(minutes=1)
-RULES = sleep.Rules(lead=5 * MINUTE, min_awake=30 * MINUTE, min_asleep=30 * MINUTE,
-                    cycles_per_day=4)
+RULES = sleep.SleepRules(lead=5 * MINUTE, min_awake=30 * MINUTE, min_asleep=30 * MINUTE,
+                         cycles_per_day=4)
 
 
 def sleeper(key=1, **values):
@@ -22,12 +22,12 @@ def sleeper(key=1, **values):
 
 
 def test_a_free_resource_falls_asleep():
-    assert sleep.plan([sleeper()], RULES, NOW) == sleep.Plan((), (1,))
+    assert sleep.plan([sleeper()], RULES, NOW) == sleep.SleepPlan((), (1,))
 
 
 def test_one_that_slept_too_often_or_woke_just_now_stays_awake():
     found = [sleeper(1, cycles=4), sleeper(2, since=NOW - 29 * MINUTE), sleeper(3, is_free=False)]
-    assert sleep.plan(found, RULES, NOW) == sleep.Plan((), ())
+    assert sleep.plan(found, RULES, NOW) == sleep.SleepPlan((), ())
 
 
 def test_one_that_is_needed_before_a_sleep_is_worth_it_stays_awake():
@@ -57,7 +57,7 @@ def test_sleeping_ones_wake_if_too_few_spare_ones_are_left():
     rules = dataclasses.replace(RULES, spare=2)
     found = [sleeper(1), sleeper(2, state=sleep.ASLEEP),
              sleeper(3, state=sleep.ASLEEP, needed_at=NOW + 900 * MINUTE)]
-    assert sleep.plan(found, rules, NOW) == sleep.Plan((3,), ())
+    assert sleep.plan(found, rules, NOW) == sleep.SleepPlan((3,), ())
 
 
 def test_resources_of_one_machine_sleep_only_together():
@@ -152,4 +152,4 @@ def test_a_plan_that_was_carried_out_is_followed_by_an_empty_one(found, spare, s
         each, state=(sleep.FALLING if each.id in plan.sleep else sleep.WAKING
                      if each.machine in woken and each.state in (sleep.ASLEEP, sleep.FALLING)
                      else each.state)) for each in found]
-    assert sleep.plan(after, rules, NOW) == sleep.Plan((), ())
+    assert sleep.plan(after, rules, NOW) == sleep.SleepPlan((), ())

@@ -8,7 +8,7 @@ from support import builders
 from climate.domain import lifecycle
 from climate.domain import usability
 
-RUNNING = usability.Holding(
+RUNNING = usability.UsabilityFacts(
     id='r1', lease_id='l1', project_id='demo', start=builders.NOON,
     end=builders.NOON + builders.hours(1), state=lifecycle.ACTIVE, task=None,
     reservation_state=lifecycle.RESERVATION_ACTIVE, resource_type='physical:host',

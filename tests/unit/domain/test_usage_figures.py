@@ -78,11 +78,11 @@ samples = st.lists(st.tuples(
     st.integers(0, DAYS * 24 - 1).map(lambda hour: FIRST + hour * figures.HOUR_SECONDS),
     st.integers(0, 3600)), max_size=4, unique_by=lambda pair: pair[0]).map(tuple)
 shares = st.builds(
-    figures.Share, reservation_id=names, project_id=names, user_id=names, resource_type=names,
+    figures.UsageShare, reservation_id=names, project_id=names, user_id=names, resource_type=names,
     pool=names, resource_id=st.sampled_from([1, 2, 3]), amount=st.sampled_from(AMOUNTS),
     copies=st.integers(1, 3), allocated=spans, occupied=st.none() | spans, idle=samples)
 refusals = st.builds(
-    figures.Refusal, project_id=names, user_id=names, resource_type=names, pool=names,
+    figures.RefusedUsage, project_id=names, user_id=names, resource_type=names, pool=names,
     amount=st.sampled_from(AMOUNTS), copies=st.integers(1, 3), asked=spans,
     reason=st.sampled_from(['not_free', 'no_match']))
 worlds = st.tuples(st.lists(shares, max_size=6), st.lists(refusals, max_size=3))

@@ -17,7 +17,7 @@ enrolments = st.builds(
     utilisation.Enrolment, resource_id=st.integers(1, 3), pool=st.just('host'), amount=amounts,
     enrolled=spans, absences=absences)
 shares = st.builds(
-    usage_figures.Share, reservation_id=st.just('r'), project_id=st.just('p'),
+    usage_figures.UsageShare, reservation_id=st.just('r'), project_id=st.just('p'),
     user_id=st.just('u'), resource_type=st.just('physical:host'), pool=st.just('host'),
     resource_id=st.integers(1, 3), amount=amounts, copies=st.integers(1, 2), allocated=spans,
     occupied=st.none() | spans)

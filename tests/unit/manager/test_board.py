@@ -56,7 +56,7 @@ def test_it_chooses_what_the_domain_chooses_and_waits_no_longer_than_needed(
     demand = (selection.Demand(selection.WHOLE, count, count) if whole
               else selection.Demand({'vcpus': 2}, count, count, spread))
     asks = [board.Ask(demand, np.ones(4, bool))]
-    reference = [joint_selection.Ask(demand, candidates)]
+    reference = [joint_selection.ReservationDemand(demand, candidates)]
     assert chosen(made.choose, asks, when) == chosen(joint_selection.choose, reference, when)
     found = made.choose_later(asks, when)
     starts = [NOON + hour * HOUR for hour in range(49)]

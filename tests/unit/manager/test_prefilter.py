@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import pytest
 
 from climate import errors
-from climate.db import calendars
+from climate.db import booking_columns
 from climate.domain import interval
 from climate.domain import joint_selection
 from climate.domain import selection
@@ -55,9 +55,10 @@ def candidates(hosts, gap, margin):
 
 def ground(hosts, gap, margin):
     """The same in columns, with bookings of hosts that are not among them."""
-    taken = [calendars.of([
-        (number, calendars.microseconds(when.start), calendars.microseconds(when.end), amount,
-         copies) for when, amount, copies in booked])
+    taken = [booking_columns.of([
+        (number, booking_columns.microseconds(when.start),
+         booking_columns.microseconds(when.end), amount, copies)
+        for when, amount, copies in booked])
         for number, (_, booked) in enumerate(hosts, 1)]
     return prefilter.CandidateSet(
         [(number, json.dumps(capacity)) for number, (capacity, _) in enumerate(hosts, 1)
@@ -79,7 +80,7 @@ def test_among_the_few_is_chosen_what_is_chosen_among_all(hosts, wanted, margin)
         prefilter.Ask(demand, ground(hosts, gap, margin), must_keep)
         for demand, gap, must_keep in wanted])
     assert found == outcome(joint_selection.choose, [
-        joint_selection.Ask(demand, candidates(hosts, gap, margin), must_keep)
+        joint_selection.ReservationDemand(demand, candidates(hosts, gap, margin), must_keep)
         for demand, gap, must_keep in wanted])
 
 

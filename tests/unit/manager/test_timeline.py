@@ -6,10 +6,10 @@ import hypothesis
 from hypothesis import strategies as st
 import numpy as np
 
-from climate.domain import calendar
+from climate.domain import booked_capacity
+from climate.domain import free_starts
 from climate.domain import interval
 from climate.domain import selection
-from climate.domain import usage
 from climate.manager.booking import levels
 from climate.manager.booking import ranges
 from climate.manager.booking import timeline
@@ -47,8 +47,8 @@ def columns(world):
 @hypothesis.given(worlds, lengths, st.integers(8, LAST), st.data())
 def test_ranges_equal_the_plain_calendar(world, length, last, data):
     window = span(0, last)
-    plain = calendar.Calendar({place: [span(*each) for each in taken]
-                               for place, taken in enumerate(world)}, length * TICK, window)
+    plain = free_starts.FreeStarts({place: [span(*each) for each in taken]
+                                    for place, taken in enumerate(world)}, length * TICK, window)
     quick = ranges.Ranges(window, length * TICK, len(world), *columns(world))
     for start in range(last - length + 1):
         assert quick.free(at(start)).tolist() == plain.free(at(start))
@@ -60,8 +60,8 @@ def test_ranges_equal_the_plain_calendar(world, length, last, data):
     if found is not None:
         assert quick.until(count, found) == plain.until(count, found)
     least, more, limit = (data.draw(st.integers(1, 3)) for _ in range(3))
-    assert (calendar.openings(quick, least, least + more, at(0), limit)
-            == calendar.openings(plain, least, least + more, at(0), limit))
+    assert (free_starts.openings(quick, least, least + more, at(0), limit)
+            == free_starts.openings(plain, least, least + more, at(0), limit))
 
 
 def free_by_adding(amount, taken, moment):
@@ -69,8 +69,8 @@ def free_by_adding(amount, taken, moment):
     now = [each for each, booked in taken if booked is selection.WHOLE
            and each.overlaps(interval.Interval(moment, moment + TICK))]
     parts = [(each, booked) for each, booked in taken if booked is not selection.WHOLE]
-    return 0 if now else usage.copies_free(CAPACITY, parts, amount,
-                                           interval.Interval(moment, moment + TICK))
+    return 0 if now else booked_capacity.copies_free(CAPACITY, parts, amount,
+                                                     interval.Interval(moment, moment + TICK))
 
 
 @hypothesis.given(st.lists(st.lists(st.tuples(spans, amounts, st.integers(1, 2)), max_size=5),

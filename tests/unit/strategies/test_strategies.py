@@ -14,8 +14,8 @@ CONF = types.SimpleNamespace(acquire=types.SimpleNamespace(
 
 def _host(name, *servers):
     """A Host; servers are pairs (memory in MB, whether it runs)."""
-    return choice.Host(name, tuple(
-        choice.Server(f'{name}{number}', {}, frozenset(['free']), memory, running)
+    return choice.ClearableHost(name, tuple(
+        choice.MovableServer(f'{name}{number}', {}, frozenset(['free']), memory, running)
         for number, (memory, running) in enumerate(servers)))
 
 

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of leases, reservations, events and their history."""
+import sqlalchemy as sa
+
+from climate.db.tables import base
+
+LEASES = sa.Table(
+    'leases', base.METADATA,
+    sa.Column('id', base.text(36), primary_key=True),
+    sa.Column('name', base.text(80), nullable=False),
+    sa.Column('project_id', base.text(255), nullable=False),
+    sa.Column('user_id', base.text(255), nullable=False),
+    sa.Column('trust_id', base.text(36)),
+    sa.Column('start', base.UtcDateTime, nullable=False),
+    sa.Column('end', base.UtcDateTime, nullable=False),
+    sa.Column('before_end', base.UtcDateTime),
+    sa.Column('state', base.text(16), nullable=False),
+    sa.Column('reason', sa.Text),
+    sa.Column('task', base.text(16)),
+    sa.Column('task_until', base.UtcDateTime),
+    sa.Column('claim_owner', base.text(255)),
+    sa.Column('claim_no', sa.Integer, nullable=False, default=0),
+    sa.Column('degraded', sa.Boolean, nullable=False, default=False),
+    sa.Column('generation', sa.Integer, nullable=False, default=0),
+    sa.Column('ended_at', base.UtcDateTime),
+    sa.Column('deleted_at', base.UtcDateTime),
+    sa.Column('acquire_type', base.text(16), nullable=False, server_default='immediate'),
+    # NULL beside a reason: an earlier release wrote it, for operators only.
+    sa.Column('owner_reason', sa.Text),
+    sa.Column('idle_exempt', sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column('idle_since', base.UtcDateTime),
+    sa.Column('reclaim_at', base.UtcDateTime),
+    # When its owner asked for the start and the resources that it had at its start; null: at its
+    # creation.
+    sa.Column('asked_at', base.UtcDateTime),
+    # The bytes of its requests and events, as ``domain.request_sizes`` counts them.
+    sa.Column('request_bytes', sa.BigInteger, nullable=False, server_default=sa.text('0')),
+    *base.stamps(),
+    # Lists show leases that are not deleted by creation time: of a project, of a state, or all.
+    # A search by name needs no order. SQLite has no statistics by default and uses the index of
+    # which the query gives the most columns.
+    sa.Index(None, 'project_id', 'deleted_at', 'created_at', 'id'),
+    sa.Index(None, 'project_id', 'deleted_at', 'state', 'created_at', 'id'),
+    sa.Index(None, 'deleted_at', 'created_at', 'id'),
+    sa.Index(None, 'deleted_at', 'state', 'created_at', 'id'),
+    sa.Index(None, 'name', 'project_id', 'deleted_at'),
+    sa.Index(None, 'trust_id'),
+    # Usage asks which leases were over after a moment, or are not over though their end has come.
+    sa.Index(None, 'ended_at', 'end'),
+    sa.Index(None, 'idle_since'),
+    # Reminders look for leases that end in a short span.
+    sa.Index(None, 'end'),
+    # The bytes of a project are added up from the index alone.
+    sa.Index(None, 'project_id', 'ended_at', 'request_bytes'),
+    **base.MYSQL)
+
+RESERVATIONS = sa.Table(
+    'reservations', base.METADATA,
+    sa.Column('id', base.text(36), primary_key=True),
+    sa.Column('lease_id', base.text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
+              nullable=False),
+    sa.Column('position', sa.Integer, nullable=False),
+    sa.Column('resource_type', base.text(66), nullable=False),
+    sa.Column('request', sa.JSON, nullable=False),
+    sa.Column('binding', sa.JSON, nullable=False),
+    sa.Column('state', base.text(13), nullable=False),
+    sa.Column('missing_resources', sa.Boolean, nullable=False, default=False),
+    sa.Column('resources_changed', sa.Boolean, nullable=False, default=False),
+    # The id of the target that it leases; null once the reservation is over, so that no target is
+    # leased twice at a time.
+    sa.Column('leased_id', base.text(64)),
+    *base.stamps(),
+    # Its label in its lease, and the labels of the reservations that start before it.
+    sa.Column('label', base.text(64)),
+    sa.Column('depends_on', base.NameList),
+    # When it was active for the first time; null: never, or it was taken back. It is billed if not.
+    sa.Column('started_at', base.UtcDateTime),
+    # The fields of the request that its plugin calls secret; null once it was started, or is over.
+    sa.Column('secrets', base.Hidden),
+    sa.Index(None, 'lease_id', 'position'),
+    sa.Index('uq_reservations_leased_id', 'leased_id', unique=True),
+    **base.MYSQL)
+
+EVENTS = sa.Table(
+    'events', base.METADATA,
+    sa.Column('id', base.text(36), primary_key=True),
+    sa.Column('lease_id', base.text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
+              nullable=False),
+    sa.Column('kind', base.text(66), nullable=False),
+    sa.Column('at', base.UtcDateTime, nullable=False),
+    sa.Column('due_at', base.UtcDateTime, nullable=False),
+    sa.Column('status', base.text(13), nullable=False),
+    sa.Column('claim_owner', base.text(255)),
+    sa.Column('claim_no', sa.Integer, nullable=False, default=0),
+    sa.Column('claimed_until', base.UtcDateTime),
+    sa.Column('begun_at', base.UtcDateTime),
+    sa.Column('attempts', sa.Integer, nullable=False, default=0),
+    sa.Column('waits', sa.Integer, nullable=False, default=0),
+    *base.stamps(),
+    sa.Index(None, 'status', 'due_at'),
+    sa.Index(None, 'lease_id'),
+    **base.MYSQL)
+
+ACQUISITIONS = sa.Table(
+    'acquisitions', base.METADATA,
+    sa.Column('lease_id', base.text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
+              primary_key=True),
+    sa.Column('type', base.text(16), nullable=False),
+    # What the lease waits for; null if a release by others would not help it.
+    sa.Column('waits_for', base.text(8)),
+    sa.Column('retries', sa.Integer),
+    sa.Column('retry_pause_seconds', sa.Integer),
+    sa.Column('timeout_seconds', sa.Integer),
+    sa.Column('strategy', base.text(64)),
+    sa.Column('not_after', base.UtcDateTime),
+    sa.Column('priority', sa.Integer, nullable=False, default=0),
+    sa.Column('duration_seconds', sa.BigInteger),
+    sa.Column('notify_at', sa.JSON, nullable=False),
+    sa.Column('attempts', sa.Integer, nullable=False, default=0),
+    sa.Column('next_at', base.UtcDateTime),
+    sa.Column('wakes', sa.Integer, nullable=False, default=0),
+    sa.Column('heard', sa.Integer, nullable=False, default=0),
+    sa.Column('plan', sa.JSON(none_as_null=True)),
+    # What a lease in the wait queue needs at least; null if that is not known.
+    sa.Column('least', sa.JSON(none_as_null=True)),
+    *base.stamps(),
+    sa.Index(None, 'waits_for', 'priority', 'created_at'),
+    **base.MYSQL)
+
+# The wait queue: its one row is locked by each transaction that changes the queue.
+WAIT_QUEUE = sa.Table(
+    'wait_queue', base.METADATA,
+    sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
+    **base.MYSQL)
+
+HISTORY = sa.Table(
+    'history', base.METADATA,
+    sa.Column('id', base.ID, primary_key=True, autoincrement=True),
+    sa.Column('lease_id', base.text(36), nullable=False),
+    sa.Column('at', base.UtcDateTime, nullable=False),
+    sa.Column('who', base.text(255), nullable=False),
+    sa.Column('what', base.text(64), nullable=False),
+    sa.Column('why', sa.Text),
+    sa.Column('owner_why', sa.Text),
+    sa.Index(None, 'lease_id', 'id'),
+    sqlite_autoincrement=True,
+    **base.MYSQL)
+
+IDEMPOTENCY_KEYS = sa.Table(
+    'idempotency_keys', base.METADATA,
+    sa.Column('project_id', base.text(255), primary_key=True),
+    sa.Column('key', base.text(255), primary_key=True),
+    sa.Column('request_hash', base.text(64), nullable=False),
+    sa.Column('lease_id', base.text(36), nullable=False),
+    sa.Column('expires_at', base.UtcDateTime, nullable=False),
+    sa.Index(None, 'expires_at'),
+    **base.MYSQL)
+
+# The parts of running leases that their owners asked for later; see ``domain.short_notice``.
+LATER_ASKS = sa.Table(
+    'later_asks', base.METADATA,
+    sa.Column('id', base.ID, primary_key=True, autoincrement=True),
+    sa.Column('lease_id', base.text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
+              nullable=False),
+    sa.Column('asked_at', base.UtcDateTime, nullable=False),
+    sa.Column('since', base.UtcDateTime, nullable=False),
+    # Null: all that the lease has from then on.
+    sa.Column('reservation_id', base.text(36)),
+    sa.Column('resource_id', base.ID),
+    sa.Column('above', sa.Integer, nullable=False),
+    sa.Index(None, 'lease_id'),
+    sqlite_autoincrement=True,
+    **base.MYSQL)
+
+# Its allocations are those of the reservations that its request names.
+OFFERS = sa.Table(
+    'offers', base.METADATA,
+    sa.Column('id', base.text(36), primary_key=True),
+    sa.Column('project_id', base.text(255), nullable=False),
+    sa.Column('user_id', base.text(255), nullable=False),
+    # Its number among the offers that the project may hold at once; null once it holds nothing.
+    sa.Column('place', sa.Integer),
+    sa.Column('start', base.UtcDateTime, nullable=False),
+    sa.Column('end', base.UtcDateTime, nullable=False),
+    sa.Column('request', sa.JSON, nullable=False),
+    sa.Column('held_until', base.UtcDateTime, nullable=False),
+    sa.Column('created_at', base.UtcDateTime, nullable=False),
+    # {reservation id: the secret fields of its request}; null once it holds nothing.
+    sa.Column('secrets', base.Hidden),
+    sa.Column('request_bytes', sa.BigInteger, nullable=False, server_default=sa.text('0')),
+    sa.UniqueConstraint('project_id', 'place'),
+    sa.Index(None, 'held_until'),
+    sa.Index(None, 'project_id', 'request_bytes'),
+    **base.MYSQL)
+
+# What is created in the cloud for requests that are being answered: written before it is created,
+# and deleted in the transaction that writes the lease. What stays here is of a request that failed.
+EARLY_CREATIONS = sa.Table(
+    'early_creations', base.METADATA,
+    sa.Column('id', base.text(36), primary_key=True),
+    # No foreign key: the reservation is written later, if at all.
+    sa.Column('reservation_id', base.text(36), nullable=False),
+    sa.Column('resource_type', base.text(66), nullable=False),
+    # Of the offer that is being taken: other requests may try to take it too.
+    sa.Column('offer_id', base.text(36)),
+    # It is being deleted from the cloud, so that no lease may be written that relies on it.
+    sa.Column('closing', sa.Boolean, nullable=False, default=False),
+    sa.Column('created_at', base.UtcDateTime, nullable=False),
+    sa.Index(None, 'created_at'),
+    **base.MYSQL)
+
+# The trusts that were created for leases: written before the trust is created, and deleted when it
+# is dropped. The id of the trust is stored in the transaction that writes the lease. Until then
+# `expires_at`, which no other trust has, identifies it.
+TRUSTS = sa.Table(
+    'trusts', base.METADATA,
+    sa.Column('id', base.text(36), primary_key=True),
+    # No foreign key: the lease is written later, if at all.
+    sa.Column('lease_id', base.text(36), nullable=False),
+    sa.Column('trust_id', base.text(36)),
+    # NULL: it never expires; it was created by a release before this table.
+    sa.Column('expires_at', base.UtcDateTime),
+    # It is being dropped, so that no lease may be written that relies on it.
+    sa.Column('closing', sa.Boolean, nullable=False, default=False),
+    sa.Column('created_at', base.UtcDateTime, nullable=False),
+    sa.Index(None, 'created_at'),
+    sa.Index(None, 'trust_id'),
+    **base.MYSQL)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of price books, bills and statements."""
+import sqlalchemy as sa
+
+from climate.db.tables import base
+
+# The versions of the price book; none is ever changed.
+PRICE_BOOKS = sa.Table(
+    'price_books', base.METADATA,
+    sa.Column('version', sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column('currency', base.text(3), nullable=False),
+    sa.Column('valid_from', base.UtcDateTime, nullable=False),
+    sa.Column('document', sa.JSON, nullable=False),
+    sa.Column('created_at', base.UtcDateTime, nullable=False),
+    sa.Column('created_by', base.text(255), nullable=False),
+    sa.UniqueConstraint('valid_from'),
+    **base.MYSQL)
+
+# The lines of statements, which are only added. No foreign key: they outlive their lease.
+STATEMENT_LINES = sa.Table(
+    'statement_lines', base.METADATA,
+    sa.Column('lease_id', base.text(36), primary_key=True),
+    # Counted from 1 in each lease, so that two managers cannot write the same line.
+    sa.Column('number', sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column('project_id', base.text(255), nullable=False),
+    sa.Column('month', base.text(7), nullable=False),
+    sa.Column('for_month', base.text(7), nullable=False),
+    sa.Column('correction', sa.Boolean, nullable=False),
+    sa.Column('kind', base.text(32), nullable=False),
+    sa.Column('price_book', sa.Integer, nullable=False),
+    sa.Column('reservation_id', base.text(36), nullable=False),
+    sa.Column('resource_type', base.text(66), nullable=False),
+    sa.Column('pool', base.text(32), nullable=False),
+    # The number of the rate in its version of the price book.
+    sa.Column('rate', sa.Integer, nullable=False),
+    sa.Column('percent', base.text(16), nullable=False),
+    # Whole numbers that are longer than any integer of a database.
+    sa.Column('microseconds', base.text(64), nullable=False),
+    sa.Column('atoms', base.text(64), nullable=False),
+    # The amount in the smallest unit of the currency.
+    sa.Column('minor', sa.BigInteger, nullable=False),
+    sa.Column('currency', base.text(3), nullable=False),
+    sa.Column('created_at', base.UtcDateTime, nullable=False),
+    sa.Index(None, 'project_id', 'month', 'lease_id', 'number'),
+    sa.Index(None, 'month', 'project_id'),
+    **base.MYSQL)
+
+# How far each lease is billed. No foreign key: it outlives its lease, as its lines do.
+BILLS = sa.Table(
+    'bills', base.METADATA,
+    sa.Column('lease_id', base.text(36), primary_key=True),
+    # What had ended by then is billed, if the lease is not changed after `generation`.
+    sa.Column('billed_until', base.UtcDateTime, nullable=False),
+    sa.Column('generation', sa.Integer, nullable=False),
+    # The properties that determine rates, as they were when a version of the price book first
+    # needed them to bill the lease: {id: {name: text}}; null: the resource did not have it.
+    sa.Column('properties', sa.JSON, nullable=False),
+    **base.MYSQL)
+
+# Leases that could not be billed the last time. No foreign key, as in `bills`.
+FAILED_BILLS = sa.Table(
+    'failed_bills', base.METADATA,
+    sa.Column('lease_id', base.text(36), primary_key=True),
+    sa.Column('since', base.UtcDateTime, nullable=False),
+    sa.Column('attempts', sa.Integer, nullable=False),
+    # Until then the lease is left out.
+    sa.Column('next_at', base.UtcDateTime, nullable=False),
+    sa.Index(None, 'next_at'),
+    **base.MYSQL)
+
+# The months that have statements; a closed one gets no line any more.
+BILLING_MONTHS = sa.Table(
+    'billing_months', base.METADATA,
+    sa.Column('month', base.text(7), primary_key=True),
+    sa.Column('closed_at', base.UtcDateTime),
+    **base.MYSQL)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The events of a lease: their order, and whether they are due, moot, given up or retried."""
+from collections.abc import Iterable
+from collections.abc import Sequence
+import datetime
+
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+from climate.domain import records
+
+
+def in_order(due: Iterable[records.Event]) -> list[records.Event]:
+    """Return the events by moment, then ends before starts, then by lease and id."""
+    return sorted(due, key=lambda event: (
+        event.at, event_kinds.RANK[event.kind], event.lease_id, event.id))
+
+
+def next_of_each_lease(due: Sequence[records.Event]) -> list[records.Event]:
+    """Return the first event of each lease, in order."""
+    seen = set()
+    firsts = []
+    for event in in_order(due):
+        if event.lease_id not in seen:
+            seen.add(event.lease_id)
+            firsts.append(event)
+    return firsts
+
+
+def passed_by(lease: records.Lease, now: datetime.datetime) -> bool:
+    """Return whether a lease has reached its end without having been started."""
+    return lease.state == lifecycle.PENDING and lease.end <= now
+
+
+def still_due(lease: records.Lease, event: records.Event,
+              now: datetime.datetime) -> records.Event | None:
+    """Return the event as it is in the locked lease, or None if it is not due any more.
+
+    After it was read as due, it may have moved, or another event of the lease may have begun.
+    """
+    if any(other.status == lifecycle.EVENT_IN_PROGRESS and other.claimed_until is not None
+           and other.claimed_until > now for other in lease.events):
+        return None
+    return next((current for current in lease.events
+                 if current.id == event.id and current.claim_no == event.claim_no
+                 and current.status == event.status and current.due_at <= now), None)
+
+
+def untouched(lease: records.Lease) -> bool:
+    """Return whether nothing was ever tried in the cloud for a lease.
+
+    An event that was claimed counts as tried, because a crash may have interrupted it.
+    """
+    return lease.state in (lifecycle.PENDING, lifecycle.ACQUIRING) and all(
+        event.claim_no == 0 for event in lease.events
+        if event_kinds.of(event.kind).makes_first)
+
+
+def deletion_ordered(lease: records.Lease) -> bool:
+    """Return whether the deletion of a lease was ordered or is done."""
+    ordered = lease.event(event_kinds.DELETE)
+    return lease.deleted_at is not None or (
+        ordered is not None and ordered.status != lifecycle.EVENT_DONE)
+
+
+def is_being_deleted(lease: records.Lease) -> bool:
+    """Return whether the deletion of a lease was ordered, is not done and was not given up."""
+    ordered = lease.event(event_kinds.DELETE)
+    return ordered is not None and _is_ahead(ordered) and not is_given_up(lease, ordered)
+
+
+def is_given_up(lease: records.Lease, event: records.Event) -> bool:
+    """Return whether a lease is in error, and this event of it will be tried again."""
+    return (lease.state == lifecycle.ERROR and lease.task is None and event.attempts > 0
+            and event.status == lifecycle.EVENT_UNDONE)
+
+
+def given_up(lease: records.Lease) -> bool:
+    """Return whether a lease was given up without resources, and has none.
+
+    A lease that was deleted meanwhile does not count: hosts may still be being cleared for it.
+    """
+    return (never_acquired(lease) and lease.event(event_kinds.DELETE) is None
+            and lease.state in (lifecycle.ERROR, lifecycle.TIMEDOUT))
+
+
+def never_acquired(lease: records.Lease) -> bool:
+    """Return whether a lease is still being acquired, or was given up without resources."""
+    return lease.acquisition is not None and lease.event(event_kinds.START) is None
+
+
+def is_healing(lease: records.Lease) -> bool:
+    """Return whether a start or change of a lease that was given up is, or was, tried again."""
+    return lease.event(event_kinds.HEAL) is not None
+
+
+def change_given_up(lease: records.Lease) -> bool:
+    """Return whether a change of a running lease was given up."""
+    update = lease.event(event_kinds.UPDATE)
+    return update is not None and update.status == lifecycle.EVENT_ERROR
+
+
+def to_heal(lease: records.Lease) -> records.Event | None:
+    """Return the event that was given up and is tried again: a change, or else the start."""
+    return lease.event(event_kinds.UPDATE if change_given_up(lease) else event_kinds.START)
+
+
+def is_being_healed(lease: records.Lease) -> bool:
+    """Return whether a start or change of a lease that was given up will be tried again."""
+    return _is_ahead(lease.event(event_kinds.HEAL))
+
+
+def _is_ahead(event: records.Event | None) -> bool:
+    """Return whether there is an event that is neither done nor given up."""
+    return event is not None and event.status in (
+        lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
+
+
+def is_moot(lease: records.Lease, event: records.Event) -> bool:
+    """Return whether an event has nothing to do any more, because of the state of its lease."""
+    kind = event_kinds.of(event.kind)
+    if kind.only_told and event.at > min(lease.end, lease.ended_at or lease.end):
+        # The lease ends earlier than when the owner chose the moment.
+        return True
+    if kind.until is event_kinds.Until.OVER and deletion_ordered(lease):
+        return True
+    if kind.until is not event_kinds.Until.ALWAYS and lease.deleted_at is not None:
+        return True
+    if lease.task is not None and lease.task == kind.moot_during:
+        return True
+    return lease.state not in kind.states

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The moments at which a number of resources is free for a whole duration."""
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import datetime
+from typing import Protocol
+
+from climate.domain import interval
+
+Moment = datetime.datetime
+#: {resource: the intervals in which it is taken}, in any order; they may overlap.
+Taken = Mapping[int, Sequence[interval.Interval]]
+
+
+@dataclasses.dataclass(frozen=True)
+class StartRange:
+    """A range of starts, `start` to `last` inclusive, at which `count` resources are free."""
+
+    start: Moment
+    last: Moment
+    count: int
+
+
+class Starts(Protocol):
+    """The possible starts of a fixed duration, and how many resources are free for it."""
+
+    def count(self, moment: Moment) -> int:
+        """Return on how many resources the duration may start at a moment."""
+
+    def next(self, count: int, after: Moment) -> Moment | None:
+        """Return the first start at or after `after` with `count` resources, or None."""
+
+    def until(self, count: int, moment: Moment) -> Moment:
+        """Return the last moment until which it may start on `count` resources without a gap.
+
+        At `moment` it must be possible.
+        """
+
+
+class FreeStarts:
+    """A simple implementation of Starts, for spans of `duration` inside `window`.
+
+    A gap between the bookings of a resource that is at least as long as the duration gives a range
+    of starts: from its beginning to its end minus the duration. The count at a moment is the number
+    of ranges that contain it.
+    """
+
+    def __init__(self, taken: Taken, duration: datetime.timedelta, window: interval.Interval):
+        self._ranges = [(first, last, resource) for resource, spans in taken.items()
+                        for first, last in starts(spans, duration, window)]
+        self._latest = window.end - duration
+
+    def free(self, moment: Moment) -> list[int]:
+        """Return the resources on which it may start at a moment, in the order given."""
+        return [resource for first, last, resource in self._ranges if first <= moment <= last]
+
+    def count(self, moment: Moment) -> int:
+        return len(self.free(moment))
+
+    def next(self, count: int, after: Moment) -> Moment | None:
+        # The count increases only where a range begins.
+        moments = [after, *sorted(first for first, _, _ in self._ranges if first > after)]
+        return next((each for each in moments
+                     if each <= self._latest and self.count(each) >= count), None)
+
+    def until(self, count: int, moment: Moment) -> Moment:
+        # The count decreases only after the end of a range.
+        lasts = sorted(last for _, last, _ in self._ranges if last >= moment)
+        return next((each for each in lasts
+                     if self.count(each + interval.RESOLUTION) < count), self._latest)
+
+
+def starts(spans: Sequence[interval.Interval], duration: datetime.timedelta,
+           window: interval.Interval) -> list[tuple[Moment, Moment]]:
+    """Return the ranges (first, last) of starts at which one resource is free for `duration`.
+
+    :param spans: the intervals in which it is taken.
+    :param window: the interval that must contain the whole duration.
+    """
+    found = []
+    free_from = window.start
+    for each in [*sorted(spans), None]:
+        free_until = window.end if each is None else min(each.start, window.end)
+        if free_until - free_from >= duration:
+            found.append((free_from, free_until - duration))
+        if each is not None:
+            free_from = max(free_from, each.end)
+    return found
+
+
+def openings(found: Starts, least: int, most: int, first: Moment, limit: int) -> list[StartRange]:
+    """Return the best Openings from `first` on, sorted by start, at most `limit`.
+
+    Each opening has more resources than the one before it, up to `most`. If there are more than
+    `limit`, the first ones and the one with the most resources are returned (for a limit of 1, the
+    first). If there are fewer, later openings with as many resources as the last one follow.
+    """
+    chosen: list[StartRange] = []
+    after, wanted = first, least
+    while wanted <= most and (moment := found.next(wanted, after)) is not None:
+        count = min(found.count(moment), most)
+        chosen.append(StartRange(moment, found.until(count, moment), count))
+        after, wanted = moment, count + 1
+    if len(chosen) > limit:
+        return [*chosen[:limit - 1], chosen[-1]] if limit > 1 else chosen[:1]
+    while chosen and len(chosen) < limit:
+        best = chosen[-1]
+        again = found.next(best.count, best.last + interval.RESOLUTION)
+        if again is None:
+            break
+        chosen.append(StartRange(again, found.until(best.count, again), best.count))
+    return chosen

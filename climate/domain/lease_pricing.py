@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The price of a lease between two moments: exact, never negative, and additive over time.
+
+The exact unit is the atom. There are so many of them in a unit of a currency that a rate with six
+decimals, for a microsecond, with two percentages of two decimals, is a whole number of atoms.
+"""
+import collections
+from collections.abc import Iterator
+from collections.abc import Sequence
+import dataclasses
+import datetime
+import decimal
+
+from climate.domain import interval
+from climate.domain import price_books
+from climate.domain import prices
+from climate.domain import short_notice
+
+FEE = 'lease_fee'
+HOURS = 'resource_hours'
+SHORT_NOTICE = 'short_notice'
+PEAK = 'peak_hours'
+PRIORITY = 'priority'
+BEST_EFFORT = 'best_effort'
+IDLE = 'idle'
+UNUSED = 'unused_hours'
+CREDIT = 'early_end_credit'
+#: The kinds of charges, in the order of the lines.
+KINDS = (FEE, HOURS, SHORT_NOTICE, PEAK, PRIORITY, BEST_EFFORT, IDLE, UNUSED, CREDIT)
+
+_MICROSECOND = datetime.timedelta(microseconds=1)
+HOUR = 3_600_000_000
+# A start that took longer was late: it failed first, or nobody carried it out.
+_ON_TIME = datetime.timedelta(minutes=5)
+_RATES: int = 10 ** price_books.RATE_DECIMALS
+# A factor of 1 as a percentage with two decimals.
+_WHOLE: int = 100 * 10 ** price_books.PERCENT_DECIMALS
+#: How many atoms a unit of a currency has.
+ATOMS: int = HOUR * _RATES * _WHOLE ** 2
+
+
+@dataclasses.dataclass(frozen=True)
+class PricedItem:
+    """A resource that a reservation has from `start` to `end`, as a whole or `copies` parts of it.
+
+    :ivar unused_until: until when it was promised, if the owner ended it earlier.
+    :ivar unused_copies: how many copies nothing took the place of then; None: all.
+    :ivar idle: the Intervals in which nothing ran on it.
+    :ivar notice: how long before its start it was asked for; None: as the lease.
+    """
+
+    reservation_id: str
+    resource_type: str
+    pool: str
+    start: datetime.datetime
+    end: datetime.datetime
+    copies: int = 1
+    properties: tuple[tuple[str, str], ...] = ()
+    unused_until: datetime.datetime | None = None
+    idle: tuple[interval.Interval, ...] = ()
+    resource_id: int | None = None
+    whole: bool = False
+    unused_copies: int | None = None
+    notice: datetime.timedelta | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """The facts of a lease that determine its price.
+
+    :ivar later: what its owner asked for while it ran.
+    """
+
+    start: datetime.datetime
+    asked_at: datetime.datetime
+    items: tuple[PricedItem, ...]
+    priority: int = 0
+    best_effort: bool = False
+    later: tuple[short_notice.LaterAsk, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class ChargeKey:
+    """What charges have in common that are added to one line.
+
+    :ivar rate: the number of the rate in its version of the price book.
+    """
+
+    place: int
+    book: int
+    reservation_id: str = ''
+    rate: int = -1
+    resource_type: str = ''
+    pool: str = ''
+    percent: str = ''
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.place]
+
+
+@dataclasses.dataclass(frozen=True)
+class Charge:
+    """An exact amount in atoms, and for how many microseconds of resources; 0 for a fee."""
+
+    atoms: int
+    microseconds: int = 0
+
+    def __add__(self, other: 'Charge') -> 'Charge':
+        return Charge(self.atoms + other.atoms, self.microseconds + other.microseconds)
+
+    def __sub__(self, other: 'Charge') -> 'Charge':
+        return Charge(self.atoms - other.atoms, self.microseconds - other.microseconds)
+
+
+NOTHING = Charge(0)
+
+
+def charges(subject: Subject, books: Sequence[price_books.PriceBook],
+            start: datetime.datetime, end: datetime.datetime) -> dict[ChargeKey, Charge]:
+    """Return the charges of a lease between two moments, without those that are zero.
+
+    The hours that are used cost what the version says that is valid then. The fee is charged at the
+    start of the lease. Unused hours cost what the version says that is valid when they begin.
+
+    :param books: all versions, in order.
+    """
+    found: dict[ChargeKey, Charge] = collections.defaultdict(lambda: NOTHING)
+    book = price_books.at(books, subject.start)
+    if book is not None and subject.items and start <= subject.start < end:
+        found[_key(FEE, book)] += Charge(_scaled(book.lease_fee, _RATES) * HOUR * _WHOLE ** 2)
+    for item in _by_notice(subject):
+        for book, first, last in _valid(books, max(start, item.start), min(end, item.end)):
+            for key, charge in _used(subject, item, book, first, last):
+                found[key] += charge
+        book = price_books.at(books, item.end)
+        if book is not None and item.unused_until is not None:
+            for key, charge in _unused(subject, item, book, max(start, item.end),
+                                       min(end, item.unused_until)):
+                found[key] += charge
+    return {key: found[key] for key in sorted(found) if found[key].atoms}
+
+
+def _by_notice(subject: Subject) -> Iterator[PricedItem]:
+    """Yield the Items of a lease, cut into those parts that were asked for at the same moment."""
+    for item in subject.items:
+        if not subject.later:
+            yield item
+            continue
+        whole = short_notice.NoticePart(item.copies, item.start, item.end)
+        unused = item.copies if item.unused_copies is None else item.unused_copies
+        # Of several copies, those that were asked for last were given back first.
+        for part in reversed(list(short_notice.parts(subject.later, whole, item.reservation_id,
+                                                     item.resource_id))):
+            last, of_part = part.end == item.end, min(unused, part.copies)
+            unused -= of_part if last else 0
+            yield dataclasses.replace(
+                item, copies=part.copies, start=part.start, end=part.end, notice=part.notice,
+                unused_until=item.unused_until if last else None, unused_copies=of_part)
+
+
+def had_from(start: datetime.datetime, started_at: datetime.datetime | None) -> datetime.datetime:
+    """Return the first moment of an allocation that is charged: nobody had it before a late start.
+
+    :param started_at: when its reservation was active first; None: it is not yet.
+    """
+    if started_at is None or started_at - start <= _ON_TIME:
+        return start
+    return started_at
+
+
+def total(found: dict[ChargeKey, Charge]) -> int:
+    """Return the sum of charges in atoms."""
+    return sum(each.atoms for each in found.values())
+
+
+def without_unused(subject: Subject) -> Subject:
+    """Return the lease without the hours that were promised and not used."""
+    return dataclasses.replace(subject, items=tuple(
+        dataclasses.replace(each, unused_until=None) for each in subject.items))
+
+
+def rounded(atoms: int, decimals: int) -> int:
+    """Round an exact amount to the smallest unit of a currency, half a unit up."""
+    unit: int = 10 ** decimals
+    return (2 * atoms * unit + ATOMS) // (2 * ATOMS)
+
+
+def amounts(found: Sequence[Charge], decimals: int, before: int = 0) -> list[int]:
+    """Return the amount of each of some charges in a row, in the smallest unit of a currency.
+
+    What is rounded away of a line is carried to the next one: the first lines of a lease, however
+    many, always add up to the rounded sum of their exact amounts.
+
+    :param before: the sum of all earlier lines of the lease, in atoms.
+    """
+    result, before_rounded = [], rounded(before, decimals)
+    for each in found:
+        before += each.atoms
+        after = rounded(before, decimals)
+        result.append(after - before_rounded)
+        before_rounded = after
+    return result
+
+
+def hours(microseconds: int) -> decimal.Decimal:
+    """Return microseconds as hours with at most six decimals."""
+    exact = decimal.Decimal(microseconds) / HOUR
+    return exact.quantize(decimal.Decimal(1).scaleb(-6))
+
+
+def shown(key: ChargeKey, microseconds: int, amount: str,
+          book: price_books.PriceBook) -> prices.PriceLine:
+    """Return the line of a charge.
+
+    :param amount: the amount as text, in the currency of the book.
+    """
+    if key.kind == FEE:
+        return prices.PriceLine(key.kind, amount, key.book)
+    return prices.PriceLine(
+        key.kind, amount, key.book, key.reservation_id, key.resource_type, key.pool,
+        rate=str(book.rates[key.rate].amount), percent=key.percent or None,
+        hours=f'{hours(microseconds):f}')
+
+
+def _valid(books: Sequence[price_books.PriceBook], start: datetime.datetime,
+           end: datetime.datetime) -> Iterator[
+               tuple[price_books.PriceBook, datetime.datetime, datetime.datetime]]:
+    """Yield (version, start, end) of the versions that are valid between two moments."""
+    for book, following in zip(books, [*books[1:], None], strict=False):
+        first = max(start, book.valid_from)
+        last = end if following is None else min(end, following.valid_from)
+        if first < last:
+            yield book, first, last
+
+
+def _used(subject: Subject, item: PricedItem, book: price_books.PriceBook, start: datetime.datetime,
+          end: datetime.datetime) -> Iterator[tuple[ChargeKey, Charge]]:
+    number = _rate_of(item, book)
+    if number is None:
+        return
+    rate = _scaled(book.rates[number].amount, _RATES)
+
+    def charged(kind: str, microseconds: int, percent: decimal.Decimal | None
+                ) -> tuple[ChargeKey, Charge]:
+        share = _WHOLE if percent is None else _share(percent)
+        return (_key(kind, book, item, number, percent),
+                Charge(rate * microseconds * share * _WHOLE, microseconds))
+    all_of_it = item.copies * _length(start, end)
+    yield charged(HOURS, all_of_it, None)
+    for kind, percent in _constant(subject, item, book):
+        yield charged(kind, all_of_it, percent)
+    for percent, microseconds in _peaks(book, start, end):
+        yield charged(PEAK, item.copies * microseconds, percent)
+    if book.idle:
+        for span in item.idle:
+            first, last = max(start, span.start, item.start), min(end, span.end, item.end)
+            if first < last:
+                yield charged(IDLE, item.copies * _length(first, last), book.idle)
+
+
+def _unused(subject: Subject, item: PricedItem, book: price_books.PriceBook,
+            start: datetime.datetime, end: datetime.datetime) -> Iterator[tuple[ChargeKey, Charge]]:
+    """Yield the charge for unused hours with all surcharges, and the credit for them.
+
+    Nothing is charged, and nothing credited, if the credit is all of it.
+    """
+    number = _rate_of(item, book)
+    credit = _share(book.early_end_credit)
+    copies = item.copies if item.unused_copies is None else item.unused_copies
+    if number is None or start >= end or credit == _WHOLE or not copies:
+        return
+    microseconds = _length(start, end)
+    share = _WHOLE + sum(_share(percent) for _, percent in _constant(subject, item, book))
+    weighted = microseconds * share + sum(
+        peak * _share(percent) for percent, peak in _peaks(book, start, end))
+    price = copies * _scaled(book.rates[number].amount, _RATES) * weighted
+    yield (_key(UNUSED, book, item, number),
+           Charge(price * _WHOLE, copies * microseconds))
+    yield (_key(CREDIT, book, item, number, book.early_end_credit),
+           Charge(-price * credit, copies * microseconds))
+
+
+def _constant(subject: Subject, item: PricedItem, book: price_books.PriceBook
+              ) -> Iterator[tuple[str, decimal.Decimal]]:
+    """Yield (kind, percent) of the surcharges that are the same for each hour of an PricedItem."""
+    if book.short_notice is not None:
+        limit, percent = book.short_notice
+        notice = subject.start - subject.asked_at if item.notice is None else item.notice
+        if percent and notice < datetime.timedelta(hours=limit):
+            yield SHORT_NOTICE, percent
+    if book.priority and subject.priority > 0:
+        yield PRIORITY, book.priority
+    if book.best_effort and subject.best_effort:
+        yield BEST_EFFORT, book.best_effort
+
+
+def _peaks(book: price_books.PriceBook, start: datetime.datetime, end: datetime.datetime
+           ) -> list[tuple[decimal.Decimal, int]]:
+    """Return (percent, microseconds) of the peak hours between two moments."""
+    if book.peaks is None:
+        return []
+    return [(percent, length // _MICROSECOND)
+            for percent, length in book.peaks.lengths(start, end) if percent]
+
+
+def _rate_of(item: PricedItem, book: price_books.PriceBook) -> int | None:
+    return book.rate_of(item.resource_type, item.pool, dict(item.properties))
+
+
+def _key(kind: str, book: price_books.PriceBook, item: PricedItem | None = None, rate: int = -1,
+         percent: decimal.Decimal | None = None) -> ChargeKey:
+    key = ChargeKey(KINDS.index(kind), book.version,
+                    percent='' if percent is None else str(percent))
+    if item is None:
+        return key
+    return dataclasses.replace(key, reservation_id=item.reservation_id, rate=rate,
+                               resource_type=item.resource_type, pool=item.pool)
+
+
+def _length(start: datetime.datetime, end: datetime.datetime) -> int:
+    """Return the microseconds between two moments."""
+    return (end - start) // _MICROSECOND
+
+
+def _share(percent: decimal.Decimal) -> int:
+    return _scaled(percent, 10 ** price_books.PERCENT_DECIMALS)
+
+
+def _scaled(value: decimal.Decimal, scale: int) -> int:
+    """Return `value` × `scale`, which is a whole number."""
+    return int(value * scale)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Notifications: who is notified of what, and the deliveries to each subscription."""
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import datetime
+from typing import Any
+import uuid
+
+from climate.domain import notification_kinds
+from climate.domain import subscriptions
+
+Moment = datetime.datetime
+
+# The states of a delivery.
+WAITING, DELIVERED, GIVEN_UP = 'waiting', 'delivered', 'given_up'
+
+# The namespace of the ids of notifications; it must never change.
+_IDS = uuid.UUID('6a8f6a3e-52f0-4f0a-9d5e-3b1f6f7a2c11')
+# The distance, in percent of a limit, to fall below its mark before a project is notified again.
+_LESS = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Delivery:
+    """One notification for one subscription: an entry of its log."""
+
+    id: int
+    subscription_id: str
+    source: str
+    kind: str
+    at: Moment
+    content: Mapping[str, Any]
+    state: str = WAITING
+    attempts: int = 0
+    next_at: Moment | None = None
+    done_at: Moment | None = None
+    reason: str | None = None
+
+    @property
+    def notification_id(self) -> str:
+        """Return the id by which a receiver drops duplicates: the same at every attempt."""
+        return notification_id(self.subscription_id, self.source)
+
+
+@dataclasses.dataclass(frozen=True)
+class Notification:
+    """Something that happened, before its subscriptions are known.
+
+    `source` identifies it for ever: two notifications with one source are the same.
+    """
+
+    source: str
+    kinds: tuple[str, ...]
+    at: Moment
+    project_id: str | None
+    user_id: str | None
+    content: Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Reminder:
+    """The moment at which the end of a lease is `seconds` away."""
+
+    seconds: int
+    at: Moment
+    lease_id: str
+    project_id: str
+    user_id: str
+    end: Moment
+    content: Mapping[str, Any]
+
+    @property
+    def source(self) -> str:
+        """Return the source of its notifications; another end of the lease is another source."""
+        return f'before_end:{self.lease_id}:{self.seconds}:{self.end:%Y%m%dT%H%M%S.%f}'
+
+
+def notification_id(subscription_id: str, source: str) -> str:
+    """Return the id of the notification from a source for a subscription."""
+    return str(uuid.uuid5(_IDS, f'{subscription_id}/{source}'))
+
+
+def concerned(candidates: Iterable[subscriptions.Subscription], happened: Notification
+              ) -> list[tuple[subscriptions.Subscription, str]]:
+    """Return pairs (Subscription, kind) of the candidates to which a notification is sent.
+
+    Each subscription gets it once, as the first of its kinds.
+    """
+    pairs = []
+    for subscription in candidates:
+        kinds = [kind for kind in happened.kinds if kind in subscription.events]
+        if kinds and _is_about(subscription, happened.project_id, happened.user_id):
+            pairs.append((subscription, kinds[0]))
+    return pairs
+
+
+def reminded(candidates: Iterable[subscriptions.Subscription],
+             reminder: Reminder) -> list[subscriptions.Subscription]:
+    """Return the subscriptions that want a reminder and were created before its moment."""
+    return [subscription for subscription in candidates
+            if reminder.seconds in subscription.before_end
+            and subscription.created_at <= reminder.at
+            and _is_about(subscription, reminder.project_id, reminder.user_id)]
+
+
+def _is_about(subscription: subscriptions.Subscription, project_id: str | None,
+              user_id: str | None) -> bool:
+    """Return whether a subscription is about the leases of a user in a project.
+
+    A notification without a user concerns all subscriptions of the project.
+    """
+    if not subscription.enabled or subscription.transport not in subscriptions.SENT or (
+            subscription.project_id != project_id):
+        return False
+    return subscription.scope == subscriptions.PROJECT or user_id in (None, subscription.user_id)
+
+
+def of_outbox(number: int, at: Moment, event_type: str, payload: Mapping[str, Any]
+              ) -> Notification:
+    """Return the Notification of a row of the outbox."""
+    kinds = notification_kinds.of(event_type, payload, at)
+    return Notification(
+        source=f'outbox:{number}', kinds=kinds, at=at, project_id=payload.get('project_id'),
+        user_id=payload.get('user_id'), content=content(event_type, payload))
+
+
+# The fields of a payload that receivers get unchanged.
+_COPIED = ('project_id', 'user_id', 'name', 'start', 'end', 'before_end', 'degraded', 'reason',
+           'idle_since', 'reclaim_at')
+
+
+def content(event_type: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a notification: the part of a payload that its owner may read."""
+    if 'lease_id' not in payload:
+        return {'event_type': event_type, 'details': {
+            name: value for name, value in payload.items()
+            if name not in ('project_id', 'user_id')}}
+    lease = {name: payload.get(name) for name in _COPIED}
+    return {'event_type': event_type, 'lease': {
+        'id': payload['lease_id'], **lease, 'state': payload.get('status'),
+        'reservations': [{'id': each.get('id'), 'resource_type': each.get('resource_type')}
+                         for each in payload.get('reservations') or ()]}}
+
+
+def fair_share(due: Sequence[tuple[int, int]], free: int) -> list[int]:
+    """Return the ids of the deliveries that free workers send now.
+
+    A project may have as many deliveries in flight as workers are free. So a single project with
+    slow receivers leaves half of the workers to the others.
+
+    :param due: pairs (id, number of deliveries of the same project in flight or before it), the
+        smallest number first.
+    :param free: the number of free workers.
+    """
+    chosen: list[int] = []
+    for delivery_id, ahead in due:
+        if ahead >= free - len(chosen):
+            break
+        chosen.append(delivery_id)
+    return chosen
+
+
+def limit_crossings(used: Mapping[str, int], notified: Collection[str], most: int, percent: int
+                    ) -> tuple[list[str], list[str]]:
+    """Return (projects to notify that they have nearly reached a limit, projects to forget).
+
+    A notified project is forgotten once it uses clearly less. So a project whose use goes up and
+    down around the mark is notified once.
+
+    :param used: {project id: units in use}; an absent project uses none.
+    :param notified: the projects that were notified of their last crossing.
+    :param most: the limit.
+    :param percent: the mark, in percent of the limit.
+    """
+    # Half of a low mark, so that there is something below it.
+    low = max(percent - _LESS, percent / 2)
+    over = [project for project in notified if used.get(project, 0) * 100 < most * low]
+    new = [project for project, count in used.items()
+           if count > 0 and count * 100 >= most * percent and project not in notified]
+    return sorted(new), sorted(over)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The records of leases."""
+from collections.abc import Mapping
+import dataclasses
+import datetime
+from typing import Any
+
+from climate.domain import acquire
+from climate.domain import interval
+from climate.domain import lifecycle
+from climate.domain import prices
+from climate.domain import texts
+from climate.domain.records import reservations as reserved
+
+Moment = datetime.datetime
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """An event of a lease at the moment `at`.
+
+    `due_at` is when it is tried next: at first `at`, later after a failure or a wait. A claim
+    (`claim_owner`, `claimed_until`) expires; `claim_no` counts the claims, and every write of the
+    owner is conditional on it. `begun_at` is the first try, `attempts` counts the failures, and
+    `waits` counts how often something in the cloud was not ready.
+    """
+
+    id: str
+    lease_id: str
+    kind: str
+    at: Moment
+    due_at: Moment
+    status: str = lifecycle.EVENT_UNDONE
+    claim_owner: str | None = None
+    claim_no: int = 0
+    claimed_until: Moment | None = None
+    begun_at: Moment | None = None
+    attempts: int = 0
+    waits: int = 0
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Acquisition:
+    """The acquisition of the resources of a lease, and its progress.
+
+    The fields of its type (`acquire.FIELDS`) are those of AcquireRequest with their final values.
+    `not_after` is when it is given up; None: never. `duration_seconds` is the length of the lease
+    from its acquisition on; None: its end is fixed. `attempts` counts timed tries; the next one is
+    at `next_at`. `wakes` counts how often released resources notified it, `heard` how many of these
+    notifications a try has answered. `plan` is the JSON-ready plan of host clearing, which is
+    written before it is carried out. `least` is what the lease needs at least while it is in the
+    wait queue, as ``domain.minimum_need.of`` returns it; None: not known.
+    """
+
+    lease_id: str
+    type: str
+    retries: int | None = None
+    retry_pause_seconds: int | None = None
+    timeout_seconds: int | None = None
+    strategy: str | None = None
+    not_after: Moment | None = None
+    priority: int = 0
+    duration_seconds: int | None = None
+    notify_at: tuple[Moment, ...] = ()
+    attempts: int = 0
+    next_at: Moment | None = None
+    wakes: int = 0
+    heard: int = 0
+    plan: Mapping[str, Any] | None = None
+    least: Mapping[str, Any] | None = None
+    created_at: Moment | None = None
+
+    def by_clock(self, now: Moment) -> bool:
+        """Return whether a try at `now` is a timed one, not one for released resources."""
+        return (self.wakes == self.heard and self.next_at is not None and self.next_at <= now)
+
+
+@dataclasses.dataclass(frozen=True)
+class HistoryLine:
+    """An entry in the history of a lease: who did what, and optionally why."""
+
+    id: int
+    at: Moment
+    who: str
+    what: str
+    why: str | None = None
+    lease_id: str = ''
+    owner_why: str | None = None
+
+    @property
+    def text(self) -> texts.Text | None:
+        """Return why, for the owner and for operators; None: the entry has no reason."""
+        return texts.stored(self.why, self.owner_why, self.lease_id)
+
+
+@dataclasses.dataclass(frozen=True)
+class Lease:
+    """A lease: reservations for a project from `start` to `end`.
+
+    While it is being acquired, `start` is the moment of the request and `end` the end that follows
+    from it; both are set when it is acquired. `acquisition` is None for the types immediate and
+    scheduled, which get their resources in the request. `reason` is the version for operators; its
+    owner must read `owner_reason` only. Use `reason_text`, which has both. An idle lease has
+    `idle_since`, and `reclaim_at` if it is to be taken back then; it never is if `idle_exempt`.
+    Only the lease of a dry run has a `price`. `request_bytes` is what ``domain.request_sizes``
+    counts.
+    """
+
+    id: str
+    name: str
+    project_id: str
+    user_id: str
+    start: Moment
+    end: Moment
+    trust_id: str | None = None
+    before_end: Moment | None = None
+    state: str = lifecycle.PENDING
+    reason: str | None = None
+    task: str | None = None
+    task_until: Moment | None = None
+    claim_no: int = 0
+    degraded: bool = False
+    generation: int = 0
+    created_at: Moment | None = None
+    updated_at: Moment | None = None
+    ended_at: Moment | None = None
+    deleted_at: Moment | None = None
+    acquire_type: str = acquire.IMMEDIATE
+    owner_reason: str | None = None
+    idle_exempt: bool = False
+    idle_since: Moment | None = None
+    reclaim_at: Moment | None = None
+    request_bytes: int = 0
+    reservations: tuple[reserved.Reservation, ...] = ()
+    events: tuple[Event, ...] = ()
+    acquisition: Acquisition | None = None
+    price: prices.LeasePrice | None = None
+
+    @property
+    def reason_text(self) -> texts.Text | None:
+        """Return the reason of the state, for the owner and for operators; or None."""
+        return texts.stored(self.reason, self.owner_reason, self.id)
+
+    def is_of(self, context: Any) -> bool:
+        """Return whether the caller of a request belongs to the project that has the lease."""
+        return bool(context.project_id == self.project_id)
+
+    def explained(self, text: texts.Text | None) -> 'Lease':
+        """Return the lease with another reason."""
+        return dataclasses.replace(self, reason=None if text is None else text.operator,
+                                   owner_reason=None if text is None else text.owner)
+
+    def interval_from(self, now: Moment) -> interval.Interval:
+        """Return the interval of the lease if it is acquired at `now`."""
+        seconds = self.acquisition.duration_seconds if self.acquisition is not None else None
+        end = self.end if seconds is None else now + datetime.timedelta(seconds=seconds)
+        return interval.Interval(now, end)
+
+    @property
+    def interval(self) -> interval.Interval:
+        return interval.Interval(self.start, self.end)
+
+    @property
+    def open_reservations(self) -> tuple[reserved.Reservation, ...]:
+        """Return the reservations that are not over."""
+        return tuple(each for each in self.reservations
+                     if each.state != lifecycle.RESERVATION_DELETED)
+
+    @property
+    def leased_ids(self) -> list[str]:
+        """Return the ids of the targets of its reservations."""
+        return [each.leased_id for each in self.reservations if each.leased_id is not None]
+
+    @property
+    def given_up_at(self) -> Moment | None:
+        """Return when a lease that is being acquired is given up; None: never."""
+        if self.acquisition is None:
+            return None
+        fixed = self.end if self.acquisition.duration_seconds is None else None
+        return min((each for each in (fixed, self.acquisition.not_after) if each is not None),
+                   default=None)
+
+    def dependencies(self, reservation: reserved.Reservation) -> dict[str, reserved.Reservation]:
+        """Return {label: Reservation} of those that a reservation of the lease depends on."""
+        return {each.label: each for each in self.reservations
+                if each.label is not None and each.label in reservation.depends_on}
+
+    def task_at(self, now: Moment) -> str | None:
+        """Return the task that runs on the lease at `now`, or None if it has expired."""
+        return self.task if self.task_until is not None and self.task_until > now else None
+
+    def event(self, kind: str) -> Event | None:
+        """Return the event of that kind, the latest if there are several, or None."""
+        found = [event for event in self.events if event.kind == kind]
+        return max(found, key=lambda event: event.at) if found else None
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordedTrust:
+    """A Keystone trust that was created for a lease of this database.
+
+    `expires_at` is None for one that never expires. While `closing`, it is being dropped.
+
+    :ivar trust_id: None while no answer of Keystone is known; then `expires_at`, which no other
+        trust has, identifies it.
+    """
+
+    id: str
+    lease_id: str
+    created_at: Moment
+    expires_at: Moment | None = None
+    trust_id: str | None = None
+    closing: bool = False

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All errors that Climate raises itself, as one tree.
+
+::
+
+    ClimateError                     500
+      BadRequest                     400   the request itself is wrong
+        BadField                           one field of the body or of the query
+        BadDate                            a moment that cannot be parsed or used
+        MissingFields                      required fields that are absent
+        UnknownResourceType                no enabled plugin has the type
+        MalformedRequirement               criteria that cannot be parsed
+        UnknownProperty                    criteria with a property that no resource has
+        BadPeriod                          an end that is not after the start
+        PropertyNameTooLong
+      NotAuthenticated               401
+      Forbidden                      403   policy says no
+        TrustRefused                       the caller cannot delegate to Climate
+      NotFound                       404
+        LeaseNotFound ReservationNotFound OfferNotFound PropertyNotFound UnknownPool
+        PriceBookNotFound StatementNotFound
+        SubscriptionNotFound CalendarNotFound
+        MaintenanceNotFound                there is none, or it is over
+        ResourceNotFound                   neither enrolled nor known to the cloud
+        TargetGone                         the target that a reservation leases does not exist
+      NotAcceptable                  406   a REST version that is not served
+      Conflict                       409   a valid request that the current state does not allow
+        BadTransition                      the state of the lease does not allow it
+        LeaseEnded                   400   the lease is past its end: it can only be renamed
+        NotEnough                          too few resources are free
+        LostRace                           another request booked first (the manager retries)
+        OfferExpired                       the offer is over, or its resources failed
+        LimitReached                       a limit or a quota of the project
+          TooManyOffers TooManyOwnSubscriptions TooManyRequestBytes TooManySubscriptions
+          TooManyWaiting
+        PriceBookOverlaps                  another version is valid from the same moment
+        SubscriptionOff                    nothing is sent to it
+        TooManySwaps                       of resources that seem to work
+        ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
+      StalePrecondition              412   If-Match names an older version
+      BodyTooLarge                   413
+      UnsupportedMediaType           400
+      KeyReused                      422   one Idempotency-Key, two bodies
+      TooManyRequests                429   too many requests of one project: try again later
+      TestedTooOften                 429   a test of a subscription just after another one
+      Overloaded                     503   too many requests: try again later
+        PlansBusy
+        NoManager                          no manager has started yet
+        DatabaseUnreachable                the database does not answer
+          DatabaseRefuses                  it refuses the login, is full, or is read-only
+      ManagerNotReady                503   a manager that just started checks its access
+      ManagerSilent                  504   no response in time; the work may go on
+      CloudError                     502   another service of the cloud failed
+        TrustDead StillBusy ResourcesRefused
+        CloudUnreachable         503   it is down or busy: try again later
+
+A class has ``status`` (HTTP), ``code`` (stable, for programs) and ``template``. The keyword
+arguments of an error fill its template and become its ``details``. No class is specific to one
+pool or one kind of target; ``climate.api.error_names`` has the codes for hosts and servers that
+existing clients know.
+
+An error has two messages: ``message`` for operators, and ``owner_message`` for the owner of a
+lease, without names of hosts, ids of other projects, addresses and words of other services.
+"""
+from climate.errors.base import *  # noqa
+from climate.errors.cloud import *  # noqa
+from climate.errors.leases import *  # noqa
+from climate.errors.requests import *  # noqa
+from climate.errors.resources import *  # noqa
+from climate.errors.services import *  # noqa
+from climate.errors.statements import *  # noqa
+from climate.errors.subscriptions import *  # noqa

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of leases, reservations, targets and offers."""
+from climate.errors import base
+
+
+class BadPeriod(base.BadRequest):
+    # Existing clients look for the first sentence.
+    code = 'bad_period'
+    template = ('End date must be later than start date. end: {end} UTC is not after the start, '
+                '{start} UTC.')
+
+
+class ReservedFlavor(base.BadField):
+    code = 'reserved_flavor'
+
+
+class TrustRefused(base.Forbidden):
+    code = 'trust_refused'
+    template = ('Climate needs a Keystone trust to act for you while the lease lasts, and Keystone '
+                'refused to make one from this token: {reason} Use a token from a password or '
+                'another login that may delegate, not an application credential.')
+    owner_template = (
+        'Climate needs a Keystone trust to act for you while the lease lasts, and Keystone refused '
+        'to make one from this token. Use a token from a password or another login that may '
+        'delegate, not an application credential.')
+    operators_details = frozenset({'reason'})
+
+
+class ActsForLease(base.Forbidden):
+    code = 'acts_for_lease'
+    template = ('This token acts for a lease: what is created with it belongs to that lease and '
+                'gets no lease of its own.')
+
+
+class LeaseNotFound(base.NotFound):
+    code = 'lease_not_found'
+    template = 'Lease {lease_id} was not found.'
+
+
+class ReservationNotFound(base.NotFound):
+    code = 'reservation_not_found'
+    template = 'Reservation {reservation_id} was not found.'
+
+
+class TargetGone(base.BeginsWithNoun, base.NotFound):
+    """The target of a reservation is not in the cloud. ``details``: ``kind``, ``target_id``."""
+
+    code = 'target_gone'
+    template = '{kind} {target_id} was not found.'
+
+
+class OfferNotFound(base.NotFound):
+    code = 'offer_not_found'
+    template = ('Offer {offer_id} was not found: it was taken or released, or belongs to another '
+                'project. Ask for availability again.')
+
+
+class BadTransition(base.Conflict):
+    code = 'bad_transition'
+    template = 'Lease {lease_id} is {status}: it cannot {task} now. Try again in a moment.'
+
+
+class LeaseEnded(base.Conflict):
+    # Existing clients expect 400, although this is a conflict with the state of the lease.
+    status = 400
+    code = 'lease_ended'
+    template = 'Lease {lease_id} is past its end: it can only be renamed or deleted.'
+
+
+class NotEnough(base.Conflict):
+    """Too few resources are free.
+
+    ``details``: ``wanted`` and ``free`` (counts), ``criteria`` ([{"criterion": text, "met_by":
+    count}], for each condition by itself), ``matching`` (how many resources met all conditions),
+    ``nearest`` (the earliest later start at which the request fits, as ISO text, or None). For
+    best effort the details are instead ``wanted``, ``free``, ``reasons`` ({host: why it cannot be
+    cleared}, shown to callers whom policy allows) and ``own_servers`` (ids of servers of the
+    caller's project on hosts that could be cleared).
+    """
+
+    code = 'not_enough'
+    operators_details = frozenset({'reasons'})
+    template = 'Not enough {what} are free: {wanted} asked for, {free} free.'
+
+
+class LostRace(base.Conflict):
+    code = 'lost_race'
+    template = 'Other requests booked the same resources at the same time. Try again.'
+
+
+class OfferExpired(base.Conflict):
+    code = 'offer_expired'
+    template = 'Offer {offer_id} {reason}. Ask for availability again.'
+
+
+class TooManyOffers(base.LimitReached):
+    code = 'too_many_offers'
+    limit = 'offers_per_project'
+    template = ('Your project holds {most} offers, the maximum at a time: take one, release one, '
+                'or wait until {until}.')
+
+
+class TooManyRequestBytes(base.LimitReached):
+    code = 'too_many_request_bytes'
+    limit = 'request_bytes_per_project'
+    template = ('This request needs {more} bytes in the database. The leases and offers of your '
+                'project have {used} of at most {most} bytes (request_bytes_per_project): '
+                'delete those that you do not need, or ask your operator. A lease that is over '
+                'counts for one more day.')
+
+
+class TooManySwaps(base.Conflict):
+    code = 'too_many_swaps'
+    template = ('Your project may swap at most {most} resources that seem to work within {minutes} '
+                'minutes. Ask your operator to check this one{after}.')
+
+
+class TooManyWaiting(base.LimitReached):
+    code = 'too_many_waiting'
+    limit = 'waiting_per_project'
+    template = ('Your project has {count} leases in the wait queue, the maximum is {most}: delete '
+                'one, or wait until one is served.')
+
+
+class TargetLeased(base.BeginsWithNoun, base.Conflict):
+    """``details``: ``kind``, ``target_id``, ``lease_id``, ``lease_name``, ``reservation_id``."""
+
+    code = 'target_leased'
+    template = ('{kind} {target_id} is leased already, by lease "{lease_name}" ({lease_id}, '
+                'reservation {reservation_id}): change that lease, or end it first.')
