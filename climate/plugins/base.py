@@ -45,6 +45,13 @@ class Found:
     facts: dict[str, str]
 
 
+def name_schema(description: str, longest: int = 255) -> dict[str, Any]:
+    """Return an `enrol_schema` with a name only."""
+    return {'type': 'object', 'required': ['name'], 'additionalProperties': False,
+            'properties': {'name': {'description': description, 'type': 'string', 'minLength': 1,
+                                    'maxLength': longest}}}
+
+
 class Pool(audited.AuditedPool, abc.ABC):
     """A source of resources. One instance serves all threads of a manager."""
 
@@ -52,13 +59,7 @@ class Pool(audited.AuditedPool, abc.ABC):
     name: ClassVar[str] = ''
     #: JSON schema of an administrator's request to enrol a resource, without its properties;
     #: closed.
-    enrol_schema: ClassVar[Mapping[str, Any]] = {
-        'type': 'object',
-        'required': ['name'],
-        'properties': {'name': {'description': 'What the cloud calls it.', 'type': 'string',
-                                'minLength': 1, 'maxLength': 255}},
-        'additionalProperties': False,
-    }
+    enrol_schema: ClassVar[Mapping[str, Any]] = name_schema('What the cloud calls it.')
     #: The path of its own that REST 1.0 serves too; None: there is only /v1/resources/{name}.
     view: ClassVar[pool_view.View | None] = None
     #: Names of the capacity in criteria: {criterion name: class name}.
@@ -390,8 +391,8 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         """Hand over exactly `resources`; returns the binding, the ids of what was made, as a dict.
 
         Repeatable. It is also called when the resources of a running reservation change; it then
-        takes back all that is not in `resources` any more. Resources whose objects somebody removed
-        from the cloud are among those in ``cloud.attempt.former``.
+        removes everything that is not in `resources` any more. ``cloud.attempt.former`` has the
+        former resources, even if somebody removed their objects from the cloud.
 
         :raises StillBusy: not yet; to be called again in a moment.
         :raises ResourcesRefused: the cloud refuses some of `resources`, which the error names, and

@@ -20,7 +20,7 @@ from climate.manager.energy import machines
 from climate.manager.health import checks
 from climate.manager.leases import healing
 from climate.manager.maintenance import windows
-from climate.plugins.compute import sleeping
+from climate.plugins import sleepable
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 ADMIN = builders.an_admin()
@@ -114,7 +114,7 @@ def test_a_host_that_is_well_and_kept_free_is_seen(manager, hosts, look):
 
 
 def test_a_host_that_is_awake_and_closed_for_its_sleep_is_seen(manager, hosts, look):
-    manager.cloud.as_service().computes.disable(hosts[0].name, sleeping.REASON)
+    manager.cloud.as_service().computes.disable(hosts[0].name, sleepable.REASON)
     look.refuses('and its host is None')
 
 
@@ -195,6 +195,6 @@ def test_storage_that_is_closed_while_it_counts_as_awake_is_seen():
             recorded, truths.Seen({7: state}, {}, {}, {}, {service.host: service}))
     look(sleep.AWAKE)
     look(sleep.AWAKE, enabled=False, reason='my own')
-    look(sleep.ASLEEP, enabled=False, reason=sleeping.REASON)
+    look(sleep.ASLEEP, enabled=False, reason=sleepable.REASON)
     with pytest.raises(AssertionError, match='is awake'):
-        look(sleep.AWAKE, enabled=False, reason=sleeping.REASON)
+        look(sleep.AWAKE, enabled=False, reason=sleepable.REASON)

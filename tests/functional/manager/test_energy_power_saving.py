@@ -15,7 +15,7 @@ from climate.domain import sleep
 from climate.manager.energy import power_saving
 from climate.manager.health import checks
 from climate.manager.leases import healing
-from climate.plugins.compute import sleeping
+from climate.plugins import sleepable
 
 pytestmark = pytest.mark.usefixtures('sleeping_hosts')
 
@@ -27,7 +27,7 @@ def test_an_idle_host_sleeps_and_nova_knows_why(manager, keeping):
     keeping.all_asleep()
     assert keeping.states() == {host.id: sleep.ASLEEP}
     found = keeping.compute(host)
-    assert (found.up, found.enabled, found.reason) == (False, False, sleeping.REASON)
+    assert (found.up, found.enabled, found.reason) == (False, False, sleepable.REASON)
 
 
 def test_a_host_that_sleeps_is_not_sick(manager, keeping):

@@ -228,5 +228,5 @@ def test_a_lease_whose_reservations_have_no_order_costs_no_more_statements(manag
 def test_a_type_that_has_such_a_field_of_its_own_is_not_loaded(conf, name):
     class Own(step_plugin.StepPlugin):
         schema = {**step_plugin.StepPlugin.schema, 'properties': {name: {'type': 'string'}}}
-    with pytest.raises(registry.Unusable, match=f'test:step has the property "{name}"'):
+    with pytest.raises(errors.ConfigurationError, match=f'test:step has the property "{name}"'):
         registry.Registry(conf, {'test:step': Own})
