@@ -19,7 +19,7 @@ class Drain:
     :ivar cloud: the ``plugins.cloud.LeaseCloud`` of the action.
     :ivar resources: the Resources that the reservation occupies. Servers on other hypervisors of
         the same hosts stay.
-    :ivar images: the ``server_images.Images`` or NoImages of the servers that are deleted.
+    :ivar images: the ServerImages or NoImages of the servers that are deleted.
     """
 
     conf: Any

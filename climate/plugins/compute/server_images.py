@@ -37,7 +37,7 @@ def wanted(conf, reservation):
 
 
 def of_end(conf, cloud, lease, reservation):
-    """Return the Images that any end of a lease needs, or NoImages.
+    """Return the ServerImages that any end of a lease needs, or NoImages.
 
     Images belong to a moment: that of the event `before_end_lease`, or of an earlier order to
     delete the lease. So one image serves this event and the end after it. A prolonged lease has
@@ -49,7 +49,7 @@ def of_end(conf, cloud, lease, reservation):
 
 
 def of_change(conf, cloud, lease, reservation):
-    """Return the Images, or NoImages, of servers on hosts that the present change reclaims."""
+    """Return the ServerImages, or NoImages, of servers on hosts that a change reclaims."""
     return _images(conf, cloud, lease, reservation, f'change {cloud.attempt.since.isoformat()}')
 
 
@@ -69,7 +69,7 @@ def _moment(lease, attempt):
 def _images(conf, cloud, lease, reservation, moment):
     if not wanted(conf, reservation):
         return NoImages(cloud, lease)
-    return Images(conf, cloud, lease, reservation, f'{reservation.id}:{moment}')
+    return ServerImages(conf, cloud, lease, reservation, f'{reservation.id}:{moment}')
 
 
 @dataclasses.dataclass
@@ -109,7 +109,7 @@ class NoImages:
             self._lease.project_id, images))
 
 
-class Images(NoImages):
+class ServerImages(NoImages):
     """The images of the servers of one reservation for one moment."""
 
     def __init__(self, conf, cloud, lease, reservation, key):
