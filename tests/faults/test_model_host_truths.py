@@ -18,7 +18,7 @@ from climate.domain import maintenance
 from climate.domain import sleep
 from climate.manager.energy import machines
 from climate.manager.health import checks
-from climate.manager.leases import healing
+from climate.manager.leases import health_moves
 from climate.manager.maintenance import windows
 from climate.plugins import sleepable
 
@@ -147,11 +147,11 @@ def test_a_lease_on_a_sick_host_of_which_nobody_was_told_is_seen(manager, hosts)
     def known():
         truths.those_on_sick_hosts_know(
             model_records.read(manager.database),
-            truths.told_of_sick_hosts(manager.database, healing.TOLD), NOON, hours(1))
+            truths.told_of_sick_hosts(manager.database, health_moves.NOTIFICATION), NOON, hours(1))
     with pytest.raises(AssertionError, match='nobody was told'):
         known()
     checks.HealthChecks(manager.core, 'here').check(NOON)
-    healing.Healing(manager.core).heal(NOON)
+    health_moves.HealthMoves(manager.core).move_soon(NOON)
     known()
 
 

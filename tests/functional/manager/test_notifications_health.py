@@ -8,7 +8,7 @@ from climate.domain import maintenance
 from climate.domain import notification_kinds
 from climate.domain import subscriptions
 from climate.manager.health import checks
-from climate.manager.leases import healing
+from climate.manager.leases import health_moves
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
 from climate.manager.pools import refresh
@@ -47,7 +47,7 @@ def _lease(manager):
 def _spoil(manager, host):
     manager.client.set_out_of_order(ADMIN, 'host', host.id, 'a fan is broken')
     checks.HealthChecks(manager.core, 'this manager').check(manager.clock())
-    healing.Healing(manager.core).heal(manager.clock())
+    health_moves.HealthMoves(manager.core).move_soon(manager.clock())
 
 
 def test_a_mail_says_that_a_lease_was_moved(manager, box):
