@@ -160,11 +160,11 @@ def searched(manager, questions, start):
         query = question.query(start)
         window = interval.Interval(start, query.latest)
         request = availability_finder.lease_request(query, window, manager.clock())
-        _, wishes = draft.Drafts(manager.core).draft(
-            builders.a_member(), 'bench', request, manager.clock())
+        wishes = draft.Drafts(manager.core).draft(
+            builders.a_member(), 'bench', request, manager.clock()).wishes
         terms = booking.Booking(manager.core).terms(wishes, window, manager.clock())
         with manager.database.reader() as connection:
-            found = start_times.Search(manager.core, connection, wishes, terms, window)
+            found = start_times.StartSearch(manager.core, connection, wishes, terms, window)
         began = time.perf_counter()
         found.openings(question.duration, query.limit)
         taken.append((time.perf_counter() - began) * 1000)

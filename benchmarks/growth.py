@@ -25,6 +25,7 @@ from climate.domain import interval
 from climate.domain import requirement
 from climate.domain import selection
 from climate.manager.booking import booking
+from climate.manager.booking import wish_lists
 from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
 from climate.manager.usage import days
@@ -140,7 +141,7 @@ class World:
         assert [each.id for each in found] == [lease['id']]
 
     def _plan(self, demand, count):
-        wish = booking.Wish('mine', base.Need('hosts', 'host', demand, requirement.parse('')))
+        wish = wish_lists.Wish('mine', base.Need('hosts', 'host', demand, requirement.parse('')))
         now = self.clock()
         chosen = self.planner.plan([wish], interval.Interval(now, now + builders.hours(5)), now)
         assert sum(given.copies for given in chosen) == count

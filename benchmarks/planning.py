@@ -27,6 +27,7 @@ from climate.domain import requirement
 from climate.domain import selection
 from climate.manager.booking import booking
 from climate.manager.booking import criteria
+from climate.manager.booking import wish_lists
 from climate.plugins import base
 
 # By form: pairs of hosts and promises of each.
@@ -198,7 +199,7 @@ def measure(manager, reference, case, duration, made, form):
     """Plan again and again; returns (the milliseconds of each time, the most statements)."""
     planner = booking.Booking(manager.core)
     need = base.Need('hosts', 'host', case.demand, requirement.parse(case.criteria))
-    wish = booking.Wish('mine', need)
+    wish = wish_lists.Wish('mine', need)
     now = manager.clock()
     taken, statements = [], 0
     for number in range((ROUNDS[form] if case.goals else FEW_ROUNDS) + 1):

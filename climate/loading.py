@@ -35,8 +35,9 @@ def load(group: str, names: Iterable[str], source: str,
         return f'{source}: "{name}"' + (f', which {users[name]} uses,' if users else '')
 
     def refuse_missing(missing: set[str]) -> NoReturn:
+        hint = ' Separate names with commas.' if len(min(missing).split()) > 1 else ''
         raise errors.ConfigurationError(f'{label(min(missing))} is not installed; installed are: '
-                                        f'{", ".join(installed(group)) or "none"}.')
+                                        f'{", ".join(installed(group)) or "none"}.{hint}')
 
     def refuse_broken(_manager: object, point: metadata.EntryPoint, error: Exception) -> NoReturn:
         hint = (f' Install the module {error.name}.' if isinstance(error, ImportError)

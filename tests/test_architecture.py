@@ -57,7 +57,7 @@ ROOMS = (
      'request_limit', 'request_secrets'),
 )
 # The module of the manager that may name a package of plugins, because Nova's scheduler asks it.
-KNOW_A_SERVICE = {'leases/scheduler.py'}
+KNOW_A_SERVICE = {'leases/reservation_hosts.py'}
 # What gives a module of the manager the faces of the cloud's services.
 IDENTITIES = {'as_service', 'as_user', 'as_user_redelegated', 'as_owner_or_service'}
 # These stand beside the house and import nothing of it.

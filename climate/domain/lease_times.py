@@ -153,6 +153,22 @@ def refuse_past(moment: datetime.datetime, now: datetime.datetime, field: str) -
             f'{now:%Y-%m-%d %H:%M:%S} UTC now.', value=moment.isoformat(), field=field)
 
 
+def window(start: datetime.datetime, end: datetime.datetime, longest: datetime.timedelta,
+           field: str = 'end') -> interval.Interval:
+    """Return the Interval of two moments that a query asks about.
+
+    :raises BadField: the end is not after the start, or more than `longest` after it; the error
+        names `field`.
+    """
+    if end <= start:
+        raise errors.BadField(field=field, reason=(
+            f'it must be after {start:%Y-%m-%d %H:%M:%S} UTC.'))
+    if end - start > longest:
+        raise errors.BadField(field=field, reason=(
+            f'it may be at most {longest.days} days after {start:%Y-%m-%d %H:%M:%S} UTC.'))
+    return interval.Interval(start, end)
+
+
 def _between(moment: datetime.datetime, span: interval.Interval) -> datetime.datetime:
     if not span.start < moment < span.end:
         raise errors.BadDate(

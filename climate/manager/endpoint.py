@@ -34,7 +34,7 @@ from climate.manager.leases import create
 from climate.manager.leases import delete
 from climate.manager.leases import draft
 from climate.manager.leases import read
-from climate.manager.leases import scheduler
+from climate.manager.leases import reservation_hosts
 from climate.manager.leases import swap
 from climate.manager.leases import targets
 from climate.manager.leases import update
@@ -98,20 +98,20 @@ class Endpoint:
         self._delete = delete.Delete(core)
         self._swap = swap.Swap(core)
         self._maintenances = maintenances.MaintenanceRequests(core)
-        self._reservations = scheduler.Reservations(core)
+        self._reservations = reservation_hosts.ReservationHosts(core)
         self._targets = targets.Targets(core)
         self._resources = resources.ResourceRequests(core)
         self._properties = properties.Properties(core)
         self._allocations = allocations.AllocationLists(core)
         self._timelines = timeline.Timelines(core)
-        self._offers = offers.Offers(core)
+        self._offers = offers.HeldOffers(core)
         self._subscriptions = subscriptions.SubscriptionRequests(core)
         self._calendar = pool_calendar.PoolCalendar(core)
-        plans = plan_turns.Turns()
+        plans = plan_turns.PlanTurns()
         self._forecasts = forecast.Forecasts(core, plans)
-        self._what_if = what_if.WhatIf(core, plans)
+        self._what_if = what_if.WhatIfAnswers(core, plans)
         self._books = books.Books(core)
-        self._finder = availability_finder.Finder(core, draft.Drafts(core).draft)
+        self._finder = availability_finder.AvailabilityFinder(core, draft.Drafts(core).draft)
 
     def ping(self, context):
         with self._core.database.reader() as connection:

@@ -11,12 +11,13 @@ from climate import power as power_drivers
 from climate.manager.audit import schedule
 from climate.manager.billing import biller
 from climate.manager.booking import offer_expiry
+from climate.manager.booking import refused_demand
 from climate.manager.energy import power_saving
 from climate.manager.events import clock_watch
 from climate.manager.health import checks
 from climate.manager.idle import detection
-from climate.manager.leases import early
-from climate.manager.leases import healing
+from climate.manager.leases import early_creations
+from climate.manager.leases import health_moves
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
 from climate.manager.maintenance import windows
@@ -25,7 +26,6 @@ from climate.manager.notifications import fan_out
 from climate.manager.notifications import limit_notices
 from climate.manager.notifications import outbox
 from climate.manager.notifications import reminders
-from climate.manager.planning import retention
 from climate.manager.pools import refresh
 from climate.manager.usage import days
 from climate.rpc import transport
@@ -47,7 +47,7 @@ class Periodic:
         self._stopping = stopping
         self._power = power_drivers.load(core.conf, core.cloud)
         self.clock_watch = clock_watch.ClockWatch(core, owner)
-        self.watch = target_watch.Watch(core)
+        self.watch = target_watch.TargetWatch(core)
         self.checks = checks.HealthChecks(core, owner)
         self._refresher = refresh.Refresher(core, owner)
         self.audit_schedule = schedule.AuditSchedule(core, owner)
@@ -77,7 +77,7 @@ class Periodic:
             # A thread for each transport: a slow mail server delays neither webhooks nor the bus.
             **{f'deliver notifications by {each.name}': (
                 functools.partial(self._deliver, each), 1) for each in self.deliverers},
-            'watch leased targets': (self.watch.look, min(audited, default=0)),
+            'watch leased targets': (self.watch.check_all, min(audited, default=0)),
             'refresh facts': (self._refresher.refresh, conf.manager.refresh_seconds),
         }
 
@@ -90,20 +90,21 @@ class Periodic:
                                conf.notifications.reminder_seconds),
             'report limits that are near': (functools.partial(limit_notices.report_near, core),
                                             limit_notices.PAUSE_SECONDS),
-            'delete unused trusts': (trusts.Reaper(core).reap, reaper_seconds),
-            'delete early creations': (early.Reaper(core).reap, reaper_seconds),
+            'delete unused trusts': (trusts.TrustReaper(core).reap, reaper_seconds),
+            'delete early creations': (early_creations.EarlyCreationReaper(core).reap,
+                                       reaper_seconds),
             'bill': (biller.Biller(core).bill, conf.billing.interval_seconds),
             **{name: (functools.partial(self._if_mine, task), poll_seconds) for name, task in (
                 ('check health', self.checks.check),
-                ('move leases off broken resources', healing.Healing(core).heal),
+                ('move leases off broken resources', health_moves.HealthMoves(core).move_soon),
                 ('flag running leases', self._refresher.judge),
                 ('carry out maintenance', windows.Windows(core, self._owner).carry_on))},
             'watch idle leases': (detection.IdleDetection(core, self._owner).step,
                                   _SAMPLE_SECONDS if conf.idle.sample_minutes else 0),
             'close days of usage': (functools.partial(days.close, core.database),
                                     days.PAUSE_SECONDS),
-            'delete old refusals': (functools.partial(retention.forget, core),
-                                    retention.PAUSE_SECONDS),
+            'delete old refusals': (functools.partial(refused_demand.delete_old, core),
+                                    refused_demand.PAUSE_SECONDS),
             'audit': (self.audit_schedule.step, self.audit_schedule.pause_seconds),
         }
         if self._power is not None:

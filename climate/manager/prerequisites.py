@@ -12,7 +12,7 @@ from climate.manager import metrics
 from climate.manager.idle import rules as idle_rules
 from climate.manager.notifications import encryption
 from climate.plugins import registry
-from climate.plugins.health import registry as health_sources
+from climate.plugins.health import sources as health_sources
 from climate.rpc import bus
 from climate.rpc import transport
 

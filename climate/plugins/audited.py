@@ -6,7 +6,14 @@ in this module do nothing; they are for types that create nothing in the cloud.
 """
 import dataclasses
 
+from climate.domain import audit
 from climate.domain import records
+
+
+def incomplete(reservation, problem):
+    """Return the Drift of a running reservation that ``Audited.complete`` can repair."""
+    return audit.Drift('incomplete', f'reservation {reservation.id}', problem, audit.COMPLETE,
+                       reservation.id)
 
 
 class Audited:
@@ -19,34 +26,34 @@ class Audited:
     def observe(self, cloud):
         """Return what the type observes in the cloud, as a frozen record of its own. Reads only.
 
-        It lists whole collections instead of asking for each reservation: an audit makes each call
-        once for all plugins and pools.
+        It lists whole collections instead of single objects: an audit makes each call once for all
+        plugins and pools.
         """
 
     def traces(self, observed):
         """Return the objects that reservations have in the cloud, of this type's kinds. Pure.
 
         Objects of reservations that the database does not know count too, but only objects that
-        can be recognised as Climate's. What belongs to owners and cannot be listed for all
-        projects at once, such as a stack, is no trace: `end` of its lease alone takes it back.
+        can be recognised as Climate's. Objects of owners that cannot be listed for all projects at
+        once, such as stacks, are no traces: only the `end` of their lease removes them.
 
         :returns: ``domain.audit.Trace``, in any order.
         """
         return []
 
     def lacks(self, observed, lease, reservation, resources):
-        """Return what a running reservation lacks or has too much in the cloud, as Drifts. Pure.
+        """Return the differences of a running reservation from the cloud, as Drifts. Pure.
 
-        :param resources: {need key: the Resources that were allocated, each once}.
+        :param resources: {need key: the allocated Resources, each once}.
         """
         return []
 
     def complete(self, cloud, lease, reservation, resources):
-        """Add what a running reservation lacks; return its binding. Repeatable.
+        """Add the missing objects of a running reservation; return its binding. Repeatable.
 
         It takes nothing from other reservations; only `start` may do so.
 
-        :raises StillBusy: servers are in the way.
+        :raises StillBusy: servers prevent it.
         """
         return dict(reservation.binding)
 
@@ -56,7 +63,7 @@ class Audited:
         :param made_for: the id of the reservation, as a Trace has it.
         :param resources: the enrolled Resources that no reservation holds. Those of this
             reservation return to the pool.
-        :raises StillBusy: servers are in the way; nothing that they need was removed.
+        :raises StillBusy: servers prevent it; nothing that they need was removed.
         """
 
 
@@ -92,7 +99,7 @@ class AuditedPool:
         return []
 
     def disturbed(self, cloud, held):
-        """Return {resource id: why, in words} of what is used by others than its reservations.
+        """Return {resource id: why, in words} of resources that others use, too.
 
         A lease that has such a resource is degraded. Reads only.
 

@@ -23,17 +23,17 @@ from climate.plugins import pool_view
 from climate.plugins import targets
 
 Attempt = clouds.Attempt
-#: Why a resource is unfit that the cloud does not know.
+#: The reason of a resource that the cloud does not know.
 UNKNOWN = 'the cloud does not know it any more'
 #: The request of a client for one reservation, as the plugin's schema describes it.
 Request = dict[str, Any]
-#: {need key: the Resources that were allocated for that need, each once}.
+#: {need key: the Resources allocated for that need, each once}.
 Allocated = Mapping[str, tuple[records.Resource, ...]]
 
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """A resource as the cloud describes it, when it is enrolled or read again.
+    """The description of a resource by the cloud, read to enrol it and again later.
 
     :ivar name: the exact name of the resource, unique in the pool.
     :ivar capacity: {class name: units}.
@@ -45,6 +45,13 @@ class Found:
     facts: dict[str, str]
 
 
+def name_schema(description: str, longest: int = 255) -> dict[str, Any]:
+    """Return an `enrol_schema` with a name only."""
+    return {'type': 'object', 'required': ['name'], 'additionalProperties': False,
+            'properties': {'name': {'description': description, 'type': 'string', 'minLength': 1,
+                                    'maxLength': longest}}}
+
+
 class Pool(audited.AuditedPool, abc.ABC):
     """A source of resources. One instance serves all threads of a manager."""
 
@@ -52,14 +59,8 @@ class Pool(audited.AuditedPool, abc.ABC):
     name: ClassVar[str] = ''
     #: JSON schema of an administrator's request to enrol a resource, without its properties;
     #: closed.
-    enrol_schema: ClassVar[Mapping[str, Any]] = {
-        'type': 'object',
-        'required': ['name'],
-        'properties': {'name': {'description': 'What the cloud calls it.', 'type': 'string',
-                                'minLength': 1, 'maxLength': 255}},
-        'additionalProperties': False,
-    }
-    #: The path of its own that REST 1.0 serves too; None: there is only /v1/resources/{name}.
+    enrol_schema: ClassVar[Mapping[str, Any]] = name_schema('What the cloud calls it.')
+    #: Its own path in REST 1.0; None: there is only /v1/resources/{name}.
     view: ClassVar[pool_view.View | None] = None
     #: Names of the capacity in criteria: {criterion name: class name}.
     capacity_names: ClassVar[Mapping[str, str]] = {}
@@ -69,7 +70,7 @@ class Pool(audited.AuditedPool, abc.ABC):
     fact_prefixes: ClassVar[tuple[str, ...]] = ()
     #: The name in criteria for the resource's own name.
     name_fact: ClassVar[str] = 'name'
-    #: The names in criteria that single out one resource. Only some callers may use them, and lent
+    #: The names in criteria that identify one resource. Only some callers may use them, and lent
     #: resources meet no such criteria, because otherwise any user could find out which exist.
     identifying_names: ClassVar[frozenset[str]] = frozenset()
     #: The names of the adapters that the pool uses, such as 'nova'.
@@ -80,13 +81,13 @@ class Pool(audited.AuditedPool, abc.ABC):
 
     @abc.abstractmethod
     def discover(self, cloud: clouds.Cloud, name: str) -> Found:
-        """Read the resource `name` from the cloud; returns a Found. Changes nothing.
+        """Read the resource `name` from the cloud; return a Found. Changes nothing.
 
         :raises ResourceNotFound: the cloud has no resource of exactly that name.
         """
 
     def identify(self, cloud: clouds.Cloud, name: str, fields: Mapping[str, Any]) -> Found:
-        """Read the resource that an administrator wants to enrol; returns a Found.
+        """Read the resource that an administrator wants to enrol; return a Found.
 
         Changes nothing.
 
@@ -104,7 +105,7 @@ class Pool(audited.AuditedPool, abc.ABC):
 
     def identify_range(self, cloud: clouds.Cloud, name: str,
                        fields: Mapping[str, Any]) -> Sequence[Found]:
-        """Read all resources that a range stands for; returns Founds, in order. Changes nothing.
+        """Read all resources of a range; return Founds, in order. Changes nothing.
 
         Only called if `is_range` is true. Either all of them are enrolled or none.
 
@@ -124,32 +125,32 @@ class Pool(audited.AuditedPool, abc.ABC):
 
     def survey(self, cloud: clouds.Cloud,
                resources: Iterable[records.Resource]) -> dict[str, Found]:
-        """Read enrolled resources from the cloud; returns {name: Found}. Changes nothing.
+        """Read enrolled resources from the cloud; return {name: Found}. Changes nothing.
 
-        Resources that the cloud does not know, or not any more, are left out. A fact whose value
-        in the cloud comes from a running lease keeps its value in `resources`.
+        Resources that the cloud does not know are left out. A fact whose value in the cloud comes
+        from a running lease keeps its value in `resources`.
         """
-        found = {}
+        descriptions = {}
         for resource in resources:
             try:
-                found[resource.name] = self.discover(cloud, resource.name)
+                descriptions[resource.name] = self.discover(cloud, resource.name)
             except (errors.ResourceNotFound, errors.ResourceAmbiguous):
                 continue
-        return found
+        return descriptions
 
     def unfit(self, cloud: clouds.Cloud,
               resources: Iterable[records.Resource]) -> dict[str, str]:
         """Return {name: why, in words} of enrolled resources that could not be enrolled now.
 
-        Changes nothing. Administrators read it in the log and in audits.
+        Changes nothing. The log and audits have the reasons.
         """
         resources = tuple(resources)
-        found = self.survey(cloud, resources)
-        return {each.name: UNKNOWN for each in resources if each.name not in found}
+        known = self.survey(cloud, resources)
+        return {each.name: UNKNOWN for each in resources if each.name not in known}
 
     def failing(self, cloud: clouds.Cloud,
                 resources: Iterable[records.Resource]) -> dict[int, str]:
-        """Return {id: why, in words} of the Resources on which nothing can be started now.
+        """Return {id: why, in words} of the Resources where no lease can start now.
 
         Changes nothing.
         """
@@ -157,20 +158,20 @@ class Pool(audited.AuditedPool, abc.ABC):
 
     def unhealthy(self, cloud: clouds.Cloud,
                   resources: Sequence[records.Resource]) -> dict[int, str]:
-        """Return {id: why, in words} of the Resources that do not work, for the look at health.
+        """Return {id: why, in words} of the Resources that do not work, for the health checks.
 
-        Changes nothing. It may ask more of the cloud than `failing`, which each start asks.
+        Changes nothing. It may make more calls than `failing`, which each start calls.
         """
         return self.failing(cloud, resources)
 
     def close(self, cloud: clouds.Cloud, resource: records.Resource, reason: str) -> None:
-        """Keep the cloud from starting anything on a resource, for `reason`. Repeatable.
+        """Close a resource to new servers and the like, for `reason`. Repeatable.
 
-        What was closed for another reason stays as it is.
+        A resource that was closed for another reason stays as it is.
         """
 
     def reopen(self, cloud: clouds.Cloud, resource: records.Resource, reason: str) -> None:
-        """Undo `close` for exactly that reason. Repeatable; not closed, or unknown, is done."""
+        """Undo `close` for exactly that reason. Repeatable; a resource may be open or unknown."""
 
     def admit(self, cloud: clouds.Cloud, found: Found) -> None:
         """Take the resource out of ordinary use. Repeatable.
@@ -179,15 +180,15 @@ class Pool(audited.AuditedPool, abc.ABC):
         """
 
     def dismiss(self, cloud: clouds.Cloud, resource: records.Resource) -> None:
-        """Give the resource back to ordinary use. Repeatable; not found is done.
+        """Return the resource to ordinary use. Repeatable; not found is success.
 
         :raises ResourceInUse: somebody still uses it.
         """
 
     def mend(self, cloud: clouds.Cloud, resource: records.Resource) -> None:
-        """Restore in the cloud what an enrolled resource must have there. Repeatable.
+        """Restore the objects of an enrolled resource in the cloud. Repeatable.
 
-        A resource that a reservation holds stays where it is.
+        A resource that a reservation occupies stays where it is.
 
         :raises ResourceInUse: it cannot be restored now.
         """
@@ -214,10 +215,10 @@ class Need:
     :ivar key: the name of the need among those of its plugin. Each allocation stores the key of
         the need that it serves. So a key must never change, neither in later releases nor when a
         request changes.
-    :ivar optional: True if the reservation is made without this need when nothing is free for it.
-    :ivar called: one copy in the words of a user, such as "server of flavor m1.small"; in the
-        plural its first word gets an s. Empty if copies are whole resources, called as the pool.
-    :ivar alike: what its resources must share with others of the lease; None: nothing.
+    :ivar optional: True if the reservation is booked without this need when nothing is free.
+    :ivar called: the name of one copy for users, such as "server of flavor m1.small"; in the
+        plural its first word gets an s. Empty if copies are whole resources, named as the pool.
+    :ivar alike: the fact that its resources share with others of the lease; None: no such rule.
     """
 
     key: str
@@ -236,8 +237,8 @@ class Occasion:
     :ivar project_id: the project that the reservation is for.
     :ivar starts_now: True if the lease starts with the request, not later.
     :ivar before: the Reservation whose request is to be replaced; None for a new one.
-    :ivar caller: the RequestContext of the request, for faces that ask a service with the token of
-        the caller; None: no request is being answered.
+    :ivar caller: the RequestContext of the request, for calls with the token of the caller; None:
+        no request is being answered.
     :ivar depends_on: {label: resource type} of the reservations that a new reservation depends on.
     """
 
@@ -250,22 +251,22 @@ class Occasion:
 
 class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
                      measured.Measured, abc.ABC):
-    """The plugin of one resource type: it checks requests and hands over what was leased.
+    """The plugin of one resource type: it checks requests, and starts and ends reservations.
 
     One instance serves all threads of a manager. A plugin never opens the database.
 
     The methods `prepare`, `stage`, `start`, `before_end`, `secure` and `end` share these
     parameters:
 
-    * `cloud` is a ``plugins.cloud.LeaseCloud``. Create with ``as_user()`` all that belongs to the
-      user; it raises TrustDead if Climate cannot act for the owner. Use
-      ``as_owner_or_service()`` only to take something back.
+    * `cloud` is a ``plugins.cloud.LeaseCloud``. Create with ``as_user()`` everything that belongs
+      to the user; it raises TrustDead if Climate cannot act for the owner. Use
+      ``as_owner_or_service()`` only to remove objects.
     * `lease` and `reservation` are Records as they are now.
-    * `resources` is {need key: the Resources that were allocated for that need, each once, as a
-      tuple}, with every key of `needs`.
+    * `resources` is {need key: the Resources allocated for that need, each once, as a tuple}, with
+      every key of `needs`.
 
-    Each of them may raise TargetGone if the target that the reservation leases does not exist
-    any more. Then the reservation is over.
+    Each of them may raise TargetGone if the leased target does not exist any more. Then the
+    reservation is over.
     """
 
     #: The name of the type in requests, and of the plugin in setup.cfg.
@@ -273,9 +274,9 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     #: JSON schema of a request at the newest REST version; closed.
     schema: ClassVar[dict[str, Any]] = {}
     #: The fields of a resolved request that may be large, or have passwords or keys. They are
-    #: stored apart until the reservation is active, and no log, answer, list or notification has
-    #: them. Only `resolve` finds them in the request; `prepare`, `stage` and `start` get them from
-    #: ``cloud.whole_request``.
+    #: stored separately until the reservation is active, and no log, answer, list or notification
+    #: has them. Only `resolve` gets them in the request; `prepare`, `stage` and `start` get them
+    #: from ``cloud.whole_request``.
     secret_fields: ClassVar[frozenset[str]] = frozenset()
     #: A request that the schema admits, shown in the documentation.
     example: ClassVar[Request] = {}
@@ -299,13 +300,13 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         return request
 
     def resolve(self, cloud: clouds.Cloud, request: Request, occasion: Occasion) -> Request:
-        """Add to a request all facts of the cloud that it needs; returns it as it is to be stored.
+        """Add to a request all facts of the cloud that it needs; return its stored form.
 
         Only reads the cloud. It is called before the transaction, also with a request that was
         resolved before.
 
         :param occasion: the Occasion of the request.
-        :raises BadRequest: the request makes no sense.
+        :raises BadRequest: the request is invalid.
         :raises Conflict: a running reservation cannot be changed in this way.
         """
         return request
@@ -313,8 +314,8 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     def secret_texts(self, secrets: Mapping[str, Any]) -> Iterable[str]:
         """Return the texts that no message may have: by default all in `secret_fields`. Pure.
 
-        Climate masks them in errors while it stores them. It cuts long messages afterwards, so
-        errors have the whole message of the cloud.
+        Climate masks them in errors before it stores these, and cuts long messages afterwards. So
+        raise errors with the whole message of the cloud.
 
         :param secrets: the secret fields of a request, {name: value}; None where it has none.
         """
@@ -331,9 +332,9 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
     def joins(self, cloud: clouds.Cloud, reservation: records.Reservation
               ) -> requirement.Requirement:
-        """Return what further resources of a reservation must meet beside its own criteria.
+        """Return criteria for further resources of a reservation, in addition to its own.
 
-        It depends on what the cloud has of the reservation. Only reads the cloud.
+        They depend on the objects of the reservation in the cloud. Only reads the cloud.
         """
         return requirement.NOTHING
 
@@ -346,15 +347,15 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
     @abc.abstractmethod
     def needs(self, request: Request) -> Sequence[Need]:
-        """Return the Needs of a resolved request, each with a key of its own. Pure.
+        """Return the Needs of a resolved request, each with its own key. Pure.
 
-        Several may draw from one pool.
+        Several may use one pool.
         """
 
     def schedules_in_start(self, reservation: records.Reservation) -> bool:
         """Return True if `start` has servers placed on the hosts of the reservation. Pure.
 
-        Nova's scheduler then lets them in before the reservation is active, as when a stack is
+        Nova's scheduler then admits them before the reservation is active, as when a stack is
         created there or a server is unshelved.
         """
         return False
@@ -367,9 +368,9 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
                 reservation: records.Reservation, resources: Allocated) -> dict[str, Any] | None:
         """Prepare the start, such as by powering on a host or shelving a server. Repeatable.
 
-        Called soon after the lease was made; returns the binding, as `start` does.
+        Called soon after the lease was created; returns the binding, as `start` does.
 
-        :raises StillBusy: not yet; to be called again in a moment.
+        :raises StillBusy: it is not done yet; to be called again in a moment.
         """
 
     def stages(self, request: Request) -> bool:
@@ -378,20 +379,20 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
     def stage(self, cloud: clouds.LeaseCloud, lease: records.Lease,
               reservation: records.Reservation, resources: Allocated) -> dict[str, Any] | None:
-        """Make what the start needs and nobody can use or see before it. Repeatable.
+        """Create the objects of `start` that nobody can use or see before it. Repeatable.
 
         Called in the last minutes before the start, and again if the request changes. `start` must
-        work without it, and `end` must find what it made. Returns the binding, as `start` does.
+        work without it, and `end` must remove these objects. Returns the binding, as `start` does.
         """
 
     @abc.abstractmethod
     def start(self, cloud: clouds.LeaseCloud, lease: records.Lease,
               reservation: records.Reservation, resources: Allocated) -> dict[str, Any]:
-        """Hand over exactly `resources`; returns the binding, the ids of what was made, as a dict.
+        """Hand over exactly `resources`; return the binding, the ids of the objects, as a dict.
 
         Repeatable. It is also called when the resources of a running reservation change; it then
-        takes back all that is not in `resources` any more. Resources whose objects somebody removed
-        from the cloud are among those in ``cloud.attempt.former``.
+        removes everything that is not in `resources` any more. ``cloud.attempt.former`` has the
+        former resources, even if somebody removed their objects from the cloud.
 
         :raises StillBusy: not yet; to be called again in a moment.
         :raises ResourcesRefused: the cloud refuses some of `resources`, which the error names, and
@@ -400,7 +401,7 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
     def before_end(self, cloud: clouds.LeaseCloud, lease: records.Lease,
                    reservation: records.Reservation, resources: Allocated) -> None:
-        """Carry out what the owner asked for shortly before the end."""
+        """Carry out the owner's request for the time shortly before the end."""
 
     def secures(self, reservation: records.Reservation) -> bool:
         """Return True if the owner asked for `secure`. Pure."""
@@ -419,9 +420,9 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     @abc.abstractmethod
     def end(self, cloud: clouds.LeaseCloud, lease: records.Lease, reservation: records.Reservation,
             resources: Allocated) -> None:
-        """Take everything back; not found is done. Repeatable, also after half a `start`.
+        """Remove everything; not found is success. Repeatable, also after half a `start`.
 
-        It must find what to undo by the reservation's id, not by the binding: a crash can come
+        It must find the objects by the reservation's id, not by the binding: a crash can happen
         after `start` and before its binding is stored.
 
         :param resources: exclusive resources that the reservation still occupies; and shared

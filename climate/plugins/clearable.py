@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of a pool whose resources can be cleared for a lease.
 
-The resources are hosts. Host clearing asks what runs on them, moves that away, and keeps new
-servers off them until the lease has them. A host has two names: that of its resource, and its
+The resources are hosts. Host clearing moves the servers on them away, and excludes new servers
+until the lease has them. A host has two names: that of its resource, and its
 *service host*, by which the cloud schedules servers. The manager knows hosts by this contract only.
 """
 import abc
@@ -22,10 +22,10 @@ from climate.plugins import cloud as clouds
 
 
 class State(Protocol):
-    """Whether a host takes new servers.
+    """The state of a host: whether it accepts new servers.
 
     :ivar reason: the reason given when it was disabled; None if none was given.
-    :ivar answers: False if nothing else of it, and of its servers, is known at the moment.
+    :ivar answers: False if its other fields, and its servers, are not known at the moment.
     """
 
     enabled: bool
@@ -35,11 +35,11 @@ class State(Protocol):
 
 
 class Server(Protocol):
-    """A server that runs on a host, or is to leave one.
+    """A server that runs on a host, or leaves one.
 
     :ivar host: its service host; None if it is on none.
     :ivar status: its status; ``domain.clearing.steps`` names those that matter.
-    :ivar task: what is being done to it; None if nothing is.
+    :ivar task: the change in progress; None if there is none.
     """
 
     id: str
@@ -76,7 +76,7 @@ class Node:
 
 @dataclasses.dataclass(frozen=True)
 class Lent:
-    """The hosts that are lent to best effort, with all that may take their servers.
+    """The hosts that are lent to best effort, and all hosts to which their servers may go.
 
     :ivar hosts: {service host: why it cannot be cleared, regardless of its servers; None if it
         can}, of the lent hosts, in order.
@@ -89,10 +89,10 @@ class Lent:
 
 @dataclasses.dataclass(frozen=True)
 class Destinations:
-    """Where the servers of some hosts can go.
+    """The possible destinations of the servers of some hosts.
 
     :ivar servers: {server id: choice.Server} of the servers of all hosts but those of `unknown`.
-    :ivar unknown: {host name: why nobody knows where its servers can go}.
+    :ivar unknown: {host name: why the destinations of its servers are not known}.
     :ivar free: {host name: {resource class: free units}} of the hosts that may take servers.
     """
 
@@ -104,8 +104,8 @@ class Destinations:
 class Clearable(abc.ABC):
     """The part of a pool that host clearing uses. At most one enabled pool may have it.
 
-    `cloud` is as for the other methods of a pool. Whatever changes the cloud may be repeated,
-    because a manager may be killed after any call.
+    `cloud` is as for the other methods of a pool. Every change of the cloud is repeatable, because
+    a manager may be killed after any call.
     """
 
     #: The name of the service that clears the hosts, for messages.
@@ -125,20 +125,20 @@ class Clearable(abc.ABC):
 
     @abc.abstractmethod
     def server(self, cloud: clouds.Cloud, server_id: str) -> Server | None:
-        """Return the Server, wherever it is, or None if it does not exist. Changes nothing."""
+        """Return the Server, on any host, or None if it does not exist. Changes nothing."""
 
     @abc.abstractmethod
     def refusals(self, cloud: clouds.Cloud, servers: Iterable[Server], project_id: str,
                  leased: Collection[str], waited_for: Collection[str]) -> dict[str, str]:
-        """Return {server id: why it must stay on its host} of those Servers that must stay.
+        """Return {server id: why it must stay} of the Servers that must stay on their hosts.
 
         Changes nothing.
 
         :param servers: Servers that `servers_on` returned a moment ago.
         :param project_id: the project of the lease; only servers of others are moved for it.
         :param leased: the ids of servers that Climate leases.
-        :param waited_for: the ids of servers that are busy for a moment, so that their present
-            status does not count.
+        :param waited_for: the ids of servers for which Climate waits, so that their present status
+            does not count.
         """
 
     @abc.abstractmethod
@@ -159,7 +159,7 @@ class Clearable(abc.ABC):
     def barred(self, cloud: clouds.Cloud, hosts: Mapping[str, str]) -> frozenset[str]:
         """Return the service hosts that get no server although they are enabled.
 
-        Changes nothing. To disable and enable such a host may help.
+        Changes nothing. Disabling and enabling such a host may help.
 
         :param hosts: {host name: service host} of enabled hosts.
         """
@@ -170,7 +170,7 @@ class Clearable(abc.ABC):
 
     @abc.abstractmethod
     def disable(self, cloud: clouds.Cloud, service_host: str, reason: str) -> bool:
-        """Keep new servers off an enabled host. A disabled one stays as it is. Repeatable.
+        """Disable an enabled host for new servers. A disabled one stays as it is. Repeatable.
 
         :returns: True if it is disabled for exactly that reason now.
         :raises ResourceNotFound: the cloud does not know the host.
@@ -178,11 +178,11 @@ class Clearable(abc.ABC):
 
     @abc.abstractmethod
     def enable(self, cloud: clouds.Cloud, service_host: str, reason: str) -> None:
-        """Let a host that is disabled for exactly that reason take servers again. Repeatable."""
+        """Enable a host that is disabled for exactly that reason. Repeatable."""
 
     @abc.abstractmethod
     def migrate(self, cloud: clouds.Cloud, server_id: str, service_host: str) -> None:
-        """Begin to migrate a server to a host; `last_migration` says how it goes.
+        """Begin to migrate a server to a host; `last_migration` shows the progress.
 
         :raises StillBusy: something is being done to the server.
         :raises TargetGone: the server does not exist.
@@ -191,7 +191,7 @@ class Clearable(abc.ABC):
 
     @abc.abstractmethod
     def confirm_migration(self, cloud: clouds.Cloud, server_id: str) -> None:
-        """Confirm the migration of a server that was stopped; only then it is over.
+        """Confirm the migration of a stopped server, which completes it.
 
         :raises StillBusy: something is being done to the server.
         :raises TargetGone: the server does not exist.
@@ -199,14 +199,14 @@ class Clearable(abc.ABC):
 
     @abc.abstractmethod
     def as_enabled(self, cloud: clouds.Cloud, found: base.Found) -> base.Found:
-        """Return a Found of a disabled host, as it will be when the host is enabled.
+        """Return the Found of a disabled host as it will be when the host is enabled.
 
         Makes no call.
         """
 
     @abc.abstractmethod
     def disabled(self, observed: Any) -> list[audit.Disabled]:
-        """Return the hosts that are disabled for leases, those of past leases too.
+        """Return the hosts that are disabled for present or past leases.
 
         Pure.
 

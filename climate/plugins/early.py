@@ -8,10 +8,10 @@ from climate.plugins import cloud as clouds
 
 
 class CreatesEarly:
-    """The methods that create something in the cloud before a request is answered.
+    """The methods that create objects in the cloud before a request is answered.
 
-    They are for objects that clients need from the answer itself, such as the id of a server
-    group that they name when they boot. The methods of this class create nothing.
+    They are for objects whose ids clients need from the answer, such as a server group that they
+    name when they boot. The methods of this class create nothing.
 
     The client waits for these methods, so `start` must create all that can wait until then.
     """
@@ -23,24 +23,23 @@ class CreatesEarly:
     def create_early(self, cloud: clouds.LeaseCloud, lease: records.Lease,
                      reservation: records.Reservation,
                      before: records.Reservation | None = None) -> dict[str, Any]:
-        """Create the objects that the answer must name; returns the binding, as a dict.
+        """Create the objects that the answer must name; return the binding, as a dict.
 
         Called as soon as the lease has its trust, before it is booked; also if the lease gets its
-        resources later. `start` finds the binding in the reservation, and creates again what is
-        gone. `cloud` is as in `start`, without an attempt.
+        resources later. `start` gets the binding with the reservation, and creates missing objects
+        again. `cloud` is as in `start`, without an attempt.
 
         :param before: the Reservation that this one replaces, if its request changes; objects
-            that suit both stay as they are. None for a new reservation.
+            for both stay as they are. None for a new reservation.
         """
         return {}
 
     def delete_early(self, cloud: clouds.Cloud, reservation_id: str,
                      binding: Mapping[str, Any] | None = None) -> None:
-        """Delete what `create_early` created; not found is done. Repeatable.
+        """Delete the objects of `create_early`; not found is success. Repeatable.
 
-        :param binding: the binding that `create_early` returned: only its objects are deleted.
-            None if the binding was lost: all that was ever created early for the reservation is
-            deleted.
+        :param binding: the result of `create_early`: only its objects are deleted. None if it was
+            lost: all objects that were created early for the reservation are deleted.
         """
 
     def was_started(self, reservation: records.Reservation) -> bool:

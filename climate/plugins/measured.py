@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of a plugin's contract for idle leases: what is used, and how it is taken back."""
+"""The part of a plugin's contract for idle leases: their use, and their reclaim."""
 from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
@@ -10,11 +10,11 @@ from climate.domain import use_sampling
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class MeasuredPart:
     """A part of a running reservation: one of its resources.
 
     :ivar resource: the Resource; None: the reservation has no resource of a pool.
-    :ivar copies: how many copies of what was asked for it has there.
+    :ivar copies: the number of requested copies there.
     """
 
     reservation: records.Reservation
@@ -30,34 +30,35 @@ class Part:
 
 
 class Measured:
-    """The methods of types that know what is used of them.
+    """The methods of types that can measure their use.
 
-    The defaults are for types that do not know it: their leases are never idle.
+    The defaults are for types that cannot: their leases are never idle.
     """
 
-    #: True if `use` tells something.
+    #: True if `use` measures anything.
     measures_use = False
 
-    def use(self, cloud: Any, parts: list[Part]) -> dict[use_sampling.Key, use_sampling.Use]:
-        """Return {key of a Part: its Use} at this moment. Reads only.
+    def use(self, cloud: Any,
+            parts: list[MeasuredPart]) -> dict[use_sampling.Key, use_sampling.Use]:
+        """Return {key of a MeasuredPart: its Use} at this moment. Reads only.
 
-        It lists whole collections instead of asking for each reservation: each call is made once
-        for all types. A part that is left out is unknown, which is not the same as idle.
+        It lists whole collections instead of single objects: each call is made once for all types.
+        A part that is left out is unknown, which is not the same as idle.
 
         :param cloud: the cloud as Climate itself uses it.
-        :param parts: all Parts of the running reservations of the type.
+        :param parts: all MeasuredParts of the running reservations of the type.
         """
         return {}
 
-    #: True if idle reservations can be taken back: the methods below are there.
+    #: True if idle reservations can be reclaimed, with the methods below.
     reclaims = False
 
     def reclaims_one(self, reservation: records.Reservation) -> bool:
-        """Return whether this reservation can be taken back. Pure."""
+        """Return whether this reservation can be reclaimed. Pure."""
         return self.reclaims
 
     def close(self, cloud: Any, lease: records.Lease, reservation: records.Reservation) -> None:
-        """Let the project bring nothing new onto the reservation. Repeatable."""
+        """Close the reservation to new servers of the project. Repeatable."""
         raise NotImplementedError
 
     def reopen(self, cloud: Any, lease: records.Lease, reservation: records.Reservation,
@@ -70,17 +71,17 @@ class Measured:
 
     def occupied(self, cloud: Any, lease: records.Lease, reservation: records.Reservation,
                  resources: Mapping[str, tuple[records.Resource, ...]]) -> frozenset[int]:
-        """Return the ids of the resources on which there is anything, even if it does not run.
+        """Return the ids of the resources with any server, even if it does not run.
 
-        What is on its way counts: if it may come to any of them, all of them are returned. After
-        `close`, nothing is there or comes there that was not returned. Reads only.
+        A server that is being placed counts: if it may arrive on any of them, all of them are
+        returned. After `close`, no other resource has or gets a server. Reads only.
 
-        :raises StillBusy: the cloud does not tell it of all of them now.
+        :raises StillBusy: the cloud cannot answer for all of them now.
         """
         return frozenset()
 
     def least(self, request: Mapping[str, Any]) -> int | None:
-        """Return how many resources a running reservation keeps; None: it cannot lose any. Pure."""
+        """Return the number of resources that a reservation keeps; None: all of them. Pure."""
         return None
 
     def lessened(self, request: Mapping[str, Any], count: int) -> dict[str, Any]:
@@ -91,6 +92,6 @@ class Measured:
                 resources: Collection[records.Resource]) -> None:
         """Return some whole resources to their pool after `close`. Repeatable.
 
-        :raises StillBusy: there is something on one of them after all.
+        :raises StillBusy: one of them is in use after all.
         """
         raise NotImplementedError

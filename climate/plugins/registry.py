@@ -5,10 +5,9 @@ import functools
 from importlib import metadata
 
 from oslo_config import cfg
-from stevedore import extension
-from stevedore import named
 
 from climate import errors
+from climate import loading
 from climate import schema_validation
 from climate.conf import checking
 from climate.domain import records
@@ -16,55 +15,38 @@ from climate.plugins import clearable
 from climate.policies import resources as rules
 
 NAMESPACE = 'climate.plugins'
+_OPTION = '[DEFAULT] plugins'
 # The fields that reservations of all types have, so that no schema may have them.
 _OF_ALL_TYPES = ('label', 'depends_on')
 
 
-class Unusable(errors.ConfigurationError):
-    """A plugin in [DEFAULT] plugins cannot be used; the message says which and why."""
-
-
 def load(names):
-    """Load the named plugins; returns {resource type: plugin class}, in the order of the names.
+    """Load the named plugins; return {resource type: plugin class}, in the order of the names.
 
-    :raises Unusable: a plugin is missing, broken, or there twice.
+    :raises ConfigurationError: a plugin is missing or broken, or named or installed twice.
     """
-    def missing(absent):
-        raise Unusable(f'[DEFAULT] plugins: not installed: {", ".join(sorted(absent))}. Separate '
-                       'names with commas.')
-
-    def broken(_manager, entry_point, error):
-        raise Unusable(f'[DEFAULT] plugins: {entry_point.name} does not load: {error}')
-
     if not names:
-        raise Unusable('[DEFAULT] plugins is empty. Name the types of resources that can be '
-                       'leased, such as physical:host.')
+        raise errors.ConfigurationError(f'{_OPTION} is empty. Name the types of resources that can '
+                                        'be leased, such as physical:host.')
     if len(set(names)) != len(names):
-        raise Unusable('[DEFAULT] plugins: a name is there twice: remove one.')
-    found = named.NamedExtensionManager(
-        NAMESPACE, list(names), on_missing_entrypoints_callback=missing,
-        on_load_failure_callback=broken)
-    classes = {}
-    for each in found:
-        if each.name in classes:
-            raise Unusable(f'[DEFAULT] plugins: {each.name} is installed twice.')
-        classes[each.name] = each.plugin
-    return {name: classes[name] for name in names}
+        raise errors.ConfigurationError(f'{_OPTION}: a name is there twice: remove one.')
+    return loading.load(NAMESPACE, names, _OPTION)
 
 
 def _refuse_fields_of_all_types(classes):
     for resource_type, plugin in classes.items():
         for name in _OF_ALL_TYPES:
             if name in plugin.schema.get('properties', ()):
-                raise Unusable(f'[DEFAULT] plugins: the schema of {resource_type} has the property '
-                               f'"{name}", which all types have: give it another name.')
+                raise errors.ConfigurationError(
+                    f'{_OPTION}: the schema of {resource_type} has the property "{name}", which '
+                    'all types have: give it another name.')
 
 
 def _refuse_several_clearable(pools):
-    found = sorted(name for name, pool in pools.items() if isinstance(pool, clearable.Clearable))
-    if len(found) > 1:
-        raise Unusable('[DEFAULT] plugins: only one pool may be cleared for leases, but these can: '
-                       f'{", ".join(found)}.')
+    names = sorted(name for name, pool in pools.items() if isinstance(pool, clearable.Clearable))
+    if len(names) > 1:
+        raise errors.ConfigurationError(f'{_OPTION}: only one pool may be cleared for leases, but '
+                                        f'these can: {", ".join(names)}.')
 
 
 def register_options(conf, classes):
@@ -85,8 +67,8 @@ def services(classes):
     """
     users = {}
     for resource_type, plugin in classes.items():
-        for part in (plugin, *plugin.pools):
-            for name in part.services:
+        for user in (plugin, *plugin.pools):
+            for name in user.services:
                 users.setdefault(name, set()).add(resource_type)
     return {name: tuple(sorted(types)) for name, types in sorted(users.items())}
 
@@ -110,12 +92,12 @@ def views_of(pools):
 @functools.cache
 def types_by_path():
     """Return {path: sorted types} of the views of every installed plugin, enabled or not."""
-    found = {}
-    # Other plugins than the enabled ones may be broken; stevedore logs and leaves those out.
-    for each in extension.ExtensionManager(NAMESPACE):
-        for path in views_of(pools_of({each.name: each.plugin})):
-            found[path] = sorted([*found.get(path, ()), each.name])
-    return found
+    types = {}
+    # Plugins that are not enabled may be broken; these are left out.
+    for name, plugin in loading.load_usable(NAMESPACE).items():
+        for path in views_of(pools_of({name: plugin})):
+            types[path] = sorted([*types.get(path, ()), name])
+    return types
 
 
 def unknown_pool(name, known):
@@ -135,7 +117,7 @@ class Registry:
         register_options(conf, classes)
         self.services = services(classes)
         self.plugins = {name: plugin(conf) for name, plugin in classes.items()}
-        # Made once, because making a validator costs more than checking a request with it.
+        # Created once, because that costs more than checking a request.
         self._validators = {name: schema_validation.validator(plugin.schema)
                             for name, plugin in classes.items()}
         self.pools = {name: pool(conf) for name, pool in pools_of(classes).items()}
@@ -144,7 +126,7 @@ class Registry:
     def plugin(self, resource_type):
         """Return the plugin of a type.
 
-        :raises UnknownResourceType: the type is not enabled; the error names those that are.
+        :raises UnknownResourceType: the type is not enabled; the error names the enabled ones.
         """
         try:
             return self.plugins[resource_type]
@@ -158,7 +140,7 @@ class Registry:
         return self.plugin(reservation.resource_type).needs(reservation.request)
 
     def secrets_apart(self, reservation):
-        """Return a Reservation with the secret fields of its request apart, in its `secrets`."""
+        """Return a Reservation whose secret fields are moved from its request to its `secrets`."""
         names, request = self.plugin(reservation.resource_type).secret_fields, reservation.request
         return dataclasses.replace(
             reservation, secrets=records.Secrets({name: request[name] for name in sorted(names)
@@ -198,7 +180,7 @@ class Registry:
         """
         plugin = self.plugin(resource_type)
         problem = min(schema_validation.problems(self._validators[resource_type], request),
-                      key=lambda found: (found.message[:300], str(found.absolute_path)),
+                      key=lambda error: (error.message[:300], str(error.absolute_path)),
                       default=None)
         if problem is None:
             return request
@@ -233,5 +215,5 @@ def own_types():
 
 @functools.cache
 def _installed():
-    """Return {resource type: class} of every installed plugin; to look for them takes 80 ms."""
-    return {point.name: point.load() for point in metadata.entry_points(group=NAMESPACE)}
+    """Return {resource type: class} of every installed plugin; loading them takes 80 ms."""
+    return loading.load(NAMESPACE, loading.installed(NAMESPACE), NAMESPACE)

@@ -18,9 +18,9 @@ class LeasesTargets:
     target_kind = 'target'
     #: True if the targets are servers, so that Nova's scheduler asks about them.
     schedules_targets = False
-    #: How long a reservation awaits its target before it is over.
+    #: The time for which a reservation awaits its target. Then it is over.
     patience_seconds = 0
-    #: How often the manager checks whether the targets still exist. 0: never.
+    #: The interval at which the manager checks whether the targets still exist. 0: never.
     audit_seconds = 0
 
     def leased_id(self, reservation):
@@ -49,26 +49,26 @@ class LeasesTargets:
         """
 
     def bound(self, reservation, leased_id, name=None):
-        """Return the binding of a reservation that leases this target from now on. Pure.
+        """Return the new binding of a reservation that gets this target. Pure.
 
-        :param name: what `check_target` returned.
+        :param name: the result of `check_target`.
         """
         return dict(reservation.binding)
 
     def gone(self, cloud, leased_ids):
-        """Return those of the leased targets that do not exist any more, as a frozenset of ids.
+        """Return the ids of the leased targets that do not exist any more, as a frozenset.
 
-        Changes nothing. It is asked about one target or about all of the type.
+        Changes nothing. It is called with one target or with all of the type.
         """
         return frozenset()
 
     def may_leave_pool(self, lease, reservation):
-        """Return True if servers of the reservation may be on ordinary hosts just now. Pure."""
+        """Return True if servers of the reservation may be on ordinary hosts now. Pure."""
         return False
 
     def target_capacity(self, reservation):
         """Return the units that the target may use of each resource, {class: units}. Pure.
 
-        None means all of it. The limit is that of the request, so that a resized server gets no
-        more than was reserved for it.
+        None means all units. The request has the limit, so a resized server gets no more than was
+        reserved for it.
         """

@@ -11,7 +11,7 @@ from climate.domain import event_kinds
 from climate.domain import forecast
 from climate.domain import health
 from climate.domain import lifecycle
-from climate.manager.planning import retention
+from climate.manager.booking import refused_demand
 
 #: The tables that keep rows after a purge: what administrators and the cloud itself have, what is
 #: paid by, and sums.
@@ -121,7 +121,7 @@ def _ever_enrolled(database, pool):
 def a_purge_leaves_nothing_of_members(core, now):
     """After the retention no table has a row that grew with the requests of members."""
     later = now + _AGES
-    retention.forget(core, later)
+    refused_demand.delete_old(core, later)
     migrate.purge(core.database, later)
     with core.database.reader() as connection:
         left = {table.name: count for table in tables.METADATA.sorted_tables

@@ -10,12 +10,12 @@ from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import maintenance
 from climate.domain.clearing import plans
+from climate.plugins import sleepable
 from climate.plugins.compute import capacity
-from climate.plugins.compute import sleeping
 
 _FREEPOOL = 'freepool'
 # What is closed for a sleep or a maintenance is judged elsewhere.
-_OURS = (sleeping.REASON, maintenance.REASON)
+_OURS = (sleepable.REASON, maintenance.REASON)
 
 
 def check(cloud, recorded, booted_for, strangers=()):

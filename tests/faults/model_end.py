@@ -18,7 +18,7 @@ from climate.domain import due_events
 from climate.domain import lifecycle
 from climate.manager.audit import comparison
 from climate.manager.audit import repairs
-from climate.manager.leases import early
+from climate.manager.leases import early_creations
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
 
@@ -34,14 +34,14 @@ def judge(model):
     _end_of_bad_luck(model)
     manager = world.managers[0]
     _let_time_pass(model, manager)
-    target_watch.Watch(manager.core).look(world.clock())
+    target_watch.TargetWatch(manager.core).check_all(world.clock())
     _let_time_pass(model, manager)
     _ask_again_for_ends_given_up(model, manager)
     model.wake_all_hosts(manager)
-    reaper = trusts.Reaper(manager.core)
+    reaper = trusts.TrustReaper(manager.core)
     reaper.reap(world.clock())
     reaper.reap(world.clock() + _AGES)
-    early.Reaper(manager.core).reap(world.clock() + _AGES)
+    early_creations.EarlyCreationReaper(manager.core).reap(world.clock() + _AGES)
     recorded = model_records.read(world.database)
     truths.check(recorded, model.recorded, model.now, builders.minutes(model.cleaning))
     model_lifecycles.what_happened_is_told(recorded, model_lifecycles.told(world.database))

@@ -11,7 +11,7 @@ from climate.domain import health
 from climate.domain import lifecycle
 from climate.domain import maintenance
 from climate.domain import sleep
-from climate.plugins.compute import sleeping
+from climate.plugins import sleepable
 
 #: The states of power in which a host may be off, or closed for its sleep.
 _OFF = (*sleep.SLEEPING, sleep.FAILED)
@@ -132,7 +132,7 @@ def what_is_closed_is_closed_for_something(recorded, seen):
     for compute in seen.computes.values():
         if compute.enabled or compute.reason is None:
             continue
-        if compute.reason == sleeping.REASON:
+        if compute.reason == sleepable.REASON:
             state = seen.power.get(hosts[compute.host].id) if compute.host in hosts else None
             assert state in _OFF, f'{compute} is closed, and its host is {state}.'
         elif compute.reason.startswith(maintenance.REASON):
@@ -147,7 +147,7 @@ def storage_that_is_closed_sleeps(recorded, seen):
         if each.pool != 'backend' or each.withdrawn_at is not None:
             continue
         service = seen.storage[storage_services.service_host(each.name)]
-        if not service.enabled and service.reason == sleeping.REASON:
+        if not service.enabled and service.reason == sleepable.REASON:
             state = seen.power.get(each.id)
             assert state in _OFF, f'{service} is closed, and {each.name} is {state}.'
 

@@ -17,7 +17,7 @@ from climate.domain import sleep
 from climate.manager.energy import power_saving
 from climate.manager.health import blocking
 from climate.manager.health import checks
-from climate.manager.leases import healing
+from climate.manager.leases import health_moves
 from climate.manager.maintenance import windows
 
 #: The hosts that may be enrolled.
@@ -74,9 +74,9 @@ class Hosts(model_idle.Idle):
     def _health(self, manager):
         quiet = not self.world.points.armed
         checks.HealthChecks(manager.core, 'model').check(self.now)
-        healing.Healing(manager.core).heal(self.now)
+        health_moves.HealthMoves(manager.core).move_soon(self.now)
         if quiet and not self.world.points.armed:
-            told = truths.told_of_sick_hosts(self.world.database, healing.TOLD)
+            told = truths.told_of_sick_hosts(self.world.database, health_moves.NOTIFICATION)
             recorded = model_records.read(self.world.database)
             truths.those_on_sick_hosts_know(recorded, told, self.now,
                                             blocking.ahead(manager.core.conf))

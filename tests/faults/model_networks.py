@@ -7,8 +7,8 @@ import model_things
 import model_world
 
 from climate import errors
-from climate.plugins.network import marks
-from climate.plugins.network import network_made
+from climate.plugins.network import network_creation
+from climate.plugins.network import reservation_marks
 
 _OWNERS = ('demo', 'demo', 'friends')
 
@@ -44,7 +44,7 @@ class Networks(model_things.Types):
     def a_users_router_is_connected_to_a_leased_network(self, which):
         network = self._network(which)
         if self._may_stay(network) and not any(
-                each.owner == network_made.INTERFACE for each in self._hands.ports(network.id)):
+                each.owner == network_creation.INTERFACE for each in self._hands.ports(network.id)):
             router = self._hands.add_router('demo')
             self._hands.connect(router.id, network.id, f'10.60.{len(network.subnet_ids)}.0/24')
             self.own[router.id] = 'routers'
@@ -86,7 +86,7 @@ class Networks(model_things.Types):
 
     def _empty(self, network):
         for each in self._hands.ports(network.id):
-            if each.owner != network_made.INTERFACE or each.device_id in self.own:
+            if each.owner != network_creation.INTERFACE or each.device_id in self.own:
                 self._hands.delete_port(each.id)
 
     def _leased_networks(self):
@@ -97,7 +97,7 @@ class Networks(model_things.Types):
 
     def _reservation(self, network):
         """Return the row of the reservation of a network; None: its marks are gone."""
-        return next(map(self.recorded.reservations.get, marks.of(network)), None)
+        return next(map(self.recorded.reservations.get, reservation_marks.of(network)), None)
 
     def _may_stay(self, network):
         """True where nobody has to take away what is put into a network, or somebody may."""

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from climate import errors
 from climate.db import tables
 from climate.manager.booking import offer_expiry
-from climate.manager.leases import early
+from climate.manager.leases import early_creations
 from climate.manager.leases import target_watch
 from climate.manager.leases import trusts
 from climate.manager.pools import refresh
@@ -153,9 +153,9 @@ class Poison(model_members.Members):
 
     def _other_tasks(self, manager):
         core, now = manager.core, self.now
-        for task in (offer_expiry.expire, lambda core, now: trusts.Reaper(core).reap(now),
-                     lambda core, now: early.Reaper(core).reap(now),
-                     lambda core, now: target_watch.Watch(core).look(now),
+        for task in (offer_expiry.expire, lambda core, now: trusts.TrustReaper(core).reap(now),
+                     lambda core, now: early_creations.EarlyCreationReaper(core).reap(now),
+                     lambda core, now: target_watch.TargetWatch(core).check_all(now),
                      lambda core, now: refresh.Refresher(core, 'model').judge(now)):
             self._outer_loop(lambda manager, task=task: task(core, now), manager)
 

@@ -7,7 +7,7 @@ own, and here the calls of its service that may fail and the tables of what is m
 import re
 
 from climate.domain import lifecycle
-from climate.plugins.network import marks
+from climate.plugins.network import reservation_marks
 from climate.plugins.network import segment_pool
 
 #: The calls of their services that may fail.
@@ -73,7 +73,7 @@ def each_address_was_promised(cloud, recorded):
                if each.pool == 'address' and each.withdrawn_at is None}
     given = {(each.reservation_id, each.resource_id) for each in recorded.allocations}
     for each in cloud.network.floating_ips():
-        for found in marks.of(each):
+        for found in reservation_marks.of(each):
             assert (found, numbers[each.address]) in given, f'{each} is of {found}.'
             assert each.project_id == 'demo', each
 
@@ -83,7 +83,7 @@ def each_segment_was_promised(cloud, recorded):
     names = {each.name: each.id for each in recorded.resources.values() if each.pool == 'segment'}
     given = {(each.reservation_id, each.resource_id) for each in recorded.allocations}
     for each in cloud.network.networks():
-        for found in marks.of(each):
+        for found in reservation_marks.of(each):
             assert (found, names[segment_pool.text(each.segment)]) in given, (
                 f'{each} is of {found}.')
             assert each.project_id == 'demo', each

@@ -193,7 +193,8 @@ class Weather(model_enrolment.Enrolment):
 
     @base.rule(side=base.SIDE)
     def a_look_at_the_leased_servers(self, side):
-        self._errand(side, lambda manager: target_watch.Watch(manager.core).look(self.now))
+        self._errand(side, lambda manager: target_watch.TargetWatch(
+            manager.core).check_all(self.now))
 
     @base.rule(side=base.SIDE)
     def an_audit_with_repairs(self, side):
@@ -208,6 +209,6 @@ class Weather(model_enrolment.Enrolment):
 
     @base.rule(side=base.SIDE)
     def errands(self, side):
-        self._errand(side, lambda manager: trusts.Reaper(manager.core).reap(self.now))
+        self._errand(side, lambda manager: trusts.TrustReaper(manager.core).reap(self.now))
         self._errand(side, lambda manager: refresh.Refresher(manager.core, 'model').refresh(
             self.now))

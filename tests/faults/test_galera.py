@@ -189,9 +189,9 @@ def test_a_prolongation_that_is_committed_refuses_a_booking_that_was_proved_befo
     lease = here.create(builders.a_lease())
     here.run()
     span = interval.Interval(builders.NOON + _ONE, builders.NOON + 2 * _ONE)
-    _, wishes = draft.Drafts(there.core).draft(
+    wishes = draft.Drafts(there.core).draft(
         builders.a_member(), 'booked', builders.a_lease(start=span.start, end=span.end),
-        builders.NOON)
+        builders.NOON).wishes
     tries = []
 
     def write(connection, chosen):

@@ -18,9 +18,9 @@ from climate.domain import maintenance
 from climate.domain import sleep
 from climate.manager.energy import machines
 from climate.manager.health import checks
-from climate.manager.leases import healing
+from climate.manager.leases import health_moves
 from climate.manager.maintenance import windows
-from climate.plugins.compute import sleeping
+from climate.plugins import sleepable
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 ADMIN = builders.an_admin()
@@ -114,7 +114,7 @@ def test_a_host_that_is_well_and_kept_free_is_seen(manager, hosts, look):
 
 
 def test_a_host_that_is_awake_and_closed_for_its_sleep_is_seen(manager, hosts, look):
-    manager.cloud.as_service().computes.disable(hosts[0].name, sleeping.REASON)
+    manager.cloud.as_service().computes.disable(hosts[0].name, sleepable.REASON)
     look.refuses('and its host is None')
 
 
@@ -147,11 +147,11 @@ def test_a_lease_on_a_sick_host_of_which_nobody_was_told_is_seen(manager, hosts)
     def known():
         truths.those_on_sick_hosts_know(
             model_records.read(manager.database),
-            truths.told_of_sick_hosts(manager.database, healing.TOLD), NOON, hours(1))
+            truths.told_of_sick_hosts(manager.database, health_moves.NOTIFICATION), NOON, hours(1))
     with pytest.raises(AssertionError, match='nobody was told'):
         known()
     checks.HealthChecks(manager.core, 'here').check(NOON)
-    healing.Healing(manager.core).heal(NOON)
+    health_moves.HealthMoves(manager.core).move_soon(NOON)
     known()
 
 
@@ -195,6 +195,6 @@ def test_storage_that_is_closed_while_it_counts_as_awake_is_seen():
             recorded, truths.Seen({7: state}, {}, {}, {}, {service.host: service}))
     look(sleep.AWAKE)
     look(sleep.AWAKE, enabled=False, reason='my own')
-    look(sleep.ASLEEP, enabled=False, reason=sleeping.REASON)
+    look(sleep.ASLEEP, enabled=False, reason=sleepable.REASON)
     with pytest.raises(AssertionError, match='is awake'):
-        look(sleep.AWAKE, enabled=False, reason=sleeping.REASON)
+        look(sleep.AWAKE, enabled=False, reason=sleepable.REASON)

@@ -129,7 +129,7 @@ def test_who_lost_the_race_for_the_first_of_many_free_hosts_gets_another(
 def test_no_two_tries_of_a_lease_begin_with_the_same_hosts(
         many_hosts_and_few_attempts, manager):
     manager.enrol(200)
-    lease, wishes = draft.Drafts(manager.core).draft(
+    drafted = draft.Drafts(manager.core).draft(
         builders.a_member(), 'lease', builders.a_lease(builders.hosts(2)), builders.NOON)
     tried = []
 
@@ -137,7 +137,8 @@ def test_no_two_tries_of_a_lease_begin_with_the_same_hosts(
         tried.append([given.resource_id for given in chosen])
         raise errors.LostRace()
     with pytest.raises(errors.LostRace):
-        booking.Booking(manager.core).book(wishes, lease.interval, builders.NOON, too_late)
+        booking.Booking(manager.core).book(
+            drafted.wishes, drafted.lease.interval, builders.NOON, too_late)
     assert len(tried) == 6
     # Twelve draws of a hundred hosts: some may be drawn twice, six of them once in 30,000 runs.
     assert len({key for each in tried for key in each}) > 6

@@ -184,7 +184,7 @@ def test_capacity_is_what_placement_lets_nova_use(manager, enrol_hosts):
 
 def test_one_instance_is_no_larger_than_placement_allows(manager, enrol_hosts):
     enrol_hosts(1, vcpus=2)
-    with pytest.raises(errors.NotEnough, match='0 with room for one when empty'):
+    with pytest.raises(errors.NotEnough, match='0 with capacity for one when empty'):
         manager.create(builders.a_lease(sized(1, vcpus=3)))
 
 

@@ -11,7 +11,7 @@ LOGIN = ('[cloud]\ndriver = openstack\n[keystone]\nauth_type = password\nusernam
 
 # (program and words, more options, what the line says)
 CASES = [
-    ('climate-manager', '[DEFAULT]\nplugins = nonsense', '[DEFAULT] plugins: not installed'),
+    ('climate-manager', '[DEFAULT]\nplugins = nonsense', '[DEFAULT] plugins: "nonsense" is not'),
     ('climate-manager', '[DEFAULT]\nplugins =', '[DEFAULT] plugins'),
     ('climate-manager', '[DEFAULT]\ntransport_url = nonsense', '[DEFAULT] transport_url'),
     ('climate-manager', '[DEFAULT]\ntransport_url = bogus://127.0.0.1/', '[DEFAULT] transport_url'),

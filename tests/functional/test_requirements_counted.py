@@ -77,7 +77,7 @@ def test_no_more_servers_with_encrypted_memory_are_leased_than_hosts_can_have(ma
     for number in range(4):
         server = manager.cloud.boot('demo', f'vm-{number}', flavor=lease.reservations[0].id)
         assert server.host.startswith('sev')
-    with pytest.raises(errors.NotEnough, match='3 hosts are enrolled, 2 with room for one'):
+    with pytest.raises(errors.NotEnough, match='3 hosts are enrolled, 2 with capacity for one'):
         manager.create(builders.a_lease(_capacity(manager, 'encrypted')))
     manager.active(_capacity(manager, '1'))
 

@@ -24,8 +24,8 @@ from climate.manager.leases import target_watch
 from climate.manager.notifications import encryption
 from climate.notifiers import base as notifier_base
 from climate.notifiers import mail
-from climate.plugins.health import base as health_base
 from climate.plugins.health import http as health_http
+from climate.plugins.health import sources as health_sources
 from climate.rpc import bus
 from climate.rpc import client
 
@@ -204,12 +204,12 @@ def _ask_for_health(conf):
             conf.set_override(
                 'http_url', f'http://climate:{SECRET}@127.0.0.1:{port}/{SECRET}?token={SECRET}',
                 group='health')
-            with pytest.raises(health_base.Unreachable) as raised:
+            with pytest.raises(health_sources.SourceUnreachable) as raised:
                 source.sick(())
             logging.getLogger('climate').warning('It failed', exc_info=raised.value)
         assert server.asked == len(_Answers.bad)
         conf.set_override('http_url', f'ftp://{SECRET}', group='health')
-        with pytest.raises(health_base.Unreachable) as raised:
+        with pytest.raises(health_sources.SourceUnreachable) as raised:
             source.sick(())
     finally:
         server.shutdown()

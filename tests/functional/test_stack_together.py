@@ -81,7 +81,7 @@ def of(manager, lease, label):
 @pytest.mark.usefixtures('as_before')
 @pytest.mark.parametrize(('made', 'words'), [
     ({'type': 'OS::Blazar::Lease'}, 'makes a lease itself'),
-    (stacks.server(flavor='1'), 'no room is held for them')])
+    (stacks.server(flavor='1'), 'no capacity is held for them')])
 def test_a_stack_that_is_another_one_with_what_its_lease_has_is_not_created(manager, made, words):
     template = stacks.template(
         {'many': {'type': 'number', 'default': 0}},
@@ -131,7 +131,7 @@ def test_if_one_cannot_start_the_others_are_taken_back(manager, refused):
     manager.cloud.fail(refused, 1000, errors.CloudError(service='The service', reason='no.'))
     manager.run_until(END - builders.minutes(30))
     assert manager.lease(lease).state == lifecycle.TERMINATED
-    assert 'What has started is taken back' in stacks.told(manager, lease)
+    assert 'Those that had started were ended' in stacks.told(manager, lease)
     again = manager.create(builders.a_lease(builders.hosts(2), end=END))
     assert len(again.reservations[0].resource_ids) == 2
     manager.client.delete_lease(builders.a_member(), again.id)

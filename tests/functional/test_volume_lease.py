@@ -182,7 +182,7 @@ def test_a_running_lease_shrinks_to_the_volumes_that_its_owner_has_left(
         manager, volumes, change):
     lease = leased(manager, room(150, amount=3, on_end='delete'))
     run_for(manager, MINUTES(1))
-    with pytest.raises(errors.Conflict, match='has 3 volumes, and would have room for 2'):
+    with pytest.raises(errors.Conflict, match='has 3 volumes, and would have capacity for 2'):
         change(lease, amount=2)
     # The one that goes need not be on the back end whose room is given up.
     for victim in volumes.every()[:2]:

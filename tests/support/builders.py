@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builders for tests: a clock, a manager, an API, and requests with sensible defaults."""
 import contextlib
-import dataclasses
 import datetime
 import functools
 import json
@@ -138,10 +137,10 @@ class Manager:
     def hold(self, request, caller=None, seconds=120, most=10):
         """The Offer of what a LeaseRequest asks for, held as a search holds it."""
         caller, now = caller or a_member(), self.clock()
-        lease, wishes = draft.Drafts(self.core).draft(caller, str(uuid.uuid4()), request, now)
-        span = dataclasses.replace(lease.interval, start=max(lease.start, now))
-        return offers.Offers(self.core).hold(caller, wishes, lease.reservations, span, now,
-                                             seconds=seconds, most=most)
+        drafted = draft.Drafts(self.core).draft(caller, str(uuid.uuid4()), request, now)
+        return offers.HeldOffers(self.core).hold(
+            caller, drafted.wishes, drafted.lease.reservations, drafted.span, now,
+            seconds=seconds, most=most)
 
     def take(self, offer, caller=None, **more):
         """The lease that is made of an offer."""

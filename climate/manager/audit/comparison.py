@@ -7,8 +7,8 @@ from climate.db import resources
 from climate.domain import audit
 from climate.domain import event_kinds
 from climate.manager.audit import snapshot as snapshots
-from climate.manager.booking import allocated
-from climate.manager.leases import early
+from climate.manager.booking import allocated_resources
+from climate.manager.leases import early_creations
 from climate.manager.leases import trusts
 
 
@@ -21,9 +21,9 @@ class Auditor:
 
     def __init__(self, core):
         self._core = core
-        self._allocated = allocated.Allocated(core)
-        self._early = early.Reaper(core)
-        self._trusts = trusts.Reaper(core)
+        self._allocated = allocated_resources.AllocatedResources(core)
+        self._early = early_creations.EarlyCreationReaper(core)
+        self._trusts = trusts.TrustReaper(core)
 
     def compare(self):
         """Return the current Drifts, in the order in which they are repaired.

@@ -17,9 +17,9 @@ from climate.domain import lifecycle
 from climate.domain.clearing import plans
 from climate.manager import core as cores
 from climate.manager import lease_cloud
-from climate.manager.booking import allocated
-from climate.manager.clearing import lending
-from climate.manager.leases import early
+from climate.manager.booking import allocated_resources
+from climate.manager.clearing import lent_hosts
+from climate.manager.leases import early_creations
 from climate.manager.leases import trusts
 from climate.manager.pools import resources as pools
 from climate.manager.queue import wakeups
@@ -37,7 +37,7 @@ class Repairs:
         self._core = core
         self._unknown = unknown
         self._pools = pools.ResourceRequests(core)
-        self._lending = lending.Lending(core)
+        self._lending = lent_hosts.LentHosts(core)
         self._by_name = {
             audit.CLEAR: self._clear, audit.RELEASE: self._release, audit.MEND: self._mend,
             audit.COMPLETE: self._complete, audit.ENROL: self._enrol,
@@ -109,7 +109,8 @@ class Repairs:
         if lease is None or not self._stands_still(lease, reservation):
             return
         plugin = self._core.registry.plugin(reservation.resource_type)
-        granted = allocated.Allocated(self._core).of([reservation])[reservation_id]
+        allocated = allocated_resources.AllocatedResources(self._core)
+        granted = allocated.of([reservation])[reservation_id]
         cloud = lease_cloud.ActionCloud(self._core.cloud, lease)
         binding = plugin.complete(cloud, lease, reservation, granted)
         if self._written(lease, reservation, binding):
@@ -143,13 +144,13 @@ class Repairs:
             self._pools.enrol(*target, {})
 
     def _drop_trust(self, record_id):
-        reaper = trusts.Reaper(self._core)
+        reaper = trusts.TrustReaper(self._core)
         for trust in reaper.find(self._core.clock()):
             if trust.id == record_id:
                 reaper.delete(trust)
 
     def _delete_early(self, creation_id):
-        reaper = early.Reaper(self._core)
+        reaper = early_creations.EarlyCreationReaper(self._core)
         for creation in reaper.find(self._core.clock()):
             if creation.id == creation_id:
                 reaper.delete(creation)

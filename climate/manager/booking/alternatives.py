@@ -42,21 +42,21 @@ def fewer(search, duration):
 
 
 def later(search, duration):
-    """Return the earliest Alternative in the window of `search`, a later one, or None."""
+    """Return the earliest Alternative in the window of `search`, or None."""
     start = search.first(search.demands, duration)
     return None if start is None else _alternative('later', start, duration, search.demands)
 
 
-def _greatest(most, found):
+def _greatest(most, result_of):
     """Return (count, result) for the greatest count up to `most` with a result, or None.
 
-    :param found: found(count) returns a result or None; if it is None for a count, it is None for
-        every greater count.
+    :param result_of: result_of(count) returns a result or None; if it is None for a count, it is
+        None for every greater count.
     """
     least, best = 1, None
     while least <= most:
         middle = (least + most) // 2
-        result = found(middle)
+        result = result_of(middle)
         if result is None:
             most = middle - 1
         else:

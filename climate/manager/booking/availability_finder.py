@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use case of availability: when a request fits, and which alternatives there are."""
+"""The use case of availability: the times at which a request fits, and alternatives to it."""
 import dataclasses
 import datetime
 
@@ -13,33 +13,34 @@ from climate.domain import lease_times
 from climate.domain import records
 from climate.manager.billing import lease_prices
 from climate.manager.booking import alternatives
+from climate.manager.booking import answer_serialization
 from climate.manager.booking import booking
+from climate.manager.booking import offer_expiry
 from climate.manager.booking import offers
-from climate.manager.booking import serialization
 from climate.manager.booking import start_times
 
-# For this long after the answer, the openings in it stay valid if nobody else books them.
+# The time after the answer for which its openings stay valid if nobody else books them.
 _LEEWAY = datetime.timedelta(minutes=2)
-# How far ahead a query searches by default, and at most.
+# The time ahead in which a query searches by default, and the maximum.
 _AHEAD = datetime.timedelta(days=30)
 _FARTHEST = datetime.timedelta(days=366)
 _LAST_YEAR = 9000
 
 
-class Finder:
+class AvailabilityFinder:
     """Finds openings for a query, and holds offers for them if the query asks for that."""
 
     def __init__(self, core, draft, growing=start_times.growing):
         """Keep the parts of the manager that a query needs.
 
-        :param draft: ``draft(context, lease_id, request, now)`` returns the lease of a LeaseRequest
-            and the Wishes of its reservations, as ``leases.draft.Drafts.draft`` does.
-        :param growing: a function that yields Searches, as ``search.growing``.
+        :param draft: ``draft(context, lease_id, request, now)`` returns the Draft of a
+            LeaseRequest, as ``leases.draft.Drafts.draft`` does.
+        :param growing: a function that yields StartSearches, as ``start_times.growing``.
         """
         self._core = core
         self._growing = growing
         self._draft = draft
-        self._offers = offers.Offers(core)
+        self._offers = offers.HeldOffers(core)
         self._prices = lease_prices.LeasePrices(core)
 
     def find(self, context, query):
@@ -52,44 +53,45 @@ class Finder:
         now = self._core.clock()
         duration = datetime.timedelta(seconds=query.duration_seconds)
         window = _window(query, duration, now)
-        lease, wishes = self._draft(
+        draft = self._draft(
             context, uuidutils.generate_uuid(), lease_request(query, window, now), now)
+        lease, wishes = draft.lease, draft.wishes
         # An offer that has expired must not block an opening.
-        self._offers.expire(now)
+        offer_expiry.expire(self._core, now)
         planner = booking.Booking(self._core, max(
             _LEEWAY, datetime.timedelta(seconds=query.hold_seconds)))
         with self._core.database.reader() as connection, start_times.TURNS:
-            for found in self._searches(connection, planner, wishes, window, now, duration):
-                openings = found.openings(duration, query.limit)
-                if found.settles(duration, query.limit, openings):
+            for search in self._searches(connection, planner, wishes, window, now, duration):
+                openings = search.openings(duration, query.limit)
+                if search.settles(duration, query.limit, openings):
                     break
-            considered = serialization.Serializer(self._core, connection).considered(
-                lease.reservations, found, duration)
-            near_by = () if openings else self._alternatives(connection, planner, found, wishes,
+            considered = answer_serialization.AnswerSerializer(self._core, connection).considered(
+                lease.reservations, search, duration)
+            near_by = () if openings else self._alternatives(connection, planner, search, wishes,
                                                              duration, now)
-        chosen = _planned(planner, wishes, found, openings, duration, now)
+        chosen = _planned(planner, wishes, search, openings, duration, now)
         held = self._held(context, query, lease.reservations, wishes, chosen, now)
         return availability.AvailabilityAnswer(
             earliest=window.start, latest=window.end, duration_seconds=query.duration_seconds,
             openings=self._openings(lease, chosen, held, now), considered=considered,
-            alternatives=near_by, complete=found.complete)
+            alternatives=near_by, complete=search.complete)
 
     def _searches(self, connection, planner, wishes, window, now, duration, like=None):
         return self._growing(self._core, connection, wishes, planner.terms(wishes, window, now),
                              window, duration, like)
 
-    def _alternatives(self, connection, planner, found, wishes, duration, now):
+    def _alternatives(self, connection, planner, search, wishes, duration, now):
         # Begin at the first start that was not searched yet.
-        start = found.window.end - duration + interval.RESOLUTION
+        start = search.window.end - duration + interval.RESOLUTION
         window = interval.Interval(start, start + _FARTHEST + duration)
         later = (alternatives.later(beyond, duration) for beyond in self._searches(
-            connection, planner, wishes, window, now, duration, found))
-        every = (alternatives.shorter(found, duration), alternatives.fewer(found, duration),
+            connection, planner, wishes, window, now, duration, search))
+        every = (alternatives.shorter(search, duration), alternatives.fewer(search, duration),
                  next(filter(None, later), None))
         return tuple(each for each in every if each is not None)
 
     def _held(self, context, query, reservations, wishes, chosen, now):
-        """Hold the Plans `chosen`; return for each its Offer, or None if it is not held.
+        """Hold the PlannedOpenings `chosen`; return the Offer of each, or None if it is not held.
 
         If an earlier offer or another booking took resources of a plan, its offer gets others. If
         too few are left, the plan is not held.
@@ -119,9 +121,9 @@ class Finder:
         return [*held, *[None] * (len(chosen) - len(held))]
 
     def _openings(self, lease, chosen, held, now):
-        """Return the Openings of the Plans `chosen`.
+        """Return the Openings of the PlannedOpenings `chosen`.
 
-        :param held: the Offer of each plan, or None.
+        :param held: the Offer of each, or None.
         """
         reservations = lease.reservations
         allocated = [_allocations(reservations, *each) for each in zip(chosen, held, strict=True)]
@@ -129,7 +131,7 @@ class Finder:
             (dataclasses.replace(lease, start=plan.span.start, end=plan.span.end), given)
             for plan, given in zip(chosen, allocated, strict=True)], now)
         with self._core.database.reader() as connection:
-            serializer = serialization.Serializer(self._core, connection, {
+            serializer = answer_serialization.AnswerSerializer(self._core, connection, {
                 given.resource_id for each in allocated for given in each})
             return tuple(
                 availability.AvailableTime(
@@ -140,7 +142,7 @@ class Finder:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class PlannedOpening:
     """A possible booking: Allocations during `span`; `last` is the latest moment to start."""
 
     span: interval.Interval
@@ -148,25 +150,25 @@ class Plan:
     allocations: list
 
 
-def _planned(planner, wishes, found, openings, duration, now):
-    """Return the Plans of openings, ``free_starts.StartRange``s that the Search `found` has."""
+def _planned(planner, wishes, search, openings, duration, now):
+    """Return the PlannedOpenings of the ``calendar.Opening``s of a StartSearch."""
     plans = []
     for each in openings:
         span = interval.Interval(each.start, each.start + duration)
-        # The Search leaves out optional wishes; if there are any, it takes a plan to tell.
-        picks = found.picks(each, duration) if len(found.wishes) == len(wishes) else None
+        # The search leaves out optional wishes; if there are any, a plan is needed.
+        picks = search.picks(each, duration) if len(search.wishes) == len(wishes) else None
         try:
             allocations = (planner.plan(wishes, span, now) if picks is None
                            else booking.allocations_of(wishes, picks, span))
         except errors.NotEnough:
             # Another booking was faster since the allocations were read.
             continue
-        plans.append(Plan(span, each.last, allocations))
+        plans.append(PlannedOpening(span, each.last, allocations))
     return plans
 
 
 def _allocations(reservations, plan, offer):
-    """Return the Allocations of a Plan, or those of the Offer that holds it, if there is one."""
+    """Return the Allocations of a PlannedOpening, or those of the Offer that holds it, if any."""
     if offer is None:
         return plan.allocations
     # The reservations of the offer have ids of their own, in the same order.
@@ -200,7 +202,7 @@ def _window(query, duration, now):
             f'{start:%Y-%m-%d %H:%M:%S} UTC, and the latest, {latest:%Y-%m-%d %H:%M:%S} UTC.'))
     if latest - start > _FARTHEST + duration:
         raise errors.BadField(field='latest', reason=(
-            f'starts are looked for in at most {_FARTHEST.days} days after the earliest moment.'))
+            f'starts are searched in at most {_FARTHEST.days} days after the earliest moment.'))
     return interval.Interval(start, latest)
 
 

@@ -8,7 +8,6 @@ race is lost and the booking is planned again.
 import collections
 import dataclasses
 import datetime
-import random
 
 from oslo_log import log
 
@@ -21,119 +20,17 @@ from climate.domain import health
 from climate.domain import interval
 from climate.domain import records
 from climate.domain import selection
-from climate.manager.booking import alike
+from climate.manager.booking import alike_resources
+from climate.manager.booking import booking_terms
 from climate.manager.booking import candidates
 from climate.manager.booking import criteria
 from climate.manager.booking import offer_expiry
 from climate.manager.booking import prefilter
 from climate.manager.booking import shortage
 from climate.manager.health import blocking
+from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
-
-
-@dataclasses.dataclass(frozen=True)
-class Wish:
-    """A bound need: a Need of a plugin, and the reservation that has it.
-
-    :ivar keep: ids of resources that the reservation has and should keep if they still fit; an id
-        stands once for each copy.
-    :ivar must_keep: the resources in `keep` are in use, so a choice without one of them is refused.
-    :ivar beside: the reservation keeps its allocations, and the new ones are added.
-    :ivar avoid: ids of resources that the reservation may not get.
-    """
-
-    reservation_id: str
-    need: object
-    keep: tuple[int, ...] = ()
-    must_keep: bool = False
-    beside: bool = False
-    avoid: frozenset = frozenset()
-
-
-@dataclasses.dataclass(frozen=True)
-class Terms:
-    """The conditions of one booking: its span, its reservations, and the configured rules.
-
-    :ivar own: ids of the reservations that may hold the resources.
-    :ivar replaced: ids of the reservations whose allocations the new ones replace, and of blocks of
-        sick resources that the lease uses.
-    :ivar avoid: ids of resources that must not be chosen.
-    :ivar cleaning: the time kept free between two bookings of a resource.
-    :ivar grace: a booking that starts within this time needs resources that are already free in
-        the cloud.
-    :ivar longest_pause: the longest time between two tries of a lease end that fails.
-    :ivar ahead: how far ahead resources that are not well are kept free of leases.
-    :ivar kept: ids of resources that the reservations have.
-    :ivar lost: how many races for free resources this booking has lost. If it is 0, resources are
-        taken in the order of their ids; otherwise in a random order, another one each time.
-    """
-
-    span: interval.Interval
-    now: datetime.datetime
-    own: frozenset
-    replaced: frozenset
-    avoid: frozenset
-    cleaning: datetime.timedelta
-    grace: datetime.timedelta
-    longest_pause: datetime.timedelta
-    ahead: datetime.timedelta
-    kept: frozenset
-    lost: int = 0
-
-    @property
-    def soon(self):
-        """True if the chosen resources must already be free in the cloud."""
-        return self.span.start <= self.now + self.grace
-
-    @property
-    def must_be_well(self):
-        """True if resources that are not well must not be chosen, unless they are kept.
-
-        Their blocks have a gap where a lease has just left, until the next health check.
-        """
-        return self.span.start < self.now + self.ahead
-
-    def may_have(self, resource):
-        """Return False if the resource is lent to another reservation, else True."""
-        return resource.lent_to in {None, *self.own}
-
-    def booked(self, connection, ids, span):
-        """Return the bookings of others on resources, with cleaning time before and after each.
-
-        Overdue bookings that are in the way are among them.
-
-        :returns: {resource id: [(Interval, amount)]}.
-        """
-        found = allocations.bookings(connection, ids, span.widened(self.cleaning),
-                                     ignoring=self.replaced)
-        booked = {key: [(each.widened(self.cleaning), amount) for each, amount in taken]
-                  for key, taken in found.items()}
-        for key, taken in self.overdue(connection, ids).items():
-            booked.setdefault(key, []).extend((self.while_overdue, amount)
-                                              for _, amount in taken)
-        return booked
-
-    @property
-    def while_overdue(self):
-        """The Interval in which an overdue booking blocks its resource."""
-        return interval.Interval(self.span.start, self.now + self.grace + interval.RESOLUTION)
-
-    def in_order(self, ids):
-        """Return the ids in the order in which to take them: unchanged, or shuffled after a race.
-
-        All bookings that plan at the same moment find the same first resources free. After a lost
-        race, each booking shuffles the ids with a seed of its own, so that the bookings do not
-        compete for the same resources again.
-        """
-        if not self.lost:
-            return ids
-        return random.Random(f'{sorted(self.own)} {self.lost}').sample(ids, len(ids))
-
-    def overdue(self, connection, ids=None):
-        """Return ``allocations.overdue``, or {} if they may be released before the span starts."""
-        return allocations.overdue(connection, self.now, self.now + self.longest_pause, ids,
-                                   self.replaced) if self.soon else {}
 
 
 class Booking:
@@ -142,28 +39,17 @@ class Booking:
     def __init__(self, core, leeway=datetime.timedelta(0), read_first=candidates.FIRST):
         """Read the rules from the configuration.
 
-        :param leeway: how long the choice must stay valid: a resource that is held in the cloud
-            counts as held for this much longer.
-        :param read_first: how many resources are read first, as a ``candidates.First``.
+        :param leeway: the time for which the choice must stay valid: a resource that is held in the
+            cloud counts as held for this much longer.
+        :param read_first: the number of resources that are read first, as a ``candidates.First``.
         """
         self._core = core
         self._read_first = read_first
         conf = core.conf.manager
         self._cleaning = datetime.timedelta(minutes=conf.cleaning_minutes)
         self._grace = datetime.timedelta(seconds=conf.release_grace_seconds) + leeway
-        self._longest_pause = longest_pause(conf)
+        self._longest_pause = booking_terms.longest_pause(conf)
         self._attempts = conf.booking_attempts
-
-    def wishes_of(self, reservation, must_keep=False):
-        """Return the Wishes of a reservation, one for each need; each keeps what it has."""
-        return [Wish(reservation_id=reservation.id, need=need, must_keep=must_keep,
-                     keep=reservation.allocated.get(need.key, ()))
-                for need in self._core.registry.needs_of(reservation)]
-
-    def wishes_of_all(self, lease):
-        """Return the Wishes of the open reservations of a lease; each keeps what it has."""
-        return [wish for each in lease.open_reservations
-                for wish in self.wishes_of(each)]
 
     def book(self, wishes, span, now, write, planned=None, avoid=(), also=()):
         """Choose resources for `wishes` during `span`, then call `write(connection, chosen)`.
@@ -192,6 +78,16 @@ class Booking:
                 chosen = None
         raise errors.LostRace()
 
+    def book_first(self, lease, wishes, span, now, write, avoid):
+        """Book as `book` for a lease that has allocations: it goes before the wait queue."""
+        try:
+            planned = self.plan(wishes, span, now, avoid)
+        except errors.NotEnough:
+            if not wakeups.release_held_back(self._core, lease):
+                raise
+            planned = self.plan(wishes, span, now, avoid)
+        return self.book(wishes, span, now, write, planned=planned, avoid=avoid)
+
     def plan(self, wishes, span, now, avoid=(), ignoring=()):
         """Return the Allocations that `wishes` would get, without writing anything.
 
@@ -205,8 +101,8 @@ class Booking:
     def take(self, wishes, span, now, chosen, write):
         """Book exactly the Allocations `chosen` for `wishes`, or nothing; else as `book`.
 
-        :raises LostRace: one of the resources cannot be had any more, or another transaction was
-            in the way.
+        :raises LostRace: one of the resources is no longer available, or another transaction
+            conflicts.
         """
         with self._core.database.writer() as connection:
             self._prove(connection, wishes, chosen, self.terms(wishes, span, now))
@@ -223,9 +119,9 @@ class Booking:
 
     def _plan(self, wishes, terms):
         with self._core.database.reader() as connection:
-            wishes, chosen = alike.choose(
+            wishes, chosen = alike_resources.choose(
                 self._core, connection, wishes,
-                lambda some: self._choose(connection, list(some), terms), terms.avoid)
+                lambda attempt: self._choose(connection, list(attempt), terms), terms.avoid)
         return allocations_of(wishes, chosen, terms.span)
 
     def _choose(self, connection, wishes, terms):
@@ -235,11 +131,11 @@ class Booking:
         """
         most = prefilter.most(wish.need.demand for wish in wishes)
         # A single wish that has nothing yet takes the first resources that fit, so it is enough to
-        # read some of them.
-        some = len(wishes) == 1 and not wishes[0].keep
+        # read the first ones.
+        reads_first = len(wishes) == 1 and not wishes[0].keep
         wishes = _sick_last(connection, wishes)
         terms = _without_reported(connection, wishes, terms)
-        asks = self._asks(connection, wishes, terms, most if some else None)
+        asks = self._asks(connection, wishes, terms, most if reads_first else None)
         while True:
             try:
                 return wishes, prefilter.choose(asks, terms.span)
@@ -260,15 +156,15 @@ class Booking:
         allocations.add(connection, chosen)
 
     def terms(self, wishes, span, now, avoid=()):
-        """Return the Terms for booking `wishes` during `span`.
+        """Return the BookingTerms for `wishes` during `span`.
 
         :param avoid: ids of resources that must not be chosen.
         """
         replaced = {wish.reservation_id for wish in wishes if not wish.beside}
-        # What a lease uses it may go on to use, even if it is kept from others because it is sick.
+        # A lease may go on using its resources, even if blocks keep sick ones from others.
         replaced |= {health.block_of(key) for wish in wishes if wish.must_keep
                      for key in wish.keep}
-        return Terms(
+        return booking_terms.BookingTerms(
             span=span, now=now, own=frozenset(wish.reservation_id for wish in wishes),
             replaced=frozenset(replaced),
             avoid=frozenset(avoid), cleaning=self._cleaning, grace=self._grace,
@@ -276,32 +172,32 @@ class Booking:
             kept=frozenset(key for wish in wishes for key in wish.keep))
 
     def _asks(self, connection, wishes, terms, most):
-        """Return the demand of each wish with the candidates for it, as a ``prefilter.Ask``.
+        """Return the demand of each wish with its candidates, as a ``prefilter.CandidateAsk``.
 
-        Wishes that differ only in how much they need have the same candidates, read once.
+        Wishes that differ only in the amount have the same candidates, read once.
 
-        :param most: read only so many candidates that fit; None: read all.
+        :param most: the number of fitting candidates after which no more are read; None: read all.
         """
         read, asks = [], []
         for wish in wishes:
             kept = collections.Counter(wish.keep)
             demand = dataclasses.replace(
                 wish.need.demand, keep=tuple(selection.Pick(*each) for each in kept.items()))
-            look = candidates.unused if demand.amount is selection.WHOLE else candidates.shared
-            key = look, wish.need.pool, wish.need.requirement, wish.avoid
-            found = next((known for other, known in read if other == key), None)
-            if found is None:
-                found = look(self._core, connection, wish.need, dataclasses.replace(
+            of_kind = candidates.unused if demand.amount is selection.WHOLE else candidates.shared
+            key = of_kind, wish.need.pool, wish.need.requirement, wish.avoid
+            candidate_set = next((known for other, known in read if other == key), None)
+            if candidate_set is None:
+                candidate_set = of_kind(self._core, connection, wish.need, dataclasses.replace(
                     terms, avoid=terms.avoid | wish.avoid), most, self._read_first)
-                read.append((key, found))
-            asks.append(prefilter.Ask(demand, found, wish.must_keep))
+                read.append((key, candidate_set))
+            asks.append(prefilter.CandidateAsk(demand, candidate_set, wish.must_keep))
         return asks
 
     def _prove(self, connection, wishes, chosen, terms, also=()):
         """Lock the chosen resources and raise LostRace unless they are still free.
 
-        Their rows are written, because a lock is known to one node of a Galera cluster only: at a
-        commit the nodes compare the rows that two transactions wrote. So this holds also for a
+        Their rows are written, because only one node of a Galera cluster knows a lock: at a commit
+        the nodes compare the rows that two transactions wrote. So the proof also holds for a
         resource whose allocation is kept, and only gets a new end.
 
         :raises LostRace: one of them was taken, withdrawn, broken or changed since it was chosen.
@@ -333,13 +229,13 @@ class Booking:
         for wish in wishes:
             # Wishes with the same requirement are met by the same resources, looked up once.
             key = wish.need.pool, wish.need.requirement
-            found = next((known for other, known in read if other == key), None)
-            if found is None:
-                found = criteria.matching(
+            matching = next((known for other, known in read if other == key), None)
+            if matching is None:
+                matching = criteria.matching(
                     self._core, connection, wish.need,
                     {id_: each for id_, each in locked.items() if each.pool == wish.need.pool})
-                read.append((key, found))
-            fitting |= {(wish.reservation_id, wish.need.key, id_) for id_ in found}
+                read.append((key, matching))
+            fitting |= {(wish.reservation_id, wish.need.key, id_) for id_ in matching}
         if any((given.reservation_id, given.need, given.resource_id) not in fitting
                for given in chosen):
             raise errors.LostRace()
@@ -364,7 +260,7 @@ def _allocation(wish, pick, span):
 
 
 def _sick_last(connection, wishes):
-    """Return the wishes, so that those which get smaller give up first what is not well."""
+    """Return the wishes, so that smaller ones release resources that are out of service first."""
     if all(len(wish.keep) <= wish.need.demand.at_most for wish in wishes):
         return wishes
     sick = frozenset(stored.sick_ids(connection))
@@ -373,7 +269,7 @@ def _sick_last(connection, wishes):
 
 
 def _without_reported(connection, wishes, terms):
-    """Return Terms that also avoid the resources which the owner of the lease has reported."""
+    """Return BookingTerms that also avoid the resources that the owner of the lease reported."""
     changed = {wish.reservation_id for wish in wishes if wish.beside or wish.keep}
     if not changed:
         # A new lease has reported nothing.
@@ -394,13 +290,6 @@ def _refuse_loss(need, error):
         'shrunk, or the criteria are not met. Ask for less time or other criteria, or make another '
         'lease.',
         what=need.pool, wanted=had, free=left) from error
-
-
-def longest_pause(conf):
-    """Return the longest time between two tries of an action, by the options of [manager]."""
-    # The last two are those of an end that was given up and is tried again.
-    return datetime.timedelta(seconds=max(conf.retry_longest_seconds, conf.busy_seconds,
-                                          conf.heal_seconds, conf.heal_longest_seconds))
 
 
 def fits(resource, given, taken):

@@ -38,16 +38,16 @@ def unused(core, connection, need, terms, most=None, read_first=FIRST):
     :param most: the number of candidates that is enough; None: all.
     """
     left_out = {*terms.overdue(connection), *terms.avoid}
-    look = _Look(core, connection, need, terms, left_out)
+    reader = _CandidateReader(core, connection, need, terms, left_out)
     first = None if most is None else most + len(left_out)
-    if first is not None and (look.picky or terms.lost):
+    if first is not None and (reader.picky or terms.lost):
         first = max(first, read_first.picked)
-    found, limit = [], free_resources.ALL if first is None else first
-    while not look.ended and (most is None or len(found) < most):
-        found += terms.in_order(look.read(free_resources.free, limit))
-        if not look.ended:
-            limit = look.next(limit, len(found), most)
-    return prefilter.CandidateSet(found)
+    rows, limit = [], free_resources.ALL if first is None else first
+    while not reader.ended and (most is None or len(rows) < most):
+        rows += terms.in_order(reader.read(free_resources.free, limit))
+        if not reader.ended:
+            limit = reader.next(limit, len(rows), most)
+    return prefilter.CandidateSet(rows)
 
 
 def shared(core, connection, need, terms, most=None, read_first=FIRST):
@@ -57,22 +57,22 @@ def shared(core, connection, need, terms, most=None, read_first=FIRST):
         them; None: all.
     """
     late = _late(terms, terms.overdue(connection))
-    look = _Look(core, connection, need, terms, terms.avoid)
-    found, taken, candidate_set = [], [], prefilter.CandidateSet([])
+    reader = _CandidateReader(core, connection, need, terms, terms.avoid)
+    rows, taken, candidate_set = [], [], prefilter.CandidateSet([])
     limit, preferred = free_resources.ALL if most is None else read_first.shared, 0
-    while not look.ended and (most is None or preferred < most):
-        rows = look.read(free_resources.in_order, limit)
-        found += rows
-        taken.append(booking_columns.of_resources(connection, [key for key, _ in rows],
-                                                  look.search.span, look.search.ignoring))
-        candidate_set = prefilter.CandidateSet(found, taken, terms.cleaning, late)
-        if not look.ended:
+    while not reader.ended and (most is None or preferred < most):
+        new = reader.read(free_resources.in_order, limit)
+        rows += new
+        taken.append(booking_columns.of_resources(connection, [key for key, _ in new],
+                                                  reader.search.span, reader.search.ignoring))
+        candidate_set = prefilter.CandidateSet(rows, taken, terms.cleaning, late)
+        if not reader.ended:
             preferred = prefilter.preferred(need.demand, candidate_set, terms.span)
-            limit = look.next(limit, preferred, most)
+            limit = reader.next(limit, preferred, most)
     return candidate_set
 
 
-class _Look:
+class _CandidateReader:
     """Reads the resources of a pool that meet the criteria of a need, in the order of their ids.
 
     :ivar ended: True once all were read.
@@ -93,7 +93,7 @@ class _Look:
         """Read the next resources; return pairs (id, JSON text of the capacity).
 
         :param rows_of: ``free_resources.free`` or ``free_resources.in_order``.
-        :param limit: how many rows to read; rows that miss the criteria are dropped afterwards.
+        :param limit: the number of rows to read; those that miss the criteria are then dropped.
         """
         rows = rows_of(self._connection, self.search, self._after, limit)
         self.ended, self._times = len(rows) < limit, self._times + 1
@@ -102,14 +102,16 @@ class _Look:
         return [(row.id, row.capacity) for row in self._sieve.meeting(rows)
                 if row.id not in self._left_out]
 
-    def next(self, limit, found, wanted):
-        """Return how many rows to read after the first `limit`, of which `found` were suitable.
+    def next(self, limit, suitable, wanted):
+        """Return the number of rows to read after the first `limit`, some of which were suitable.
 
         All of them if none was suitable, or if the second step was not enough.
+
+        :param suitable: the number of suitable rows among the first.
         """
-        if self._times > 1 or not found:
+        if self._times > 1 or not suitable:
             return free_resources.ALL
-        return limit * math.ceil((wanted - found) / found) * _LEEWAY
+        return limit * math.ceil((wanted - suitable) / suitable) * _LEEWAY
 
 
 def _late(terms, overdue):
@@ -119,4 +121,4 @@ def _late(terms, overdue):
     start, end = (booking_columns.microseconds(moment) for moment in (
         terms.while_overdue.start, terms.while_overdue.end))
     return booking_columns.of([(key, start, end, amount, 1)
-                               for key, given in overdue.items() for _, amount in given])
+                         for key, given in overdue.items() for _, amount in given])

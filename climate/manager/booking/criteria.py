@@ -73,10 +73,10 @@ def in_words(core, need):
     parts = requirement.criteria(need.requirement)
     sizes = [part for part in parts if need.called and isinstance(part, requirement.Leaf)
              and part.name.startswith(prefixes)]
-    found = [(str(part), part) for part in parts if part not in sizes]
+    pairs = [(str(part), part) for part in parts if part not in sizes]
     if sizes:
-        found.append(('room for one when empty', requirement.conjunction(*sizes)))
-    return found
+        pairs.append(('capacity for one when empty', requirement.conjunction(*sizes)))
+    return pairs
 
 
 def matching(core, connection, need, candidates):
@@ -118,18 +118,18 @@ class Sieve:
         known = self._judged.get(row)
         if known is None:
             name, capacity, *texts = row
-            said = {each: text for each, text in zip(self.names, texts, strict=True)
-                    if text is not None}
+            stored = {each: text for each, text in zip(self.names, texts, strict=True)
+                      if text is not None}
             known = self._judged[row] = requirement.matches(self._requirement, _values(
-                self._pool, self._region, name, json.loads(capacity), said))
+                self._pool, self._region, name, json.loads(capacity), stored))
         return known
 
 
-def met_by(core, need, found):
-    """Return True if a Found of the pool, which is not enrolled, would meet all criteria."""
+def met_by(core, need, resource):
+    """Return True if a Found of the pool, or a Resource, would meet all criteria."""
     pool = core.registry.pool(need.pool)
     return requirement.matches(need.requirement, _values(
-        pool, core.conf.region_name, found.name, found.capacity, found.facts))
+        pool, core.conf.region_name, resource.name, resource.capacity, resource.facts))
 
 
 def values_of(core, connection, pool_name, candidates, wanted):
@@ -139,15 +139,15 @@ def values_of(core, connection, pool_name, candidates, wanted):
     :param wanted: the names whose values are needed.
     """
     pool = core.registry.pool(pool_name)
-    said = resource_properties.values_of(connection, pool_name, wanted,
-                                         candidates if len(candidates) <= 500 else None)
+    stored = resource_properties.values_of(connection, pool_name, wanted,
+                                           candidates if len(candidates) <= 500 else None)
     return {key: _values(pool, core.conf.region_name, resource.name, resource.capacity,
-                         said.get(key, {}))
+                         stored.get(key, {}))
             for key, resource in candidates.items()}
 
 
-def _values(pool, region, resource_name, capacity, said):
-    values = {'region': region, **said, pool.name_fact: resource_name}
+def _values(pool, region, resource_name, capacity, stored):
+    values = {'region': region, **stored, pool.name_fact: resource_name}
     for name, unit in pool.capacity_names.items():
         values[name] = capacity.get(unit, 0)
     if 'traits' in values:

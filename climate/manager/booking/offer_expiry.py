@@ -10,7 +10,7 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
-# For this long after its end, an offer is reported as expired; after that as not found.
+# The time after its end for which an offer is reported as expired; after that as not found.
 _KNOWN = datetime.timedelta(hours=1)
 # An upper bound for the duration of a plan: an offer that was released while a plan was made
 # expired no earlier than this before the plan began.
@@ -18,7 +18,7 @@ _JUST_NOW = datetime.timedelta(minutes=1)
 
 
 def freed_resources(core, now):
-    """Expire offers; return True if resources were freed that a plan begun at `now` did not see."""
+    """Expire offers; return True if a plan begun at `now` did not see all freed resources."""
     expire(core, now)
     # Another manager may have expired the offers while the plan was made.
     with core.database.reader() as connection:
@@ -45,12 +45,12 @@ def expire(core, now):
 def _expire(core, offer_id, now):
     """Release or forget one offer that has expired; return how many offers held anything."""
     with core.database.writer() as connection:
-        found = offers.lock(connection, [offer_id])
-        late = [each for each in found if each.allocations]
-        offers.delete(connection, [each for each in found if each.held_until <= now - _KNOWN])
-        offers.release(connection, [each for each in found if each.held_until > now - _KNOWN])
-        if late:
+        locked = offers.lock(connection, [offer_id])
+        held = [each for each in locked if each.allocations]
+        offers.delete(connection, [each for each in locked if each.held_until <= now - _KNOWN])
+        offers.release(connection, [each for each in locked if each.held_until > now - _KNOWN])
+        if held:
             wakeups.wake(connection, now)
-    for each in late:
+    for each in held:
         LOG.info('Offer %s of project %s: expired', each.id, each.project_id)
-    return len(late)
+    return len(held)

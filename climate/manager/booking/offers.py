@@ -26,11 +26,11 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
-# How often a free place is looked for while other requests of the project take places too.
+# The number of searches for a free place while other requests of the project take places too.
 _ATTEMPTS = 10
 
 
-class Offers:
+class HeldOffers:
     """The use cases of offers; a project sees only its own."""
 
     def __init__(self, core):
@@ -43,14 +43,14 @@ class Offers:
 
         :param reservations: those of the lease that the offer is for; the wishes have their ids.
         :param planned: the Allocations that ``Booking.plan`` chose just before; tried first.
-        :param seconds: how long the offer is held, at least 1; never beyond its own end.
-        :param most: how many offers a project may hold at a time, at least 1.
+        :param seconds: the time for which the offer is held, at least 1; never beyond its own end.
+        :param most: the number of offers that a project may hold at a time, at least 1.
         :raises NotEnough: too few resources are free; the error has the reasons.
         :raises LostRace: other bookings were faster at every attempt.
         :raises TooManyOffers: the project already holds that many.
         :raises TooManyRequestBytes: the requests of the project would have too many bytes.
         """
-        self.expire(now)
+        offer_expiry.expire(self._core, now)
         offer = records.Offer(
             id=uuidutils.generate_uuid(), project_id=context.project_id, user_id=context.user_id,
             start=span.start, end=span.end, created_at=now,
@@ -80,10 +80,6 @@ class Offers:
                 LOG.debug('Another offer of the project took the place; trying another place')
         raise errors.LostRace()
 
-    def expire(self, now):
-        """Release the resources of offers that have expired; return how many offers held any."""
-        return offer_expiry.expire(self._core, now)
-
     def get(self, context, offer_id):
         """Return an Offer that the caller's project holds, with its price.
 
@@ -100,11 +96,11 @@ class Offers:
 
     def _held(self, context, now):
         with self._core.database.reader() as connection:
-            found = offers.held(connection, context.project_id)
-        return [each for each in found.values() if each.held_until > now]
+            by_place = offers.held(connection, context.project_id)
+        return [each for each in by_place.values() if each.held_until > now]
 
     def naming_own(self, context, span, error):
-        """Return a NotEnough that also names what the caller's project holds of the pool meanwhile.
+        """Return a NotEnough that also names the offers that the caller's project holds meanwhile.
 
         It is `error` itself if the project holds no offers of that pool during `span`.
         """
@@ -120,9 +116,9 @@ class Offers:
 
     def _is_of(self, offer, pool):
         plugins = self._core.registry.plugins
-        return any(each.name == pool for asked in offer.request
-                   if asked.resource_type in plugins
-                   for each in plugins[asked.resource_type].pools)
+        return any(each.name == pool for request in offer.request
+                   if request.resource_type in plugins
+                   for each in plugins[request.resource_type].pools)
 
     @cores.again_after_a_race
     def delete(self, context, offer_id):
@@ -145,7 +141,7 @@ class Offers:
         :raises OfferNotFound: the project has no offer with that id.
         :raises OfferExpired: the offer has expired.
         """
-        return Taking(self._core, self._get(context, offer_id, now), now)
+        return OfferTaking(self._core, self._get(context, offer_id, now), now)
 
     def _get(self, context, offer_id, now):
         with self._core.database.reader() as connection:
@@ -154,10 +150,10 @@ class Offers:
         return offer
 
 
-class Taking:
+class OfferTaking:
     """Makes a lease of an offer: one transaction moves the resources and deletes the offer.
 
-    It has the interface of ``acquisition.first_try.FirstTry``, which serves a lease without offer.
+    It has the interface of ``first_attempt.FirstAttempt``, which serves a lease without an offer.
     """
 
     def __init__(self, core, offer, now):
@@ -165,44 +161,46 @@ class Taking:
         self._now = now
         self._booking = booking.Booking(core)
 
-    def said(self, request):
+    def completed(self, request):
         """Return the LeaseRequest with the reservations, start and end of the offer."""
         offer = self._offer
         return dataclasses.replace(request, reservations=offer.request, end=offer.end,
                                    start=offer.start if offer.start > self._now else None)
 
-    def plan(self, lease, wishes, span, now):
-        """Return (lease, the Allocations that it gets)."""
-        return lease, [dataclasses.replace(given, start=span.start)
-                       for given in self._offer.allocations]
+    def plan(self, draft):
+        """Return (the Lease of a Draft, the Allocations that it gets)."""
+        return draft.lease, [dataclasses.replace(given, start=draft.span.start)
+                             for given in self._offer.allocations]
 
-    def book(self, lease, wishes, span, now, planned, write):
+    def book(self, draft, planned, write):
         """Book the resources of the offer and call ``write(connection, lease, chosen)``.
 
         :returns: the result of `write`.
         :raises OfferNotFound: the offer was taken or deleted meanwhile.
-        :raises OfferExpired: the offer has expired, or its resources cannot be had any more.
+        :raises OfferExpired: the offer has expired, or its resources are no longer available.
         """
         offer = self._offer
-
-        def taken(connection, chosen):
-            current = offers.get(connection, offer.project_id, offer.id, locked=True)
-            _refuse_expired(current, self._now)
-            offers.delete(connection, [current])
-            return write(connection, lease, chosen)
         try:
-            # Book as of the moment of the offer: whether the resources had to be free in the cloud
-            # was decided then.
-            made = self._take(wishes, span, offer.created_at, planned, taken)
+            made = self._book(draft, planned, write)
         except errors.LostRace as error:
             raise errors.OfferExpired(offer_id=offer.id, reason=(
-                'holds what cannot be had any more, as it was changed or withdrawn')) from error
-        LOG.info('Offer %s of project %s: taken by lease %s', offer.id, offer.project_id, lease.id)
+                'holds resources that were changed or withdrawn')) from error
+        LOG.info('Offer %s of project %s: taken by lease %s', offer.id, offer.project_id,
+                 draft.lease.id)
         return made
 
     @cores.again_after_a_race
-    def _take(self, wishes, span, now, planned, taken):
-        return self._booking.take(wishes, span, now, planned, taken)
+    def _book(self, draft, planned, write):
+        offer = self._offer
+
+        def take(connection, chosen):
+            current = offers.get(connection, offer.project_id, offer.id, locked=True)
+            _refuse_expired(current, self._now)
+            offers.delete(connection, [current])
+            return write(connection, draft.lease, chosen)
+        # Book as of the moment of the offer, which decided whether the resources had to be free in
+        # the cloud.
+        return self._booking.take(draft.wishes, draft.span, offer.created_at, planned, take)
 
 
 def _free_place(held, most):
@@ -225,9 +223,5 @@ def _refuse_expired(offer, now):
     :raises OfferExpired: it has expired, by our clock or by that of another manager.
     """
     if offer.held_until <= now or not offer.held:
-        raise _expired(offer)
-
-
-def _expired(offer):
-    return errors.OfferExpired(offer_id=offer.id, reason=(
-        f'was held until {offer.held_until:%Y-%m-%d %H:%M:%S} UTC'))
+        raise errors.OfferExpired(offer_id=offer.id, reason=(
+            f'was held until {offer.held_until:%Y-%m-%d %H:%M:%S} UTC'))

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use case of the calendar of a pool: how many of its resources are free, and when."""
+"""The use case of the calendar of a pool: the number of its free resources over time."""
 import datetime
 
 import numpy as np
 
-from climate import errors
 from climate.domain import availability
 from climate.domain import interval
 from climate.domain import lease_times
 from climate.domain import selection
 from climate.manager.booking import booking
+from climate.manager.booking import pool_bookings
 from climate.manager.booking import start_times
-from climate.manager.booking import timeline
 
 _AHEAD_SECONDS = 30 * 86400
 _LONGEST = datetime.timedelta(days=366)
@@ -38,9 +37,9 @@ class PoolCalendar:
         window = _window(start, end, now)
         terms = booking.Booking(self._core).terms((), window, now)
         with self._core.database.reader() as connection, start_times.TURNS:
-            found = timeline.PoolTimeline(connection, pool, terms, window, parts=False)
-        total = len(found.resources)
-        free = found.ranges(_WHOLE, np.arange(total), interval.RESOLUTION)
+            bookings = pool_bookings.PoolBookings(connection, pool, terms, window, parts=False)
+        total = len(bookings.resources)
+        free = bookings.ranges(_WHOLE, np.arange(total), interval.RESOLUTION)
         steps = free.steps(limit + 1)
         ends = [*(moment for moment, _ in steps[1:]), window.end]
         return tuple(availability.CalendarSpan(start=begin, end=stop, free=count, total=total)
@@ -51,12 +50,5 @@ def _window(start, end, now):
     start = now if start is None else start
     lease_times.refuse_past(start, now, 'start')
     start = max(start, now)
-    if end is None:
-        end = lease_times.plus(start, _AHEAD_SECONDS)
-    if end <= start:
-        raise errors.BadField(field='end', reason=(
-            f'it must be after the start, {start:%Y-%m-%d %H:%M:%S} UTC.'))
-    if end - start > _LONGEST:
-        raise errors.BadField(field='end', reason=(
-            f'a calendar has at most {_LONGEST.days} days.'))
-    return interval.Interval(start, end)
+    end = lease_times.plus(start, _AHEAD_SECONDS) if end is None else end
+    return lease_times.window(start, end, _LONGEST)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prefilter many candidates to the few that ``domain.selection`` could choose, with arrays.
 
-``selection`` looks at one resource after the other. The prefilter looks at all of them at once, and
-only leaves out those that ``selection`` would not choose anyway. ``selection`` then chooses among
-the few that are left, with all their bookings.
+``selection`` checks one resource after the other. The prefilter checks all of them at once, and
+leaves out only those that ``selection`` would not choose. ``selection`` then chooses among the few
+that are left, with all their bookings.
 """
 from collections.abc import Sequence
 import dataclasses
@@ -90,9 +90,9 @@ class CandidateSet:
         return ((capacity - peaks) // wanted).min(axis=1, initial=np.iinfo(np.int64).max).clip(0)
 
     def _marked(self, places):
-        found = np.zeros(len(self.ids), bool)
-        found[places] = True
-        return found
+        mask = np.zeros(len(self.ids), bool)
+        mask[places] = True
+        return mask
 
     def candidates(self, ids=None):
         """Return the resources as selection.Candidates, in order; only those of `ids`, if given."""
@@ -112,7 +112,7 @@ class CandidateSet:
 
 
 @dataclasses.dataclass(frozen=True)
-class Ask:
+class CandidateAsk:
     """A ``joint_selection.ReservationDemand`` with many candidates.
 
     :ivar candidate_set: the resources, with all bookings except those of the demands that are
@@ -129,7 +129,7 @@ class Ask:
             self.demand, self.candidate_set.candidates(ids), self.must_keep)
 
 
-def choose(asks: Sequence[Ask], span: interval.Interval):
+def choose(asks: Sequence[CandidateAsk], span: interval.Interval):
     """Return what ``joint_selection.choose`` would choose among all resources.
 
     :raises NotEnough: as ``joint_selection.choose``.
@@ -158,7 +158,7 @@ def best(demand, candidate_set, count, span):
     preference. Other demands of the same lease may use some of them meanwhile, which moves those
     in the order; all others keep their position. If `count` is the most that all demands together
     can take, enough of the first resources for this demand keep their position. If fewer than
-    `count` have free slots, all of them are returned, so that an error tells the same number.
+    `count` have free slots, all of them are returned, so that an error names the same number.
     """
     free, used = candidate_set.free_copies(demand.amount, span)
     kept = np.isin(candidate_set.ids, [pick.resource_id for pick in demand.keep])
@@ -167,7 +167,7 @@ def best(demand, candidate_set, count, span):
         order = able[np.lexsort((free[able], ~used[able],
                                  -np.minimum(free[able], demand.at_most)))]
         if not len(able):
-            # The resource with the most free copies: the error tells that number.
+            # The resource with the most free copies: the error names that number.
             order = np.argsort(-free)[:1]
     else:
         order = np.flatnonzero(free)
@@ -178,7 +178,7 @@ def best(demand, candidate_set, count, span):
 
 
 def preferred(demand, candidate_set, span):
-    """Return how many of the `best` no resource with a greater id could displace.
+    """Return the number of the `best` resources that none with a greater id could displace.
 
     A used resource with the least free copies is preferred to all others; among such resources the
     lowest ids come first. The result is 0 if a resource that the demand keeps was not read yet.

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explain why there are not enough resources, in counts and in words."""
-import dataclasses
+"""Explain why too few resources are free, in counts and in words."""
 import datetime
 
 from climate import errors
@@ -13,8 +12,8 @@ from climate.domain import texts
 from climate.manager.booking import criteria
 from climate.manager.booking import start_times
 
-# How far ahead the nearest later time is searched; less for shared resources, whose usage changes
-# at more moments.
+# The time ahead in which the nearest later time is searched; less for shared resources, whose usage
+# changes at more moments.
 _AHEAD = datetime.timedelta(days=365)
 _SHARED_AHEAD = datetime.timedelta(days=30)
 # With more wishes than this, no later time is searched.
@@ -27,14 +26,15 @@ def explained(core, connection, wishes, terms, error):
     """Return a NotEnough with the reasons for the NotEnough `error` of ``joint_selection.choose``.
 
     The reasons are the counts for each criterion of the wish that got too little, and the nearest
-    time at which all wishes fit. Wishes for the same are counted together: 17 reservations of one
-    server each are 17 servers for the user. Owners read a rounded time.
+    time at which all wishes fit. Equal wishes are counted together: 17 reservations of one server
+    each are 17 servers for the user. Owners read a rounded time.
     """
     with start_times.TURNS:
         nearest, rounded = _nearest(core, connection, wishes, terms)
     place = error.kwargs['place']
     need = wishes[place].need
-    everything = _open_to(terms, allocations.reservable_resources(connection, need.pool))
+    everything = {key: each for key, each in allocations.reservable_resources(
+        connection, need.pool).items() if terms.may_have(each)}
     wanted = requirement.names(need.requirement)
     values = criteria.values_of(core, connection, need.pool, everything, wanted)
     matching = sum(requirement.matches(need.requirement, values[key]) for key in everything)
@@ -65,14 +65,14 @@ def explained(core, connection, wishes, terms, error):
 
 
 def _is_same(one, other):
-    """Return True if two Needs ask for the same, however much of it."""
+    """Return True if two Needs differ at most in their number of copies."""
     return (one.pool == other.pool and one.requirement == other.requirement
             and one.called == other.called and one.demand.amount == other.demand.amount
             and one.demand.spread == other.demand.spread)
 
 
 def _sentence(need, counts):
-    """Return what was asked for and what fits, without a full stop."""
+    """Return the demand and the number that fits as a sentence, without a full stop."""
     whole = need.demand.amount is selection.WHOLE
     free, wanted, total = counts['free'], counts['wanted'], counts['total']
     if whole:
@@ -92,7 +92,7 @@ def _sentence(need, counts):
 
 
 def _without(need, known):
-    """Return that none of the Resources has some units of a copy, as the end of a sentence."""
+    """Return the end of a sentence about units of a copy that none of the Resources has."""
     if need.demand.amount is selection.WHOLE or not known:
         return ''
     missing = sorted(need.demand.amount.keys() - {
@@ -101,11 +101,11 @@ def _without(need, known):
 
 
 def _way_out(need, counts, nearest):
-    """Return what would fit instead, as a sentence."""
+    """Return a sentence about requests that would fit."""
     whole = need.demand.amount is selection.WHOLE
     free, wanted = counts['free'], counts['wanted']
     if nearest is not None:
-        # To the next whole minute, which is how some clients write a start.
+        # Rounded up to a whole minute, because some clients write starts so.
         minute = nearest + (datetime.timedelta(minutes=1) - interval.RESOLUTION)
         what = 'It fits' if wanted == 1 or whole else f'All {wanted} fit'
         return f'{what} from {minute:%Y-%m-%d %H:%M} UTC.'
@@ -119,9 +119,9 @@ def _way_out(need, counts, nearest):
 
 
 def _way_out_of_running(connection, wishes, need, terms):
-    """Return why a running lease, which keeps what it has, does not fit, as a ``texts.Text``.
+    """Return the reason why a running lease, which keeps its resources, does not fit.
 
-    The moment at which others have its resources is for operators.
+    Only operators read the moment at which others have its resources.
     """
     runs = f'The lease runs, so it keeps the {texts.plural(need.pool)} that it has'
     kept = {key for wish in wishes for key in wish.keep
@@ -138,14 +138,9 @@ def _way_out_of_running(connection, wishes, need, terms):
 
 
 def counted(number, called):
-    """Return `number` copies in words; `called` is one of them, whose first word becomes plural."""
+    """Return `number` copies in words; `called` names one, and its first word becomes plural."""
     first, _, rest = called.partition(' ')
     return f'{number} {first if number == 1 else texts.plural(first)}{rest and " "}{rest}'
-
-
-def _open_to(terms, found):
-    """Return the resources, {id: Resource}, that may be chosen."""
-    return {key: each for key, each in found.items() if terms.may_have(each)}
 
 
 def _nearest(core, connection, wishes, terms):
@@ -181,24 +176,22 @@ def _nearest(core, connection, wishes, terms):
 
 
 def _summed(wishes):
-    """Return the wishes with those for copies of the same, anywhere, as one wish for all of them.
+    """Return the wishes, with equal ones for copies on any resource added up to one wish.
 
     Such a wish is served at the same moments. Copies that must be together or apart are not added.
     """
-    found = []
+    sums = []
     for wish in wishes:
         demand = wish.need.demand
-        at = next((place for place, each in enumerate(found)
+        at = next((place for place, each in enumerate(sums)
                    if _may_be_added(each.need, wish.need)), None)
         if at is None:
-            found.append(wish)
-            continue
-        sum_of = found[at].need.demand
-        found[at] = dataclasses.replace(found[at], need=dataclasses.replace(
-            found[at].need, demand=dataclasses.replace(
-                sum_of, at_least=sum_of.at_least + demand.at_least,
-                at_most=sum_of.at_most + demand.at_most)))
-    return found
+            sums.append(wish)
+        else:
+            sum_of = sums[at].need.demand
+            sums[at] = sums[at].demanding(at_least=sum_of.at_least + demand.at_least,
+                                          at_most=sum_of.at_most + demand.at_most)
+    return sums
 
 
 def _may_be_added(one, other):

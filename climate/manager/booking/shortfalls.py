@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocated resources that no longer meet the criteria, have too little capacity, or are sick."""
+"""Allocated resources that no longer meet the criteria, are too small, or are out of service."""
 import dataclasses
 
 from climate.db import allocations
@@ -16,19 +16,19 @@ TOO_SMALL = 'it has less capacity now than is allocated on it'
 
 
 class Shortfalls:
-    """Finds the resources with which a reservation would start with less than it asked for."""
+    """Finds allocated resources that give a reservation less than it asked for."""
 
     def __init__(self, core):
         self._core = core
 
-    def of(self, lease, reservation, found, now):
-        """Return {id: why, in words} of such resources among those of a reservation.
+    def of(self, lease, reservation, resources, now):
+        """Return {id: the reason in words} of such resources among those of a reservation.
 
-        :param found: Resources with their properties and facts; others are not judged.
+        :param resources: Resources with their properties and facts; others are not judged.
         """
         if reservation.state == lifecycle.RESERVATION_ACTIVE or not reservation.resource_ids:
             return {}
-        known = {each.id: each for each in found}
+        known = {each.id: each for each in resources}
         needs = {need.key: need for need in self._core.registry.needs_of(reservation)}
         short, shared = {}, False
         for key, ids in reservation.allocated.items():
@@ -36,8 +36,8 @@ class Shortfalls:
             if need is None:
                 continue
             shared |= need.demand.amount is not selection.WHOLE
-            short |= {one: UNMET for one in set(ids).intersection(known)
-                      if not meets(self._core, need, known[one])}
+            short |= {resource_id: UNMET for resource_id in set(ids).intersection(known)
+                      if not meets(self._core, need, known[resource_id])}
         doubts = {key: failures.doubtful(each) for key, each in known.items()
                   if key in reservation.resource_ids}
         short |= {key: why for key, why in doubts.items() if why is not None}
@@ -49,12 +49,12 @@ class Shortfalls:
         """Return {id: why} of the shared resources with too little capacity for all on them."""
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         with self._core.database.reader() as connection:
-            mine = [given for given in allocations.of_reservations(connection, [reservation.id])
-                    if not given.whole and given.resource_id in known]
-            booked = allocations.bookings(connection, {given.resource_id for given in mine}, span,
+            own = [given for given in allocations.of_reservations(connection, [reservation.id])
+                   if not given.whole and given.resource_id in known]
+            booked = allocations.bookings(connection, {given.resource_id for given in own}, span,
                                           ignoring=[reservation.id])
         short = {}
-        for given in mine:
+        for given in own:
             taken = booked.setdefault(given.resource_id, [])
             if not booking.fits(known[given.resource_id], given, taken):
                 short[given.resource_id] = TOO_SMALL

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Search for the moments at which the wishes of a lease can be served."""
+"""The search for the moments at which the wishes of a lease can be served."""
 import dataclasses
 import datetime
 import threading
@@ -11,8 +11,8 @@ from climate.domain import free_starts
 from climate.domain import interval
 from climate.domain import joint_selection
 from climate.domain import selection
-from climate.manager.booking import ranges
-from climate.manager.booking import timeline
+from climate.manager.booking import pool_bookings
+from climate.manager.booking import start_ranges
 
 # With several wishes, the greatest number of moments at which a search checks whether all fit
 # together, and the greatest number of later moments at which it checks how long they do.
@@ -28,7 +28,7 @@ AHEAD = tuple(datetime.timedelta(days=days) for days in (2, 20))
 TURNS = threading.BoundedSemaphore(2)
 
 
-class Search:
+class StartSearch:
     """A search for all wishes in one window: it reads once and answers for many durations.
 
     :ivar complete: False once there were more moments than may be tried.
@@ -37,9 +37,9 @@ class Search:
     def __init__(self, core, connection, wishes, terms, window, like=None, tries=_TRIES):
         """Read the pools of the wishes.
 
-        :param like: a Search for the same wishes in another window, whose resources are used again.
-        :param tries: the greatest number of moments at which it is checked whether several wishes
-            fit together.
+        :param like: a StartSearch for the same wishes in another window, whose resources are used.
+        :param tries: the greatest number of moments at which the search checks whether several
+            wishes fit together.
         """
         self.tries = tries
         # A lease can be made without its optional wishes, so they must not delay it.
@@ -48,12 +48,12 @@ class Search:
         self.complete = True
         parts = {wish.need.pool for wish in self.wishes
                  if wish.need.demand.amount is not selection.WHOLE}
-        self.boards = {
-            pool: timeline.PoolTimeline(connection, pool, terms, window, pool in parts,
-                                        like.boards[pool].resources if like else None)
+        self.pools = {
+            pool: pool_bookings.PoolBookings(connection, pool, terms, window, pool in parts,
+                                             like.pools[pool].resources if like else None)
             for pool in {wish.need.pool for wish in self.wishes}}
         self.matching = like.matching if like else [
-            self.boards[wish.need.pool].matching(core, connection, wish.need)
+            self.pools[wish.need.pool].matching(core, connection, wish.need)
             for wish in self.wishes]
         self._known = {}
 
@@ -68,18 +68,18 @@ class Search:
         return free_starts.openings(self._starts(demands, duration), _least(demands),
                                     _most(demands), self.window.start, limit)
 
-    def settles(self, duration, limit, found):
+    def settles(self, duration, limit, openings):
         """Return True if a longer window from the same beginning would give the same answer.
 
-        That is so if it has the same first openings, and if each wish already has as many free
-        copies as are counted at most.
+        It does if it has the same first openings, and if each wish already has the greatest number
+        of free copies that counts.
 
-        :param found: the result of `openings`.
+        :param openings: the result of `openings`.
         """
         demands = self.demands
         latest = self.window.end - duration
-        return (len(found) == limit and all(each.last < latest for each in found)
-                and found[-1].count == _most(demands)
+        return (len(openings) == limit and all(each.last < latest for each in openings)
+                and openings[-1].count == _most(demands)
                 and all(self.most(place, duration) == _enough(demand)
                         for place, demand in enumerate(demands)))
 
@@ -92,7 +92,7 @@ class Search:
         if len(self.wishes) != 1 or self.demands[0].amount is not selection.WHOLE:
             return None
         free = self.ranges_of(0, self.demands[0], duration).free(opening.start)
-        ids = self.boards[self.wishes[0].need.pool].ids(self.matching[0][free[:opening.count]])
+        ids = self.pools[self.wishes[0].need.pool].ids(self.matching[0][free[:opening.count]])
         return [tuple(selection.Pick(key, 1) for key in ids.tolist())]
 
     def first(self, demands, duration):
@@ -115,7 +115,7 @@ class Search:
         return None
 
     def most(self, place, duration):
-        """Return how many copies of one wish alone fit at the best moment.
+        """Return the number of copies of one wish alone that fit at the best moment.
 
         :param place: the index of the wish.
         """
@@ -126,14 +126,14 @@ class Search:
         return min(found, _enough(demand))
 
     def free_at_start(self, place, duration):
-        """Return how many copies of one wish alone are free at the beginning of the window.
+        """Return the number of copies of one wish alone that are free at the start of the window.
 
-        Those that it does not ask for count, too.
+        Copies beyond the demand count, too.
 
         :param place: the index of the wish.
         """
         need = self.wishes[place].need
-        return self.boards[need.pool].copies_at_start(need.demand, self.matching[place], duration)
+        return self.pools[need.pool].copies_at_start(need.demand, self.matching[place], duration)
 
     def ranges_of(self, place, demand, duration):
         """Return the Ranges of another demand of one wish.
@@ -145,14 +145,14 @@ class Search:
             demand = dataclasses.replace(demand, at_least=0)
         key = place, demand.at_least, demand.at_most, duration
         if key not in self._known:
-            self._known[key] = self.boards[self.wishes[place].need.pool].ranges(
+            self._known[key] = self.pools[self.wishes[place].need.pool].ranges(
                 demand, self.matching[place], duration)
         return self._known[key]
 
     def _starts(self, demands, duration):
         if not demands:
             nothing = np.zeros(0, np.int64)
-            return ranges.Ranges(self.window, duration, 1, nothing, nothing, nothing)
+            return start_ranges.Ranges(self.window, duration, 1, nothing, nothing, nothing)
         if len(demands) == 1:
             return self.ranges_of(0, demands[0], duration)
         return _Together(self, demands, duration)
@@ -160,17 +160,17 @@ class Search:
 
 def growing(core, connection, wishes, terms, window, duration, like=None, tries=_TRIES,
             ahead=AHEAD):
-    """Yield Searches for starts in growing parts of a window; the last one is for all of it.
+    """Yield StartSearches in growing parts of a window; the last one is for all of it.
 
-    Each Search is read when the caller asks for it, so a caller that stops early reads less.
+    Each search is read when the caller asks for it, so a caller that stops early reads less.
 
     :param ahead: the lengths of the smaller parts.
     """
     ends = [window.start + duration + each for each in ahead
             if each < (window.duration - duration) / 2]
     for end in [*ends, window.end]:
-        like = Search(core, connection, wishes, terms, interval.Interval(window.start, end), like,
-                      tries)
+        like = StartSearch(core, connection, wishes, terms, interval.Interval(window.start, end),
+                           like, tries)
         yield like
 
 
@@ -185,7 +185,7 @@ class _Together:
         self._left = search.tries
         places = range(len(demands))
         times = np.unique(np.concatenate([
-            found.times(duration) for found in search.boards.values()]))
+            bookings.times(duration) for bookings in search.pools.values()]))
         possible = np.ones(len(times), bool)
         for place, demand in zip(places, demands, strict=True):
             possible &= search.ranges_of(place, demand, duration).counts(times) >= _least([demand])
@@ -194,11 +194,11 @@ class _Together:
     def count(self, moment):
         span = interval.Interval(moment, moment + self._duration)
         asks = {}
-        for pool, found in self._search.boards.items():
-            mine = [place for place, wish in enumerate(self._search.wishes)
-                    if wish.need.pool == pool]
-            asks |= zip(mine, found.asks([(self._demands[place], self._search.matching[place])
-                                          for place in mine], span), strict=True)
+        for pool, bookings in self._search.pools.items():
+            places = [place for place, wish in enumerate(self._search.wishes)
+                      if wish.need.pool == pool]
+            demands = [(self._demands[place], self._search.matching[place]) for place in places]
+            asks |= zip(places, bookings.asks(demands, span), strict=True)
         try:
             joint_selection.choose([asks[place] for place in sorted(asks)], span)
         except errors.NotEnough:

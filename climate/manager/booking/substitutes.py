@@ -14,14 +14,13 @@ from climate.db import resources
 from climate.domain import due_events
 from climate.domain import interval
 from climate.domain import lifecycle
-from climate.domain import selection
 from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager.booking import booking
-from climate.manager.booking import joining
+from climate.manager.booking import booking_terms
+from climate.manager.booking import wish_lists
 from climate.manager.health import failures
-from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
@@ -64,20 +63,19 @@ class Substitutes:
                all_of_them=False):
         """Occupy the allocated resources of a reservation, and substitute those it cannot have.
 
-        Whole resources are occupied from here on; for a shared resource, it is checked that no
-        other reservation occupies it whole. A resource that another reservation still occupies, or
-        that is out of use, is replaced by one that is free until the end of the lease. Copies on
-        other resources stay where they are. Resources that a running reservation has in use also
-        stay, even if they are out of use. If there are too few substitutes, the reservation goes on
-        with fewer resources, as long as it has the least number that it asked for. Whole resources
-        that are replaced stay held until a start succeeds: an earlier try may have handed them
-        over.
+        Whole resources are occupied from now on; a shared resource is checked: no other reservation
+        may occupy it whole. A resource that another reservation still occupies, or that is out of
+        use, is replaced by one that is free until the end of the lease. Copies on other resources
+        stay there. Resources that a running reservation uses also stay, even if they are out of
+        use. If there are too few substitutes, the reservation goes on with fewer resources, if it
+        has the least number that it asked for. Whole resources that are replaced stay held until a
+        start succeeds, because an earlier try may have prepared them.
 
         :param patient: wait for a resource that is still held instead of replacing it.
         :param failing: {resource id: why nothing can be started on it now}; these are replaced too.
         :param refused: {resource name: why the cloud refuses it}; these are replaced even if the
             reservation runs, because it has nothing there.
-        :param all_of_them: replace all resources that it cannot have, or none.
+        :param all_of_them: replace all unavailable resources, or none.
         :returns: True if the reservation has other resources than when the lease was read.
         :raises StillBusy: a resource is still held, and there is no substitute.
         :raises NotEnough: a resource is out of use, and there is no substitute; the error names it.
@@ -106,13 +104,6 @@ class Substitutes:
                 f'{error.message}', **more) from error
         return True
 
-    def failing(self, some):
-        """Return {id: reason} of the Resources in `some` on which nothing can be started now.
-
-        One that sleeps is not failing: the start wakes it.
-        """
-        return failures.failing(self._core, some)
-
     def _unusable(self, lost, refused):
         """Return the ids of the enrolled resources that are no substitutes.
 
@@ -121,9 +112,10 @@ class Substitutes:
         if not lost.failing:
             return set()
         with self._core.database.reader() as connection:
-            found = [each for name in self._core.registry.pools
-                     for each in resources.find(connection, name)]
-        return {*self.failing(found), *(each.id for each in found if each.name in refused)}
+            enrolled = [each for name in self._core.registry.pools
+                        for each in resources.find(connection, name)]
+        return {*failures.failing(self._core, enrolled),
+                *(each.id for each in enrolled if each.name in refused)}
 
     @cores.again_after_a_race
     def _held(self, lease, reservation, failing, refused, now):
@@ -143,7 +135,7 @@ class Substitutes:
             connection, {given.resource_id for given in allocated})}
         self._core.resource_names.learn(known.values())
         whole = [given.resource_id for given in allocated if given.whole]
-        late = self._in_the_way(connection, reservation, allocated, known, now)
+        late = self._overdue(connection, reservation, allocated, known, now)
         free = [key for key in whole if key not in late]
         holders = resources.hold(connection, free, reservation.id) if free else {}
         holders |= {given.resource_id: known[given.resource_id].held_by for given in allocated
@@ -158,15 +150,15 @@ class Substitutes:
         return _lost(allocated, known, holders,
                      {key: failing.get(key) for key in broken} | refusals)
 
-    def _in_the_way(self, connection, reservation, allocated, known, now):
-        """Return {resource id: an overdue reservation that still has what this one needs}."""
-        late = allocations.overdue(connection, now, now + booking.longest_pause(
+    def _overdue(self, connection, reservation, allocated, known, now):
+        """Return {resource id: the overdue reservation that still has what this one needs}."""
+        late = allocations.overdue(connection, now, now + booking_terms.longest_pause(
             self._core.conf.manager), known)
         if not late:
             return {}
         moment = interval.Interval(now, now + interval.RESOLUTION)
         booked = allocations.bookings(connection, late, moment, ignoring=[reservation.id])
-        found = {}
+        holders = {}
         for given in allocated:
             resource = known[given.resource_id]
             if resource.id not in late or self._in_use(reservation, resource, given.whole):
@@ -174,8 +166,8 @@ class Substitutes:
             taken = booked[resource.id] + [(moment, amount) for _, amount in late[resource.id]]
             if not booking.fits(resource, dataclasses.replace(
                     given, start=moment.start, end=moment.end), taken):
-                found[resource.id] = late[resource.id][0][0]
-        return found
+                holders[resource.id] = late[resource.id][0][0]
+        return holders
 
     def _replace(self, lease, reservation, allocated, lost, refused, now, all_of_them):
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
@@ -186,16 +178,17 @@ class Substitutes:
             if copies:
                 left = sum(given.copies for given in allocated
                            if given.need == need.key and given.resource_id in kept)
-                # What is still held comes later, so the reservation waits for it.
+                # A resource that is still held becomes free later, so the reservation waits.
                 fewest = copies if all_of_them or lost.held else max(
                     need.demand.at_least - left, 0)
-                wishes.append(joining.joining(self._core, reservation, replacement(
-                    reservation, need, (fewest, copies), kept)))
+                wishes.append(wish_lists.joining(
+                    self._core, reservation,
+                    wish_lists.replacement(reservation, need, (fewest, copies), kept)))
 
         def write(connection, chosen):
             if not ownership.refuse_overtaken(connection, lease):
                 _refuse_other_span(connection, lease)
-            # The end looks for what is left on whole resources that were released, too.
+            # The end also checks whole resources that were released for remaining servers.
             allocations.cut(connection, [reservation.id], now, lost.whole_ids)
             allocations.delete(connection, [reservation.id], lost.ids)
             self._booking.replace(connection, chosen)
@@ -207,20 +200,13 @@ class Substitutes:
             journal.note(connection, lease.id, now, 'climate', 'substitute',
                          self._explained(lost.ids, new))
             return new
-        try:
-            planned = self._booking.plan(wishes, span, now, avoid=avoid)
-        except errors.NotEnough:
-            # A lease with allocations goes before the leases in the wait queue.
-            if not wakeups.release_held_back(self._core, lease):
-                raise
-            planned = self._booking.plan(wishes, span, now, avoid=avoid)
-        new = self._booking.book(wishes, span, now, write, planned=planned, avoid=avoid)
+        new = self._booking.book_first(lease, wishes, span, now, write, avoid)
         LOG.warning('Lease %s, reservation %s: %s not available, replaced by resources %s',
                     lease.id, reservation.id, ', '.join(lost.held + lost.broken),
                     self._core.resource_names.of(new))
 
     def _explained(self, lost, new):
-        """Return what became of the resources `lost`; only operators read names."""
+        """Return a text about the replaced resources `lost`; only operators read names."""
         named = self._core.resource_names.of
         if not new:
             why = 'left out, as there are no others'
@@ -236,19 +222,6 @@ class Substitutes:
             # A target that is leased exists, shelved, long before it is unshelved on its resource.
             return False
         return resource.held_by == reservation.id if whole else True
-
-
-def replacement(reservation, need, copies, kept):
-    """Return the Wish for the lost copies of a need, beside the resources that are kept.
-
-    :param copies: (how many there must be, how many there should be).
-    """
-    fewest, most = copies
-    demand = dataclasses.replace(need.demand, at_least=fewest, at_most=most)
-    apart = demand.spread is selection.Spread.APART
-    mine = frozenset(kept).intersection(reservation.allocated.get(need.key, ()))
-    return booking.Wish(reservation.id, dataclasses.replace(need, demand=demand), beside=True,
-                        avoid=mine if apart else frozenset())
 
 
 def _lost(allocated, known, holders, broken):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of host clearing that reads the cloud and carries out steps in it."""
+"""The executor of host clearing: it reads the cloud and carries out steps in it."""
 import dataclasses
 
 from oslo_log import log
@@ -12,12 +12,12 @@ from climate.domain.clearing import steps
 
 LOG = log.getLogger(__name__)
 
-# These steps are left out for a host that could not be admitted. If it were enabled, anybody's
-# servers could be scheduled to it.
+# The steps that are left out for a host that could not be admitted. If it were enabled, servers of
+# any project could be scheduled to it.
 _OPENING = (steps.UNFENCE, steps.TOGGLE)
 # A host whose servers begin to leave is in one of these states.
 _LEAVING = (plans.FENCING, plans.FENCED)
-# After one of these errors, the next look at the cloud shows what to do.
+# The errors after which the next observation of the cloud shows the next step.
 _DELAYS = (errors.StillBusy, errors.TargetGone, errors.ResourceNotFound, errors.ResourceInUse)
 
 
@@ -35,7 +35,7 @@ class Executor:
             steps.DISMISS: self._dismiss,
         }
 
-    def look(self, plan, now):
+    def observe(self, plan, now):
         """Return the ObservedState of the hosts of a plan that are not in a final state."""
         hosts = [host for host in plan.hosts if host.state not in plans.SETTLED]
         if not hosts:
@@ -52,12 +52,12 @@ class Executor:
                 if server is not None:
                     servers[server.id] = server
         standing = [move for move in moves if _stands(servers.get(move.server_id), move)]
-        asked = [move for move in moves if move.state == plans.MOVING and (
+        checked = [move for move in moves if move.state == plans.MOVING and (
             move in standing or _is_to_be_confirmed(servers.get(move.server_id)))]
-        asked += [move for move in standing if move.state == plans.PLANNED][
+        checked += [move for move in standing if move.state == plans.PLANNED][
             :self._core.conf.acquire.parallel_moves]
         last_moves = {move.server_id: pool.last_migration(cloud, move.server_id)
-                      for move in asked}
+                      for move in checked}
         return steps.ObservedState(now, states, servers, last_moves, pool.barred(
             cloud, _enabled(hosts, states)))
 
@@ -82,7 +82,7 @@ class Executor:
             except errors.ClimateError as error:
                 if not isinstance(error, _DELAYS):
                     failed.append(error)
-                LOG.info('Host %s: %s is put off: %s', host.name, order.kind, error.message)
+                LOG.info('Host %s: %s is postponed: %s', host.name, order.kind, error.message)
                 if order.kind == steps.ADMIT:
                     not_admitted.add(host.name)
         hosts = tuple(by_name[host.name] for host in plan.hosts)
@@ -140,8 +140,8 @@ class Executor:
 
     def _dismiss(self, host, order):
         with self._core.database.reader() as connection:
-            found = resources.find(connection, self._pool.name, ids=[host.resource_id])
-        for resource in found:
+            enrolled = resources.find(connection, self._pool.name, ids=[host.resource_id])
+        for resource in enrolled:
             self._pool.dismiss(self._core.cloud, resource)
         return dataclasses.replace(host, resource_id=None)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entries in the history of a lease that say what an action does to servers and other targets.
 
-They are written before the action does it, so that no crash can lose them, and together for all
-reservations of the lease.
+They are written before the action is carried out, so that no crash can lose them, and together for
+all reservations of the lease.
 """
 import datetime
 
@@ -10,8 +10,8 @@ from climate.db import journal
 from climate.domain import event_kinds
 
 _CLIMATE = 'climate'
-# Why an action does something to targets, by the kind of its event.
-_BECAUSE = {
+# The reason of an action, by the kind of its event.
+_REASONS = {
     event_kinds.BEFORE_END: 'The lease ends soon',
     event_kinds.END: 'The lease is over',
     event_kinds.DELETE: 'The lease is deleted',
@@ -27,29 +27,30 @@ _AT_ONCE = datetime.timedelta(minutes=1)
 
 
 class Announcements:
-    """What the action of a Claim announces in the history of its lease."""
+    """The announcements of a Claim's action in the history of its lease."""
 
     def __init__(self, core, claim):
         self._core = core
         self._claim = claim
-        self._told = None
+        self._written = None
         self._new = {}
 
     def lacks(self, what, words):
-        """Collect what is not in the history of this action yet; return True if there was some.
+        """Collect entries that the history of this action lacks; return True if there are any.
 
         :param what: the heading of the entries.
-        :param words: {id of a target: what to tell of it}; the words contain the id.
+        :param words: {id of a target: the text about it}; the text contains the id.
         """
-        if self._told is None:
-            self._told = self._read()
-        new = {key: text for key, text in words.items() if (what, key) not in self._new
-               and not any(key in told for told in self._told.get(what, ()))}
-        self._new |= {(what, key): text for key, text in new.items()}
+        if self._written is None:
+            self._written = self._read()
+        written = self._written.get(what, ())
+        for key, text in words.items():
+            if not any(key in entry for entry in written):
+                self._new.setdefault((what, key), text)
         return any((what, key) in self._new for key in words)
 
     def write(self):
-        """Write what was collected; return True if there was some.
+        """Write the collected entries; return True if there were any.
 
         :raises ClaimLost: another manager has the lease; nothing was written.
         """
@@ -64,8 +65,8 @@ class Announcements:
             who, now = self._who(connection), self._core.clock()
             for what, texts in by_heading.items():
                 journal.note_list(connection, lease.id, now, who, what,
-                                  _BECAUSE.get(kind, 'The lease needs it'), texts)
-        self._told, self._new = None, {}
+                                  _REASONS.get(kind, 'The lease needs it'), texts)
+        self._written, self._new = None, {}
         return True
 
     def _read(self):
@@ -78,7 +79,7 @@ class Announcements:
         """Return the user whose request ordered the action, or Climate itself."""
         lease, kind = self._claim.lease, self._claim.event.kind
         request = _REQUEST.get(kind)
-        found = request and journal.last(connection, lease.id, request)
-        if not found or (kind == event_kinds.END and found.at < lease.end - _AT_ONCE):
+        entry = request and journal.last(connection, lease.id, request)
+        if not entry or (kind == event_kinds.END and entry.at < lease.end - _AT_ONCE):
             return _CLIMATE
-        return found.who
+        return entry.who

@@ -2,10 +2,10 @@
 """The budget of processor time for tries to acquire resources."""
 import threading
 
-# How much of their budget tries may use in advance. So a few of them never wait.
+# The part of their budget that tries may use in advance. So a few of them never wait.
 _CREDIT_SECONDS = 5
-# The longest pause after a try. On the eventlet backend the time of a try has that of other work in
-# it, so one number may be far too high.
+# The longest pause after a try. On the eventlet backend the time of a try includes that of other
+# work, so one number may be far too high.
 _LONGEST_SECONDS = 60
 
 
@@ -13,7 +13,7 @@ class Budget:
     """The processor time that tries to acquire resources may use: a share of the time that passes.
 
     :param share: the share of one processor.
-    :param monotonic: returns seconds that rise.
+    :param monotonic: returns seconds that only rise.
     """
 
     def __init__(self, share, monotonic):
@@ -23,14 +23,14 @@ class Budget:
         self._lock = threading.Lock()
 
     def use(self, seconds):
-        """Note that a try has used so much processor time."""
+        """Record the processor time that a try has used."""
         with self._lock:
             now = self._monotonic()
             paid_until = max(self._paid_until, now) + seconds / self._share
             self._paid_until = min(paid_until, now + _CREDIT_SECONDS + _LONGEST_SECONDS)
 
     def rest_seconds(self):
-        """Return for how long no try may begin, because the budget is used up in advance."""
+        """Return how long no try may begin, because the budget is used up in advance."""
         with self._lock:
             rest = self._paid_until - self._monotonic()
         return max(0, rest - _CREDIT_SECONDS)

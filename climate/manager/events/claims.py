@@ -21,11 +21,11 @@ from climate.manager.notifications import outbox
 
 LOG = log.getLogger(__name__)
 
-#: How many due events are read for each free worker: a lease may have several that are due, and
-#: other managers claim events at the same time.
-LOOK = 6
-# How many notices are sent at once: only a part of those that are read, so that other managers
-# get some too.
+#: The number of due events that are read for each free worker: a lease may have several that are
+#: due, and other managers claim events at the same time.
+READ_AHEAD = 6
+# The number of notices that are sent at once: only a part of those that are read, so that other
+# managers get some too.
 _NOTICES = 32
 
 
@@ -33,8 +33,8 @@ _NOTICES = 32
 class Claim:
     """An event that this manager carries out, with the lease it belongs to.
 
-    :ivar at: when the event was claimed.
-    :ivar ownership: for how long the claim is certain to hold.
+    :ivar at: the moment at which the event was claimed.
+    :ivar ownership: the time for which the claim is certain to hold.
     """
 
     event: records.Event
@@ -78,18 +78,18 @@ class Claims:
             return events.due(connection, now, limit, kinds)
 
     def take(self, now, slots, kinds, due):
-        """Claim events that are due at `now`, at most `slots` and one per lease; returns Claims.
-
-        :param due: the events of these `kinds` that are due.
+        """Claim events that are due at `now`, at most `slots` and one per lease; return Claims.
 
         Moot events and notices are finished at once, many in one transaction, because they need
         no call of the cloud.
+
+        :param due: the events of these `kinds` that are due.
         """
         while True:
             waiting = due_events.next_of_each_lease(due)
             if not waiting:
                 return []
-            # In this order: this manager must not count on its claims for longer than others do.
+            # In this order: this manager must not rely on its claims for longer than others do.
             began = self._core.monotonic()
             until = self._core.clock() + self._length
             try:
@@ -102,48 +102,48 @@ class Claims:
                 self._running |= {claim.event.id: claim for claim in taken}
             if taken or not finished:
                 return taken
-            due = self.due(now, slots * LOOK, kinds)
+            due = self.due(now, slots * READ_AHEAD, kinds)
 
     def _take(self, connection, waiting, now, until, slots):
-        """Claim events; returns ([(Lease, Event)] to carry out, the events finished at once)."""
-        notices = [event for event in waiting if _is_only_told(event)][:_NOTICES]
-        found = self._free(connection, notices, now, len(notices))
-        found += self._free(connection, [event for event in waiting if not _is_only_told(event)],
-                            now, slots)
-        taken = self._take_leases(connection, found, now, until)
-        claimed = events.claim(connection, [event for _, event in found], self._owner, now, until)
+        """Claim events; return ([(Lease, Event)] to carry out, the events finished at once)."""
+        notices = [event for event in waiting if _is_notice(event)][:_NOTICES]
+        free = self._free(connection, notices, now, len(notices))
+        free += self._free(connection, [event for event in waiting if not _is_notice(event)],
+                           now, slots)
+        taken = self._take_leases(connection, free, now, until)
+        claimed = events.claim(connection, [event for _, event in free], self._owner, now, until)
         pairs = [(taken[event.lease_id], event) for event in claimed]
         moot = [pair for pair in pairs if due_events.is_moot(*pair)]
-        told = [pair for pair in pairs if _is_only_told(pair[1]) and pair not in moot]
-        outbox.write_notices(connection, told, now)
-        finished = [event for _, event in moot + told]
+        sent = [pair for pair in pairs if _is_notice(pair[1]) and pair not in moot]
+        outbox.write_notices(connection, sent, now)
+        finished = [event for _, event in moot + sent]
         events.finish_all(connection, finished, now, lifecycle.EVENT_DONE)
         return [pair for pair in pairs if pair[1] not in finished], finished
 
     @staticmethod
     def _free(connection, waiting, now, slots):
         """Return [(Lease, Event)] that can be claimed, at most `slots`; locks their leases."""
-        found = []
-        while waiting and len(found) < slots:
-            some, waiting = waiting[:slots - len(found)], waiting[slots - len(found):]
-            free = leases.lock_free(connection, [event.lease_id for event in some])
-            for event in some:
+        pairs = []
+        while waiting and len(pairs) < slots:
+            batch, waiting = waiting[:slots - len(pairs)], waiting[slots - len(pairs):]
+            free = leases.lock_free(connection, [event.lease_id for event in batch])
+            for event in batch:
                 lease = free.get(event.lease_id)
                 event = lease and due_events.still_due(lease, event, now)
                 if event and _may_begin(lease, event, now):
-                    found.append((lease, event))
-        return found
+                    pairs.append((lease, event))
+        return pairs
 
-    def _take_leases(self, connection, found, now, until):
-        """Claim the leases of pairs (Lease, Event) and begin their tasks; returns {id: Lease}."""
+    def _take_leases(self, connection, pairs, now, until):
+        """Claim the leases of pairs (Lease, Event) and begin their tasks; return {id: Lease}."""
         by_task = collections.defaultdict(list)
-        for lease, event in found:
+        for lease, event in pairs:
             kind = event_kinds.of(event.kind)
             task = None if due_events.is_moot(lease, event) else kind.shown_task(lease.task)
             by_task[task].append(lease)
         taken = lease_claims.take(connection, by_task.pop(None, []), self._owner)
-        for task, some in sorted(by_task.items()):
-            taken += lease_claims.take_for(connection, some, self._owner, task, until, now)
+        for task, free in sorted(by_task.items()):
+            taken += lease_claims.take_for(connection, free, self._owner, task, until, now)
         return {lease.id: lease for lease in taken}
 
     def go_on(self, claim, event, began):
@@ -163,7 +163,7 @@ class Claims:
         return ownership.Ownership(self._core.monotonic, began, self._seconds)
 
     def prolong(self):
-        """Prolong all claims in one transaction; returns those that were lost."""
+        """Prolong all claims in one transaction; return those that were lost."""
         running = self.running()
         if not running:
             return []
@@ -191,7 +191,7 @@ class Claims:
             self._running.pop(claim.event.id, None)
 
     def give_up(self):
-        """Make all running events stop before their next call of the cloud, to be handed back."""
+        """Stop all running events before their next call of the cloud, to be handed back."""
         for claim in self.running():
             claim.ownership.end(given_up=True)
 
@@ -207,7 +207,7 @@ class Claims:
                 lease_claims.hold_task(connection, [claim.lease], now)
 
 
-def _is_only_told(event):
+def _is_notice(event):
     return event_kinds.of(event.kind).only_told
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watch the database's clock: nothing is due by a time that came too early."""
+"""Watch the database's clock: no event is due by a time that is ahead of the other clocks."""
 import datetime
 import threading
 
@@ -20,7 +20,7 @@ class ClockWatch:
     """The watch of one manager, for all its threads."""
 
     def __init__(self, parts, owner, machine_clock=_machine_time):
-        """Make a watch that has not looked yet.
+        """Keep the clocks; nothing is compared yet.
 
         :param owner: the name of this manager, for notifications.
         :param machine_clock: returns the time of this machine.
@@ -32,12 +32,12 @@ class ClockWatch:
         self._judgement = clock_jumps.Judgement()
         self._confirmations = 0
         self._lock = threading.Lock()
-        # Before the first look nothing is due.
+        # Before the first comparison nothing is due.
         self._may_act = not self._limit
 
     @property
     def may_act(self):
-        """Return whether what is due may be done, as far as the last look found."""
+        """True if due events may be carried out, by the last comparison of the clocks."""
         return self._may_act
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The event loop: claim the events that are due, carry them out, write down how it went."""
+"""The event loop: claim the events that are due, carry them out, record the outcomes."""
 import collections
 import time
 
@@ -11,7 +11,7 @@ from climate.domain import event_kinds
 from climate.domain import texts
 from climate.manager import ownership
 from climate.manager import results
-from climate.manager.acquisition import looks
+from climate.manager.acquisition import postponement
 from climate.manager.events import actions
 from climate.manager.events import budget
 from climate.manager.events import claims
@@ -19,10 +19,10 @@ from climate.manager.events import outcomes
 
 LOG = log.getLogger(__name__)
 
-_LOOK_SECONDS = 0.05
-# How many due tries are read at once: those in vain are put off together.
+_POLL_SECONDS = 0.05
+# The number of due tries that are read at once: those that cannot succeed are postponed together.
 _TRIES = 200
-# What is made ahead has so many times fewer workers than starts and ends.
+# The ratio of the workers for starts and ends to the workers for what is made before a start.
 _AHEAD_PART = 4
 
 
@@ -38,7 +38,7 @@ class EventLoop:
     """Carries out events: those of different leases at once, those of one lease in turn.
 
     Each lane has its own number of workers. So starts and ends do not wait for a worker because of
-    tries to acquire resources, or because of what is made ahead, however much of that is due.
+    tries to acquire resources or images made before a start, however many of them are due.
     """
 
     def __init__(self, parts, owner, submit):
@@ -53,7 +53,7 @@ class EventLoop:
         self._claims = claims.Claims(parts, owner)
         self._actions = actions.Actions(parts)
         self._outcomes = outcomes.Outcomes(parts)
-        self._looks = looks.Looks(parts)
+        self._postponement = postponement.Postponement(parts)
         self._budget = budget.Budget(parts.conf.acquire.processor_share, parts.monotonic)
         self._ticked = parts.monotonic()
 
@@ -73,7 +73,7 @@ class EventLoop:
         return self._free(event_kinds.Lane.PROMPT)
 
     def tick(self, now):
-        """Claim events that are due at `now` and submit them; returns how many.
+        """Claim events that are due at `now` and submit them; return their number.
 
         They are submitted in the order of the lanes.
         """
@@ -86,13 +86,13 @@ class EventLoop:
         if not kinds:
             return 0
         due = collections.defaultdict(list)
-        for event in self._claims.due(now, slots * claims.LOOK, kinds):
+        for event in self._claims.due(now, slots * claims.READ_AHEAD, kinds):
             due[event_kinds.of(event.kind).lane].append(event)
         count = sum(self._submit_due(now, lane, due[lane]) for lane in (
             event_kinds.Lane.PROMPT, event_kinds.Lane.AHEAD))
         if due[event_kinds.Lane.TRIES]:
             began = time.thread_time()
-            count += self._submit_due(now, event_kinds.Lane.TRIES, self._not_in_vain(now))
+            count += self._submit_due(now, event_kinds.Lane.TRIES, self._promising_tries(now))
             self._budget.use(time.thread_time() - began)
         return count
 
@@ -110,11 +110,11 @@ class EventLoop:
             self._submit(self._carry_out, claim)
         return len(taken)
 
-    def _not_in_vain(self, now):
-        """Return tries that are due at `now`; those in vain are put off."""
+    def _promising_tries(self, now):
+        """Return tries that are due at `now`; those that cannot succeed yet are postponed."""
         while True:
             due = self._claims.due(now, _TRIES, event_kinds.LANES[event_kinds.Lane.TRIES])
-            left = self._looks.sift(due, now)
+            left = self._postponement.postpone_hopeless(due, now)
             if left or not due:
                 return left
 
@@ -136,7 +136,7 @@ class EventLoop:
         running = collections.Counter(claim.kind.lane for claim in self._claims.running())
         workers = workers_of(self._core.conf)[lane]
         if lane is not event_kinds.Lane.PROMPT and running[event_kinds.Lane.PROMPT]:
-            # While a start or an end runs, the processor, the database and the cloud are for that.
+            # A start or an end that runs has the processor, the database and the cloud first.
             workers = 1
         if lane is event_kinds.Lane.TRIES and self._budget.rest_seconds():
             return 0
@@ -153,13 +153,13 @@ class EventLoop:
 
         :returns: True if no event runs any more, False if some still run after `seconds`.
         """
-        give_up = self._core.monotonic() + seconds
-        while self.running and self._core.monotonic() < give_up:
-            time.sleep(_LOOK_SECONDS)
+        deadline = self._core.monotonic() + seconds
+        while self.running and self._core.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
         return not self.running
 
     def give_up(self):
-        """Make running events stop before their next call of the cloud and be handed back."""
+        """Stop running events before their next call of the cloud; they are handed back."""
         self._claims.give_up()
 
     def _carry_out(self, claim):
@@ -167,7 +167,7 @@ class EventLoop:
             claim = self._carry_out_one(claim)
 
     def _carry_out_one(self, claim):
-        """Carry out one event; returns the Claim of an event that follows at once, or None."""
+        """Carry out one event; return the Claim of an event that follows at once, or None."""
         lease, event = claim.lease, claim.event
         began = time.thread_time()
         try:
@@ -175,7 +175,7 @@ class EventLoop:
             if outcome.result != results.RECORDED:
                 return self._record(claim, outcome)
         except (ownership.ClaimLost, errors.LostRace):
-            self._let_go(claim)
+            self._drop_or_hand_back(claim)
         except errors.ClimateError as error:
             LOG.warning('Lease %s: the result of %s could not be stored; it is carried out again: '
                         '%s', lease.id, event.kind, error.message)
@@ -190,17 +190,17 @@ class EventLoop:
         return None
 
     def _record(self, claim, outcome):
-        # If all workers are busy, events that are due go before a following one that only tidies.
+        # If all workers are busy, due events go before a following one, which only cleans up.
         goes_on = self.free_slots > 0 and not claim.ownership.given_up
         began = self._core.monotonic()
         event = self._outcomes.record(claim, outcome, goes_on)
         return None if event is None else self._claims.go_on(claim, event, began)
 
     def _outcome(self, claim):
-        """Perform the action of a claimed event; returns its Outcome.
+        """Perform the action of a claimed event; return its Outcome.
 
-        :raises ClaimLost: the action was stopped before it came to its end.
-        :raises DatabaseUnreachable: the database did not do what the action needs.
+        :raises ClaimLost: the action was stopped before its end.
+        :raises DatabaseUnreachable: a statement that the action needs failed.
         """
         try:
             return self._actions.perform(claim)
@@ -211,7 +211,8 @@ class EventLoop:
                           claim.event.kind, claim.event.id)
             return results.Outcome(results.FAILED, texts.unexpected(error, claim.event.id))
 
-    def _let_go(self, claim):
+    def _drop_or_hand_back(self, claim):
+        """Drop the result of an event whose claim was lost; hand it back if this manager stops."""
         lease, event = claim.lease, claim.event
         if not claim.ownership.given_up:
             LOG.warning('Lease %s: %s is not claimed here any more; its result is dropped',

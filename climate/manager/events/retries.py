@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Retries of actions: whether an action that failed or waits is tried again, and after what pause.
 
-A start that is given up after them is healed: it is tried on, after longer pauses, until the end of
-its lease. An end is tried until it succeeds. A service that is down refuses nothing: its failures
-do not use up the tries. ``outcomes`` writes all that down.
+A start that is given up is retried by another event, after longer pauses, until the end of its
+lease. An end is tried until it succeeds. The failures of a service that is down do not use up the
+tries, because the service refused nothing. ``outcomes`` writes the decisions to the database.
 """
 import datetime
 
@@ -13,11 +13,11 @@ from climate.domain import event_kinds
 from climate.domain import retry_pauses
 from climate.manager import results
 
-# What has failed for long is tried less often: a lease without a trust is so for months.
+# Retry long failures less often; a lease that lost its trust can fail for months.
 _HEALING_SHARE = 30
-# What has failed for so long is only looked at, and not waited for: a release wakes it up.
-_HEALED_IN_VAIN = datetime.timedelta(hours=1)
-# The longest pause between two looks at something that takes minutes, such as an image.
+# After this time a retry no longer waits for resources of others: their release wakes it.
+_NO_WAIT_AFTER = datetime.timedelta(hours=1)
+# The longest pause between two checks of something that takes minutes, such as an image.
 _LONGEST_WAIT = datetime.timedelta(seconds=30)
 # The pauses of an outage, as a share of its length, and the part of the tries that it may use up.
 _OUTAGE_SHARE = 10
@@ -27,7 +27,7 @@ _OUTAGE_TRIES = 2
 class Retries:
     """The rules of one manager.
 
-    :ivar busy_pause: the pause before something that waits for the cloud is looked at again.
+    :ivar busy_pause: the pause before an event that waits for the cloud is tried again.
     """
 
     def __init__(self, conf):
@@ -46,11 +46,11 @@ class Retries:
         attempts, retry = claim.event.attempts + 1, claim.kind.retry
         if self.has_failed(claim, outcome):
             if retry is event_kinds.Retry.HEALING:
-                # Healing has a pause of its own and no limit of tries; see ``outcomes``.
+                # It has a pause of its own and no limit of tries; see ``given_up``.
                 return None
             if retry is event_kinds.Retry.ACQUISITION and (
                     claim.lease.acquire_type == acquire.BEST_EFFORT):
-                # A best effort has a time limit of its own, and the hosts that it cleared must be
+                # A best effort has its own time limit, and the hosts that it cleared must be
                 # returned in the end. So it is tried without a limit.
                 return self._without_limit(attempts)
             if self._waits_for_service(claim, outcome):
@@ -62,7 +62,7 @@ class Retries:
         return self._pause.after(min(attempts, self._pause.attempts)) or self.busy_pause
 
     def healing_pause(self, given_up, now):
-        """Return the pause before an Event that was given up is tried again; None: it never is.
+        """Return the pause before an Event that was given up is tried again; None: never.
 
         The pause grows with the time since the first try.
         """
@@ -74,7 +74,7 @@ class Retries:
     def attempts_after(self, claim, outcome):
         """Return the number of failed attempts of the event after this Outcome.
 
-        An outage leaves tries for what the service may refuse when it is back.
+        An outage leaves tries for errors of the service after it.
         """
         attempts = claim.event.attempts
         if not self.has_failed(claim, outcome):
@@ -84,7 +84,7 @@ class Retries:
         return attempts + 1
 
     def is_healed_too_long(self, lease, now):
-        """Return whether a lease may not be healed any more because it holds what it cannot use."""
+        """Return whether a start is retried for too long: it holds resources that it cannot use."""
         return bool(self._heal_most) and (
             _since_first_try(due_events.to_heal(lease), now) >= self._heal_most)
 
@@ -93,7 +93,7 @@ class Retries:
         return event.attempts > self._pause.attempts
 
     def goes_on(self, claim):
-        """Return whether what an event was for is tried again after the event was given up."""
+        """Return whether Climate tries again after an event was given up."""
         if claim.kind.given_up is event_kinds.GivenUp.GOES_ON:
             return True
         return bool(self._heal) and (claim.kind.retry is event_kinds.Retry.HEALING
@@ -126,7 +126,7 @@ class Retries:
         """Return True if the action failed, or if it waits for the cloud longer than it may."""
         if outcome.result == results.BUSY:
             return not outcome.patient and (
-                claim.event.waits >= self._waits_limit or _is_healed_in_vain(claim))
+                claim.event.waits >= self._waits_limit or _waits_no_more(claim))
         return outcome.result == results.FAILED
 
     def _pause_of_wait(self, claim, outcome):
@@ -138,9 +138,9 @@ class Retries:
         return max(self.busy_pause, min(waited / 10, _LONGEST_WAIT))
 
 
-def _is_healed_in_vain(claim):
+def _waits_no_more(claim):
     return claim.kind.retry is event_kinds.Retry.HEALING and _since_first_try(
-        due_events.to_heal(claim.lease), claim.at) >= _HEALED_IN_VAIN
+        due_events.to_heal(claim.lease), claim.at) >= _NO_WAIT_AFTER
 
 
 def _since_first_try(event, now):

@@ -18,8 +18,7 @@ from climate.manager import core as cores
 from climate.manager.energy import sleep_states
 from climate.manager.health import blocking
 from climate.manager.health import states
-from climate.plugins.health import base
-from climate.plugins.health import registry
+from climate.plugins.health import sources
 
 LOG = log.getLogger(__name__)
 
@@ -40,7 +39,7 @@ class HealthChecks:
         self._owner = owner
         self._states = states.States(core)
         self._sleep_states = sleep_states.SleepStates(core)
-        self._sources = registry.load(core.conf)
+        self._sources = sources.load(core.conf)
         self._turn = threading.Lock()
         self._silent = set()
         conf = core.conf.health
@@ -113,7 +112,7 @@ class HealthChecks:
             with cores.isolated('The source of health "%s"', name):
                 try:
                     sick = source.sick(to_check)
-                except base.Unreachable as error:
+                except sources.SourceUnreachable as error:
                     self._log_silent(name, error)
                     continue
                 self._silent.discard(name)

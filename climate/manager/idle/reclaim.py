@@ -25,7 +25,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import texts
 from climate.manager import results
-from climate.manager.booking import allocated
+from climate.manager.booking import allocated_resources
 from climate.manager.idle import rules
 from climate.manager.notifications import outbox
 
@@ -45,7 +45,7 @@ class Reclaim:
 
     def __init__(self, core):
         self._core = core
-        self._allocated = allocated.Allocated(core)
+        self._allocated = allocated_resources.AllocatedResources(core)
 
     def carry_out(self, claim, cloud, now):
         """Reclaim the idle part of the lease of a Claim; return the Outcome.

@@ -66,7 +66,7 @@ class Sampler:
         for reservation, project_id, resource_id, copies in rows:
             # A resource that was withdrawn meanwhile has no name to ask the cloud for.
             if resource_id is None or resource_id in known:
-                parts[reservation.resource_type].append(measured.Part(
+                parts[reservation.resource_type].append(measured.MeasuredPart(
                     reservation, project_id, known.get(resource_id), copies))
         return parts
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Create a lease in one transaction, during which nothing is done in the cloud.
+"""Create a lease in one transaction, during which the cloud is not called.
 
 Each action in the cloud is an event with a time, even if that time is now. There are two
 exceptions, both just before the transaction: the trust of a new lease, which needs the token of the
@@ -18,13 +18,13 @@ from climate.db import leases
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager import request_limit
-from climate.manager.acquisition import first_try
+from climate.manager.acquisition import first_attempt
 from climate.manager.billing import lease_prices
 from climate.manager.booking import booking
 from climate.manager.booking import offers
 from climate.manager.booking import refused_demand
 from climate.manager.leases import draft
-from climate.manager.leases import early
+from climate.manager.leases import early_creations
 from climate.manager.leases import targets
 from climate.manager.leases import trusts
 from climate.manager.notifications import outbox
@@ -42,8 +42,8 @@ class Create:
         self._booking = booking.Booking(parts)
         self._trusts = trusts.Trusts(parts)
         self._drafts = draft.Drafts(parts)
-        self._first = first_try.FirstTry(parts)
-        self._offers = offers.Offers(parts)
+        self._first_attempt = first_attempt.FirstAttempt(parts)
+        self._offers = offers.HeldOffers(parts)
         self._prices = lease_prices.LeasePrices(parts)
         self._refused = refused_demand.RefusedDemand(parts)
 
@@ -63,7 +63,7 @@ class Create:
         :raises CloudError: an early creation failed.
         :raises KeyReused: the key came with another request before.
         :raises OfferNotFound: the project has no such offer; it may have been taken already.
-        :raises OfferExpired: the offer has expired, or its resources cannot be had any more.
+        :raises OfferExpired: the offer has expired, or its resources are no longer available.
         """
         now = self._core.clock()
         made = self._made_before(context, lease_id, request, now)
@@ -80,45 +80,50 @@ class Create:
             return made
 
     def _create(self, context, lease_id, request, now):
-        way = self._first
+        source = self._first_attempt
         if request.offer_id is not None:
-            way = self._offers.taking(context, request.offer_id, now)
-            request = way.said(request)
-        lease, wishes = self._drafts.draft(context, lease_id, request, now)
-        span = dataclasses.replace(lease.interval, start=max(lease.start, now))
+            source = self._offers.taking(context, request.offer_id, now)
+            request = source.completed(request)
+        drafted = self._drafts.draft(context, lease_id, request, now)
+        lease = drafted.lease
         if request.offer_id is None:
             # An offer has been counted with the same requests.
             request_limit.refuse_more(self._core, lease.project_id, lease.request_bytes, now)
         if request.dry_run:
-            lease, planned = self._plan(context, way, lease, wishes, span, now)
+            lease, planned = self._plan(context, source, drafted)
             return dataclasses.replace(
                 _with_resources(lease, planned or ()),
                 price=self._prices.of_new(lease, planned, now) if planned else None)
-        asked = refused_demand.Asked(lease, tuple(wishes), span, (
+        refusable = refused_demand.RefusableRequest(lease, tuple(drafted.wishes), drafted.span, (
             'create', request.reservations, request.start, request.end, request.duration_seconds))
-        with self._refused.recorded(asked, now):
-            return self._make(context, request, way, lease, wishes, span, now)
+        with self._refused.recorded(refusable, now):
+            return self._make(context, request, source, drafted)
 
-    def _plan(self, context, way, lease, wishes, span, now):
+    def _plan(self, context, source, drafted):
+        """Return (the Lease, its Allocations or None).
+
+        :param source: the FirstAttempt, or an OfferTaking.
+        """
         try:
-            return way.plan(lease, wishes, span, now)
+            return source.plan(drafted)
         except errors.NotEnough as error:
-            raise self._offers.naming_own(context, span, error) from error
+            raise self._offers.naming_own(context, drafted.span, error) from error
 
-    def _make(self, context, request, way, lease, wishes, span, now):
+    def _make(self, context, request, source, drafted):
         """Book the resources of a drafted lease, write it, and return it."""
-        lease, planned = self._plan(context, way, lease, wishes, span, now)
+        now = drafted.now
+        lease, planned = self._plan(context, source, drafted)
         lease, trust = self._trusts.entrust(context, lease, now)
-        created = early.Early(self._core, lease, request.offer_id, now)
+        created = early_creations.EarlyCreations(self._core, lease, request.offer_id, now)
 
-        def write(connection, drawn, chosen):
-            made = self._write(connection, drawn, chosen, request, now)
+        def write(connection, booked, chosen):
+            made = self._write(connection, booked, chosen, request, now)
             created.settle(connection)
             trusts.settle(connection, trust)
             return made
         try:
             lease = created.create()
-            made = way.book(lease, wishes, span, now, planned, write)
+            made = source.book(dataclasses.replace(drafted, lease=lease), planned, write)
         except engine.Duplicate:
             self._undo(created, trust)
             return self._made_meanwhile(context, lease, request, now)
@@ -174,10 +179,10 @@ class Create:
             hours = datetime.timedelta(hours=self._core.conf.manager.idempotency_hours)
             leases.keep_key(connection, lease.project_id, request.idempotency_key,
                             request.request_hash, lease.id, now, now + hours)
-        sought = lease.state == lifecycle.ACQUIRING
+        acquiring = lease.state == lifecycle.ACQUIRING
         journal.note(connection, lease.id, now, lease.user_id, 'create',
-                     None if sought else lease.reason_text)
-        if sought:
+                     None if acquiring else lease.reason_text)
+        if acquiring:
             journal.note(connection, lease.id, now, 'climate', 'attempt', lease.reason_text)
         elif lease.acquisition is not None:
             journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED)

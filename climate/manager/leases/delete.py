@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Delete a lease: at once if it has nothing in the cloud, else by a teardown event."""
+"""Delete a lease: at once if the cloud has nothing of it, else by a teardown event."""
 from oslo_log import log
 
 from climate import errors
@@ -15,7 +15,7 @@ from climate.domain import lifecycle
 from climate.domain import refusals
 from climate.manager import core
 from climate.manager.booking import refused_demand
-from climate.manager.leases import transitions
+from climate.manager.leases import lease_end
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
@@ -37,7 +37,7 @@ class Delete:
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, lease_id)
             # Only now: the wait for the lock may last longer than the lease, and an older moment
-            # would take back what was used during it.
+            # would cut the time that was used during it.
             now = self._core.clock()
             if lease.deleted_at is not None:
                 raise errors.LeaseNotFound(lease_id=lease_id)
@@ -49,14 +49,14 @@ class Delete:
             if at_once or lease.event(event_kinds.DELETE) is None:
                 events.close(connection, lease_id, now, event_kinds.CLOSED_BY_DELETION)
                 if lease.state == lifecycle.ACQUIRING:
-                    self._refused.waited_in_vain(connection, lease, refusals.WITHDRAWN, now)
+                    self._refused.record_waiting(connection, lease, refusals.WITHDRAWN, now)
                 if lease.acquisition is not None or due_events.is_healing(lease):
                     acquisitions.leave(connection, lease_id, now)
                 allocations.cut(connection, ids, now, by_owner=lease.is_of(context))
                 journal.note_limited(connection, lease_id, now, context.user_id or 'climate',
                                      'delete')
             if at_once:
-                transitions.mark_deleted(connection, lease, now)
+                lease_end.mark_deleted(connection, lease, now)
             else:
                 self._order_teardown(connection, lease, now)
         self._core.notify()
@@ -73,9 +73,7 @@ class Delete:
 
 
 def _holds_nothing(lease):
-    """Return True if nothing was done in the cloud for the lease, or all of it was undone."""
-    if lease.task is not None:
-        return False
-    if lease.state in lifecycle.OVER or not lease.reservations or due_events.given_up(lease):
-        return True
-    return due_events.untouched(lease)
+    """Return True if the cloud never had anything of the lease, or all of it was removed."""
+    return lease.task is None and (
+        lease.state in lifecycle.OVER or not lease.reservations or due_events.given_up(lease)
+        or due_events.untouched(lease))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draft a new lease from its request, before anything is booked or written."""
 import dataclasses
+import datetime
 import json
 
 from oslo_utils import uuidutils
@@ -14,12 +15,29 @@ from climate.domain import records
 from climate.domain import request_sizes
 from climate.domain import start_order
 from climate.manager import preparations
-from climate.manager.acquisition import terms
-from climate.manager.booking import booking
+from climate.manager.acquisition import acquire_requests
 from climate.manager.booking import criteria
-from climate.manager.booking import slots
+from climate.manager.booking import wish_lists
 from climate.manager.leases import targets
 from climate.plugins import base
+
+
+@dataclasses.dataclass(frozen=True)
+class Draft:
+    """A lease that is not stored yet.
+
+    :ivar wishes: the Wishes of its reservations.
+    :ivar now: the moment of its request.
+    """
+
+    lease: records.Lease
+    wishes: list
+    now: datetime.datetime
+
+    @property
+    def span(self):
+        """The Interval for which its resources are booked."""
+        return dataclasses.replace(self.lease.interval, start=max(self.lease.start, self.now))
 
 
 class Drafts:
@@ -27,11 +45,10 @@ class Drafts:
 
     def __init__(self, core):
         self._core = core
-        self._booking = booking.Booking(core)
-        self._terms = terms.Terms(core)
+        self._acquire_requests = acquire_requests.AcquireRequests(core)
 
     def draft(self, context, lease_id, request, now):
-        """Return the draft Lease of a LeaseRequest, and the Wishes of its reservations.
+        """Return the Draft of a LeaseRequest.
 
         :raises BadRequest: the request is wrong; the error names the field.
         :raises TargetLeased: another reservation leases a server that the request names.
@@ -39,9 +56,9 @@ class Drafts:
         lease = self._lease(context, lease_id, request, now)
         lease = dataclasses.replace(lease, events=self._events(lease, request, now))
         lease = dataclasses.replace(lease, request_bytes=request_sizes.of_lease(lease))
-        wishes = [wish for each in lease.reservations for wish in self._booking.wishes_of(each)]
-        slots.refuse_too_many(self._core.conf.manager.max_slots, wishes)
-        # The criteria of an offer were checked when it was made.
+        wishes = wish_lists.of(self._core.registry, lease.reservations)
+        wish_lists.refuse_too_many(self._core.conf.manager.max_slots, wishes)
+        # The criteria of an offer were checked when the offer was made.
         criteria.check_wishes(self._core, wishes,
                               request.hidden_criteria or request.offer_id is not None)
         leased = lease.leased_ids
@@ -49,13 +66,13 @@ class Drafts:
             raise errors.BadField(field='reservations', reason=(
                 'two of them lease the same server: name each server once.'))
         targets.refuse_leased(self._core, leased)
-        return lease, wishes
+        return Draft(lease, wishes, now)
 
     def _lease(self, context, lease_id, request, now):
         conf = self._core.conf.manager
         span = lease_times.of_request(request, now)
-        acquire_type = self._terms.type_of(request, span, now)
-        acquisition = (self._terms.settle(lease_id, request, now)
+        acquire_type = self._acquire_requests.type_of(request, span, now)
+        acquisition = (self._acquire_requests.settle(lease_id, request, now)
                        if acquire_type in acquire.LASTING else None)
         if len(request.reservations) > conf.max_reservations:
             raise errors.BadField(field='reservations', reason=(
@@ -83,31 +100,23 @@ class Drafts:
 
     def _reservations(self, lease_id, request, occasion, now):
         """Yield the Reservations with their requests in the form that is stored."""
-        known = {}
+        resolved = {}
         types = {each.label: each.resource_type for each in request.reservations if each.label}
-        for asked in request.reservations:
-            plugin = self._core.registry.plugin(asked.resource_type)
-            if request.offer_id is not None:
-                # The request was resolved for the offer, and the offer holds what it asks for.
-                draft = records.Reservation(
-                    id=asked.id, lease_id=lease_id, resource_type=asked.resource_type,
-                    request=asked.request, secrets=asked.secrets, created_at=now,
-                    **_place(asked))
-                yield dataclasses.replace(draft, leased_id=plugin.leased_id(draft))
-                continue
-            # The cloud is asked once for equal requests, such as those for a hundred servers.
-            depends_on = {label: types[label] for label in asked.depends_on or ()}
-            key = asked.resource_type, json.dumps([asked.request, depends_on], sort_keys=True)
-            if key not in known:
-                known[key] = plugin.resolve(self._core.cloud, self._core.registry.checked(
-                    asked.resource_type, asked.request), dataclasses.replace(
+        for each in request.reservations:
+            plugin = self._core.registry.plugin(each.resource_type)
+            drafted = records.Reservation(
+                id=each.id, lease_id=lease_id, resource_type=each.resource_type,
+                request=each.request, secrets=each.secrets, created_at=now,
+                label=each.label or None, depends_on=each.depends_on or ())
+            # The request of an offer was resolved when the offer was made.
+            if request.offer_id is None:
+                # The cloud is asked once for equal requests, such as those for a hundred servers.
+                depends_on = {label: types[label] for label in each.depends_on or ()}
+                key = each.resource_type, json.dumps([each.request, depends_on], sort_keys=True)
+                if key not in resolved:
+                    checked = self._core.registry.checked(each.resource_type, each.request)
+                    resolved[key] = plugin.resolve(self._core.cloud, checked, dataclasses.replace(
                         occasion, depends_on=depends_on))
-            draft = self._core.registry.secrets_apart(records.Reservation(
-                id=uuidutils.generate_uuid(), lease_id=lease_id, resource_type=asked.resource_type,
-                request=known[key], created_at=now, **_place(asked)))
-            yield dataclasses.replace(draft, leased_id=plugin.leased_id(draft))
-
-
-def _place(asked):
-    """Return the fields of a Reservation for its label and the reservations it depends on."""
-    return {'label': asked.label or None, 'depends_on': asked.depends_on or ()}
+                drafted = self._core.registry.secrets_apart(dataclasses.replace(
+                    drafted, id=uuidutils.generate_uuid(), request=resolved[key]))
+            yield dataclasses.replace(drafted, leased_id=plugin.leased_id(drafted))

@@ -2,7 +2,7 @@
 """Read leases: one, a list, the history of one."""
 from climate.db import journal
 from climate.db import leases
-from climate.manager.leases import target_waits
+from climate.manager.leases import targets
 
 
 class Read:
@@ -12,13 +12,13 @@ class Read:
         self._core = parts
 
     def get(self, lease_id):
-        """Return a lease, even a deleted one, with what it waits for in its reason.
+        """Return a lease, even a deleted one; its reason names the targets it waits for.
 
         :raises LeaseNotFound: no lease has that id.
         """
         with self._core.database.reader() as connection:
             lease = leases.get(connection, lease_id)
-        return target_waits.explained(self._core.registry, lease)
+        return targets.explained(self._core.registry, lease)
 
     def history(self, lease_id, marker, limit, most_bytes):
         """Return the HistoryLines of a lease after the line `marker`, in order.
@@ -29,11 +29,11 @@ class Read:
             return journal.history(connection, lease_id, marker, limit, most_bytes)
 
     def find(self, query):
-        """Return the leases that match a LeaseQuery, with what each waits for in its reason.
+        """Return the leases that match a LeaseQuery; their reasons name the targets they wait for.
 
         The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
         """
         now = self._core.clock()
         with self._core.database.reader() as connection:
-            found = leases.find(connection, query, now)
-        return [lease and target_waits.explained(self._core.registry, lease) for lease in found]
+            page = leases.find(connection, query, now)
+        return [lease and targets.explained(self._core.registry, lease) for lease in page]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watch leased targets: if one has gone from the cloud, order a check of its lease.
+"""Watch leased targets: if one no longer exists in the cloud, order a check of its lease.
 
 A user may delete a leased server at any time. If Nova's notifications are on, Nova reports it at
-once; otherwise a periodic task finds out.
+once; otherwise a periodic task notices.
 """
 from oslo_log import log
 import oslo_messaging as messaging
@@ -24,14 +24,14 @@ _DELETED = r'^instance\.delete\.end$'
 _LISTENERS = 'climate'
 
 
-class Watch:
+class TargetWatch:
     """Finds leased targets that are gone, and orders checks of their leases."""
 
     def __init__(self, parts):
         self._core = parts
 
-    def look(self, now):
-        """Look for all leased targets in the cloud; return the ids of those that are gone."""
+    def check_all(self, now):
+        """Check all leased targets in the cloud; return the ids of those that are gone."""
         gone = set()
         for plugin in self._core.registry.plugins.values():
             if plugin.leases_targets:
@@ -45,11 +45,11 @@ class Watch:
         :param leased_ids: ids in the cloud; those that no reservation leases are ignored.
         """
         with self._core.database.reader() as connection:
-            found = reservations.leasing(connection, leased_ids)
-        for lease_id in sorted({lease_id for _, lease_id in found.values()}):
+            leasing = reservations.leasing(connection, leased_ids)
+        for lease_id in sorted({lease_id for _, lease_id in leasing.values()}):
             with core.isolated('Lease %s', lease_id):
                 self._order_check(lease_id, now)
-        if found:
+        if leasing:
             self._core.notify()
 
     def _gone(self, plugin):
@@ -72,7 +72,7 @@ class Watch:
                           lease_events.ordered(lease, event_kinds.CHECK, now), now)
 
 
-class Listener:
+class DeletionListener:
     """Listener for Nova's notifications of deleted servers.
 
     :param clock: returns the present moment.
@@ -100,7 +100,7 @@ def listen(conf, watch, clock, more=()):
     targets = [messaging.Target(topic=topic, exchange=conf.nova.notification_exchange)
                for topic in conf.nova.notification_topics]
     listener = messaging.get_notification_listener(
-        transport.connect_to_nova(conf), targets, [Listener(watch, clock), *more],
+        transport.connect_to_nova(conf), targets, [DeletionListener(watch, clock), *more],
         executor=conf.manager.backend, pool=_LISTENERS)
     listener.start()
     return listener

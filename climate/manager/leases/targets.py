@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bind reservations to targets in the cloud that become known only after the lease was made.
+"""Bind reservations to targets in the cloud that become known only after the lease was created.
 
-A server that is booted with a lease does not exist yet when its lease is made. The client that
-boots it tells Climate the server's id afterwards. If it does not, Climate finds the server by its
-metadata.
+A server that is booted with a lease does not exist yet when its lease is created. The client that
+boots it reports the server's id to Climate afterwards. If it does not, Climate finds the server by
+its metadata.
 """
 import dataclasses
+import datetime
 
 from oslo_log import log
 
@@ -14,11 +15,12 @@ from climate.db import engine
 from climate.db import journal
 from climate.db import leases
 from climate.db import reservations
+from climate.domain import acquisition_reasons
+from climate.domain import lifecycle
 from climate.domain import texts
 from climate.manager import core
 from climate.manager import lease_cloud
 from climate.manager import ownership
-from climate.manager.leases import target_waits
 from climate.plugins import targets
 
 LOG = log.getLogger(__name__)
@@ -66,38 +68,39 @@ class Targets:
         :raises StillBusy: some reservations wait for their target and may go on waiting.
         :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
-        lease = self._claim_discovered(lease)
-        waiting = [each for each in lease.open_reservations if self._awaits(each)]
-        plugin_of = self._core.registry.plugin
-        in_vain = {each.id for each in waiting if now >= target_waits.in_vain_from(
-            plugin_of(each.resource_type), lease)}
-        if len(in_vain) < len(waiting):
+        lease = self._bind_discovered(lease)
+        waiting = self._waiting(lease)
+        overdue = {each.id for each in waiting if now >= _overdue_from(
+            self._core.registry.plugin(each.resource_type), lease)}
+        if len(overdue) < len(waiting):
             raise errors.StillBusy.plain('Nova', (
-                f'{len(waiting) - len(in_vain)} of what lease {lease.id} is for is not there '
+                f'{len(waiting) - len(overdue)} of the targets of lease {lease.id} do not exist '
                 'yet.'))
-        return lease, frozenset(in_vain)
+        return lease, frozenset(overdue)
 
-    def _claim_discovered(self, lease):
+    def _bind_discovered(self, lease):
         """Bind waiting reservations to the discovered targets; return the lease."""
-        waiting = [each for each in lease.open_reservations if self._awaits(each)]
-        found = {}
+        waiting = self._waiting(lease)
+        bound = {}
         for resource_type in {each.resource_type for each in waiting}:
             plugin = self._core.registry.plugin(resource_type)
             cloud = lease_cloud.ActionCloud(self._core.cloud, lease)
             discovered = plugin.discovered_targets(cloud, lease)
             with self._core.database.reader() as connection:
-                taken = reservations.leasing(connection, discovered)
-            mine = [each for each in waiting if each.resource_type == resource_type]
+                leased = reservations.leasing(connection, discovered)
+            unbound = [each for each in waiting if each.resource_type == resource_type]
             for leased_id in discovered:
-                if leased_id in taken or not mine:
+                if leased_id in leased or not unbound:
                     continue
-                fits, name = _fits(plugin, cloud, lease, mine[0], leased_id)
+                fits, name = _fits(plugin, cloud, lease, unbound[0], leased_id)
                 if fits:
-                    found[mine.pop(0).id] = leased_id, name
-        return self._write(lease, found) if found else lease
+                    bound[unbound.pop(0).id] = leased_id, name
+        return self._write(lease, bound) if bound else lease
 
-    def _awaits(self, reservation):
-        return self._core.registry.plugin(reservation.resource_type).awaits_target(reservation)
+    def _waiting(self, lease):
+        """Return the open reservations of a lease that wait for their target."""
+        return [each for each in lease.open_reservations if self._core.registry.plugin(
+            each.resource_type).awaits_target(each)]
 
     def _awaiting(self, reservation_id):
         with self._core.database.reader() as connection:
@@ -108,10 +111,10 @@ class Targets:
         raise errors.ReservationNotFound(reservation_id=reservation_id)
 
     @core.again_after_a_race
-    def _write(self, lease, found, who=None):
+    def _write(self, lease, bound, who=None):
         """Write the targets of reservations; return the lease with them.
 
-        :param found: {reservation id: (id of its target, its name or None)}.
+        :param bound: {reservation id: (id of its target, its name or None)}.
         :param who: the user who binds them; None: the holder of the lease's claim.
         """
         now = self._core.clock()
@@ -121,7 +124,7 @@ class Targets:
                     ownership.refuse_overtaken(connection, lease)
                 current = leases.lock(connection, lease.id)
                 for reservation in current.open_reservations:
-                    leased_id, name = found.get(reservation.id, (None, None))
+                    leased_id, name = bound.get(reservation.id, (None, None))
                     if leased_id is None or reservation.leased_id == leased_id:
                         continue
                     if reservation.leased_id is not None:
@@ -138,10 +141,41 @@ class Targets:
                 leases.change(connection, current, now)
                 after = leases.get(connection, lease.id)
         except engine.Duplicate:
-            refuse_leased(self._core, [leased_id for leased_id, _ in found.values()])
+            refuse_leased(self._core, [leased_id for leased_id, _ in bound.values()])
             raise errors.LostRace() from None
         # The result keeps the claim of the given lease, whose holder goes on with its event.
         return dataclasses.replace(lease, reservations=after.reservations)
+
+
+def explained(registry, lease):
+    """Return the lease with a sentence for each target that it waits for, added to its reason.
+
+    The sentences are made when a lease is read and are not stored. So a search for a target that
+    is not there yet changes nothing.
+    """
+    sentences = waits(registry, lease)
+    return lease.explained(texts.joined(lease.reason_text, *sentences)) if sentences else lease
+
+
+def waits(registry, lease):
+    """Return a sentence for each reservation that keeps the start of its lease waiting."""
+    if (lease.state, lease.task) != (lifecycle.PENDING, 'start'):
+        return []
+    sentences = []
+    for each in lease.open_reservations:
+        plugin = registry.plugins.get(each.resource_type)
+        if plugin is not None and plugin.awaits_target(each):
+            until = acquisition_reasons.shown(_overdue_from(plugin, lease).replace(microsecond=0))
+            sentences.append(texts.same(f'Reservation {each.id} waits for its '
+                                        f'{plugin.target_kind}, at most until {until}.'))
+    return sentences
+
+
+def _overdue_from(plugin, lease):
+    """Return the moment from which a reservation of the lease no longer waits for its target."""
+    # A lease that had to acquire its resources could not be used before its start.
+    since = lease.created_at if lease.acquisition is None else lease.start
+    return since + datetime.timedelta(seconds=plugin.patience_seconds)
 
 
 def late_comers(connection, lease_id, reservation_ids):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keystone trusts: made for a lease with its owner's token, deleted when no lease needs them.
 
-Other services may log in to Keystone as the same user: Climate in another region, or one that was
-there before. Their trusts look the same. Therefore a record is written before a trust is created,
-and only recorded trusts are ever deleted. The record has the moment at which the trust expires. No
-other trust expires at exactly that moment, so the trust is found even if the answer of Keystone was
-lost. If the record is lost too, the trust expires by itself.
+Other services may log in to Keystone as the same user, such as Climate in another region, or an
+earlier service. Their trusts look the same. Therefore a record is written before a trust is
+created, and only recorded trusts are ever deleted. The record has the moment at which the trust
+expires. No other trust expires at exactly that moment, so the trust is found even if the answer of
+Keystone was lost. If the record is lost too, the trust expires by itself.
 """
 import dataclasses
 import datetime
@@ -23,7 +23,7 @@ from climate.manager import core as cores
 
 LOG = log.getLogger(__name__)
 
-# A trust is made just before its lease is written, so the lease of a young trust may still come.
+# A trust is made just before its lease is written, so a young trust may still get its lease.
 _AGE = datetime.timedelta(minutes=10)
 # A trust cannot be prolonged, so it lasts longer than its lease: by five years and a random part of
 # another one.
@@ -112,7 +112,7 @@ def settle(connection, record):
 
 
 def drop_of(core, lease):
-    """Delete the trust of a lease that is over, and its record; not found is done."""
+    """Delete the trust of a lease that is over, and its record; "not found" is success."""
     if lease.trust_id is None:
         return
     core.cloud.as_service().keystone.delete_trust(lease.trust_id)
@@ -121,7 +121,7 @@ def drop_of(core, lease):
 
 
 def refuse_beyond(core, lease, end):
-    """Refuse an end of a lease that its trust does not live to see.
+    """Refuse an end of a lease that is after the expiry of its trust.
 
     :raises BadField: it names the end.
     """
@@ -165,7 +165,7 @@ def refuse_without_owner(core, reservations, before=(), reason=_NO_DELEGATION):
 def refuse_beyond_roles(core, context, lease, changed, before):
     """Refuse a change that the owner's roles would carry out, and not those of its caller.
 
-    Climate does in the cloud what the request says, with the trust of the owner.
+    Climate carries out the request in the cloud with the trust of the owner.
 
     :param changed: the Reservations that change.
     :param before: {id: Reservation} before the change, as `changed` with their secrets apart.
@@ -185,11 +185,11 @@ def refuse_beyond_roles(core, context, lease, changed, before):
 
 
 def _differing(before, after):
-    mine, theirs = ({**each.request, **each.secrets} for each in (after, before))
-    return [name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name)]
+    old, new = ({**each.request, **each.secrets} for each in (before, after))
+    return [name for name in old.keys() | new.keys() if old.get(name) != new.get(name)]
 
 
-class Reaper:
+class TrustReaper:
     """The periodic task that deletes the recorded trusts that no lease has."""
 
     def __init__(self, core):

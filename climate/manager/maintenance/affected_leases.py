@@ -16,7 +16,7 @@ from climate.domain import maintenance
 from climate.domain import records
 from climate.domain import texts
 from climate.manager import core as cores
-from climate.manager.leases import moves
+from climate.manager.leases import resource_moves
 from climate.manager.leases import update
 
 LOG = log.getLogger(__name__)
@@ -44,7 +44,7 @@ class AffectedLeases:
 
     def __init__(self, core):
         self._core = core
-        self._moves = moves.Moves(core)
+        self._moves = resource_moves.ResourceMoves(core)
         self._update = update.Update(core)
 
     def preview(self, found, now):
@@ -114,7 +114,7 @@ class AffectedLeases:
             names = ', '.join(resource.name
                               for resource in resources.with_ids(connection, case.ids))
         when = f'from {case.window.span}: {case.maintenance.reason}'
-        return moves.Occasion(
+        return resource_moves.MoveCause(
             frozenset(case.ids), frozenset({*case.maintenance.resource_ids, *bad, *also_avoid}),
             texts.Text(texts.counted(len(case.ids), f'of its resources has maintenance {when}.',
                                      f'of its resources have maintenance {when}.'),
@@ -133,7 +133,7 @@ class AffectedLeases:
                     f'{case.lease.id} RESOURCE.')
         else:
             more = 'The lease keeps them, and its servers may be disturbed.'
-        self._moves.tell(case.lease.id, occasion, texts.joined(
+        self._moves.notify_owner(case.lease.id, occasion, texts.joined(
             occasion.because, texts.same(more)), now)
         return case.affected(mode)
 

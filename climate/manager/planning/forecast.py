@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use case of the forecast: how many resources of a pool will be wanted, hour by hour.
+"""The use case of the forecast: the number of resources of a pool in demand, hour by hour.
 
-It learns from the ``demand``: what was given, what waits and what was refused.
+It learns from ``pool_demand``: allocations, waiting leases and refusals.
 """
 import datetime
 
 import numpy as np
 
-from climate import errors
 from climate import forecasts
 from climate.db import allocations
 from climate.db import booking_columns
 from climate.domain import forecast
 from climate.domain import interval
+from climate.domain import lease_times
 from climate.domain import requirement
 from climate.domain import selection
 from climate.forecasts import rolling
 from climate.manager.booking import criteria
-from climate.manager.planning import demand
+from climate.manager.planning import pool_demand
 from climate.plugins import base
 
 _HOUR = datetime.timedelta(hours=1)
@@ -30,9 +30,9 @@ class Forecasts:
     """Answers queries for forecasts. It only reads."""
 
     def __init__(self, core, turns):
-        """Remember what questions are answered with.
+        """Keep the parts of the manager that a forecast needs.
 
-        :param turns: the ``plan_turns.Turns`` that all plans of a manager share.
+        :param turns: the ``plan_turns.PlanTurns`` that all plans of a manager share.
         """
         self._core, self._turns = core, turns
 
@@ -47,7 +47,8 @@ class Forecasts:
         now = self._core.clock()
         self._core.registry.pool(query.pool)
         start = _whole_hour(now)
-        end = start + _AHEAD if query.end is None else _end(query.end, now)
+        end = (start + _AHEAD if query.end is None
+               else lease_times.window(now, query.end, _LONGEST).end)
         need = base.Need('', query.pool, selection.Demand(selection.WHOLE, 1, 1),
                          requirement.parse(query.criteria))
         with self._turns.taken(), self._core.database.reader() as connection:
@@ -56,7 +57,7 @@ class Forecasts:
 
     def _answer(self, connection, need, start, end):
         conf = self._core.conf.forecast
-        pool = demand.Demand(self._core, connection, need)
+        pool = pool_demand.PoolDemand(self._core, connection, need)
         capacity = len(pool.matching & allocations.reservable_resources(
             connection, need.pool).keys())
         earliest = start - datetime.timedelta(days=conf.history_days)
@@ -65,24 +66,24 @@ class Forecasts:
         coming = _edges(start, end)
         allocated = pool.allocated(coming)
         name, method = forecasts.load(conf.method, len(series))
-        found = rolling.forecast(method, series, len(coming) - 1)
+        columns = rolling.forecast(method, series, len(coming) - 1)
         hours = forecast.with_missing(tuple(
-            _hour(start + place * _HOUR, found, allocated, place)
+            _hour(start + place * _HOUR, columns, allocated, place)
             for place in range(len(coming) - 1)), capacity)
         return forecast.ForecastAnswer(
             pool=need.pool, method=name, learned_from=learned_from, capacity=capacity,
-            hours=hours, past_error=found.past_error, refused=refused,
+            hours=hours, past_error=columns.past_error, refused=refused,
             short_at=forecast.first_above(hours, 'expected', capacity),
             may_be_short_at=forecast.first_above(hours, 'high80', capacity))
 
 
-def _hour(start, found, allocated, place):
-    """Return a forecast.Hour; nothing in it is below what is allocated already."""
-    floor = float(allocated[place])
-    bands = {name: None if column is None else max(floor, float(column[place]))
-             for name, column in (('low80', found.low80), ('high80', found.high80),
-                                  ('low95', found.low95), ('high95', found.high95))}
-    return forecast.Hour(start, max(floor, float(found.expected[place])), floor, **bands)
+def _hour(start, columns, allocated, place):
+    """Return a forecast.Hour; its values are not below the present allocations."""
+    least = float(allocated[place])
+    bands = {name: None if getattr(columns, name) is None
+             else max(least, float(getattr(columns, name)[place]))
+             for name in ('low80', 'high80', 'low95', 'high95')}
+    return forecast.Hour(start, max(least, float(columns.expected[place])), least, **bands)
 
 
 def _edges(start, end):
@@ -94,13 +95,3 @@ def _edges(start, end):
 def _whole_hour(moment):
     """Return the beginning of the hour of a moment."""
     return moment - (moment - _EPOCH) % _HOUR
-
-
-def _end(end, now):
-    if end <= now:
-        raise errors.BadField(field='end', reason=(
-            f'it must be in the future; now it is {now:%Y-%m-%d %H:%M:%S} UTC.'))
-    if end - now > _LONGEST:
-        raise errors.BadField(field='end', reason=(
-            f'a forecast has at most {_LONGEST.days} days.'))
-    return end

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The turns of plans, so that many questions neither delay leases nor use up memory."""
+"""The limit of concurrent plans, so that many questions neither delay leases nor use up memory."""
 import contextlib
 import threading
 
@@ -11,10 +11,10 @@ WAITING = 2
 _RETRY_SECONDS = 5
 
 
-class Turns:
-    """At most `AT_ONCE` plans are made at a time by one manager, and `WAITING` wait for that.
+class PlanTurns:
+    """The plans of one manager: at most `AT_ONCE` are made at a time, and `WAITING` wait.
 
-    Take a turn before the database connection: who waits must not hold one.
+    Take a turn before the database connection: a waiting caller must not hold a connection.
     """
 
     def __init__(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of a pool is in use in each step of time, in resource-hours."""
+"""The use of a pool in each step of time, in resource-hours."""
 import numpy as np
 
 from climate.domain import selection
@@ -11,8 +11,8 @@ def hours(edges, starts, ends, shares):
     """Return the resource-hours between each two of the `edges`.
 
     :param edges: the sorted ends of the steps, in microseconds; an array, as are all others.
-    :param starts: when each use begins; `ends`: when it ends, in microseconds.
-    :param shares: how many resources each use takes; a part of one is less than 1.
+    :param starts: the moments at which each use begins, in microseconds; `ends`: at which it ends.
+    :param shares: the number of resources of each use; a part of one is less than 1.
     """
     origin = edges[0]
     before = _before(edges - origin, starts - origin, shares)
@@ -38,13 +38,13 @@ def of_kinds(places, kinds, amounts, capacities):
     :param amounts: pairs ({class: units} or selection.WHOLE, copies).
     :param capacities: {class: units} of each place.
     """
-    found, shares = {}, np.ones(len(places))
+    known, shares = {}, np.ones(len(places))
     for row, key in enumerate(zip(places.tolist(), kinds.tolist(), strict=True)):
         if amounts[key[1]][0] is selection.WHOLE:
             continue
-        if key not in found:
-            found[key] = share(*amounts[key[1]], capacities[key[0]])
-        shares[row] = found[key]
+        if key not in known:
+            known[key] = share(*amounts[key[1]], capacities[key[0]])
+        shares[row] = known[key]
     return shares
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use case of what-if: what would become of leases if a pool or the demand changed.
+"""The use case of what-if: the fates of leases if a pool or the demand changed.
 
-It reads the pool once and plays on a copy in memory. It opens no writer.
+It reads the pool once and simulates on a copy in memory. It opens no writer.
 """
 import collections
 import dataclasses
@@ -17,23 +17,23 @@ from climate.db import allocations
 from climate.db import booking_columns
 from climate.db import planning_rows
 from climate.domain import interval
+from climate.domain import lease_times
 from climate.domain import selection
 from climate.domain import what_if
-from climate.manager.planning import asks
-from climate.manager.planning import board
-from climate.manager.planning import changes
+from climate.manager.planning import changed_pool
+from climate.manager.planning import lease_needs
+from climate.manager.planning import pool_copy
 from climate.manager.planning import resource_hours
-from climate.manager.planning import windows
 
 _MOST_EXTRA = 20_000
 _DAY = datetime.timedelta(days=1)
-# After so many leases, other threads may work.
+# The number of leases after which other threads may work.
 _YIELDING = 64
 
 
 @dataclasses.dataclass(frozen=True)
-class _Lease:
-    """A lease on the board: its time, and what it has, {(reservation id, need key): Counter}."""
+class _CopiedLease:
+    """A lease of the copied pool: its time and resources, {(reservation id, need key): Counter}."""
 
     id: str
     span: interval.Interval
@@ -41,13 +41,13 @@ class _Lease:
     rows: list
 
 
-class WhatIf:
+class WhatIfAnswers:
     """Answers what-if questions."""
 
     def __init__(self, core, turns):
-        """Remember what questions are answered with.
+        """Keep the parts of the manager that an answer needs.
 
-        :param turns: the ``plan_turns.Turns`` that all plans of a manager share.
+        :param turns: the ``plan_turns.PlanTurns`` that all plans of a manager share.
         """
         self._core, self._turns = core, turns
 
@@ -60,33 +60,44 @@ class WhatIf:
         """
         now = self._core.clock()
         self._core.registry.pool(question.pool)
-        window = windows.window(question.start, question.end, now)
+        window = _window(question, now)
         with self._turns.taken(), self._core.database.reader() as connection:
-            found = allocations.reservable_resources(connection, question.pool)
-            resources = {key: each for key, each in found.items() if each.lent_to is None}
-            changed = changes.Changed(resources, question, window)
+            resources = {key: each for key, each in allocations.reservable_resources(
+                connection, question.pool).items() if each.lent_to is None}
+            changed = changed_pool.ChangedPool(resources, question, window)
             rows = planning_rows.placed(connection, question.pool, window.start)
-            play = _Play(self._core, connection, question, window, now, resources, changed, rows)
-            return play.answer()
+            return _Simulation(self._core, connection, question, window, now, resources, changed,
+                               rows).answer()
 
 
-class _Play:
-    """One question, played on a board."""
+def _window(question, now):
+    """Return the Interval of a Question.
+
+    :raises BadField: the start is in the past, the end is not after the start, or too far away.
+    """
+    if question.start < now - datetime.timedelta(minutes=1):
+        raise errors.BadField(field='start', reason=(
+            f'it is in the past; now it is {now:%Y-%m-%d %H:%M:%S} UTC.'))
+    return lease_times.window(max(question.start, now), question.end, changed_pool.LONGEST)
+
+
+class _Simulation:
+    """One question, simulated on a copy of the pool."""
 
     def __init__(self, core, connection, question, window, now, resources, changed, rows):
         self._question, self._window, self._now = question, window, now
         self._connection, self._changed = connection, changed
         self._names = changed.names
         cleaning = datetime.timedelta(minutes=core.conf.manager.cleaning_minutes)
-        self._board = board.Board({key: json.dumps(capacity) for key, capacity in
-                                   changed.capacities.items()}, cleaning, window)
-        self._asks = asks.Asks(core, connection, question.pool, resources, changed.twins,
-                               self._board.ids)
+        self._pool = pool_copy.PoolCopy({key: json.dumps(capacity) for key, capacity in
+                                         changed.capacities.items()}, cleaning, window)
+        self._asks = lease_needs.LeaseNeeds(core, connection, question.pool, resources,
+                                            changed.twins, self._pool.ids)
         self._leases = _leases(rows)
         for lease in self._leases.values():
-            self._board.add(lease.id, _bookings(lease.rows))
-        self._board.add('offers', _bookings(row for row in rows if row.lease_id is None))
-        self._before = self._board.columns()
+            self._pool.add(lease.id, _bookings(lease.rows))
+        self._pool.add('offers', _bookings(row for row in rows if row.lease_id is None))
+        self._before = self._pool.columns()
         self._counts = collections.defaultdict(collections.Counter)
         self._fates, self._settled = [], 0
 
@@ -98,9 +109,9 @@ class _Play:
         self._asks.read(planning_rows.reservations(self._connection, dict.fromkeys(
             lease.id for lease in [*displaced, *queued, *(each for each, _ in extra)])))
         for lease_id in dropped:
-            self._board.release(lease_id)
+            self._pool.release(lease_id)
         for key, spans in self._changed.outages.items():
-            self._board.add('out', [(key, span, selection.WHOLE, 1) for span in spans])
+            self._pool.add('out', [(key, span, selection.WHOLE, 1) for span in spans])
         # Running leases first, as they cannot wait; then in the order of their starts.
         for lease in sorted(displaced, key=lambda each: (each.span.start, each.id)):
             self._replace(lease)
@@ -113,10 +124,10 @@ class _Play:
 
     def _scaled(self):
         """Return ([(lease, number of further ones)], ids of leases that are left out)."""
-        to_come = [lease for lease in self._leases.values()
-                   if self._window.start <= lease.span.start < self._window.end
-                   and lease.span.start > self._now]
-        pairs = list(what_if.scaled(to_come, self._question.demand_factor))
+        future = [lease for lease in self._leases.values()
+                  if self._window.start <= lease.span.start < self._window.end
+                  and lease.span.start > self._now]
+        pairs = list(what_if.scaled(future, self._question.demand_factor))
         extra = [(lease, count - 1) for lease, count in pairs if count > 1]
         if sum(count for _, count in extra) > _MOST_EXTRA:
             raise errors.BadField(field='demand_factor', reason=(
@@ -125,24 +136,25 @@ class _Play:
         return extra, {lease.id for lease, count in pairs if count == 0}
 
     def _queued(self):
-        found = []
+        queued = []
         for row in planning_rows.waiting(self._connection):
             end = row.end if row.duration_seconds is None else (
                 self._window.start + datetime.timedelta(seconds=row.duration_seconds))
             if end > self._window.start:
-                found.append(_Lease(row.id, interval.Interval(self._window.start, end), {}, []))
-        return found
+                span = interval.Interval(self._window.start, end)
+                queued.append(_CopiedLease(row.id, span, {}, []))
+        return queued
 
     def _replace(self, lease):
-        """Choose again for a lease that loses resources; it keeps what it can."""
+        """Choose again for a lease that loses resources; it keeps the others if possible."""
         runs = lease.span.start <= self._now
         span = dataclasses.replace(lease.span, start=max(lease.span.start, self._window.start))
         had = sorted({row.resource_id for row in lease.rows})
-        self._board.release(lease.id)
+        self._pool.release(lease.id)
         self._settle(lease, what_if.DISPLACED, lease.id, span, had=had, may_wait=not runs)
 
     def _place(self, lease, kind, owner):
-        """Choose for a lease that has nothing yet."""
+        """Choose for a lease that has no resources yet."""
         self._settle(lease, kind, owner, lease.span)
 
     def _settle(self, lease, kind, owner, span, had=(), may_wait=True):
@@ -150,24 +162,24 @@ class _Play:
         if self._settled % _YIELDING == 0:
             # Under eventlet nothing else would work until the answer is found.
             time.sleep(0)
-        asked = self._asks.of(lease.id, lease.has if kind == what_if.DISPLACED else {})
-        if asked == []:
+        asks = self._asks.of(lease.id, lease.has if kind == what_if.DISPLACED else {})
+        if asks == []:
             # A lease in the queue that needs nothing of this pool.
             return
         outcome, when, chosen = what_if.REFUSED, None, []
         try:
-            if asked is not None:
-                chosen = self._board.choose(asked, span)
+            if asks is not None:
+                chosen = self._pool.choose(asks, span)
                 outcome = what_if.MOVES if kind == what_if.DISPLACED else what_if.SERVED
                 when = span
         except errors.NotEnough:
-            later = self._board.choose_later(asked, span) if may_wait else None
+            later = self._pool.choose_later(asks, span) if may_wait else None
             if later is not None:
                 outcome, (when, chosen) = what_if.WAITS, later
         if when is not None:
-            self._board.add(owner, [
+            self._pool.add(owner, [
                 (pick.resource_id, when, ask.demand.amount, pick.copies)
-                for ask, picks in zip(asked, chosen, strict=True) for pick in picks])
+                for ask, picks in zip(asks, chosen, strict=True) for pick in picks])
         self._counts[kind][outcome] += 1
         if len(self._fates) < self._question.limit:
             got = sorted({pick.resource_id for picks in chosen for pick in picks})
@@ -185,10 +197,10 @@ class _Play:
         while edges[-1] < window.end:
             edges.append(min(window.end, edges[-1] + _DAY))
         counted = np.array([booking_columns.microseconds(each) for each in edges], np.int64)
-        rows, amounts = self._board.columns()
-        # Outages are bookings on the board; they are not use.
-        out = self._board.places_of('out')
-        uses = [_hours(counted, *each, self._board.capacities) for each in (
+        rows, amounts = self._pool.columns()
+        # Outages are bookings of the copied pool; they are not use.
+        out = self._pool.places_of('out')
+        uses = [_hours(counted, *each, self._pool.capacities) for each in (
             self._before, (np.delete(rows, out, axis=1), amounts))]
         steps = []
         for place, (start, end) in enumerate(itertools.pairwise(edges)):
@@ -210,14 +222,14 @@ def _leases(rows):
     for row in rows:
         if row.lease_id is not None:
             grouped.setdefault(row.lease_id, []).append(row)
-    found = {}
-    for lease_id, mine in grouped.items():
+    leases = {}
+    for lease_id, own in grouped.items():
         has = collections.defaultdict(collections.Counter)
-        for row in mine:
+        for row in own:
             has[row.reservation_id, row.need][row.resource_id] += row.copies
-        span = interval.Interval(min(row.start for row in mine), max(row.end for row in mine))
-        found[lease_id] = _Lease(lease_id, span, has, mine)
-    return dict(sorted(found.items(), key=lambda each: (each[1].span.start, each[0])))
+        span = interval.Interval(min(row.start for row in own), max(row.end for row in own))
+        leases[lease_id] = _CopiedLease(lease_id, span, has, own)
+    return dict(sorted(leases.items(), key=lambda pair: (pair[1].span.start, pair[0])))
 
 
 def _hours(edges, rows, amounts, capacities):

@@ -4,9 +4,8 @@
 The order of the queue is in :mod:`climate.db.wait_queue`. A release wakes the first lease. A
 lease that was woken and tried wakes the next one that may succeed, whether it got its resources
 or not, so each release reaches the whole queue. Leases that plainly cannot succeed are left out
-(:mod:`climate.manager.queue.bound`), so a release costs little however many leases wait. A lease
-may take no resource while a lease before it is still to be tried, so the order also holds with
-several managers.
+(`CapacityBound`), so a release costs little, however many leases wait. A lease may take no resource
+while a lease before it has not been tried yet, so the order also holds with several managers.
 
 A transaction that wakes the queue, or writes anything of a lease that waits itself, locks the
 queue first: see :mod:`climate.db` for the order of all locks.
@@ -15,14 +14,48 @@ import datetime
 
 from climate import errors
 from climate.db import allocations
+from climate.db import free_resources
 from climate.db import wait_queue
 from climate.domain import due_events
 from climate.domain import lifecycle
+from climate.domain import minimum_need
 from climate.manager import core as cores
-from climate.manager.queue import bound
 
-# How many waiting leases are read at once to find one that may succeed.
+# The number of waiting leases that are read at once to find one that may succeed.
 _READ_AT_ONCE = 200
+
+
+class CapacityBound:
+    """A bound of the resources that leases can get from now on; each pool is read once, if needed.
+
+    It shows of any number of waiting leases that they cannot get their resources now. That costs
+    far less than a plan for each.
+    """
+
+    def __init__(self, connection, conf, now, own=()):
+        """Make a bound for the moment `now`; nothing is read yet.
+
+        :param own: ids of the reservations whose allocations do not count.
+        """
+        self._connection = connection
+        self._cleaning = datetime.timedelta(minutes=conf.manager.cleaning_minutes)
+        self._now = now
+        self._own = own
+        self._groups = {}
+
+    def shortage(self, needed, until):
+        """Return a least.Shortage if a lease cannot get the resources that it needs now, or None.
+
+        :param needed: the result of ``minimum_need.of`` for its needs; None: not known.
+        :param until: the end of the lease if it begins now.
+        """
+        if not needed:
+            return None
+        for pool in needed:
+            if pool not in self._groups:
+                self._groups[pool] = free_resources.groups(
+                    self._connection, pool, self._now, self._cleaning, self._own)
+        return minimum_need.shortage(needed, self._groups, until + self._cleaning)
 
 
 class OutOfTurn(Exception):
@@ -55,11 +88,11 @@ def wake(connection, now, leaving=None):
 def pass_on(connection, conf, acquisition, now):
     """Wake the next lease in the queue that may succeed, after a woken lease was tried.
 
-    One statement reads many leases, and one for each pool says which of them cannot succeed. No
+    One statement reads many leases, and one for each pool finds those that cannot succeed. No
     release is missed: the next one wakes the first lease and is passed on from there. A lease that
     has become the first is woken in any case, because resources are held back for it.
     """
-    place, free = acquisition, bound.Bound(connection, conf, now)
+    place, free = acquisition, CapacityBound(connection, conf, now)
     first = wait_queue.first(connection)
     while True:
         waiting = wait_queue.behind(connection, place, _READ_AT_ONCE)
@@ -74,9 +107,9 @@ def pass_on(connection, conf, acquisition, now):
 
 
 def next_cleaned(connection, conf, now):
-    """Return when the next resource will have been cleaned, or None.
+    """Return the moment at which the next resource will have been cleaned, or None.
 
-    Time alone makes it free then: no release wakes the queue.
+    No release wakes the queue then.
     """
     cleaning = datetime.timedelta(minutes=conf.manager.cleaning_minutes)
     return allocations.next_cleaned(connection, now, cleaning) if cleaning else None
@@ -93,11 +126,11 @@ def refuse_out_of_turn(connection, acquisition, now, alone=False):
     Call it after resources are locked and proved free: each release until then has already woken
     the first lease.
 
-    :param alone: refuse also if the leases before it are not to be tried now.
+    :param alone: refuse also if the leases before it are not due for a try.
     :raises OutOfTurn: another lease must be served first.
     """
     if wait_queue.is_healing_due(connection, now):
-        # A lease that heals goes first: its resources were allocated to it before.
+        # A lease whose failed start is retried goes first: its resources were allocated before.
         raise OutOfTurn()
     if wait_queue.is_due_before(connection, acquisition, now):
         raise OutOfTurn()
@@ -120,7 +153,7 @@ def refuse_too_many(connection, conf, project_id):
 
 @cores.again_after_a_race
 def release_held_back(core, lease):
-    """Release what other queued leases hold back; return True if any held something."""
+    """Release the resources that other queued leases hold back; return True if there were any."""
     with core.database.reader() as connection:
         others = wait_queue.holders(connection, lease.id)
     if others:

@@ -4,19 +4,19 @@ import dataclasses
 import re
 
 from climate import errors
+from climate.plugins import request_fields
 from climate.plugins.cluster import quotas
 from climate.plugins.compute import capacity
-from climate.plugins.compute import node_capacity
 from climate.plugins.compute import requirements
 
-WORKERS = node_capacity.FIRST
+WORKERS = capacity.WORKERS
 MASTERS = 'masters'
 _LABEL = {'type': 'string', 'maxLength': 1024}
 _FLAVOR = {**requirements.FLAVOR_ID, 'type': ['string', 'null']}
 #: JSON schemas of the fields of a request.
 PROPERTIES = {
     'cluster_template_id': {
-        'description': 'The id or the name of the template of which a cluster is made. Not with '
+        'description': 'The id or the name of the template of a new cluster. Not with '
                        'resource_id.',
         'type': ['string', 'null'], 'minLength': 1, 'maxLength': 255},
     'resource_id': {
@@ -33,14 +33,13 @@ PROPERTIES = {
                                         'that of the template.', **_FLAVOR},
     'labels': {'description': 'Labels of a new cluster, which are added to those of the template.',
                'type': ['object', 'null'], 'maxProperties': 100, 'additionalProperties': _LABEL},
-    'keypair': {'description': 'The name of the key pair with which a new cluster is made.',
+    'keypair': {'description': 'The name of the key pair of a new cluster.',
                 'type': ['string', 'null'], 'minLength': 1, 'maxLength': 255},
 }
-# What only a new cluster has.
+# The fields of new clusters only.
 _NEW = ('master_count', 'master_flavor_id', 'labels', 'keypair')
 _KEPT = ('cluster_template_id', 'resource_id', *_NEW, 'flavor_id')
 
-_ID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 # Magnum would take other characters for a part of its URL.
 _NAME = re.compile(r'[\w. -]*[\w-]')
 _NO_CHANGE = ('CREATE_FAILED', 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE', 'DELETE_FAILED')
@@ -48,7 +47,7 @@ _NO_CHANGE = ('CREATE_FAILED', 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE', 'DELETE_
 
 @dataclasses.dataclass(frozen=True)
 class _Template:
-    """The part of a ClusterTemplate that a stored request has."""
+    """The fields of a ClusterTemplate in a stored request."""
 
     id: str
     name: str
@@ -57,8 +56,8 @@ class _Template:
 
 
 def is_new(request):
-    """Return True for a resolved request for a new cluster, False for nodes of an existing one."""
-    return request['resource_id'] is None
+    """Return True for a request for a new cluster, False for nodes of an existing one."""
+    return request.get('resource_id') is None
 
 
 def asked(request):
@@ -76,80 +75,80 @@ def resolve(cloud, request, occasion):
         quota of the project is too small.
     """
     before = occasion.before
-    found = {**dict.fromkeys(PROPERTIES), **{
+    resolved = {**dict.fromkeys(PROPERTIES), **{
         name: value for name, value in request.items() if name in PROPERTIES}}
-    _refuse_mixed(found)
+    _refuse_mixed(resolved)
     if before is not None:
-        found = _as_before(found, before)
-    if is_new(found):
-        found = _new(cloud, found, occasion)
+        resolved = _as_before(resolved, before)
+    if is_new(resolved):
+        resolved = _new(cloud, resolved, occasion)
     else:
-        found = _existing(cloud, found, occasion)
-    capacity.refuse_while_it_runs(before, found, _KEPT)
-    quotas.refuse_at_request(cloud, found, occasion)
-    return found
+        resolved = _existing(cloud, resolved, occasion)
+    request_fields.refuse_while_it_runs(before, resolved, _KEPT)
+    quotas.refuse_at_request(cloud, resolved, occasion)
+    return resolved
 
 
-def _refuse_mixed(found):
-    if (found['cluster_template_id'] is None) == (found['resource_id'] is None):
+def _refuse_mixed(resolved):
+    if (resolved['cluster_template_id'] is None) == (resolved['resource_id'] is None):
         raise errors.BadField(field='cluster_template_id, resource_id', reason=(
             'give one of them: a template for a new cluster, or the id of a cluster that gets '
             'further nodes.'))
-    foreign = [name for name in _NEW if found[name] is not None]
-    if found['resource_id'] is not None and foreign:
+    foreign = [name for name in _NEW if resolved[name] is not None]
+    if resolved['resource_id'] is not None and foreign:
         raise errors.BadField(field=', '.join(foreign), reason=(
             'only a new cluster has these; the nodes of an existing one have node_count and '
             'flavor_id.'))
 
 
-def _as_before(found, before):
-    """Return the request with the stored words for what it names in other words.
+def _as_before(resolved, before):
+    """Return the request with the stored ids instead of other names of the same objects.
 
     A client may send back the values of an answer, which have the reservation's own flavors.
     """
-    if is_new(found) != is_new(before.request):
+    if is_new(resolved) != is_new(before.request):
         raise errors.BadField(field='resource_id', reason=(
             'a reservation for a new cluster cannot become one for nodes of an existing cluster, '
             'nor the other way round; make another lease.'))
-    said = {'cluster_template_id': {before.request['cluster_template_name']}}
+    other_names = {'cluster_template_id': {before.request['cluster_template_name']}}
     for name, key in (('flavor_id', WORKERS), ('master_flavor_id', MASTERS)):
         flavor = before.request['flavors'].get(key) or {}
-        said[name] = {None, node_capacity.flavor_id(before.id, key), flavor.get('name')}
-    return {**found, **{name: before.request[name] for name, words in said.items()
-                        if found[name] in words}}
+        other_names[name] = {None, capacity.flavor_id(before.id, key), flavor.get('name')}
+    return {**resolved, **{name: before.request[name] for name, texts in other_names.items()
+                        if resolved[name] in texts}}
 
 
-def _new(cloud, found, occasion):
-    template = _template(cloud, found['cluster_template_id'], occasion)
+def _new(cloud, resolved, occasion):
+    template = _template(cloud, resolved['cluster_template_id'], occasion)
     flavors = {}
     for key, name, default in ((MASTERS, 'master_flavor_id', template.master_flavor_id),
                                (WORKERS, 'flavor_id', template.flavor_id)):
-        flavors[key] = _flavor(cloud, key, name, found[name] or default, occasion)
-        found[name] = flavors[key]['id']
-    return {**found, 'cluster_template_id': template.id, 'cluster_template_name': template.name,
-            'master_count': found['master_count'] or 1, 'labels': found['labels'] or {},
+        flavors[key] = _flavor(cloud, key, name, resolved[name] or default, occasion)
+        resolved[name] = flavors[key]['id']
+    return {**resolved, 'cluster_template_id': template.id, 'cluster_template_name': template.name,
+            'master_count': resolved['master_count'] or 1, 'labels': resolved['labels'] or {},
             'flavors': flavors}
 
 
-def _existing(cloud, found, occasion):
+def _existing(cloud, resolved, occasion):
     before = occasion.before
-    if before is not None and found['resource_id'] == before.request['resource_id']:
-        flavor = _flavor(cloud, WORKERS, 'flavor_id', found['flavor_id'], occasion)
+    if before is not None and resolved['resource_id'] == before.request['resource_id']:
+        flavor = _flavor(cloud, WORKERS, 'flavor_id', resolved['flavor_id'], occasion)
     else:
-        cluster = _cluster(cloud, found, occasion)
-        flavor = _flavor(cloud, WORKERS, 'flavor_id', found['flavor_id'] or cluster.flavor_id,
+        cluster = _cluster(cloud, resolved, occasion)
+        flavor = _flavor(cloud, WORKERS, 'flavor_id', resolved['flavor_id'] or cluster.flavor_id,
                          occasion)
-    return {**found, 'flavor_id': flavor['id'], 'cluster_template_name': None,
+    return {**resolved, 'flavor_id': flavor['id'], 'cluster_template_name': None,
             'flavors': {WORKERS: flavor}}
 
 
-def _cluster(cloud, found, occasion):
+def _cluster(cloud, resolved, occasion):
     cluster = None
-    if _ID.fullmatch(found['resource_id']):
-        cluster = cloud.as_service().clusters.cluster(found['resource_id'])
+    if request_fields.is_uuid(resolved['resource_id']):
+        cluster = cloud.as_service().clusters.cluster(resolved['resource_id'])
     if cluster is None or cluster.project_id != occasion.project_id:
         raise errors.BadField(field='resource_id', reason=(
-            f'there is no cluster "{found["resource_id"]}" in this project; "openstack coe '
+            f'there is no cluster "{resolved["resource_id"]}" in this project; "openstack coe '
             'cluster list" has the ids.'))
     if cluster.status in _NO_CHANGE:
         raise errors.BadField(field='resource_id', reason=(
@@ -158,17 +157,17 @@ def _cluster(cloud, found, occasion):
 
 
 def _template(cloud, template_id, occasion):
-    before, found = occasion.before, None
+    before, template = occasion.before, None
     if before is not None and template_id == before.request['cluster_template_id']:
-        # It may be gone, or changed; what was leased stays.
+        # The template may be gone or changed; the reservation keeps its values.
         return _Template(template_id, before.request['cluster_template_name'])
     if _NAME.fullmatch(template_id):
-        found = cloud.as_service().clusters.template(template_id, occasion.project_id)
-    if found is None:
+        template = cloud.as_service().clusters.template(template_id, occasion.project_id)
+    if template is None:
         raise errors.BadField(field='cluster_template_id', reason=(
             f'there is no cluster template "{template_id}" that this project may use; "openstack '
             'coe cluster template list" has the ids.'))
-    return found
+    return template
 
 
 def _flavor(cloud, key, field, flavor_id, occasion):
@@ -182,12 +181,7 @@ def _flavor(cloud, key, field, flavor_id, occasion):
     if flavor_id is None:
         raise errors.BadField(field=field, reason=(
             'neither the request nor the template or cluster names a flavor; name one.'))
-    try:
-        flavor = requirements.as_dict(requirements.find(cloud, flavor_id, occasion.project_id))
-        # Called only for its errors: it refuses a flavor that cannot be leased.
-        requirements.refuse_uncountable(flavor, field)
-    except errors.BadField as error:
-        raise errors.BadField(field=field, reason=error.kwargs['reason']) from error
+    flavor = requirements.leasable(cloud, flavor_id, occasion.project_id, field)
     if not set(capacity.ties('')).isdisjoint(flavor['extra_specs']):
         raise errors.BadField(field=field, reason=(
             f'flavor "{flavor_id}" belongs to a reservation; name an ordinary flavor in {field}.'))

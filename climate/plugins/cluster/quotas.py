@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The quotas of the owner that a cluster and its nodes count in."""
+"""The quotas of the owner's project that a cluster and its nodes use."""
 import collections
 
 from climate import errors
+from climate.plugins import quotas
 
 
 def refuse_at_request(cloud, request, occasion):
-    """Refuse a reservation that does not fit into the quotas of its project.
+    """Refuse a reservation that exceeds the quotas of its project.
 
-    What servers use now counts only if the nodes are made now.
+    The present use counts only if the nodes are created now.
 
     :param request: a resolved request.
     :raises LimitReached: a quota is too small.
@@ -19,7 +20,7 @@ def refuse_at_request(cloud, request, occasion):
     if runs:
         counts -= collections.Counter(_counts(before.request))
     problem = _problem(cloud, occasion.project_id, _used_by(request['flavors'], counts),
-                       is_now=runs or occasion.starts_now)
+                       counts_used=runs or occasion.starts_now)
     if before is None and request['resource_id'] is None:
         problem = _full(cloud, occasion.project_id) or problem
     if problem is not None:
@@ -27,7 +28,7 @@ def refuse_at_request(cloud, request, occasion):
 
 
 def refuse_at_start(cloud, lease, reservation):
-    """Refuse to make a cluster, or further nodes, beyond the quotas of the project.
+    """Refuse to create a cluster, or further nodes, beyond the quotas of the project.
 
     :raises CloudError: the error names the quota.
     """
@@ -36,7 +37,7 @@ def refuse_at_start(cloud, lease, reservation):
     if full is not None:
         raise errors.CloudError.plain('Magnum', full[1])
     problem = _problem(cloud, lease.project_id, _used_by(request['flavors'], {
-        key: len(ids) for key, ids in reservation.allocated.items()}), is_now=True)
+        key: len(ids) for key, ids in reservation.allocated.items()}), counts_used=True)
     if problem is not None:
         raise errors.CloudError.plain('Nova', problem[1])
 
@@ -48,33 +49,30 @@ def _counts(request):
 
 
 def _used_by(flavors, counts):
-    """Return {name of a quota of Nova: units} that so many nodes of each flavor use."""
-    found = collections.Counter()
+    """Return {name of a quota of Nova: units} for these counts of nodes."""
+    units = collections.Counter()
     for key, count in counts.items():
-        found.update({'instances': count, 'cores': count * flavors[key]['vcpus'],
+        units.update({'instances': count, 'cores': count * flavors[key]['vcpus'],
                       'ram': count * flavors[key]['ram']})
-    return found
+    return units
 
 
-def _problem(cloud, project_id, wanted, is_now):
-    """Return which quota of Nova is too small, as (name, the same in words), or None."""
+def _problem(cloud, project_id, wanted, counts_used):
+    """Return a quota of Nova that is too small, as (name, the same in words), or None."""
     if not any(wanted.values()):
         return None
-    quotas = cloud.as_service().nova.quotas(project_id)
-    for name, units in sorted(wanted.items()):
-        quota = quotas[name]
-        used = quota.used if is_now else 0
-        if quota.limit is not None and used + units > quota.limit:
-            now = f', of which {used} are used' if is_now else ''
-            return f'nova.{name}', (
-                f'The nodes need {units} of the quota "{name}" in Nova, and the project has '
-                f'{quota.limit}{now}. Ask for fewer nodes, delete servers, or ask an operator for '
-                'more.')
-    return None
+    short = quotas.too_small(cloud.as_service().nova.quotas(project_id), wanted, counts_used)
+    if short is None:
+        return None
+    name, quota, used = short
+    now = f', of which {used} are used' if counts_used else ''
+    return f'nova.{name}', (
+        f'The nodes need {wanted[name]} of the quota "{name}" in Nova, and the project has '
+        f'{quota.limit}{now}. Ask for fewer nodes, delete servers, or ask an operator for more.')
 
 
 def _full(cloud, project_id):
-    """Return that the project may not have another cluster, as `_problem` does, or None."""
+    """Return the quota of clusters if it is used up, as `_problem` does, or None."""
     used, most = cloud.as_service().clusters.quota(project_id)
     if most < 0 or used < most:
         return None

@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The aggregates in which leased hosts are: each reservation of hosts has one, named by its id.
+"""The aggregates of enrolled hosts: each reservation of hosts has one, named by its id.
 
-Enrolled hosts that are not leased are in the freepool, an aggregate too. A host is always in one
-of them, because Nova places anybody's servers on a host that is in none.
+Enrolled hosts that are not leased are in another aggregate, the freepool. A host is always in one
+of them, because Nova places servers of any project on a host that is in none.
 """
-import collections
-import contextlib
-
 from oslo_log import log
 
 from climate import errors
 from climate.domain import audit
-from climate.domain import requirement
-from climate.plugins.compute import foreign
 from climate.plugins.compute import shared_hosts
 
 LOG = log.getLogger(__name__)
@@ -21,126 +16,11 @@ LOG = log.getLogger(__name__)
 RESERVATION_KEY = 'reservation'
 #: The metadata by which the scheduler filter knows the aggregate of a reservation of hosts.
 MARK = 'climate:reservation'
-# The zones, in facts, of hosts to which no aggregate gives one; the name is Nova's default.
-_NO_ZONE = (None, 'nova')
-
-
-def stage(conf, nova, lease, reservation, resources):
-    """Make the Aggregate of a reservation without hosts, and return it.
-
-    Whether it has a zone is guessed from the facts of its hosts; `hand_over_staged` corrects it.
-
-    :param resources: the hosts that it is to get.
-    """
-    usual = all(each.facts.get('availability_zone') in _NO_ZONE for each in resources)
-    zoned = {'always': True, 'never': False}.get(_choice(conf), usual)
-    return _ensure(conf, nova, lease, reservation, zoned)
-
-
-def hand_over(conf, nova, lease, reservation, resources):
-    """Let the project of a lease have these hosts; return (its Aggregate, the freepool).
-
-    :raises ResourcesRefused: servers are on some of the hosts, or Nova refuses some, because they
-        are in another zone. They stay where they are.
-    """
-    known = nova.aggregates()
-    zoned = _gets_zone(conf, reservation, resources, known)
-    found = named(known, reservation.id)
-    if found is not None and found.zone is not None and not zoned and not found.hosts:
-        # It was made for other hosts.
-        nova.delete_aggregate(found)
-        known = [each for each in known if each is not found]
-    aggregate = _ensure(conf, nova, lease, reservation, zoned, known)
-    return aggregate, _move_in(conf, nova, aggregate, resources, known)
-
-
-def hand_over_staged(conf, nova, lease, reservation, aggregate_id, resources):
-    """Let the project of a lease have these hosts, as `hand_over`, in the Aggregate of `stage`.
-
-    :returns: the id of its Aggregate, which is another one if its zone does not suit these hosts.
-    """
-    known = nova.aggregates()
-    found = next((each for each in known if each.id == aggregate_id), None)
-    if found is None or (found.zone is not None) != _gets_zone(conf, reservation, resources, known):
-        return hand_over(conf, nova, lease, reservation, resources)[0].id
-    _move_in(conf, nova, found, resources, known, alone=True)
-    return aggregate_id
-
-
-def _ensure(conf, nova, lease, reservation, zoned, known=None):
-    """Make the Aggregate of a reservation, with or without a zone, and return it."""
-    return nova.ensure_aggregate(
-        reservation.id, zone=zone(conf, reservation.id) if zoned else None,
-        metadata=marks(conf, lease, reservation), known=known)
 
 
 def marks(conf, lease, reservation):
     """Return the metadata of the Aggregate of a reservation of hosts."""
     return {conf.nova.aggregate_owner_key: lease.project_id, MARK: reservation.id}
-
-
-def _move_in(conf, nova, aggregate, resources, known, alone=False):
-    """Move hosts from the freepool into an aggregate; return the freepool."""
-    wanted = service_hosts(resources)
-    freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=known)
-    # In both for a moment: a host that is in no pool is open to everybody.
-    with resource_names(resources):
-        if aggregate.zone is None:
-            _refuse_occupied(nova, set(wanted) - set(aggregate.hosts), aggregate.name)
-        nova.add_hosts(aggregate, wanted, alone)
-    nova.remove_hosts(freepool, wanted)
-    return freepool
-
-
-def _refuse_occupied(nova, hosts, reservation_id):
-    """Refuse hosts with servers, as Nova does if they are to get another zone.
-
-    Servers that were booted with the reservation do not count: somebody took their host out of its
-    aggregate.
-
-    :raises ResourcesRefused: there are some.
-    """
-    counts = collections.Counter(
-        each.host for each in nova.servers_on(sorted(hosts))
-        if not foreign.booted_with(each, {reservation_id})) if hosts else None
-    if counts:
-        raise errors.ResourcesRefused(service='Nova', refused={
-            host: f'The host already has {count} instance(s).' for host, count in counts.items()})
-
-
-def _choice(conf):
-    """Return whether Aggregates of reservations have a zone: always, never or where_none."""
-    if conf.nova.reservation_zone == 'where_none' and not conf.nova.cross_az_attach:
-        # Cinder has no zone of a reservation, so Nova would attach no volume there.
-        return 'never'
-    return conf.nova.reservation_zone
-
-
-def _gets_zone(conf, reservation, resources, known):
-    """Return whether the Aggregate of a reservation has a zone if it gets these hosts."""
-    choice = _choice(conf)
-    if choice != 'where_none':
-        return choice == 'always'
-    found = named(known, reservation.id)
-    if found is not None and found.hosts:
-        # Nova changes the zone of no host with servers.
-        return found.zone is not None
-    return not own_zones(conf, known).keys() & set(service_hosts(resources))
-
-
-def joins(conf, nova, reservation):
-    """Return the criteria of hosts that can join those in the Aggregate of a reservation.
-
-    Nova adds no host of a zone to an Aggregate with another zone.
-    """
-    if _choice(conf) == 'never':
-        return requirement.NOTHING
-    known = nova.aggregates()
-    found, zones = named(known, reservation.id), own_zones(conf, known).values()
-    if not zones or found is None or not found.hosts or found.zone is None:
-        return requirement.NOTHING
-    return requirement.Not(requirement.In(
-        'availability_zone', tuple(sorted({each.zone for each in zones}))))
 
 
 def reserves(conf, aggregate):
@@ -177,18 +57,19 @@ def is_signed(conf, aggregate, reservation_id):
 
 
 def made_for(conf, aggregate):
-    """Return the id of the reservation for which an Aggregate was made; None: for none.
+    """Return the id of the reservation for which an Aggregate was created; None: for none.
 
-    Its name says so; if somebody renamed it, its zone or its metadata does.
+    The name has the id, or, if somebody renamed the aggregate, its zone or its metadata.
     """
     prefix, zone_name = conf.nova.availability_zone_prefix, aggregate.zone or ''
-    said = (aggregate.name, zone_name.removeprefix(prefix) if zone_name.startswith(prefix) else '',
-            aggregate.metadata.get(RESERVATION_KEY, ''), aggregate.metadata.get(MARK, ''))
-    return next((each for each in said if audit.is_id(each)), None)
+    texts = (aggregate.name,
+             zone_name.removeprefix(prefix) if zone_name.startswith(prefix) else '',
+             aggregate.metadata.get(RESERVATION_KEY, ''), aggregate.metadata.get(MARK, ''))
+    return next((text for text in texts if audit.is_id(text)), None)
 
 
 def all_of(conf, known, reservation_id):
-    """Return the Aggregates that were made for a reservation; more than one if one was renamed."""
+    """Return the Aggregates of a reservation; several if one was renamed and created again."""
     return [each for each in known if reservation_id in (each.name, made_for(conf, each))]
 
 
@@ -206,7 +87,7 @@ def _delete_empty(conf, services, aggregate, resources):
     nova = services.nova
     _refuse_servers(services, aggregate)
     close(conf, nova, aggregate)
-    # Once more: from here on the filter lets no new one in.
+    # Check again: from here on the filter admits no new servers.
     _refuse_servers(services, aggregate)
     pooled = sorted(set(aggregate.hosts) & set(service_hosts(resources)))
     nova.add_hosts(nova.ensure_aggregate(conf.nova.aggregate_freepool), pooled, known_only=True)
@@ -231,31 +112,33 @@ def zone(conf, reservation_id):
     return conf.nova.availability_zone_prefix + reservation_id
 
 
-@contextlib.contextmanager
-def resource_names(resources):
-    """Let refusals of Nova name the Resources instead of their service hosts."""
-    try:
-        yield
-    except errors.ResourcesRefused as error:
-        names = {each.facts['service_name']: each.name for each in resources}
-        raise errors.ResourcesRefused(service='Nova', refused={
-            names[host]: reason for host, reason in error.refused.items()}) from error
-
-
 def service_hosts(resources):
     """Return the names that Nova's compute services have on these hosts."""
     return [resource.facts['service_name'] for resource in resources]
 
 
+def enrolled_hosts(conf, known, but_of=None):
+    """Return the set of service hosts that are enrolled, with leased ones.
+
+    :param known: all Aggregates.
+    :param but_of: the id of a project; hosts that it has leased as a whole are left out.
+    """
+    owner = conf.nova.aggregate_owner_key
+    return {host for aggregate in known for host in aggregate.hosts
+            if aggregate.name == conf.nova.aggregate_freepool
+            or (reserves(conf, aggregate)
+                and (but_of is None or aggregate.metadata.get(owner) != but_of))}
+
+
 def close(conf, nova, aggregate):
-    """Take the owner from an aggregate, so that the filter lets no new server in."""
+    """Remove the owner from an aggregate, so that the filter admits no new servers."""
     nova.set_aggregate_metadata(aggregate, {conf.nova.aggregate_owner_key: None})
 
 
 def move_to_freepool(nova, aggregate, hosts, freepool, is_going=False):
     """Move empty service hosts from an aggregate to the freepool.
 
-    A host that Nova does not know any more only leaves the aggregate.
+    A host that Nova does not know any more is only removed from the aggregate.
 
     :param is_going: whether the aggregate is deleted next.
     :raises StillBusy: a server has just come to one of them.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base class of plugins that lease instance capacity."""
+"""The base class of plugins that lease instance capacity of one flavor."""
 import abc
 
+from climate.domain import records
 from climate.plugins import base
 from climate.plugins.compute import capacity
 from climate.plugins.compute import capacity_audit
@@ -10,39 +11,84 @@ from climate.plugins.compute import host_pool
 from climate.plugins.compute import reclaim
 from climate.plugins.compute import use
 
+_POLICIES = {True: 'affinity', False: 'anti-affinity'}
+
 
 class CapacityPlugin(base.ResourcePlugin):
-    """Leases instance capacity, in sizes that a subclass defines."""
+    """Leases instance capacity with sizes and extra specs that a subclass defines."""
 
     measures_use = True
     reclaims = True
     ends_servers = True
 
+    @abc.abstractmethod
+    def sizes_and_specs(self, reservation):
+        """Return (sizes, extra specs) of the private flavor, as ``capacity.Capacity.grant``."""
+
     def needs_owner(self, request):
-        return capacity.needs_owner(request)
+        if not self.creates_early(request):
+            return None
+        return 'affinity', 'the server group that it asks for is created in your project, as you'
 
     def creates_early(self, request):
-        return capacity.creates_early(request)
+        return _POLICIES.get(request.get('affinity')) is not None
 
     def create_early(self, cloud, lease, reservation, before=None):
-        return capacity.create_early(cloud, reservation, before)
+        """Create the server group, which clients name when they boot; return the binding."""
+        policy = _POLICIES[reservation.request['affinity']]
+        if (before is not None and before.binding.get('server_group_id') is not None
+                and before.request['affinity'] == reservation.request['affinity']):
+            return dict(before.binding)
+        # Always a new group: no other reservation can use it, so it can be deleted without a check.
+        return {'server_group_id': cloud.as_user().flavors.create_group(
+            capacity.name_of(reservation.id), policy)}
 
     def delete_early(self, cloud, reservation_id, binding=None):
-        capacity.delete_early(cloud, reservation_id, binding)
+        flavors = cloud.as_service().flavors
+        if binding is None:
+            flavors.delete_groups(capacity.name_of(reservation_id))
+        elif binding.get('server_group_id') is not None:
+            flavors.delete_group(binding['server_group_id'])
 
     def was_started(self, reservation):
-        return capacity.was_started(reservation)
+        return reservation.binding.get('aggregate_id') is not None
 
     def stages(self, request):
         return True
 
     def stage(self, cloud, lease, reservation, resources):
-        return capacity.stage(self.conf, cloud, lease, reservation,
-                              *self.sizes_and_specs(reservation))
+        """Create what `start` creates, with an empty aggregate and a flavor that nobody may use."""
+        services = cloud.as_service()
+        staged, group_id = self._staged(cloud, lease, reservation)
+        aggregate = services.nova.ensure_aggregate(reservation.id, metadata=staged['metadata'])
+        services.placement.ensure_class(capacity.class_name(reservation.id))
+        services.flavors.ensure(reservation.id, capacity.name_of(reservation.id), staged['sizes'],
+                                staged['extra_specs'], exactly=True)
+        group = {} if group_id is None else {'server_group_id': group_id}
+        return {**reservation.binding, **group,
+                records.STAGED: {'aggregate_id': aggregate.id, **staged}}
 
     def start(self, cloud, lease, reservation, resources):
-        return capacity.start(self.conf, cloud, lease, reservation, resources[host_pool.NEED],
-                              *self.sizes_and_specs(reservation))
+        own = capacity.Capacity(self.conf, cloud, lease, reservation, resources)
+        staged = reservation.binding.get(records.STAGED)
+        if cloud.attempt.is_first and staged is not None:
+            wanted, _ = self._staged(cloud, lease, reservation)
+            if staged == {**wanted, 'aggregate_id': staged['aggregate_id']}:
+                return self._open(own, staged['aggregate_id'])
+        aggregate, binding = self._grant(own)
+        own.reclaim(aggregate)
+        own.allow(resources)
+        if binding['server_group_id'] is not None and not self.was_started(reservation):
+            # An interrupted change of the affinity can have left another server group.
+            cloud.as_service().flavors.delete_groups(
+                capacity.name_of(reservation.id), but=binding['server_group_id'])
+        return binding
+
+    def complete(self, cloud, lease, reservation, resources):
+        own = capacity.Capacity(self.conf, cloud, lease, reservation, resources)
+        _, binding = self._grant(own)
+        own.allow(resources)
+        return binding
 
     def end(self, cloud, lease, reservation, resources):
         capacity_end.end(self.conf, cloud, lease, reservation, resources)
@@ -51,7 +97,7 @@ class CapacityPlugin(base.ResourcePlugin):
         return use.of_capacity(cloud, parts)
 
     def close(self, cloud, lease, reservation):
-        # Without the private flavor nobody can boot onto the capacity.
+        # Without the private flavor nobody can boot servers in the slots.
         cloud.as_service().flavors.forbid(reservation.id, lease.project_id)
 
     def reopen(self, cloud, lease, reservation, resources):
@@ -67,16 +113,63 @@ class CapacityPlugin(base.ResourcePlugin):
         return capacity_audit.traces(self.conf, observed, self.resource_type)
 
     def lacks(self, observed, lease, reservation, resources):
-        return capacity_audit.lacks(self.conf, observed, lease, reservation,
-                                    resources[host_pool.NEED])
-
-    def complete(self, cloud, lease, reservation, resources):
-        return capacity.complete(self.conf, cloud, lease, reservation, resources[host_pool.NEED],
-                                 *self.sizes_and_specs(reservation))
+        return capacity_audit.lacks(self.conf, observed, lease, reservation, resources)
 
     def clear(self, cloud, made_for, resources):
-        capacity_end.clear(self.conf, cloud, made_for, [host_pool.NEED])
+        capacity_end.clear(self.conf, cloud, made_for)
 
-    @abc.abstractmethod
-    def sizes_and_specs(self, reservation):
-        """Return (sizes, extra specs) of the private flavor, as ``capacity.start`` takes them."""
+    @classmethod
+    def fields(cls, reservation):
+        bound = {name: value for name, value in reservation.binding.items()
+                 if name != records.STAGED}
+        return {**reservation.request, 'flavor_id': reservation.id, 'aggregate_id': None,
+                'server_group_id': None, **bound}
+
+    def _staged(self, cloud, lease, reservation):
+        """Return (the part of the binding of `stage` without ids, the id of the server group)."""
+        sizes, specs = self.sizes_and_specs(reservation)
+        group_id = self._group(cloud, reservation)
+        return {'sizes': sizes,
+                'extra_specs': {**specs, **_affinity(group_id), **capacity.ties(reservation.id)},
+                'metadata': {**capacity.marks(self.conf, lease, reservation.id),
+                             'affinity_id': group_id}}, group_id
+
+    def _open(self, own, aggregate_id):
+        """Give the project access to everything that was staged; return the binding."""
+        services, reservation = own.cloud.as_service(), own.reservation
+        services.nova.add_hosts(
+            services.nova.empty_aggregate(aggregate_id, reservation.id),
+            sorted(capacity.service_hosts(own.resources)), alone=True)
+        own.set_slots(host_pool.NEED)
+        own.allow(own.resources)
+        return {'flavor_id': reservation.id, 'aggregate_id': aggregate_id,
+                'server_group_id': reservation.binding.get('server_group_id')}
+
+    def _grant(self, own):
+        """Create everything that is missing; return (the aggregate as it was, the binding)."""
+        reservation = own.reservation
+        sizes, specs = self.sizes_and_specs(reservation)
+        group_id = self._group(own.cloud, reservation)
+        aggregate = own.grant(
+            {host_pool.NEED: (sizes, {**specs, **_affinity(group_id)})}, group_id,
+            exactly=not self.was_started(reservation))
+        return aggregate, {'flavor_id': reservation.id, 'aggregate_id': aggregate.id,
+                           'server_group_id': group_id}
+
+    @staticmethod
+    def _group(cloud, reservation):
+        """Return the id of the server group, which is recreated if it is gone.
+
+        None if the request has no affinity.
+        """
+        policy = _POLICIES.get(reservation.request.get('affinity'))
+        if policy is None:
+            return None
+        group_id = reservation.binding.get('server_group_id')
+        if group_id is not None and cloud.as_service().flavors.has_group(group_id):
+            return group_id
+        return cloud.as_user().flavors.ensure_group(capacity.name_of(reservation.id), policy)
+
+
+def _affinity(group_id):
+    return {} if group_id is None else {'affinity_id': group_id}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leased hosts are drained: their servers are deleted, and they return to the freepool."""
+"""The drain of leased hosts: their servers are deleted, and the hosts return to the freepool."""
 import dataclasses
 from typing import Any
 
@@ -14,12 +14,12 @@ _STAYS = 'foreign server '
 
 @dataclasses.dataclass(frozen=True)
 class Drain:
-    """What drains the hosts of one reservation.
+    """Drains the hosts of one reservation.
 
     :ivar cloud: the ``plugins.cloud.LeaseCloud`` of the action.
     :ivar resources: the Resources that the reservation occupies. Servers on other hypervisors of
         the same hosts stay.
-    :ivar images: the ``server_images.Images`` or NoImages of the servers that are deleted.
+    :ivar images: the ServerImages or NoImages of the servers that are deleted.
     """
 
     conf: Any
@@ -29,26 +29,26 @@ class Drain:
     resources: Any
     images: Any
 
-    def others(self, aggregate, freepool, kept):
+    def lost_hosts(self, aggregate, freepool, kept):
         """Drain the hosts of the reservation that it no longer has.
 
         :param kept: the Resources that it has.
         :raises StillBusy: servers run on them.
         :raises CloudError: a server that has no image is kept.
         """
-        wanted = set(aggregates.service_hosts(kept))
-        self._drain(aggregate, sorted(set(aggregate.hosts) - wanted), freepool)
-        # What is in the freepool was never handed over.
-        self._return_strays(set(aggregates.service_hosts(self.resources)) - wanted
-                            - {*aggregate.hosts, *freepool.hosts}, freepool)
+        kept_hosts = set(aggregates.service_hosts(kept))
+        self._drain(aggregate, sorted(set(aggregate.hosts) - kept_hosts), freepool)
+        # Hosts in the freepool were never handed over.
+        self._return_removed(set(aggregates.service_hosts(self.resources)) - kept_hosts
+                             - {*aggregate.hosts, *freepool.hosts}, freepool)
 
-    def all_of_them(self):
+    def all_hosts(self):
         """Drain all hosts of the reservation, and delete its aggregate.
 
         If servers stay, the hosts without servers are returned nevertheless.
 
-        :raises StillBusy: servers are still being imaged or deleted, or servers that Climate does
-            not delete are in the way.
+        :raises StillBusy: servers are still being imaged or deleted, or Climate does not delete
+            them.
         :raises CloudError: a server that has no image is kept.
         """
         nova = self.cloud.as_service().nova
@@ -60,10 +60,10 @@ class Drain:
             self._drain(aggregate, list(aggregate.hosts), freepool, is_end=True)
             nova.delete_aggregate(aggregate)
             left = [host for host in left if host not in aggregate.hosts]
-        self._return_strays(left, freepool)
+        self._return_removed(left, freepool)
 
-    def _return_strays(self, hosts, freepool):
-        """Return the hosts that somebody took out of the reservation's aggregate.
+    def _return_removed(self, hosts, freepool):
+        """Return the hosts that somebody removed from the reservation's aggregate.
 
         The servers of the reservation on them are deleted.
 
@@ -73,19 +73,24 @@ class Drain:
             return
         hosts = sorted(hosts)
         services = self.cloud.as_service()
-        found, _ = aggregates.servers_on(services, hosts, self.resources)
-        others = foreign.on_leased(found, self.lease.project_id, None, self._names)
-        mine = [each for each in found if each not in others]
-        released, unsaved = self.images.release(mine)
-        for server in released:
-            services.nova.delete_server(server.id)
+        servers, _ = aggregates.servers_on(services, hosts, self.resources)
+        foreign_servers = foreign.on_leased(servers, self.lease.project_id, None, self._names)
+        own_servers = [server for server in servers if server not in foreign_servers]
+        unsaved = self._delete(own_servers)
         if unsaved is not None:
             raise unsaved
-        self._refuse(mine, [], [])
+        self._refuse(own_servers, [], [])
         services.nova.add_hosts(freepool, hosts, known_only=True)
 
+    def _delete(self, servers):
+        """Delete the Servers that may be deleted now; return the error for the others, or None."""
+        released, unsaved = self.images.release(servers)
+        for server in released:
+            self.cloud.as_service().nova.delete_server(server.id)
+        return unsaved
+
     def secure(self):
-        """Let no new server onto the hosts, and make the images of those that are there.
+        """Close the hosts to new servers, and make images of the present ones.
 
         :raises StillBusy: some images are not active yet, or Nova does not know all servers.
         :raises CloudError: a server that has no image is kept.
@@ -103,13 +108,13 @@ class Drain:
         :raises StillBusy: Nova does not know all of them.
         """
         services = self.cloud.as_service()
-        servers = []
+        own_servers = []
         for aggregate in aggregates.all_of(
                 self.conf, services.nova.aggregates(), self.reservation.id):
-            found, _ = self._servers_on(services, aggregate.hosts)
-            staying = self._staying(aggregate, found)
-            servers += [each for each in found if each not in staying]
-        return servers
+            servers, _ = self._servers_on(services, aggregate.hosts)
+            staying = self._staying(aggregate, servers)
+            own_servers += [server for server in servers if server not in staying]
+        return own_servers
 
     def _drain(self, aggregate, hosts, freepool, is_end=False):
         """Drain these service hosts.
@@ -120,37 +125,36 @@ class Drain:
         if not hosts:
             return
         services = self.cloud.as_service()
-        own = sorted(set(hosts) & set(aggregates.service_hosts(self.resources)))
-        found, beside = self._servers_on(services, hosts)
-        staying = self._staying(aggregate, found)
-        mine = [each for each in found if each not in staying]
-        released, unsaved = self.images.release(mine)
-        for server in released:
-            services.nova.delete_server(server.id)
-        empty = sorted(set(own) - {each.host for each in [*found, *beside]})
-        if is_end and empty and _lasts(mine, staying, unsaved):
+        own_hosts = sorted(set(hosts) & set(aggregates.service_hosts(self.resources)))
+        servers, elsewhere = self._servers_on(services, hosts)
+        staying = self._staying(aggregate, servers)
+        own_servers = [server for server in servers if server not in staying]
+        unsaved = self._delete(own_servers)
+        empty = sorted(set(own_hosts) - {server.host for server in [*servers, *elsewhere]})
+        if is_end and empty and _lasts(own_servers, staying, unsaved):
             aggregates.move_to_freepool(services.nova, aggregate, empty, freepool)
             self.cloud.release(self.reservation, [
                 each for each in self.resources if each.facts['service_name'] in empty])
         if unsaved is not None:
             raise unsaved
-        self._refuse(mine, staying, beside)
-        if own:
-            aggregates.move_to_freepool(services.nova, aggregate, own, freepool, is_going=is_end)
-        if len(own) < len(hosts):
-            # Somebody put the others in, and knows whose they are.
-            services.nova.remove_hosts(aggregate, sorted(set(hosts) - set(own)), is_end)
+        self._refuse(own_servers, staying, elsewhere)
+        if own_hosts:
+            aggregates.move_to_freepool(services.nova, aggregate, own_hosts, freepool,
+                                        is_going=is_end)
+        if len(own_hosts) < len(hosts):
+            # Somebody added the other hosts, and must decide about them.
+            services.nova.remove_hosts(aggregate, sorted(set(hosts) - set(own_hosts)), is_end)
 
     def _servers_on(self, services, hosts):
-        """Return what ``aggregates.servers_on`` returns for service hosts of the aggregate.
+        """Return the result of ``aggregates.servers_on`` for service hosts of the aggregate.
 
-        On a host that somebody put into the aggregate, only the servers that were booted with the
+        On a host that somebody added to the aggregate, only the servers that were booted with the
         reservation count.
         """
-        own = aggregates.service_hosts(self.resources)
-        return [[each for each in some if each.host in own or foreign.booted_with(
-                    each, self._names)]
-                for some in aggregates.servers_on(services, hosts, self.resources)]
+        own_hosts = aggregates.service_hosts(self.resources)
+        return [[server for server in servers
+                 if server.host in own_hosts or foreign.booted_with(server, self._names)]
+                for servers in aggregates.servers_on(services, hosts, self.resources)]
 
     @property
     def _names(self):
@@ -158,22 +162,22 @@ class Drain:
         return {self.reservation.id, self.lease.id}
 
     def _staying(self, aggregate, servers):
-        """Return those of the Servers on hosts of the reservation that Climate does not delete."""
+        """Return the Servers on hosts of the reservation that Climate does not delete."""
         if self.conf['physical:host'].foreign_servers == 'delete':
             return []
         return foreign.on_leased(servers, self.lease.project_id, aggregate, self._names)
 
-    def _refuse(self, mine, staying, beside):
+    def _refuse(self, deleted, staying, elsewhere):
         """Raise StillBusy if there are servers, which keep their hosts.
 
-        :param mine: Servers that are being deleted.
-        :param staying: those that Climate does not delete.
-        :param beside: those on hypervisors beside the leased ones.
+        :param deleted: Servers that are being deleted.
+        :param staying: Servers that Climate does not delete.
+        :param elsewhere: Servers on other hypervisors of the same service hosts.
         """
         name = self.reservation.id
-        if mine:
+        if deleted:
             raise errors.StillBusy.plain('Nova', texts.counted(
-                len(mine), f'server of {name} is being deleted.',
+                len(deleted), f'server of {name} is being deleted.',
                 f'servers of {name} are being deleted.'))
         if staying:
             for server in staying:
@@ -185,15 +189,15 @@ class Drain:
                 f'servers on hosts of reservation {name} were not booted '
                 'with it. Climate does not delete them: their owners must delete them, or an '
                 'administrator must move them.'))
-        if beside:
+        if elsewhere:
             raise errors.StillBusy(service='Nova', reason=texts.counted(
-                len(beside),
-                f'server on {beside[0].host} is on a hypervisor that is not of reservation '
+                len(elsewhere),
+                f'server on {elsewhere[0].host} is on a hypervisor that is not of reservation '
                 f'{name}; Climate does not delete it. Move it away.',
-                f'servers on {beside[0].host} are on a hypervisor that is not of reservation '
+                f'servers on {elsewhere[0].host} are on a hypervisor that is not of reservation '
                 f'{name}; Climate does not delete them. Move them away.',
             ), owner_reason=texts.counted(
-                len(beside),
+                len(elsewhere),
                 f'server runs beside the hosts of reservation {name}; an administrator must move '
                 'it away.',
                 f'servers run beside the hosts of reservation {name}; an administrator must move '
@@ -210,7 +214,7 @@ class Drain:
             f'keeps the host of reservation {self.reservation.id}: move or delete it.'))
 
 
-def _lasts(mine, staying, unsaved):
-    """Return True if servers stay for so long that the empty hosts should not wait for them."""
+def _lasts(deleted, staying, unsaved):
+    """Return True if servers stay too long for the empty hosts to wait for them."""
     failed = unsaved is not None and not isinstance(unsaved, errors.StillBusy)
-    return failed or (staying and not mine)
+    return failed or (staying and not deleted)

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Foreign servers: those on enrolled hosts that Nova's scheduler could not have put there.
+"""Foreign servers: servers on enrolled hosts that Climate's scheduler filter did not admit.
 
 An administrator can force a server onto a host past the scheduler's filters. A scheduler that lacks
-Climate's filter puts anybody's servers there.
+Climate's filter places servers of any project there.
 """
 import collections
 
 from climate.domain import audit
-from climate.plugins.compute.servers import leased
+from climate.plugins.compute import use
+from climate.plugins.compute.servers import nova_server
 
-# An extra spec by which a flavor belongs to a reservation, so that its servers may be on a host.
-_FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
 # The scheduler hint with the ids of reservations.
 _HINT = 'reservation'
 # Above this number of hosts, one list of all servers is cheaper than one list for each host.
@@ -20,38 +19,38 @@ _FEW = 50
 def on_leased(servers, project_id, aggregate, names):
     """Return the Servers that were not admitted under a reservation of whole hosts.
 
-    Nova tells since 2025.1 with which hints a server was booted. Of an older Nova, only the project
-    of a server is known.
+    Since 2025.1, Nova shows the hints with which a server was booted. With an older Nova, only the
+    project of the server decides.
 
-    :param project_id: the project of the lease. The aggregate may be shared with others, as the
-        filter has it: their ids are keys of its metadata.
+    :param project_id: the project of the lease. The aggregate may be shared with other projects:
+        their ids are keys of its metadata.
     :param aggregate: the Aggregate of the reservation; None: it is gone.
     :param names: the ids by which a hint can name the reservation: its own, and that of its lease.
     """
-    return [each for each in servers if not (
-        (each.project_id == project_id
-         or (aggregate is not None and aggregate.metadata.get(each.project_id)))
-        and (each.hints is None or booted_with(each, names)))]
+    return [server for server in servers if not (
+        (server.project_id == project_id
+         or (aggregate is not None and aggregate.metadata.get(server.project_id)))
+        and (server.hints is None or booted_with(server, names)))]
 
 
 def booted_with(server, names):
     """Return whether a hint or the flavor of a Server names one of these ids.
 
-    Hints are not known of servers of an older Nova.
+    An older Nova does not show the hints of servers.
     """
     hints = server.hints or {}
-    flavor = () if server.flavor is None else (server.flavor.extra_specs.get(_FLAVOR_KEY),)
+    flavor = () if server.flavor is None else (server.flavor.extra_specs.get(use.FLAVOR_KEY),)
     return not set(names).isdisjoint((*hints.get(_HINT, ()), *flavor))
 
 
 def on_pooled(servers):
-    """Return the Servers on hosts that are leased to nobody as a whole and use no reservation.
+    """Return the Servers without a reservation, on hosts that are not leased as a whole.
 
     A server whose flavor Nova does not show counts as one with a reservation.
     """
-    return [each for each in servers
-            if each.flavor is not None and _FLAVOR_KEY not in each.flavor.extra_specs
-            and not {leased.LEASE_KEY, leased.RESERVATION_KEY} & each.metadata.keys()]
+    return [server for server in servers
+            if server.flavor is not None and use.FLAVOR_KEY not in server.flavor.extra_specs
+            and not {nova_server.LEASE_KEY, nova_server.RESERVATION_KEY} & server.metadata.keys()]
 
 
 def drifts(servers, where):
@@ -69,24 +68,24 @@ def disturbed(services, held):
     hosts = sorted({each.resource.facts['service_name'] for each in held})
     servers = (services.nova.servers_on(hosts) if len(hosts) <= _FEW
                else services.servers.every())
-    aggregates = {each.name: each for each in services.nova.aggregates()}
+    aggregates = {aggregate.name: aggregate for aggregate in services.nova.aggregates()}
     by_host = collections.defaultdict(list)
-    for each in servers:
-        by_host[each.host].append(each)
-    found = {}
+    for server in servers:
+        by_host[server.host].append(server)
+    reasons = {}
     for each in held:
-        there = [server for server in by_host[each.resource.facts['service_name']]
-                 if server.hypervisor in (None, each.resource.name)]
-        strangers = _strangers(there, each, aggregates.get(each.reservation_id))
-        if strangers:
-            found[each.resource.id] = (
-                f'foreign servers are on it: {", ".join(server.id for server in strangers)}')
-    return found
+        candidates = [server for server in by_host[each.resource.facts['service_name']]
+                      if server.hypervisor in (None, each.resource.name)]
+        foreign_servers = _foreign_servers(candidates, each, aggregates.get(each.reservation_id))
+        if foreign_servers:
+            reasons[each.resource.id] = (
+                f'foreign servers are on it: {", ".join(server.id for server in foreign_servers)}')
+    return reasons
 
 
-def _strangers(servers, held, aggregate):
+def _foreign_servers(servers, held, aggregate):
     if not held.whole:
         return on_pooled(servers)
-    # What has no aggregate is incomplete, which audits report.
+    # A reservation without its aggregate is incomplete, which audits report.
     return [] if aggregate is None else on_leased(
         servers, held.project_id, aggregate, {held.reservation_id, held.lease_id})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""physical:host, whole hosts for one project, reached with the hint reservation=<id>."""
+"""The plugin physical:host: whole hosts for one project, used with the hint reservation=<id>."""
 import dataclasses
 
 from oslo_config import cfg
@@ -10,11 +10,13 @@ from climate.domain import extra_specs
 from climate.domain import records
 from climate.domain import requirement
 from climate.domain import selection
+from climate.plugins import audited
 from climate.plugins import base
-from climate.plugins import criteria
+from climate.plugins import request_fields
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import drain
 from climate.plugins.compute import foreign
+from climate.plugins.compute import host_handover
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import reclaim
 from climate.plugins.compute import server_images
@@ -22,8 +24,8 @@ from climate.plugins.compute import use
 
 
 @dataclasses.dataclass(frozen=True)
-class Observed:
-    """What is compared: all Aggregates and all Servers."""
+class ObservedHosts:
+    """The observed state of Nova: all Aggregates and all Servers."""
 
     aggregates: list
     servers: list
@@ -42,8 +44,8 @@ class HostPlugin(base.ResourcePlugin):
                     'maximum': 1000000},
             'max': {'description': 'Most hosts.', 'type': 'integer', 'minimum': 1,
                     'maximum': 1000000},
-            'hypervisor_properties': criteria.SCHEMA,
-            'resource_properties': criteria.SCHEMA,
+            'hypervisor_properties': request_fields.CRITERIA,
+            'resource_properties': request_fields.CRITERIA,
             'extra_specs': {
                 'description': 'Criteria as flavor extra specs, scoped or not.',
                 'type': 'object', 'maxProperties': 100,
@@ -67,12 +69,12 @@ class HostPlugin(base.ResourcePlugin):
         cfg.StrOpt('before_end', default='', choices=['', 'snapshot'],
                    help='What happens to the servers on leased hosts shortly before the end of '
                         'a lease that asks for "default". snapshot: an image of each is made, and '
-                        'no server is deleted before its image is active, however the lease '
-                        'ends. Empty: nothing.'),
+                        'no server is deleted before its image is active, also at an early end. '
+                        'Empty: nothing.'),
         cfg.IntOpt('image_seconds', default=3600, min=0,
                    help='How long the images of servers on leased hosts may take to become active, '
                         'in seconds: counted from before_end_lease, and again from the end, or '
-                        'from a change that takes hosts away. 0: for ever.'),
+                        'from a change that removes hosts. 0: no limit.'),
         cfg.StrOpt('on_image_failure', default='keep', choices=['keep', 'delete'],
                    help='What happens at the end to a server whose image is not active within '
                         'image_seconds, if the lease asks for "default". keep: the server is '
@@ -91,7 +93,7 @@ class HostPlugin(base.ResourcePlugin):
             raise errors.BadField(field='max', reason=(
                 f'{request["max"]} is less than min, {request["min"]}.'))
         self._criteria(request)
-        texts = {name: criteria.as_text(request.get(name))
+        texts = {name: request_fields.criteria_text(request.get(name))
                  for name in ('hypervisor_properties', 'resource_properties')}
         return {'before_end': 'default', **request, **texts}
 
@@ -101,7 +103,7 @@ class HostPlugin(base.ResourcePlugin):
         return [base.Need(host_pool.NEED, host_pool.HostPool.name, demand, self._criteria(request))]
 
     def joins(self, cloud, reservation):
-        return aggregates.joins(self.conf, cloud.as_service().nova, reservation)
+        return host_handover.joins(self.conf, cloud.as_service().nova, reservation)
 
     def was_started(self, reservation):
         return reservation.binding.get('aggregate_id') is not None
@@ -110,7 +112,7 @@ class HostPlugin(base.ResourcePlugin):
         return True
 
     def stage(self, cloud, lease, reservation, resources):
-        aggregate = aggregates.stage(self.conf, cloud.as_service().nova, lease, reservation,
+        aggregate = host_handover.stage(self.conf, cloud.as_service().nova, lease, reservation,
                                      resources[host_pool.NEED])
         return {**reservation.binding, records.STAGED: {'aggregate_id': aggregate.id}}
 
@@ -118,14 +120,14 @@ class HostPlugin(base.ResourcePlugin):
         hosts, binding = resources[host_pool.NEED], dict(reservation.binding)
         staged = binding.pop(records.STAGED, None)
         if staged is not None and cloud.attempt.is_first:
-            return {**binding, 'aggregate_id': aggregates.hand_over_staged(
+            return {**binding, 'aggregate_id': host_handover.hand_over_staged(
                 self.conf, cloud.as_service().nova, lease, reservation, staged['aggregate_id'],
                 hosts)}
-        aggregate, freepool = aggregates.hand_over(
+        aggregate, freepool = host_handover.hand_over(
             self.conf, cloud.as_service().nova, lease, reservation, hosts)
         images = server_images.of_change(self.conf, cloud, lease, reservation)
         former = cloud.attempt.former.get(reservation.id, ())
-        drain.Drain(self.conf, cloud, lease, reservation, (*hosts, *former), images).others(
+        drain.Drain(self.conf, cloud, lease, reservation, (*hosts, *former), images).lost_hosts(
             aggregate, freepool, hosts)
         return {**binding, 'aggregate_id': aggregate.id}
 
@@ -141,11 +143,11 @@ class HostPlugin(base.ResourcePlugin):
         self._end(cloud, lease, reservation, resources).secure()
 
     def end(self, cloud, lease, reservation, resources):
-        self._end(cloud, lease, reservation, resources).all_of_them()
+        self._end(cloud, lease, reservation, resources).all_hosts()
 
     def _end(self, cloud, lease, reservation, resources):
         """Return the Drain that ends a reservation."""
-        images = server_images.before_end(self.conf, cloud, lease, reservation)
+        images = server_images.of_end(self.conf, cloud, lease, reservation)
         return drain.Drain(self.conf, cloud, lease, reservation, resources[host_pool.NEED], images)
 
     def use(self, cloud, parts):
@@ -171,51 +173,55 @@ class HostPlugin(base.ResourcePlugin):
 
     def observe(self, cloud):
         services = cloud.as_service()
-        return Observed(services.nova.aggregates(), services.servers.every())
+        return ObservedHosts(services.nova.aggregates(), services.servers.every())
 
     def traces(self, observed):
-        found = [(each, aggregates.made_for(self.conf, each)) for each in observed.aggregates]
-        return [audit.Trace(key, 'aggregate', each.name, signed_by=(
-                    self.resource_type if self._is_signed(each, key) else None))
-                for each, key in found if key is not None]
+        pairs = [(each, aggregates.made_for(self.conf, each)) for each in observed.aggregates]
+        return [audit.Trace(key, 'aggregate', aggregate.name, signed_by=(
+                    self.resource_type if aggregates.is_signed(self.conf, aggregate, key)
+                    else None))
+                for aggregate, key in pairs if key is not None]
 
     def lacks(self, observed, lease, reservation, resources):
         own = aggregates.all_of(self.conf, observed.aggregates, reservation.id)
         if not own:
-            return [_incomplete(reservation, 'its aggregate is missing')]
+            return [audited.incomplete(reservation, 'its aggregate is missing')]
         renamed = aggregates.renamed(self.conf, observed.aggregates, reservation)
         if renamed:
             return renamed
         [aggregate] = own
-        wanted = set(aggregates.service_hosts(resources[host_pool.NEED]))
-        problems = []
+        hosts = set(aggregates.service_hosts(resources[host_pool.NEED]))
+        problems = self._problems(observed, lease, reservation, aggregate, hosts)
+        names = {None, *(each.name for each in resources[host_pool.NEED])}
+        servers = [server for server in observed.servers if server.hypervisor in names
+                   and server.host in hosts & set(aggregate.hosts)]
+        return [*(audited.incomplete(reservation, problem) for problem in problems),
+                *foreign.drifts(foreign.on_leased(servers, lease.project_id, aggregate,
+                                                  {reservation.id, lease.id}),
+                                f'reservation {reservation.id}'),
+                *(audit.Drift('foreign host', f'host {host} in aggregate {reservation.id}',
+                              'the host is not allocated to the reservation of the aggregate')
+                  for host in sorted(set(aggregate.hosts) - hosts))]
+
+    def _problems(self, observed, lease, reservation, aggregate, hosts):
+        """Yield the differences of the aggregate of a reservation from its hosts, as sentences."""
         own_zone = aggregates.zone(self.conf, reservation.id)
         if aggregate.zone != own_zone and (
                 aggregate.zone is not None or self.conf.nova.reservation_zone == 'always'):
-            problems.append(f'its zone is {aggregate.zone}, not {own_zone}')
+            yield f'its zone is {aggregate.zone}, not {own_zone}'
         marks = aggregates.marks(self.conf, lease, reservation)
         # Earlier releases gave it the zone only, which the scheduler filter accepts, too.
         if aggregate.zone == own_zone and aggregates.MARK not in aggregate.metadata:
             del marks[aggregates.MARK]
-        problems += aggregates.unmarked(aggregate, marks)
-        problems += [f'{host} is not in its aggregate'
-                     for host in sorted(wanted - set(aggregate.hosts))]
+        yield from aggregates.unmarked(aggregate, marks)
+        for host in sorted(hosts - set(aggregate.hosts)):
+            yield f'{host} is not in its aggregate'
         freepool = aggregates.named(observed.aggregates, self.conf.nova.aggregate_freepool)
-        problems += [f'{host} is in the freepool too'
-                     for host in sorted(wanted & set(freepool.hosts if freepool else ()))]
-        names = {None, *(each.name for each in resources[host_pool.NEED])}
-        there = [each for each in observed.servers if each.hypervisor in names
-                 and each.host in wanted & set(aggregate.hosts)]
-        return [*(_incomplete(reservation, problem) for problem in problems),
-                *foreign.drifts(foreign.on_leased(there, lease.project_id, aggregate,
-                                                  {reservation.id, lease.id}),
-                                f'reservation {reservation.id}'),
-                *(audit.Drift('foreign host', f'host {host} in aggregate {reservation.id}',
-                              'the reservation that has the aggregate was not promised it')
-                  for host in sorted(set(aggregate.hosts) - wanted))]
+        for host in sorted(hosts & set(freepool.hosts if freepool else ())):
+            yield f'{host} is in the freepool too'
 
     def complete(self, cloud, lease, reservation, resources):
-        aggregate, _ = aggregates.hand_over(
+        aggregate, _ = host_handover.hand_over(
             self.conf, cloud.as_service().nova, lease, reservation, resources[host_pool.NEED])
         return {**reservation.binding, 'aggregate_id': aggregate.id}
 
@@ -224,7 +230,7 @@ class HostPlugin(base.ResourcePlugin):
 
     @classmethod
     def fields(cls, reservation):
-        # The aggregate is Nova's; its number tells a client nothing.
+        # Clients have no use for the number of the aggregate in Nova.
         return dict(reservation.request)
 
     @classmethod
@@ -234,18 +240,9 @@ class HostPlugin(base.ResourcePlugin):
         fields.pop('on_image_failure', None)
         return fields
 
-    def _is_signed(self, aggregate, reservation_id):
-        """Return whether the zone of an aggregate is the one that Climate gives it."""
-        return aggregates.is_signed(self.conf, aggregate, reservation_id)
-
     @staticmethod
     def _criteria(request):
         return requirement.conjunction(
             requirement.parse(request.get('hypervisor_properties')),
             requirement.parse(request.get('resource_properties')),
             extra_specs.from_extra_specs(request.get('extra_specs') or {}))
-
-
-def _incomplete(reservation, problem):
-    return audit.Drift('incomplete', f'reservation {reservation.id}', problem, audit.COMPLETE,
-                       reservation.id)

@@ -10,11 +10,11 @@ from climate.plugins.compute import shared_hosts
 
 
 @dataclasses.dataclass(frozen=True)
-class Observed:
-    """What the pool observes of the cloud; records as ``climate.cloud.models``.
+class ObservedPool:
+    """The observed state of the cloud; records as ``climate.cloud.models``.
 
     :ivar children: {name of a child provider of Climate: its inventory}.
-    :ivar filter_problems: what is wrong with the filter of nova-scheduler, as sentences; None if
+    :ivar filter_problems: the problems of the filter of nova-scheduler, as sentences; None if
         its files are not known.
     """
 
@@ -27,30 +27,29 @@ class Observed:
 
     def servers_on(self, service_host):
         """Return the Servers on a service host."""
-        return [each for each in self.servers if each.host == service_host]
+        return [server for server in self.servers if server.host == service_host]
 
 
 def observe(conf, cloud):
     """Observe the cloud, as ``AuditedPool.observe``."""
     services = cloud.as_service()
-    return Observed(
+    return ObservedPool(
         aggregates=services.nova.aggregates(), hypervisors=services.nova.hypervisors(),
         servers=services.servers.every(), computes=services.computes.every(),
         children=services.placement.children(conf.placement.provider_prefix),
-        filter_problems=scheduler_filter.look(conf))
+        filter_problems=scheduler_filter.check(conf))
 
 
 def disabled(pool, observed):
     """Return the services that are disabled for a clearing, as ``Clearable.disabled``."""
-    found = [(each.host, each.reason.removeprefix(plans.FENCE_PREFIX))
-             for each in observed.computes
-             if not each.enabled and (each.reason or '').startswith(plans.FENCE_PREFIX)]
-    return [audit.Disabled(pool, host, f'service of {host}', lease_id)
-            for host, lease_id in found]
+    return [audit.Disabled(pool, compute.host, f'service of {compute.host}',
+                           compute.reason.removeprefix(plans.FENCE_PREFIX))
+            for compute in observed.computes
+            if not compute.enabled and (compute.reason or '').startswith(plans.FENCE_PREFIX)]
 
 
-class Comparison:
-    """Compares the enrolled hosts with what was observed.
+class HostComparison:
+    """Compares the enrolled hosts with the observed state.
 
     :param pool: its name.
     :param freepool: the Aggregate, or None.
@@ -74,42 +73,43 @@ class Comparison:
                 drifts += self._of_resource(resource, sharing)
             else:
                 drifts.append(_drift('unknown host', resource, 'Nova does not know it any more'))
-        mine = {each.service_host for each in hypervisors if each.name in enrolled}
-        mine |= {each.facts['service_name'] for each in resources}
+        enrolled_hosts = {each.service_host for each in hypervisors if each.name in enrolled}
+        enrolled_hosts |= {each.facts['service_name'] for each in resources}
         drifts += self._of_filter(drifts)
-        return drifts + [self._put_in_by_hand(host) for host in sorted(self._pooled - mine)]
+        return drifts + [self._not_enrolled(host)
+                         for host in sorted(self._pooled - enrolled_hosts)]
 
     def _of_filter(self, drifts):
         """Yield the Drift of a scheduler that lacks the filter, or seems to lack it.
 
-        :param drifts: of the hosts, with the foreign servers in the freepool.
+        :param drifts: those of the hosts, with the foreign servers in the freepool.
         """
         problems = self._observed.filter_problems
-        strangers = sum(each.kind == 'foreign server' for each in drifts)
-        if problems is None and strangers > 1:
-            problems = [f'{strangers} servers without a reservation are on hosts of the freepool, '
-                        'as if it lacked the filter of Climate; look with "climate-status upgrade '
-                        'check" on its machine']
+        count = sum(drift.kind == 'foreign server' for drift in drifts)
+        if problems is None and count > 1:
+            problems = [f'{count} servers without a reservation are on hosts of the freepool, as '
+                        'if it lacked the filter of Climate; run "climate-status upgrade check" '
+                        'on its machine']
         if problems:
             yield audit.Drift('filter', 'nova-scheduler', ' '.join(problems))
 
     def _of_resource(self, resource, sharing):
         service_host, child = resource.facts['service_name'], self._child_of(resource.name)
         if service_host in sharing:
-            others = [each for each in sharing[service_host] if each != resource.name]
+            others = [name for name in sharing[service_host] if name != resource.name]
             yield _drift('shared host', resource, (
-                f'{shared_hosts.told(service_host, others)}; withdraw it, or give each a '
+                f'{shared_hosts.described(service_host, others)}; withdraw it, or give each a '
                 'nova-compute of its own'))
         if child not in self._observed.children:
             yield _drift('freepool', resource, f'Placement has no provider {child}', audit.MEND)
         if resource.held_by is None and service_host not in self._pooled:
-            yield self._out_of_the_pool(resource)
+            yield self._outside_freepool(resource)
         elif resource.held_by is None:
-            there = [each for each in self._observed.servers_on(service_host)
-                     if each.hypervisor in (None, resource.name)]
-            yield from foreign.drifts(foreign.on_pooled(there), 'the freepool')
+            servers = [server for server in self._observed.servers_on(service_host)
+                       if server.hypervisor in (None, resource.name)]
+            yield from foreign.drifts(foreign.on_pooled(servers), 'the freepool')
 
-    def _out_of_the_pool(self, resource):
+    def _outside_freepool(self, resource):
         if not resource.reservable:
             return _drift('freepool', resource, (
                 'enrolled, out of use and not in the freepool; withdraw it, or use it again'))
@@ -119,21 +119,21 @@ class Comparison:
                 f'enrolled, not in the freepool, and servers run on it ({len(servers)})'))
         return _drift('freepool', resource, 'enrolled, but not in the freepool', audit.MEND)
 
-    def _put_in_by_hand(self, service_host):
+    def _not_enrolled(self, service_host):
         """Return the Drift of a host that is in the freepool and not enrolled."""
-        what = f'host {service_host}'
-        found = [each.name for each in self._observed.hypervisors
-                 if each.service_host == service_host]
-        if len(found) != 1:
-            return audit.Drift('not enrolled', what, (
-                f'in the freepool, and Nova knows {len(found)} hypervisors of it'))
+        subject = f'host {service_host}'
+        names = [hypervisor.name for hypervisor in self._observed.hypervisors
+                 if hypervisor.service_host == service_host]
+        if len(names) != 1:
+            return audit.Drift('not enrolled', subject, (
+                f'in the freepool, and Nova knows {len(names)} hypervisors of it'))
         servers = self._observed.servers_on(service_host)
         if servers:
-            return audit.Drift('not enrolled', what, (
+            return audit.Drift('not enrolled', subject, (
                 f'in the freepool, not enrolled, and servers run on it ({len(servers)})'))
-        # The freepool may be that of another service, too, which then has enrolled the host.
-        return audit.Drift('not enrolled', what, 'in the freepool, but not enrolled',
-                           audit.ENROL, (self._pool, found[0]), unknown=True)
+        # Another service may share the freepool and have enrolled the host.
+        return audit.Drift('not enrolled', subject, 'in the freepool, but not enrolled',
+                           audit.ENROL, (self._pool, names[0]), unknown=True)
 
 
 def _drift(kind, resource, problem, repair=None):

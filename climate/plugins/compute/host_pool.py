@@ -7,17 +7,17 @@ import json
 from climate import errors
 from climate.plugins import base
 from climate.plugins.compute import aggregates
-from climate.plugins.compute import clearing
 from climate.plugins.compute import foreign
 from climate.plugins.compute import host_audit
+from climate.plugins.compute import host_clearing
+from climate.plugins.compute import host_sleep
 from climate.plugins.compute import shared_hosts
-from climate.plugins.compute import sleeping
 
 #: The key of the need of reservations that need only hosts.
 NEED = 'hosts'
 
 
-class HostPool(base.Pool, clearing.ClearableHosts, sleeping.SleepingHosts):
+class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts):
     """Hypervisors that an administrator enrolled, kept in the freepool aggregate of Nova."""
 
     name = 'host'
@@ -58,19 +58,19 @@ class HostPool(base.Pool, clearing.ClearableHosts, sleeping.SleepingHosts):
 
     def survey(self, cloud, resources):
         services = cloud.as_service()
-        wanted = {resource.name: resource for resource in resources}
-        everything = services.nova.hypervisors()
-        hypervisors = [each for each in everything if each.name in wanted]
-        counts = collections.Counter(each.name for each in hypervisors)
-        sharing = shared_hosts.sharing(everything)
+        by_name = {resource.name: resource for resource in resources}
+        hypervisors = services.nova.hypervisors()
+        counts = collections.Counter(hypervisor.name for hypervisor in hypervisors)
+        sharing = shared_hosts.sharing(hypervisors)
         # If hypervisors in different cells have the same name, the enrolled one is not known.
-        single = {each.name: each for each in hypervisors if counts[each.name] == 1}
-        return {name: _found(self._zoned_as_before(single[name], wanted[name]), *said,
-                             sharing=len(sharing.get(single[name].service_host, ())))
-                for name, said in services.placement.survey(list(single)).items()}
+        unique = {each.name: each for each in hypervisors
+                  if each.name in by_name and counts[each.name] == 1}
+        return {name: _found(self._zoned_as_before(unique[name], by_name[name]), traits, inventory,
+                             sharing=len(sharing.get(unique[name].service_host, ())))
+                for name, (traits, inventory) in services.placement.survey(list(unique)).items()}
 
     def unfit(self, cloud, resources):
-        # Its audit compares hosts with more than their facts.
+        # The audit of the pool reports more.
         return {}
 
     def _zoned_as_before(self, hypervisor, resource):
@@ -85,22 +85,22 @@ class HostPool(base.Pool, clearing.ClearableHosts, sleeping.SleepingHosts):
 
     def failing(self, cloud, resources):
         hosts = {each.id: each.facts['service_name'] for each in resources}
-        known = {each.host: each
-                 for each in cloud.as_service().computes.of_hosts(sorted(hosts.values()))}
+        computes = {compute.host: compute for compute in
+                    cloud.as_service().computes.of_hosts(sorted(hosts.values()))}
         reasons = {each.id: shared_hosts.why_failing(each) or _why_failing(
-            known.get(hosts[each.id])) for each in resources}
+            computes.get(hosts[each.id])) for each in resources}
         return {key: reason for key, reason in reasons.items() if reason is not None}
 
     def unhealthy(self, cloud, resources):
-        found = self.failing(cloud, resources)
-        services, asked = cloud.as_service(), [each for each in resources if each.id not in found]
-        said = services.placement.survey([each.name for each in asked]) if asked else {}
-        for each in asked:
-            if each.name not in said:
-                found[each.id] = 'Placement has no provider of it'
-            elif services.computes.BARRED in said[each.name][0]:
-                found[each.id] = f'Placement says {services.computes.BARRED} of it'
-        return found
+        reasons, services = self.failing(cloud, resources), cloud.as_service()
+        others = [resource for resource in resources if resource.id not in reasons]
+        providers = services.placement.survey([each.name for each in others]) if others else {}
+        for resource in others:
+            if resource.name not in providers:
+                reasons[resource.id] = 'Placement has no provider of it'
+            elif services.computes.BARRED in providers[resource.name][0]:
+                reasons[resource.id] = f'Placement says {services.computes.BARRED} of it'
+        return reasons
 
     def close(self, cloud, resource, reason):
         cloud.as_service().computes.disable(resource.facts['service_name'], reason)
@@ -121,7 +121,7 @@ class HostPool(base.Pool, clearing.ClearableHosts, sleeping.SleepingHosts):
         freepool = services.nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
         services.nova.add_hosts(freepool, [service_host])
         try:
-            # Check again: a server may have come before the filter kept others off.
+            # Check again: a server can have arrived before the filter excluded others.
             self._refuse_in_use(services, found.name, service_host)
             self._refuse_awaited(services, found.name)
         except errors.ResourceInUse:
@@ -151,7 +151,7 @@ class HostPool(base.Pool, clearing.ClearableHosts, sleeping.SleepingHosts):
 
     def audit(self, observed, resources, enrolled):
         freepool = aggregates.named(observed.aggregates, self.conf.nova.aggregate_freepool)
-        return host_audit.Comparison(self.name, observed, freepool, self._child).drifts(
+        return host_audit.HostComparison(self.name, observed, freepool, self._child).drifts(
             resources, enrolled)
 
     def _child(self, name):
@@ -178,8 +178,8 @@ class HostPool(base.Pool, clearing.ClearableHosts, sleeping.SleepingHosts):
 
         :param with_others: servers on other hypervisors of its service host count, too.
         """
-        servers = [each for each in services.nova.servers_on([service_host])
-                   if with_others or each.hypervisor in (None, name)]
+        servers = [server for server in services.nova.servers_on([service_host])
+                   if with_others or server.hypervisor in (None, name)]
         if servers:
             raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
                 f'servers run on it ({len(servers)}). Migrate or delete them first.'))
@@ -189,14 +189,14 @@ class HostPool(base.Pool, clearing.ClearableHosts, sleeping.SleepingHosts):
         """Refuse a host to which servers are being built or moved.
 
         Nova does not list such a server on the host yet. But a server that was scheduled before the
-        filter kept others off has its allocation in Placement by now.
+        filter excluded others has its allocation in Placement by now.
         """
-        coming = [each for each in services.placement.held([name]).get(name, ())
-                  if services.servers.server(each) is not None]
-        if coming:
+        arriving = [server_id for server_id in services.placement.held([name]).get(name, ())
+                    if services.servers.server(server_id) is not None]
+        if arriving:
             raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
-                f'servers are being built on it or moved to it ({len(coming)}). Wait for them, and '
-                'migrate or delete them.'))
+                f'servers are being built on it or moved to it ({len(arriving)}). Wait for them, '
+                'and migrate or delete them.'))
 
 
 def _why_failing(compute):
@@ -224,12 +224,12 @@ def _found(hypervisor, traits, inventory, sharing=0):
         'hypervisor_version': str(hypervisor.hypervisor_version),
         'service_name': hypervisor.service_host,
         'traits': ' '.join(sorted(traits)),
-        **{f'max_unit:{each}': str(has['max_unit']) for each, has in inventory.items()},
+        **{f'max_unit:{name}': str(units['max_unit']) for name, units in inventory.items()},
     }
     capacity = {'vcpus': hypervisor.vcpus, 'memory_mb': hypervisor.memory_mb,
                 'disk_gb': hypervisor.disk_gb,
-                **{each: int((has['total'] - has['reserved']) * has['allocation_ratio'])
-                   for each, has in inventory.items()}}
+                **{name: int((units['total'] - units['reserved']) * units['allocation_ratio'])
+                   for name, units in inventory.items()}}
     return base.Found(name=hypervisor.name, capacity=capacity,
                       facts={key: text for key, text in facts.items() if text is not None})
 

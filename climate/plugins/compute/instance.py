@@ -1,38 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""virtual:instance, in two forms: capacity for instances of given sizes, or one leased server."""
+"""The plugin virtual:instance, in two forms: capacity of given sizes, or one leased server."""
 import dataclasses
 
-from climate.plugins import base
+from oslo_config import cfg
+
+from climate.plugins import forms
 from climate.plugins.compute import capacity_audit
 from climate.plugins.compute import host_pool
-from climate.plugins.compute import sized
+from climate.plugins.compute import sized_capacity
+from climate.plugins.compute import use
 from climate.plugins.compute.servers import audit
-from climate.plugins.compute.servers import form
+from climate.plugins.compute.servers import leased_server
+from climate.plugins.compute.servers import nova_server
 from climate.plugins.compute.servers import parsing
 
+# The target watch lists all servers instead of reading more than this many one by one.
+_FEW = 10
 
-def _names(fields):
+
+def _any_of(fields):
     return {'anyOf': [{'required': [name]} for name in fields]}
 
 
-def _says(fields):
+def _any_not_null(fields):
     """Return the JSON schema of a request in which one of the fields is not null."""
     return {'anyOf': [{'required': [name], 'properties': {name: {'not': {'type': 'null'}}}}
                       for name in fields]}
 
 
 @dataclasses.dataclass(frozen=True)
-class Observed:
-    """The observed state of the cloud for each of the two forms."""
+class ObservedInstances:
+    """The observed state of the cloud: an ObservedCapacity, and all Servers."""
 
-    capacity: capacity_audit.Observed
-    server: audit.Observed
+    capacity: capacity_audit.ObservedCapacity
+    servers: list
 
 
-class InstancePlugin(base.ResourcePlugin):
-    """Passes each call on to the requested form, which it tells by the names of the fields."""
-
+class InstancePlugin(forms.SeveralForms):
     resource_type = 'virtual:instance'
+    form_classes = (sized_capacity.SizedCapacity, leased_server.LeasedServer)
     pools = (host_pool.HostPool,)
     services = ('nova', 'placement', 'glance')
     leases_targets = True
@@ -45,156 +51,88 @@ class InstancePlugin(base.ResourcePlugin):
         'description': 'Capacity for instances (vcpus, memory_mb, disk_gb, amount, affinity, '
                        'resource_properties), or one leased server (resource_id, flavor_id, '
                        'on_end, resource_properties).',
-        'properties': {**sized.PROPERTIES, **parsing.PROPERTIES},
+        'properties': {**sized_capacity.PROPERTIES, **parsing.PROPERTIES},
         # `resolve` refuses a mixture of both forms, with a message that names the fields.
         'allOf': [
-            {'if': {'not': _names(parsing.FIELDS)},
+            {'if': {'not': _any_of(parsing.FIELDS)},
              'then': {'required': ['vcpus', 'memory_mb', 'disk_gb', 'amount']}},
-            {'if': {'allOf': [_names(parsing.FIELDS), {'not': _says(parsing.SIZED_FIELDS)}]},
+            {'if': {'allOf': [_any_of(parsing.FIELDS),
+                              {'not': _any_not_null(parsing.SIZED_FIELDS)}]},
              'then': {'required': ['resource_id']}},
         ],
         'additionalProperties': False,
     }
     example = {'vcpus': 2, 'memory_mb': 4096, 'disk_gb': 20, 'amount': 2, 'affinity': False}
-    options = form.LeasedServer.options
+    options = (
+        cfg.StrOpt('on_end', default='snapshot', choices=list(parsing.ENDINGS),
+                   help='Default of "on_end" for leased servers. snapshot: an image of the server '
+                        'is made, and the server is deleted when the image is active. delete, '
+                        'suspend, shelve: the server is deleted, suspended or shelved. migrate: '
+                        'it is moved off the enrolled hosts and keeps running.'),
+        cfg.StrOpt('hold_room', default='required', choices=['required', 'preferred'],
+                   help='Whether capacity on the enrolled hosts is held for a leased server that '
+                        'sleeps until its lease starts. required: the lease is refused if no '
+                        'host has the capacity. preferred: the lease is accepted, and goes into '
+                        'error if no host takes the server at the start.'),
+        cfg.IntOpt('bind_seconds', default=120, min=0,
+                   help='How long a lease that was made for a future server waits for that '
+                        'server, in seconds. Then the lease ends. 0: it does not wait.'),
+        cfg.IntOpt('image_seconds', default=3600, min=0,
+                   help='How long after the end of a lease the image of a leased server may take '
+                        'to become active, in seconds. After that the server is suspended instead '
+                        'of deleted, or deleted if it is still being built. 0: no limit.'),
+        cfg.IntOpt('audit_seconds', default=60, min=0,
+                   help='How often Climate checks whether leased servers still exist, in seconds. '
+                        'The lease of a server that its user deleted ends. 0: never.'),
+    )
 
-    def __init__(self, conf):
-        super().__init__(conf)
-        self._sized = sized.SizedCapacity(conf)
-        self._server = form.LeasedServer(conf)
-
-    def _form(self, request):
-        return self._server if parsing.is_meant(request) else self._sized
-
-    def _form_of(self, reservation):
-        return self._form(reservation.request)
+    @classmethod
+    def form(cls, request):
+        return (leased_server.LeasedServer if parsing.is_for_server(request)
+                else sized_capacity.SizedCapacity)
 
     @property
     def patience_seconds(self):
-        return self._server.patience_seconds
+        return self.conf[self.resource_type].bind_seconds
 
     @property
     def audit_seconds(self):
-        return self._server.audit_seconds
-
-    @classmethod
-    def asked(cls, request):
-        return form.LeasedServer.asked(request) if parsing.is_resolved(request) else request
+        return self.conf[self.resource_type].audit_seconds
 
     def resolve(self, cloud, request, occasion):
-        request = self.asked(request)
-        if not parsing.is_meant(request):
+        if not parsing.is_for_server(request):
             parsing.refuse_sized(request, occasion)
-        return self._form(request).resolve(cloud, request, occasion)
-
-    def needs(self, request):
-        return self._form(request).needs(request)
-
-    def needs_owner(self, request):
-        return self._form(request).needs_owner(request)
-
-    def creates_early(self, request):
-        return self._form(request).creates_early(request)
-
-    def create_early(self, cloud, lease, reservation, before=None):
-        return self._form_of(reservation).create_early(cloud, lease, reservation, before)
+        return super().resolve(cloud, request, occasion)
 
     def delete_early(self, cloud, reservation_id, binding=None):
-        self._sized.delete_early(cloud, reservation_id, binding)
-
-    def was_started(self, reservation):
-        return self._form_of(reservation).was_started(reservation)
-
-    def leased_id(self, reservation):
-        return self._form_of(reservation).leased_id(reservation)
-
-    def awaits_target(self, reservation):
-        return self._form_of(reservation).awaits_target(reservation)
+        self._forms[sized_capacity.SizedCapacity].delete_early(cloud, reservation_id, binding)
 
     def discovered_targets(self, cloud, lease):
-        return self._server.discovered_targets(cloud, lease)
-
-    def check_target(self, cloud, lease, reservation, leased_id):
-        return self._server.check_target(cloud, lease, reservation, leased_id)
-
-    def bound(self, reservation, leased_id, name=None):
-        return self._server.bound(reservation, leased_id, name)
+        servers = cloud.as_service().servers
+        return [server.id for server in servers.marked(
+            lease.project_id, nova_server.LEASE_KEY, lease.id)]
 
     def gone(self, cloud, leased_ids):
-        return self._server.gone(cloud, leased_ids)
-
-    def may_leave_pool(self, lease, reservation):
-        return self._form_of(reservation).may_leave_pool(lease, reservation)
-
-    def target_capacity(self, reservation):
-        return self._form_of(reservation).target_capacity(reservation)
-
-    def schedules_in_start(self, reservation):
-        return self._form_of(reservation).schedules_in_start(reservation)
-
-    def prepares(self, request):
-        return self._form(request).prepares(request)
-
-    def prepare(self, cloud, lease, reservation, resources):
-        return self._form_of(reservation).prepare(cloud, lease, reservation, resources)
-
-    def stages(self, request):
-        return self._form(request).stages(request)
-
-    def stage(self, cloud, lease, reservation, resources):
-        return self._form_of(reservation).stage(cloud, lease, reservation, resources)
-
-    def start(self, cloud, lease, reservation, resources):
-        return self._form_of(reservation).start(cloud, lease, reservation, resources)
-
-    def end(self, cloud, lease, reservation, resources):
-        self._form_of(reservation).end(cloud, lease, reservation, resources)
+        servers = cloud.as_service().servers
+        if len(leased_ids) > _FEW:
+            return frozenset(leased_ids) - servers.ids()
+        return frozenset(server_id for server_id in leased_ids
+                         if servers.server(server_id) is None)
 
     def use(self, cloud, parts):
-        theirs = [each for each in parts if self._form_of(each.reservation) is self._server]
-        others = [each for each in parts if each not in theirs]
-        return {**(self._server.use(cloud, theirs) if theirs else {}),
-                **(self._sized.use(cloud, others) if others else {})}
-
-    def reclaims_one(self, reservation):
-        return self._form_of(reservation).reclaims
-
-    def close(self, cloud, lease, reservation):
-        self._form_of(reservation).close(cloud, lease, reservation)
-
-    def reopen(self, cloud, lease, reservation, resources):
-        self._form_of(reservation).reopen(cloud, lease, reservation, resources)
-
-    def occupied(self, cloud, lease, reservation, resources):
-        return self._form_of(reservation).occupied(cloud, lease, reservation, resources)
+        of_servers = [part for part in parts if parsing.is_for_server(part.reservation.request)]
+        of_capacity = [part for part in parts if part not in of_servers]
+        return {**(use.of_servers(cloud, of_servers) if of_servers else {}),
+                **(use.of_capacity(cloud, of_capacity) if of_capacity else {})}
 
     def observe(self, cloud):
-        return Observed(capacity=self._sized.observe(cloud), server=self._server.observe(cloud))
+        return ObservedInstances(capacity_audit.observe(self.conf, cloud),
+                                 cloud.as_service().servers.every())
 
     def traces(self, observed):
-        return [*self._sized.traces(observed.capacity), *self._server.traces(observed.server)]
-
-    def lacks(self, observed, lease, reservation, resources):
-        asked = self._form_of(reservation)
-        theirs = observed.server if asked is self._server else observed.capacity
-        return asked.lacks(theirs, lease, reservation, resources)
-
-    def complete(self, cloud, lease, reservation, resources):
-        return self._form_of(reservation).complete(cloud, lease, reservation, resources)
+        return [*capacity_audit.traces(self.conf, observed.capacity, self.resource_type),
+                *audit.traces(observed.servers, self.resource_type)]
 
     def clear(self, cloud, made_for, resources):
-        self._sized.clear(cloud, made_for, resources)
-        self._server.clear(cloud, made_for, resources)
-
-    @classmethod
-    def fields(cls, reservation):
-        return cls._form_class(reservation).fields(reservation)
-
-    @classmethod
-    def shown(cls, reservation):
-        return cls._form_class(reservation).shown(reservation)
-
-    @staticmethod
-    def _form_class(reservation):
-        return (form.LeasedServer if parsing.is_meant(reservation.request)
-                else sized.SizedCapacity)
+        self._forms[sized_capacity.SizedCapacity].clear(cloud, made_for, resources)
+        audit.clear(cloud, made_for)

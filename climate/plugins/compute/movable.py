@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules by which a server may be moved away for a lease, and the shape that its target must fit."""
+"""Rules by which a server may be moved away for a lease, and the shape of its destination."""
 import re
 
 from climate.domain import cloud_objects
 from climate.domain.clearing import steps
-from climate.plugins.compute.servers import leased as leasing
+from climate.plugins.compute.servers import nova_server
 
 #: A user sets this key in the metadata of a server that must stay on its host.
 PINNED_KEY = 'climate:pinned'
 _NOT_PINNED = ('false', 'no', '0')
 _RESOURCES = 'resources:'
 _TRAIT = 'trait:'
-# Extra specs with these prefixes give the server a device of its host for itself.
+# Extra specs with these prefixes give the server exclusive use of a device of its host.
 _OF_THE_HOST = ('pci_passthrough:', 'accel:', 'resources:VGPU', 'resources:PGPU')
 _NUMBERED = re.compile(r'(resources|trait)[0-9_]')
 _AFFINITY = 'affinity'
 
 
-class Rules:
+class MoveRules:
     """Decides which servers may be moved.
 
     :param project_id: the project of the lease; only servers of other projects are moved for it.
@@ -30,13 +30,13 @@ class Rules:
         self._project_id = project_id
         self._move_stopped = move_stopped
         self._leased = leased
-        self._near = frozenset(member for group in groups if group.policy == _AFFINITY
-                               for member in group.members)
+        self._with_affinity = frozenset(
+            member for group in groups if group.policy == _AFFINITY for member in group.members)
 
     def refusal(self, server, busy=False):
         """Return why a server must stay, in words; None if it may be moved.
 
-        :param busy: True if the server is waited for, so that its present status does not count.
+        :param busy: True if Climate waits for the server: its present status does not count.
         """
         reason = self._reason(server) or (None if busy else self._reason_now(server))
         return None if reason is None else f'server {server.id} {reason}'
@@ -46,12 +46,12 @@ class Rules:
             return f'is marked {PINNED_KEY}'
         if server.project_id == self._project_id:
             return 'is of the same project'
-        if server.id in self._leased or leasing.LEASE_KEY in server.metadata:
+        if server.id in self._leased or nova_server.LEASE_KEY in server.metadata:
             return 'is leased'
-        if server.id in self._near:
+        if server.id in self._with_affinity:
             return 'is in a group with affinity'
         if server.flavor is None:
-            return 'has a flavor that Nova does not tell'
+            return 'has a flavor that Nova does not show'
         for key in server.flavor.extra_specs:
             if key.startswith(_OF_THE_HOST) or _NUMBERED.match(key):
                 return f'has a part of its host ({key})'

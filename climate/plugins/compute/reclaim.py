@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Idle hosts and capacity are taken back: first nothing may come, then it is seen what is there."""
+"""Reclaim of idle hosts and capacity: close them to new servers, then check that they are empty."""
 from climate import errors
 from climate.plugins.compute import aggregates
 
@@ -9,10 +9,10 @@ _HINT = 'reservation'
 
 
 def close(conf, cloud, reservation):
-    """Take the owner from the aggregate of a reservation, so that the filter lets no server in.
+    """Remove the owner from the aggregate of a reservation, so that the filter admits no servers.
 
-    Climate's own answer to the filter refuses the reservation, too, while its lease is being taken
-    back; the filter asks again where a remembered answer contradicts the aggregate.
+    Climate also answers the filter that the reservation is not usable while its lease is being
+    reclaimed; the filter asks again if a cached answer contradicts the aggregate.
     """
     nova = cloud.as_service().nova
     aggregate = nova.aggregate(reservation.id)
@@ -22,31 +22,30 @@ def close(conf, cloud, reservation):
 
 
 def occupied(cloud, lease, reservation, resources):
-    """Return the ids of the Resources on which there is a server, or on which one may come.
+    """Return the ids of the Resources with a server, or where one may arrive.
 
-    A server that was let in before `close` is listed before it has a host.
+    A server that was admitted before `close` is listed before it has a host.
     """
     if not resources:
         return frozenset()
     services = cloud.as_service()
-    on_its_way = [each for each in services.servers.every()
-                  if _may_come(each, lease, reservation)]
-    if on_its_way:
-        return frozenset(each.id for each in resources)
-    # After the list of all: a server that found its host meanwhile is seen here.
-    servers, beside = aggregates.servers_on(
+    if any(_may_come(server, lease, reservation) for server in services.servers.every()):
+        return frozenset(resource.id for resource in resources)
+    # After the list of all: this list has servers that got a host meanwhile.
+    servers, others = aggregates.servers_on(
         services, aggregates.service_hosts(resources), resources)
-    taken = {each.host for each in (*servers, *beside)}
-    return frozenset(each.id for each in resources if each.facts['service_name'] in taken)
+    occupied_hosts = {server.host for server in (*servers, *others)}
+    return frozenset(resource.id for resource in resources
+                     if resource.facts['service_name'] in occupied_hosts)
 
 
 def occupied_capacity(cloud, reservation, resources):
-    """Return the ids of all Resources if any server has the private flavor, wherever it is."""
+    """Return the ids of all Resources if any server on any host has the private flavor."""
     services = cloud.as_service()
-    there = services.flavors.servers(reservation.id)
+    servers = services.flavors.servers(reservation.id)
     # The servers of a cell that does not answer are not in that list.
     aggregates.refuse_silent(services, aggregates.service_hosts(resources))
-    return frozenset(each.id for each in resources) if there else frozenset()
+    return frozenset(resource.id for resource in resources) if servers else frozenset()
 
 
 def give_up(conf, cloud, reservation, resources):
@@ -62,7 +61,7 @@ def give_up(conf, cloud, reservation, resources):
 
 
 def _may_come(server, lease, reservation):
-    """Return whether a Server that is being placed or moved may come onto the reservation."""
+    """Return whether a Server is being placed or moved, perhaps to the reservation."""
     if server.host is None and server.status in _AT_REST and server.task is None:
         return False
     if server.host is not None and server.task is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The requirements of a flavor: the units that a server takes of its host, and traits."""
+"""The requirements of a flavor: traits, and the units that a server uses of its host."""
 import collections
 import math
 import re
@@ -18,7 +18,7 @@ _NAMED_SPECS = 3
 _ID = re.compile('[A-Za-z0-9_. -]*[A-Za-z0-9_-]', re.ASCII)
 _RESOURCE = 'resources:'
 _TRAIT = 'trait:'
-# Extra specs that give a server devices of its host, and whether the text has the number of these.
+# Extra specs that give a server devices of its host, and whether the text has their number.
 _DEVICES = {'pci_passthrough:alias': True, 'accel:device_profile': False}
 # Extra specs that count devices.
 _COUNTING = ('resources:CUSTOM_', 'resources:PGPU', 'resources:VGPU')
@@ -35,11 +35,11 @@ def find(cloud, flavor_id, project_id):
     """
     flavors = cloud.as_service().flavors
     if _ID.fullmatch(flavor_id):
-        found = flavors.flavor(flavor_id, project_id)
-        if found is not None:
-            return found
-    named = [found for each in flavors.every() if each.name == flavor_id
-             and (found := flavors.flavor(each.id, project_id)) is not None]
+        flavor = flavors.flavor(flavor_id, project_id)
+        if flavor is not None:
+            return flavor
+    named = [flavor for each in flavors.every() if each.name == flavor_id
+             and (flavor := flavors.flavor(each.id, project_id)) is not None]
     if len(named) > 1:
         raise errors.BadField(field='flavor_id', reason=(
             f'several flavors are called "{flavor_id}": give the id of one, '
@@ -49,6 +49,20 @@ def find(cloud, flavor_id, project_id):
             f'there is no flavor "{flavor_id}" that this project may use; '
             '"openstack flavor list" has the ids and the names.'))
     return named[0]
+
+
+def leasable(cloud, flavor_id, project_id, field='flavor_id'):
+    """Return the flavor of that id or name, as `as_dict`, if it can be leased.
+
+    :param field: the field that an error names.
+    :raises BadField: the project may not use it, or it cannot be leased.
+    """
+    try:
+        flavor = as_dict(find(cloud, flavor_id, project_id))
+        refuse_uncountable(flavor, field)
+    except errors.BadField as error:
+        raise errors.BadField(field=field, reason=error.kwargs['reason']) from error
+    return flavor
 
 
 def as_dict(flavor):
@@ -61,6 +75,11 @@ def sizes(flavor):
     """Return the sizes of a flavor, a dict from `as_dict`, as reservations show them."""
     return {'vcpus': flavor['vcpus'], 'memory_mb': flavor['ram'],
             'disk_gb': flavor['disk'] + flavor['ephemeral']}
+
+
+def sizes_and_specs(flavor):
+    """Return (sizes, extra specs) of a flavor, a dict from `as_dict`, for a private copy of it."""
+    return {name: flavor[name] for name in SIZES}, flavor['extra_specs']
 
 
 def described(request):
@@ -83,7 +102,7 @@ def refuse_uncountable(flavor, field='flavor_id'):
     these.
 
     :param field: the field that an error names.
-    :raises BadField: allocations cannot express what it needs, or nothing counts its devices.
+    :raises BadField: allocations cannot express its needs, or nothing counts its devices.
     """
     units(flavor, field)
     specs, name = flavor['extra_specs'], flavor['id'] or flavor['name']
@@ -113,31 +132,31 @@ def units(flavor, field='flavor_id'):
         raise errors.BadField(field=field, reason=(
             f'flavor "{name}" mixes dedicated and shared CPUs (hw:cpu_policy=mixed) and '
             'cannot be leased; choose another flavor.'))
-    found = {
+    amounts = {
         'PCPU' if policy == 'dedicated' else 'VCPU': flavor['vcpus'],
         'MEMORY_MB': flavor['ram'],
         'DISK_GB': flavor['disk'] + flavor['ephemeral'] + math.ceil(flavor['swap'] / _MB),
     }
     if policy == 'dedicated' and specs.get('hw:emulator_threads_policy') == 'isolate':
         # Nova gives the emulator a CPU of its own.
-        found['PCPU'] += 1
+        amounts['PCPU'] += 1
     for key, text in specs.items():
         if key.startswith(_RESOURCE):
             if not text.isdecimal():
                 raise errors.BadField(field=field, reason=(
                     f'flavor "{name}" has the extra spec {key}={text}, which is not a whole '
                     'number; choose another flavor.'))
-            found[key.removeprefix(_RESOURCE)] = int(text)
+            amounts[key.removeprefix(_RESOURCE)] = int(text)
     if specs.get('hw:mem_encryption', '').strip().lower() in _TRUE:
-        found['MEM_ENCRYPTION_CONTEXT'] = 1
-    found |= collections.Counter(
+        amounts['MEM_ENCRYPTION_CONTEXT'] = 1
+    amounts |= collections.Counter(
         'CUSTOM_PMEM_NAMESPACE_' + _NO_LETTER.sub('_', label.strip()).upper()
         for label in specs.get('hw:pmem', '').split(',') if label.strip())
-    if not any(found.values()):
+    if not any(amounts.values()):
         raise errors.BadField(field=field, reason=(
             f'flavor "{name}" needs nothing of a host, so that there is nothing to lease; choose '
             'another flavor.'))
-    return found
+    return amounts
 
 
 def traits(flavor):
@@ -147,10 +166,10 @@ def traits(flavor):
 
 
 def _devices(aliases):
-    """Return how many PCI devices a text such as "gpu:2, nic:1" asks for."""
-    counts = [each.rpartition(':')[2].strip() for each in aliases.split(',')]
+    """Return the number of PCI devices that a text such as "gpu:2, nic:1" asks for."""
+    counts = [alias.rpartition(':')[2].strip() for alias in aliases.split(',')]
     # Nova refuses to boot a flavor with another text.
-    return sum(int(each) if each.isdecimal() else 1 for each in counts)
+    return sum(int(count) if count.isdecimal() else 1 for count in counts)
 
 
 def _refuse_granular(name, specs, field):

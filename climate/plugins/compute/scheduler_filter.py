@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nova.conf says of Climate's scheduler filter, compared with climate.conf."""
+"""The check of nova.conf for Climate's scheduler filter, compared with climate.conf."""
 import os
 
 from oslo_config import cfg
@@ -16,10 +16,10 @@ class Unreadable(Exception):
     """The files of Nova cannot be read; the text says why."""
 
 
-def look(conf):
-    """Return what is wrong in the files of [nova] scheduler_config_files, as sentences.
+def check(conf):
+    """Return the problems in the files of [nova] scheduler_config_files, as sentences.
 
-    :returns: a list; None if there is no file, so that nothing is known.
+    :returns: a list; None if there is no file to read.
     """
     paths = conf.nova.scheduler_config_files
     if list(paths) == services.SCHEDULER_FILES:
@@ -29,49 +29,49 @@ def look(conf):
     if not paths:
         return None
     try:
-        return [f'{", ".join(paths)}: {each}' for each in problems(conf, paths)]
+        return [f'{", ".join(paths)}: {problem}' for problem in problems(conf, paths)]
     except Unreadable as error:
         return [f'[nova] scheduler_config_files: {error}']
 
 
 def problems(conf, paths):
-    """Return what is wrong in the files of Nova, as a list of sentences.
+    """Return the problems in the files of Nova, as a list of sentences.
 
     :param conf: the configuration of Climate.
     :raises Unreadable: a file is missing or malformed.
     """
-    theirs = _read(paths)
-    found = []
-    if _FILTER not in theirs.filter_scheduler.enabled_filters:
-        found.append(f'[filter_scheduler] enabled_filters lacks {_FILTER}: Nova places any server '
-                     'on the enrolled hosts.')
-    if _PATH not in theirs.filter_scheduler.available_filters:
-        found.append(f'[filter_scheduler] available_filters lacks {_PATH}: nova-scheduler does '
-                     'not start with the filter.')
+    nova_conf = _read(paths)
+    sentences = []
+    if _FILTER not in nova_conf.filter_scheduler.enabled_filters:
+        sentences.append(f'[filter_scheduler] enabled_filters lacks {_FILTER}: Nova places any '
+                         'server on the enrolled hosts.')
+    if _PATH not in nova_conf.filter_scheduler.available_filters:
+        sentences.append(f'[filter_scheduler] available_filters lacks {_PATH}: nova-scheduler does '
+                         'not start with the filter.')
     for name in _NAMES:
-        here, there = conf.nova[name], theirs.climate[name]
+        here, there = conf.nova[name], nova_conf.climate[name]
         if here != there:
-            found.append(f'[climate] {name} is "{there}", but [nova] {name} of climate.conf is '
-                         f'"{here}": the filter does not know the hosts of Climate.')
-    if not (theirs.climate.auth_type or theirs.climate.auth_section):
-        found.append('[climate] has no login (auth_type): the filter cannot ask Climate.')
-    return found
+            sentences.append(f'[climate] {name} is "{there}", but [nova] {name} of climate.conf is '
+                             f'"{here}": the filter does not know the hosts of Climate.')
+    if not (nova_conf.climate.auth_type or nova_conf.climate.auth_section):
+        sentences.append('[climate] has no login (auth_type): the filter cannot ask Climate.')
+    return sentences
 
 
 def _read(paths):
-    theirs = cfg.ConfigOpts()
-    theirs.register_opts([cfg.ListOpt('enabled_filters', default=[]),
-                          cfg.MultiStrOpt('available_filters', default=[])],
-                         group='filter_scheduler')
-    ours = [option for option in services.NOVA.own if option.name in _NAMES]
-    theirs.register_opts([*ours, cfg.StrOpt('auth_type'), cfg.StrOpt('auth_section')],
-                         group='climate')
+    nova_conf = cfg.ConfigOpts()
+    nova_conf.register_opts([cfg.ListOpt('enabled_filters', default=[]),
+                             cfg.MultiStrOpt('available_filters', default=[])],
+                            group='filter_scheduler')
+    shared = [option for option in services.NOVA.own if option.name in _NAMES]
+    nova_conf.register_opts([*shared, cfg.StrOpt('auth_type'), cfg.StrOpt('auth_section')],
+                            group='climate')
     try:
-        theirs([], project='nova', default_config_files=paths, default_config_dirs=[])
+        nova_conf([], project='nova', default_config_files=paths, default_config_dirs=[])
         # Values are checked when they are read.
         for group in ('filter_scheduler', 'climate'):
-            for name in theirs[group]:
-                theirs[group][name]
+            for name in nova_conf[group]:
+                nova_conf[group][name]
     except cfg.Error as error:
         raise Unreadable(str(error)) from error
-    return theirs
+    return nova_conf

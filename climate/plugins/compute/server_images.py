@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The images of the servers on leased hosts: none of these servers is deleted without its image.
+"""The images of the servers on leased hosts, without which these servers are not deleted.
 
-As in ``servers/end.py``, each call looks once at each server and begins one change of it at most.
-A refusal that concerns one server never keeps the others from their images.
+As in ``servers/end.py``, each call reads each server once and begins at most one change of it.
+A refusal for one server does not delay the images of the others.
 """
 import collections
 import dataclasses
@@ -14,21 +14,17 @@ from climate import errors
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import texts
-from climate.plugins.compute import owned_images
-from climate.plugins.compute import told
+from climate.plugins import owner_images
+from climate.plugins.compute import server_history
 
 LOG = log.getLogger(__name__)
 
 GROUP = 'physical:host'
 SNAPSHOT = 'snapshot'
 KEEP = 'keep'
-# The statuses in Glance of an image that has all data. An administrator deactivates images.
-_FINISHED = ('active', 'deactivated')
-# The statuses of an image that may still become active.
-_UNFINISHED = ('queued', 'saving', 'uploading', 'importing')
 # The statuses of a server from which Nova makes an image.
 _IMAGED_IN = ('ACTIVE', 'PAUSED', 'SHUTOFF', 'SUSPENDED')
-# What a server is called while its user, or Climate, deletes it.
+# The tasks of a server while its user, or Climate, deletes it.
 _DELETING = ('deleting', 'soft-deleting', 'force-deleting')
 # The changes that bring a server to a status from which Nova makes an image, or off its host.
 _PREPARED_BY = {'ERROR': 'stop', 'RESCUE': 'unrescue', 'VERIFY_RESIZE': 'migrate',
@@ -40,20 +36,20 @@ def wanted(conf, reservation):
     return _choice(conf, reservation, 'before_end') == SNAPSHOT
 
 
-def before_end(conf, cloud, lease, reservation):
-    """Return the Images that the end of a lease needs, whichever way it ends, or NoImages.
+def of_end(conf, cloud, lease, reservation):
+    """Return the ServerImages that any end of a lease needs, or NoImages.
 
-    They belong to a moment: that of the event `before_end_lease`, so that one image serves this
-    event and the end after it, or that of an order before it. A prolonged lease has another moment,
-    and gets new images. So does a lease that is deleted after its end, or an earlier deletion, was
-    given up, because its servers lived on.
+    Images belong to a moment: that of the event `before_end_lease`, or of an earlier order to
+    delete the lease. So one image serves this event and the end after it. A prolonged lease has
+    another moment, and gets new images. So does a lease that is deleted after its end, or an
+    earlier deletion, was given up, because its servers kept running.
     """
     moment = _moment(lease, cloud.attempt)
     return _images(conf, cloud, lease, reservation, moment.isoformat())
 
 
 def of_change(conf, cloud, lease, reservation):
-    """Return the Images, or NoImages, of servers on hosts that the present change takes back."""
+    """Return the ServerImages, or NoImages, of servers on hosts that a change reclaims."""
     return _images(conf, cloud, lease, reservation, f'change {cloud.attempt.since.isoformat()}')
 
 
@@ -62,7 +58,7 @@ def _moment(lease, attempt):
     notice, end, deletion = (lease.event(kind) for kind in (
         event_kinds.BEFORE_END, event_kinds.END, event_kinds.DELETE))
     if deletion is not None:
-        # The order of the deletion has closed the event of the end, even if that was given up.
+        # The order to delete the lease has closed the event of the end, even a failed one.
         end_given_up = lease.state == lifecycle.ERROR and end is not None and end.begun_at
         if end_given_up or deletion.at > deletion.created_at:
             return deletion.at
@@ -73,17 +69,17 @@ def _moment(lease, attempt):
 def _images(conf, cloud, lease, reservation, moment):
     if not wanted(conf, reservation):
         return NoImages(cloud, lease)
-    return Images(conf, cloud, lease, reservation, f'{reservation.id}:{moment}')
+    return ServerImages(conf, cloud, lease, reservation, f'{reservation.id}:{moment}')
 
 
 @dataclasses.dataclass
-class Progress:
-    """The servers of a reservation, by how far their images are.
+class ImageProgress:
+    """The servers of a reservation, by the progress of their images.
 
-    :ivar safe: the Servers that have an image, or nothing that could be lost.
-    :ivar images: {server id: its Image}, of the safe ones that have one.
+    :ivar safe: the Servers that have an image, or no data.
+    :ivar images: {server id: its Image} of the safe servers with an image.
     :ivar pending: pairs (Server, why it has no image yet).
-    :ivar late: pairs (Server, why it has no image although its time is over).
+    :ivar late: pairs (Server, why it has no image after the time limit).
     """
 
     safe: list = dataclasses.field(default_factory=list)
@@ -100,20 +96,20 @@ class NoImages:
         self._lease = lease
 
     def release(self, servers):
-        """Return (the Servers, None) once the history says that they are deleted.
+        """Return (the Servers, None) once the history has the deletion.
 
-        :raises StillBusy: the history does not say it yet.
+        :raises StillBusy: the history does not have it yet.
         """
-        self._tell_deleted(servers, {})
+        self._announce_deletion(servers, {})
         return servers, None
 
-    def _tell_deleted(self, servers, images):
-        self._cloud.announce(told.DELETE, told.servers(
-            [each for each in servers if each.task not in _DELETING], self._lease.project_id,
-            images))
+    def _announce_deletion(self, servers, images):
+        self._cloud.announce(server_history.DELETE, server_history.servers(
+            [server for server in servers if server.task not in _DELETING],
+            self._lease.project_id, images))
 
 
-class Images(NoImages):
+class ServerImages(NoImages):
     """The images of the servers of one reservation for one moment."""
 
     def __init__(self, conf, cloud, lease, reservation, key):
@@ -132,89 +128,93 @@ class Images(NoImages):
         progress = self._advance(servers)
         if progress.pending:
             raise _not_yet(progress)
-        self._cloud.announce(told.IMAGE, told.images(
-            [(each, progress.images[each.id]) for each in progress.safe
-             if each.id in progress.images], self._lease.project_id))
+        self._cloud.announce(server_history.IMAGE, server_history.images(
+            [(server, progress.images[server.id]) for server in progress.safe
+             if server.id in progress.images], self._lease.project_id))
         if progress.late:
-            raise _error(errors.CloudError, told.reasons(progress.late).within(
+            reasons = server_history.reasons(progress.late)
+            raise _error(errors.CloudError, reasons.within(
                 'there is no image of ', ' It is tried again at the end.'))
 
     def release(self, servers):
         """Return (the Servers that may be deleted now, the error to raise after that or None).
 
-        The history says before what is deleted and what is kept. A server without an image in
-        time is stopped and kept, or released without one, as the lease asks for. Before such a
-        release the lease says so.
+        The history first gets the deleted and the kept servers. A server without an image in time
+        is stopped and kept, or released without one, as the request says. Before such a release
+        the owner is warned.
         """
         progress = self._advance(servers, stop=self._keeps)
-        self._tell_deleted(progress.safe, progress.images)
+        self._announce_deletion(progress.safe, progress.images)
         if progress.pending:
             return progress.safe, _not_yet(progress)
         if not progress.late:
             return progress.safe, None
         if not self._keeps:
             return self._given_up(progress)
-        self._cloud.announce(told.KEEP, {
-            key: f'{words}, stopped and without an image' for key, words in told.servers(
+        self._cloud.announce(server_history.KEEP, {
+            key: f'{words}, stopped and without an image' for key, words in server_history.servers(
                 [server for server, _ in progress.late], self._lease.project_id).items()})
-        return progress.safe, _error(errors.CloudError, told.reasons(progress.late).within(
+        reasons = server_history.reasons(progress.late)
+        return progress.safe, _error(errors.CloudError, reasons.within(
             'there is no image of ', ' It is kept, stopped, and its host stays out of use. Make an '
             'image of it and delete it; then delete the lease.'))
 
     def _given_up(self, progress):
-        """Return what `release` returns for servers that may be lost."""
-        noted = self._reservation.binding.get('warnings', {})
-        release, fresh = list(progress.safe), False
+        """Return the result of `release` for servers that may be lost."""
+        warned = self._reservation.binding.get('warnings', {})
+        released, has_new = list(progress.safe), False
         for server, why in progress.late:
             key = f'{self._key}:{server.id}'
-            if key in noted:
-                release.append(server)
+            if key in warned:
+                released.append(server)
                 self._drop(server)
                 continue
-            fresh = True
+            has_new = True
             warning = why.within(
                 f'Server {server.name} ({server.id}) is deleted without an image: ', '.')
             self._cloud.warn(self._reservation, key, warning.owner, warning.operator)
-        self._tell_deleted(release, progress.images)
-        # The note is written before the server is deleted: a crash must not lose it.
-        return release, _not_yet(progress) if fresh else None
+        self._announce_deletion(released, progress.images)
+        # The warning is stored before the server is deleted: a crash must not lose it.
+        return released, _not_yet(progress) if has_new else None
 
     def _advance(self, servers, stop=False):
-        """Bring each Server nearer to its image, and return the Progress.
+        """Take the next step to the image of each Server; return the ImageProgress.
 
         :param stop: stop servers that have no image in time.
         """
-        progress, found = Progress(), self._made(servers)
+        progress, images = ImageProgress(), self._images_of(servers)
         for server in servers:
-            mine = [each for each in found if each.server_id == server.id]
-            why = self._why_not_safe(server, mine, stop)
+            own_images = [image for image in images if image.server_id == server.id]
+            why = self._why_not_safe(server, own_images, stop)
             if why is None:
                 progress.safe.append(server)
-                made = next((each for each in mine if each.status in _FINISHED), None)
-                if made is not None:
-                    progress.images[server.id] = made
+                finished = next((image for image in own_images
+                                 if image.status in owner_images.FINISHED), None)
+                if finished is not None:
+                    progress.images[server.id] = finished
             else:
                 (progress.late if self._is_late() else progress.pending).append((server, why))
         return progress
 
-    def _made(self, servers):
+    def _images_of(self, servers):
         """Return the Images of these Servers for this moment."""
         ids = collections.defaultdict(set)
         for server in servers:
             ids[server.project_id].add(server.id)
-        return [image for project_id, some in ids.items()
-                for image in owned_images.made(self._cloud, project_id, self._key, some)]
+        return [image for project_id, server_ids in ids.items()
+                for image in owner_images.made(self._cloud, project_id, self._key, server_ids)]
 
     def _why_not_safe(self, server, images, stop):
-        """Bring a Server nearer to its image; return why it has none yet, a Text, or None.
+        """Take the next step to an image of a Server; return why it has none yet, a Text, or None.
 
         :param images: its Images for this moment.
         """
         if server.status == 'SOFT_DELETED' or server.task in _DELETING:
             return None
-        if any(each.status in _FINISHED for each in images):
+        if any(image.status in owner_images.FINISHED for image in images):
             return None
-        unfinished = next((each for each in images if each.status in _UNFINISHED), None)
+        unfinished = next((image for image in images
+                           if image.status in owner_images.UNFINISHED), None)
         if unfinished is not None:
             return texts.same(f'its image {unfinished.id} is still {unfinished.status}')
         if server.status == 'BUILD' and self._is_late():
@@ -223,7 +223,7 @@ class Images(NoImages):
         try:
             return texts.same(self._begin(server, images, stop))
         except errors.TargetGone:
-            # The list of servers was read before.
+            # The list of servers was read earlier.
             return texts.same('it has just been deleted')
         except errors.CloudUnreachable:
             raise
@@ -233,7 +233,7 @@ class Images(NoImages):
             return texts.Text(error.owner_message.rstrip('.'), error.message.rstrip('.'))
 
     def _begin(self, server, failed, stop):
-        """Begin an image of a Server, or what comes before it; return what is under way."""
+        """Begin an image of a Server, or a step before it; return what is under way."""
         service = self._cloud.as_service()
         for image in failed:
             service.images.delete(image.id)
@@ -248,7 +248,7 @@ class Images(NoImages):
             return f'its status is {server.status}'
         if server.status not in _IMAGED_IN:
             return f'Nova makes no image of it while its status is {server.status}'
-        # Of a server of another project, which the hosts are shared with, the owner makes none.
+        # The owner cannot make images of servers of other projects on shared hosts.
         maker = (self._cloud.as_owner_or_service()
                  if server.project_id == self._lease.project_id else service)
         maker.servers.create_image(server.id, self._conf.nova.image_prefix + server.name,
@@ -257,8 +257,8 @@ class Images(NoImages):
 
     def _drop(self, server):
         """Delete the unfinished images of a Server that is deleted."""
-        for image in self._made([server]):
-            if image.status not in _FINISHED:
+        for image in self._images_of([server]):
+            if image.status not in owner_images.FINISHED:
                 self._cloud.as_service().images.delete(image.id)
 
     @property
@@ -271,14 +271,15 @@ class Images(NoImages):
 
 
 def _choice(conf, reservation, name):
-    """Return what a reservation asks for in a field; the option of that name is its default."""
-    asked = reservation.request.get(name, 'default')
-    return conf[GROUP][name] if asked == 'default' else asked
+    """Return the value of a request's field; the option of that name is its default."""
+    value = reservation.request.get(name, 'default')
+    return conf[GROUP][name] if value == 'default' else value
 
 
 def _not_yet(progress):
-    return _error(errors.StillBusy, told.reasons([*progress.pending, *progress.late]).within(
-        'there is no image yet of '), has_own_limit=True)
+    reasons = server_history.reasons([*progress.pending, *progress.late])
+    return _error(errors.StillBusy, reasons.within('there is no image yet of '),
+                  has_own_limit=True)
 
 
 def _error(kind, text, **more):

@@ -15,10 +15,10 @@ FACT = 'hypervisors_of_service'
 
 def sharing(hypervisors):
     """Return {service host: sorted names of its hypervisors} of hosts that have several."""
-    found = collections.defaultdict(list)
-    for each in hypervisors:
-        found[each.service_host].append(each.name)
-    return {host: sorted(names) for host, names in found.items() if len(names) > 1}
+    by_host = collections.defaultdict(list)
+    for hypervisor in hypervisors:
+        by_host[hypervisor.service_host].append(hypervisor.name)
+    return {host: sorted(names) for host, names in by_host.items() if len(names) > 1}
 
 
 def refuse(nova, pool, name, service_host):
@@ -28,37 +28,37 @@ def refuse(nova, pool, name, service_host):
     """
     names = sharing(nova.hypervisors()).get(service_host)
     if names:
-        others = [each for each in names if each != name]
+        others = [other for other in names if other != name]
         raise errors.ResourceInUse(pool=pool, resource=name, reason=(
-            f'{told(service_host, others)}. A lease takes a service host with all of its '
+            f'{described(service_host, others)}. A lease takes a service host with all of its '
             'hypervisors. Give each of them a nova-compute of its own first.'))
 
 
-def told(service_host, others):
-    """Return a text that a hypervisor shares its service host with others."""
+def described(service_host, others):
+    """Return the sentence that a hypervisor shares its service host with others."""
     more = f' and {len(others) - 3} more' if len(others) > 3 else ''
     return f'it shares the service host {service_host} with {", ".join(others[:3])}{more}'
 
 
 def why_failing(resource):
-    """Return why nothing can be started on a Resource; None if it shares its host with no other."""
+    """Return why nothing can start on a Resource; None if it is alone on its service host."""
     count = resource.facts.get(FACT)
     return None if count is None else (
         f'its service host has {count} hypervisors, and a lease would take them all')
 
 
 def of_others(nova, servers, resources):
-    """Return the Servers that are on other hypervisors than these Resources.
+    """Return the Servers on other hypervisors than these Resources.
 
     A server whose hypervisor cannot be compared counts if its service host has several.
     """
     names = collections.defaultdict(set)
-    for each in resources:
-        names[each.facts['service_name']].add(each.name)
-    told_by_name, unknown = [], []
-    for each in servers:
-        known = each.host in names and each.hypervisor is not None
-        (told_by_name if known else unknown).append(each)
+    for resource in resources:
+        names[resource.facts['service_name']].add(resource.name)
+    comparable, unknown = [], []
+    for server in servers:
+        is_comparable = server.host in names and server.hypervisor is not None
+        (comparable if is_comparable else unknown).append(server)
     shared = sharing(nova.hypervisors()) if unknown else ()
-    return [*(each for each in told_by_name if each.hypervisor not in names[each.host]),
-            *(each for each in unknown if each.host in shared)]
+    return [*(server for server in comparable if server.hypervisor not in names[server.host]),
+            *(server for server in unknown if server.host in shared)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of leased hosts, instance capacity and servers is used: the servers that run there."""
+"""The use of leased hosts, instance capacity and servers: the servers that run there."""
 import collections
 
 from climate.domain import use_sampling
@@ -19,54 +19,55 @@ def runs(server):
 def of_hosts(cloud, parts):
     """Return {key: Use} of whole hosts: the share of their vCPUs that running servers have."""
     servers, silent = _running(cloud)
-    found = {}
+    shares = {}
     for part in parts:
         host = part.resource and part.resource.facts.get('service_name')
         if host is None or host in silent:
             continue
-        there = [each for each in servers[host]
-                 if each.hypervisor in (None, part.resource.name)]
+        own_servers = [server for server in servers[host]
+                       if server.hypervisor in (None, part.resource.name)]
         # A server whose flavor is not known counts as one vCPU.
-        taken = sum(max(1, each.flavor.vcpus) if each.flavor else 1 for each in there)
-        found[part.key] = use_sampling.of_share(taken, part.resource.capacity.get('vcpus', 0))
-    return found
+        vcpus = sum(max(1, server.flavor.vcpus) if server.flavor else 1 for server in own_servers)
+        shares[part.key] = use_sampling.of_share(vcpus, part.resource.capacity.get('vcpus', 0))
+    return shares
 
 
 def of_capacity(cloud, parts):
-    """Return {key: Use} of instance capacity: how many of its servers run, of those that may."""
+    """Return {key: Use} of instance capacity: the share of its slots with running servers."""
     servers, silent = _running(cloud)
     counts = collections.Counter(
-        (each.flavor.extra_specs.get(FLAVOR_KEY), host)
-        for host, some in servers.items() for each in some if each.flavor)
-    found = {}
+        (server.flavor.extra_specs.get(FLAVOR_KEY), host)
+        for host, host_servers in servers.items() for server in host_servers if server.flavor)
+    shares = {}
     for part in parts:
         host = part.resource and part.resource.facts.get('service_name')
         if host is not None and host not in silent:
-            found[part.key] = use_sampling.of_share(counts[part.reservation.id, host], part.copies)
-    return found
+            shares[part.key] = use_sampling.of_share(counts[part.reservation.id, host], part.copies)
+    return shares
 
 
 def of_servers(cloud, parts):
     """Return {key: Use} of leased servers: all, or nothing while the server does not run."""
-    known = {each.id: each for each in cloud.as_service().servers.every()}
+    servers = {server.id: server for server in cloud.as_service().servers.every()}
     silent = _silent(cloud)
-    found = {}
+    shares = {}
     for part in parts:
-        server = known.get(part.reservation.leased_id)
+        server = servers.get(part.reservation.leased_id)
         if server is not None and server.host not in silent:
-            found[part.key] = use_sampling.of_share(int(runs(server)), 1)
-    return found
+            shares[part.key] = use_sampling.of_share(int(runs(server)), 1)
+    return shares
 
 
 def _running(cloud):
     """Return ({service host: the Servers that run there}, the hosts of cells without answer)."""
     by_host = collections.defaultdict(list)
-    for each in cloud.as_service().servers.every():
-        if each.host is not None and runs(each):
-            by_host[each.host].append(each)
+    for server in cloud.as_service().servers.every():
+        if server.host is not None and runs(server):
+            by_host[server.host].append(server)
     return by_host, _silent(cloud)
 
 
 def _silent(cloud):
-    # Nova leaves the servers of such a cell out, or tells little of them.
-    return {each.host for each in cloud.as_service().computes.every() if not each.answers}
+    # Nova omits the servers of such a cell, or shows few of their fields.
+    return {compute.host for compute in cloud.as_service().computes.every()
+            if not compute.answers}

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sources of the health of resources, beside the cloud itself."""
+"""Sources of the health of resources, in addition to the cloud itself."""

@@ -15,8 +15,8 @@ _NETWORK_ID = {'description': 'Id of the external network.', 'type': 'string', '
 class AddressPool(base.Pool):
     """The addresses that an administrator enrolled.
 
-    They are outside the allocation pools of their subnet, so that Neutron gives them to nobody by
-    itself, and only an administrator can name them. So nothing must be done to admit one.
+    They are outside the allocation pools of their subnet: Neutron assigns them only if an
+    administrator names them. So `admit` has nothing to do.
     """
 
     name = 'address'
@@ -56,8 +56,8 @@ class AddressPool(base.Pool):
 
     def identify(self, cloud, name, fields):
         address = str(addressing.parse('name', name))
-        [found] = self._identified(cloud, [address], fields['network_id'])
-        return found
+        [resource] = self._identified(cloud, [address], fields['network_id'])
+        return resource
 
     @classmethod
     def is_range(cls, name, fields):
@@ -67,44 +67,47 @@ class AddressPool(base.Pool):
         return self._identified(cloud, addressing.addresses(name), fields['network_id'])
 
     def survey(self, cloud, resources):
-        networks, found = {}, {}
+        networks, descriptions = {}, {}
         for resource in resources:
             address, _, network_id = resource.name.partition('@')
             if network_id not in networks:
                 networks[network_id] = _network(cloud, network_id)
             if networks[network_id] is not None:
                 with contextlib.suppress(errors.NotFound):
-                    found[resource.name] = _described(networks[network_id], address)
-        return found
+                    descriptions[resource.name] = _described(networks[network_id], address)
+        return descriptions
 
     def unfit(self, cloud, resources):
         resources = tuple(resources)
-        found = super().unfit(cloud, resources)
-        known = [each for each in resources if each.name not in found]
-        return found | address_audit.unfit(cloud.as_service(), known)
+        reasons = super().unfit(cloud, resources)
+        known = [each for each in resources if each.name not in reasons]
+        return reasons | address_audit.unfit(cloud.as_service(), known)
 
     def disturbed(self, cloud, held):
         return address_audit.disturbed(cloud.as_service(), held)
 
-    def _identified(self, cloud, wanted, network_id):
+    def _identified(self, cloud, addresses, network_id):
         """Return the Founds of addresses; none of them may be in use."""
         services = cloud.as_service()
         network = external_network(cloud, network_id)
-        found = [_described(network, address) for address in wanted]
-        subnets = {each.id: each for each in network.subnets}
-        for each in found:
-            _refuse_unfit(each.facts['address'], subnets[each.facts['subnet_id']])
+        descriptions = [_described(network, address) for address in addresses]
+        subnets = {subnet.id: subnet for subnet in network.subnets}
+        for each in descriptions:
+            address = each.facts['address']
+            why = addressing.why_unfit(address, subnets[each.facts['subnet_id']])
+            if why is not None:
+                raise errors.BadField(field='name', reason=f'{address} {why}.')
         used = services.networks.used_addresses(network_id)
-        for each in found:
+        for each in descriptions:
             address = each.facts['address']
             if address in used:
                 raise errors.ResourceInUse(pool=self.name, resource=address, reason=(
                     f'it is in use in Neutron, by {used[address]}. Delete that first.'))
-        return found
+        return descriptions
 
 
 def external_network(cloud, network_id):
-    """Return the models.Network of that id.
+    """Return the external Network of that id.
 
     :raises BadField: there is none, or it is not external.
     """
@@ -135,10 +138,3 @@ def _described(network, address):
         raise errors.NotFound(f'Network {network.id} has no subnet with the address {address}.')
     return base.Found(name=f'{address}@{network.id}', capacity={}, facts={
         'network_id': network.id, 'subnet_id': subnet.id, 'address': address})
-
-
-def _refuse_unfit(address, subnet):
-    """Refuse an address that Neutron, the gateway or the network itself uses."""
-    why = addressing.why_unfit(address, subnet)
-    if why is not None:
-        raise errors.BadField(field='name', reason=f'{address} {why}.')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""IP addresses: read them from texts, and find the subnet and the allocation pool of one."""
+"""IP addresses: their parsing, their subnets and their allocation pools."""
 import ipaddress
 
 from climate import errors
@@ -12,7 +12,7 @@ def parse(field, text):
     """Return the ipaddress object of a text.
 
     :param field: the field of the request that the error names.
-    :raises BadField: it is no address.
+    :raises BadField: the text is not an address.
     """
     try:
         # A zone, as in fe80::1%eth0, would be a second name of one address.
@@ -37,7 +37,7 @@ def addresses(text):
                 f'"{text[:60]}" is not a block such as 172.24.4.208/28: {error}.')) from error
         first, last = block.network_address, block.broadcast_address
     else:
-        first, last = (parse('name', each) for each in text.split('-', 1))
+        first, last = (parse('name', end) for end in text.split('-', 1))
     if first.version != last.version or last < first:
         raise errors.BadField(field='name', reason=(
             f'the range "{text[:60]}" must go from a lower to a higher address of one kind.'))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""virtual:floatingip, floating IPs with addresses that nobody else can get meanwhile."""
+"""The plugin virtual:floatingip: floating IPs with addresses reserved for the lease."""
 import dataclasses
 
 from oslo_config import cfg
@@ -8,22 +8,23 @@ from climate import errors
 from climate.domain import audit
 from climate.domain import requirement
 from climate.domain import selection
+from climate.domain import use_sampling
+from climate.plugins import audited
 from climate.plugins import base
 from climate.plugins.network import address_pool
+from climate.plugins.network import floatingip_detachment
 from climate.plugins.network import floatingip_request
-from climate.plugins.network import marks
-from climate.plugins.network import owned
-from climate.plugins.network import use
+from climate.plugins.network import reservation_marks
 
 #: The needs: addresses that the request names, and any others.
 NAMED, OTHERS = 'named', 'others'
 
 
 class FloatingIPPlugin(base.ResourcePlugin):
-    """Floating IPs in the owner's project: made at the start, deleted at the end.
+    """Creates floating IPs in the owner's project at the start, and deletes them at the end.
 
-    Only Climate itself may choose an address in Neutron, so it creates them, in the owner's
-    project. Their owner may change or delete them: ``owned`` recognises them.
+    Climate creates them as itself, because users may not choose an address in Neutron. Owners may
+    change or delete them; ``reservation_marks`` recognises them.
     """
 
     resource_type = 'virtual:floatingip'
@@ -43,9 +44,10 @@ class FloatingIPPlugin(base.ResourcePlugin):
                    help='Tag of the floating IPs of leases. Each has the tag '
                         '"reservation:ID", too.'),
         cfg.IntOpt('release_seconds', default=60, min=0,
-                   help='Seconds for which a floating IP at the end is kept, at most, until its '
-                        'router does not serve it any more (its status in Neutron is not ACTIVE). '
-                        'Then it is deleted all the same. 0: it is deleted at once.'),
+                   help='How long, at most, the end of a lease waits until routers do not serve '
+                        'its floating IPs any more (their status in Neutron is not ACTIVE), in '
+                        'seconds. Then they are deleted in any case. 0: they are deleted at '
+                        'once.'),
     )
 
     @classmethod
@@ -60,129 +62,140 @@ class FloatingIPPlugin(base.ResourcePlugin):
         network = requirement.Leaf('==', 'network_id', request['network_id'])
         kept = tuple(request[floatingip_request.KEPT])
         named = requirement.In('address', kept) if kept else None
-        found = []
+        needs = []
         if named is not None:
-            found.append(base.Need(NAMED, pool, _exactly(len(kept)),
+            needs.append(base.Need(NAMED, pool, _exactly(len(kept)),
                                    requirement.conjunction(network, named)))
         others = request['amount'] - len(kept)
         if others:
-            wanted = network if named is None else requirement.conjunction(
+            criteria = network if named is None else requirement.conjunction(
                 network, requirement.Not(named))
-            found.append(base.Need(OTHERS, pool, _exactly(others), wanted))
-        return found
+            needs.append(base.Need(OTHERS, pool, _exactly(others), criteria))
+        return needs
 
     def start(self, cloud, lease, reservation, resources):
         services = cloud.as_service()
         wanted = {each.facts['address']: each for each in _all_of(resources)}
-        mine = {each.address: each
-                for each in owned.of_reservation(services, lease, reservation)}
-        surplus = [mine.pop(address) for address in sorted(set(mine) - set(wanted))]
-        self._take_back(cloud, surplus, cloud.attempt)
-        for each in mine.values():
-            # An earlier try may have broken off after the call that created it.
-            self._tag(services.floating_ips, each, reservation)
-        missing = [each for address, each in wanted.items() if address not in mine]
+        own = {each.address: each for each in reservation_marks.floating_ips_of(
+            services, lease, reservation)}
+        surplus = [own.pop(address) for address in sorted(set(own) - set(wanted))]
+        self._delete(cloud, surplus, cloud.attempt)
+        for floating_ip in own.values():
+            # An earlier try can have been interrupted after the call that created it.
+            self._tag(services.floating_ips, floating_ip, reservation)
+        missing = [resource for address, resource in wanted.items() if address not in own]
         floatingip_request.check_quota(cloud, lease.project_id, len(missing))
-        made = self._created(cloud, lease, reservation, missing)
+        created = self._created(cloud, lease, reservation, missing)
         return {**reservation.binding, 'floating_ips': {
-            each.address: each.id for each in sorted([*mine.values(), *made],
+            each.address: each.id for each in sorted([*own.values(), *created],
                                                      key=lambda each: each.address)}}
 
     def end(self, cloud, lease, reservation, resources):
-        self._take_back(cloud, owned.of_reservation(cloud.as_service(), lease, reservation),
-                        cloud.attempt)
+        self._delete(cloud, reservation_marks.floating_ips_of(
+            cloud.as_service(), lease, reservation), cloud.attempt)
 
     def use(self, cloud, parts):
-        return use.of_addresses(cloud, parts)
+        attached = {(each.network_id, each.address): each.port_id is not None
+                    for each in cloud.as_service().floating_ips.every()}
+        shares = {}
+        for part in parts:
+            facts = part.resource.facts if part.resource is not None else {}
+            is_attached = attached.get((facts.get('network_id'), facts.get('address')))
+            if is_attached is not None:
+                shares[part.key] = use_sampling.of_share(int(is_attached), 1)
+        return shares
 
     def observe(self, cloud):
         services = cloud.as_service()
         every = services.floating_ips.every()
-        marked = owned.leasable(services, [each for each in every if marks.of(each)])
-        return Observed(tuple(every), tuple(marked))
+        marked = reservation_marks.leasable(
+            services, [each for each in every if reservation_marks.of(each)])
+        return ObservedFloatingIPs(tuple(every), tuple(marked))
 
     def traces(self, observed):
         # Not signed: the owner of any floating IP may write these marks.
-        return [audit.Trace(made_for, 'floating IP', each.address)
-                for each in observed.marked for made_for in sorted(marks.of(each))]
+        return [audit.Trace(made_for, 'floating IP', floating_ip.address)
+                for floating_ip in observed.marked
+                for made_for in sorted(reservation_marks.of(floating_ip))]
 
     def lacks(self, observed, lease, reservation, resources):
-        there = {(each.network_id, each.address): each for each in observed.floating_ips}
-        found, made = [], reservation.binding.get('floating_ips', {})
-        for each in _all_of(resources):
-            address = each.facts['address']
-            existing = there.get((each.facts['network_id'], address))
-            if existing is None:
-                found.append(audit.Drift(
-                    'incomplete', f'reservation {reservation.id}', f'floating IP {address} is '
-                    'missing', audit.COMPLETE, reservation.id))
-            elif existing.project_id == lease.project_id and existing.id != made.get(
-                    address, existing.id):
-                found.append(audit.Drift(
-                    'incomplete', f'reservation {reservation.id}', f'floating IP {address} was '
-                    f'recreated as {existing.id}', audit.COMPLETE, reservation.id))
-            elif existing.project_id != lease.project_id:
-                found.append(audit.Drift(
-                    'incomplete', f'reservation {reservation.id}', f'floating IP {address} is in '
-                    f'project {existing.project_id}, not in {lease.project_id}'))
-        return found
+        existing = {(each.network_id, each.address): each for each in observed.floating_ips}
+        ids, drifts = reservation.binding.get('floating_ips', {}), []
+        for resource in _all_of(resources):
+            address = resource.facts['address']
+            floating_ip = existing.get((resource.facts['network_id'], address))
+            if floating_ip is None:
+                problem = f'floating IP {address} is missing'
+            elif floating_ip.project_id != lease.project_id:
+                drifts.append(audit.Drift('incomplete', f'reservation {reservation.id}', (
+                    f'floating IP {address} is in project {floating_ip.project_id}, not in '
+                    f'{lease.project_id}')))
+                continue
+            elif floating_ip.id != ids.get(address, floating_ip.id):
+                problem = f'floating IP {address} was recreated as {floating_ip.id}'
+            else:
+                continue
+            drifts.append(audited.incomplete(reservation, problem))
+        return drifts
 
     def complete(self, cloud, lease, reservation, resources):
         return self.start(cloud, lease, reservation, resources)
 
     def clear(self, cloud, made_for, resources):
-        # Others may lease the address by now.
+        # Other leases can have the address by now.
         free = {(each.facts['network_id'], each.facts['address']) for each in resources
                 if each.pool == address_pool.AddressPool.name}
-        found = [each for each in cloud.as_service().floating_ips.every()
-                 if made_for in marks.of(each) and (each.network_id, each.address) in free]
-        self._take_back(cloud, found, None)
+        self._delete(cloud, [each for each in cloud.as_service().floating_ips.every()
+                             if made_for in reservation_marks.of(each)
+                             and (each.network_id, each.address) in free], None)
 
     @classmethod
     def fields(cls, reservation):
-        made = reservation.binding.get('floating_ips', {})
+        ids = reservation.binding.get('floating_ips', {})
         return {**cls.asked(reservation.request), 'floating_ips': [
-            {'address': address, 'id': made[address]} for address in sorted(made)]}
+            {'address': address, 'id': ids[address]} for address in sorted(ids)]}
 
     @classmethod
     def shown(cls, reservation):
         return cls.asked(reservation.request)
 
     def _created(self, cloud, lease, reservation, missing):
-        """Create the floating IPs of some Resources; return them as FloatingIPs.
+        """Create the floating IPs of the missing Resources; return them as FloatingIPs.
 
         :raises ResourcesRefused: some addresses are taken; the others were created.
         """
-        neutron, made, refused = cloud.as_service().floating_ips, [], {}
-        for each in missing:
+        neutron, created, refused = cloud.as_service().floating_ips, [], {}
+        for resource in missing:
             try:
-                found = neutron.create(each.facts['network_id'], each.facts['address'],
-                                       lease.project_id, marks.description(reservation.id))
+                floating_ip = neutron.create(
+                    resource.facts['network_id'], resource.facts['address'], lease.project_id,
+                    reservation_marks.description(reservation.id))
             except errors.ResourceInUse as error:
-                refused[each.name] = error.message
+                refused[resource.name] = error.message
                 continue
-            self._tag(neutron, found, reservation)
-            made.append(found)
+            self._tag(neutron, floating_ip, reservation)
+            created.append(floating_ip)
         if refused:
             raise errors.ResourcesRefused(service='Neutron', refused=refused)
-        return made
+        return created
 
-    def _take_back(self, cloud, floating_ips, attempt):
-        owned.take_back(cloud.as_service().floating_ips, floating_ips, attempt,
-                        self.conf[self.resource_type].release_seconds)
+    def _delete(self, cloud, floating_ips, attempt):
+        floatingip_detachment.detach_and_delete(
+            cloud.as_service().floating_ips, floating_ips, attempt,
+            self.conf[self.resource_type].release_seconds)
 
     def _tag(self, neutron, floating_ip, reservation):
-        tags = (self.conf[self.resource_type].tag, marks.tag(reservation.id))
+        tags = (self.conf[self.resource_type].tag, reservation_marks.tag(reservation.id))
         if not set(tags) <= set(floating_ip.tags):
             neutron.tag(floating_ip.id, tags)
 
 
 @dataclasses.dataclass(frozen=True)
-class Observed:
-    """What is compared.
+class ObservedFloatingIPs:
+    """The observed state of Neutron.
 
     :ivar floating_ips: all FloatingIPs.
-    :ivar marked: those of them that reservations may have.
+    :ivar marked: the ones that can belong to reservations.
     """
 
     floating_ips: tuple
@@ -195,4 +208,4 @@ def _exactly(count):
 
 
 def _all_of(resources):
-    return [each for found in resources.values() for each in found]
+    return [each for need_resources in resources.values() for each in need_resources]

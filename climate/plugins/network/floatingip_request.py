@@ -2,10 +2,11 @@
 """Requests for floating IPs: their fields, their checks, and their stored form."""
 from climate import errors
 from climate.domain import lifecycle
+from climate.plugins import quotas
 from climate.plugins.network import address_pool
 from climate.plugins.network import addressing
 
-#: The field of a stored request with the addresses that it keeps: those it names, or has named.
+#: The field of a stored request with the addresses that it names or has named.
 KEPT = 'kept_floatingips'
 
 #: JSON schemas of the fields of a request.
@@ -39,7 +40,7 @@ def resolve(cloud, request, occasion):
         kept = required or request.get(KEPT, ())[:amount]
     else:
         _refuse_changes(before, request['network_id'], required)
-        kept = required or _kept(before)[:amount]
+        kept = required or (before.request[KEPT][:amount] if _runs(before) else [])
     check_quota(cloud, occasion.project_id, _more(before, amount))
     return {**asked(request), 'required_floatingips': required, KEPT: list(kept)}
 
@@ -51,10 +52,10 @@ def check_quota(cloud, project_id, more):
     """
     if not more:
         return
-    found = cloud.as_service().networks.quota(project_id, 'floatingip')
-    if found.limit is not None and found.used + more > found.limit:
+    quota = cloud.as_service().networks.quota(project_id, 'floatingip')
+    if quotas.too_small({'floatingip': quota}, {'floatingip': more}):
         raise errors.LimitReached(limit='neutron.floatingip', reason=(
-            f'Your quota "floatingip" in Neutron is {found.limit}, of which {found.used} are '
+            f'Your quota "floatingip" in Neutron is {quota.limit}, of which {quota.used} are '
             f'used: {more} more do not fit. Delete floating IPs, or ask for a greater quota.'))
 
 
@@ -63,19 +64,19 @@ def _required(request):
 
     :raises BadField: one is malformed or there twice, or there are too many.
     """
-    found = [str(addressing.parse('required_floatingips', each))
-             for each in request.get('required_floatingips') or ()]
-    twice = next((each for each in found if found.count(each) > 1), None)
+    addresses = [str(addressing.parse('required_floatingips', text))
+                 for text in request.get('required_floatingips') or ()]
+    twice = next((each for each in addresses if addresses.count(each) > 1), None)
     if twice is not None:
         raise errors.BadField(field='required_floatingips', reason=f'{twice} is there twice.')
-    if len(found) > request['amount']:
+    if len(addresses) > request['amount']:
         raise errors.BadField(field='required_floatingips', reason=(
-            f'there are {len(found)} addresses, but amount is {request["amount"]}.'))
-    return found
+            f'there are {len(addresses)} addresses, but amount is {request["amount"]}.'))
+    return addresses
 
 
 def _refuse_changes(before, network_id, required):
-    """Refuse what a stored reservation cannot change."""
+    """Refuse changes that a stored reservation does not allow."""
     if network_id != before.request['network_id']:
         raise errors.Conflict(reason='network_id: a reservation keeps its network; make another '
                                      'reservation instead.')
@@ -89,15 +90,10 @@ def _runs(reservation):
 
 
 def _more(before, amount):
-    """Return how many floating IPs a project gets in addition; 0 if a change asks for no more."""
+    """Return the number of floating IPs that the project gets in addition."""
     if before is None:
         return amount
-    has = before.request['amount']
-    if amount <= has:
+    present = before.request['amount']
+    if amount <= present:
         return 0
-    return amount - has if _runs(before) else amount
-
-
-def _kept(before):
-    """Return the addresses that a reservation keeps although it names none any more."""
-    return before.request[KEPT] if _runs(before) else []
+    return amount - present if _runs(before) else amount

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""virtual:network, a network on a segment that nobody else can get meanwhile."""
+"""The plugin virtual:network: a network on a segment reserved for the lease."""
 import dataclasses
 
 from oslo_config import cfg
@@ -7,33 +7,36 @@ from oslo_config import cfg
 from climate.domain import audit
 from climate.domain import requirement
 from climate.domain import selection
+from climate.domain import use_sampling
+from climate.plugins import audited
 from climate.plugins import base
-from climate.plugins.network import marks
-from climate.plugins.network import network_clearing
-from climate.plugins.network import network_made
+from climate.plugins.network import network_creation
+from climate.plugins.network import network_removal
 from climate.plugins.network import network_request
+from climate.plugins.network import reservation_marks
 from climate.plugins.network import segment_pool
-from climate.plugins.network import use
 
 #: The key of the only need.
 NEED = 'segment'
+# The owner of ports that Neutron creates itself, for DHCP, routers and the like.
+_OF_NEUTRON = 'network:'
 
 
 @dataclasses.dataclass(frozen=True)
-class Observed:
-    """What is compared: all SegmentNetworks and all Routers."""
+class ObservedNetworks:
+    """The observed state of Neutron: all SegmentNetworks and all Routers."""
 
     networks: tuple
     routers: tuple
 
 
 class NetworkPlugin(base.ResourcePlugin):
-    """A network in the owner's project: made at the start, deleted at the end.
+    """Creates a network in the owner's project at the start, and deletes it at the end.
 
-    The owner may change or delete it, and what is in it.
+    The owner may change or delete it, and everything in it.
     """
 
-    resource_type = network_clearing.GROUP
+    resource_type = network_removal.GROUP
     pools = (segment_pool.SegmentPool,)
     services = ('neutron', 'nova')
     measures_use = True
@@ -48,27 +51,27 @@ class NetworkPlugin(base.ResourcePlugin):
         cfg.StrOpt('tag', default='climate',
                    help='Tag of the networks of leases. Each has the tag "reservation:ID", too.'),
         cfg.StrOpt('on_end', default=network_request.DELETE, choices=list(network_request.ENDINGS),
-                   help='What happens at the end of a lease if something still hangs on its '
-                        'network, such as a port of a server, and the lease does not say it. '
-                        'delete: it is removed. wait: the lease is held back until somebody has '
-                        'removed it.'),
+                   help='Default of "on_end": what happens at the end of a lease to resources that '
+                        'are still attached to its network, such as a port of a server. '
+                        'delete: they are removed. wait: the lease is held back until somebody '
+                        'has removed them.'),
         cfg.IntOpt('end_minutes', default=60, min=0,
                    help='How long the end of a lease may wait until its network can be deleted, in '
-                        'minutes. After that the lease is in error until somebody removes what '
-                        'hangs on the network and deletes the lease. 0: for ever.'),
+                        'minutes. After that the lease is in error until somebody removes the '
+                        'attached resources and deletes the lease. 0: no limit.'),
     )
 
     def resolve(self, cloud, request, occasion):
         return network_request.resolve(self.conf[self.resource_type], cloud, request, occasion)
 
     def needs(self, request):
-        wanted = requirement.parse(request['resource_properties'])
+        criteria = requirement.parse(request['resource_properties'])
         if request['required_segment'] is not None:
-            wanted = requirement.conjunction(
-                requirement.Leaf('==', 'name', request['required_segment']), wanted)
+            criteria = requirement.conjunction(
+                requirement.Leaf('==', 'name', request['required_segment']), criteria)
         demand = selection.Demand(amount=selection.WHOLE, at_least=1, at_most=1,
                                   spread=selection.Spread.APART)
-        return [base.Need(NEED, segment_pool.SegmentPool.name, demand, wanted)]
+        return [base.Need(NEED, segment_pool.SegmentPool.name, demand, criteria)]
 
     def needs_owner(self, request):
         if request['subnet'] is not None:
@@ -76,70 +79,77 @@ class NetworkPlugin(base.ResourcePlugin):
         return None
 
     def start(self, cloud, lease, reservation, resources):
-        return self._make(cloud, lease, reservation, resources, anew=False)
+        return self._create(cloud, lease, reservation, resources)
 
     def complete(self, cloud, lease, reservation, resources):
-        return self._make(cloud, lease, reservation, resources, anew=True)
+        return self._create(cloud, lease, reservation, resources, recreates=True)
 
     def end(self, cloud, lease, reservation, resources):
         self._remove(cloud, lease, reservation,
-                     network_made.networks_of(cloud, lease, reservation,
-                                              resources.get(NEED, ())),
-                     network_made.routers_of(cloud, lease, reservation))
+                     network_creation.networks_of(cloud, lease, reservation,
+                                                  resources.get(NEED, ())),
+                     network_creation.routers_of(cloud, lease, reservation))
 
     def use(self, cloud, parts):
-        return use.of_networks(cloud, parts)
+        in_use = {port.network_id for port in cloud.as_service().network_parts.every_port()
+                  if port.device_id and not port.owner.startswith(_OF_NEUTRON)}
+        return {part.key: use_sampling.of_share(
+            int(part.reservation.binding['network_id'] in in_use), 1)
+                for part in parts if part.reservation.binding.get('network_id')}
 
     def observe(self, cloud):
         services = cloud.as_service()
-        return Observed(networks=tuple(services.segments.every()),
-                        routers=tuple(services.network_parts.routers()))
+        return ObservedNetworks(networks=tuple(services.segments.every()),
+                                routers=tuple(services.network_parts.routers()))
 
     def traces(self, observed):
         # Not signed: the owner of any network or router may write these marks.
         on_segments = [each for each in observed.networks
                        if each.segment and each.segment[1] == segment_pool.VLAN]
         return [audit.Trace(made_for, kind, f'{each.name} ({each.id})')
-                for kind, found in (('network', on_segments), ('router', observed.routers))
-                for each in found for made_for in sorted(marks.of(each))]
+                for kind, things in (('network', on_segments), ('router', observed.routers))
+                for each in things for made_for in sorted(reservation_marks.of(each))]
 
     def lacks(self, observed, lease, reservation, resources):
-        found, binding = [], reservation.binding
+        drifts, binding = [], reservation.binding
         for resource in resources.get(NEED, ()):
             segment = segment_pool.parse('name', resource.name)
-            there = next((each for each in observed.networks if each.segment == segment), None)
-            if there is None:
-                found.append(_missing(reservation, f'the network on segment {resource.name} is'))
-            elif there.project_id != lease.project_id:
-                found.append(audit.Drift(
-                    'incomplete', f'reservation {reservation.id}', f'network {there.id} on its '
-                    f'segment {resource.name} is of project {there.project_id}'))
-            elif there.id != binding.get('network_id', there.id):
-                found.append(audit.Drift(
-                    'incomplete', f'reservation {reservation.id}', f'the network on its segment '
-                    f'{resource.name} was recreated as {there.id}', audit.COMPLETE,
-                    reservation.id))
-            elif binding.get('subnet_id') and binding['subnet_id'] not in there.subnet_ids:
-                found.append(_missing(reservation, f'subnet {binding["subnet_id"]} is'))
-        routers = {each.id for each in observed.routers}
+            network = next((each for each in observed.networks if each.segment == segment), None)
+            if network is None:
+                drifts.append(audited.incomplete(
+                    reservation, f'the network on segment {resource.name} is missing'))
+            elif network.project_id != lease.project_id:
+                drifts.append(audit.Drift('incomplete', f'reservation {reservation.id}', (
+                    f'network {network.id} on its segment {resource.name} is of project '
+                    f'{network.project_id}')))
+            elif network.id != binding.get('network_id', network.id):
+                drifts.append(audited.incomplete(reservation, (
+                    f'the network on its segment {resource.name} was recreated as '
+                    f'{network.id}')))
+            elif binding.get('subnet_id') and binding['subnet_id'] not in network.subnet_ids:
+                drifts.append(audited.incomplete(
+                    reservation, f'subnet {binding["subnet_id"]} is missing'))
+        routers = {router.id for router in observed.routers}
         if binding.get('router_id') and binding['router_id'] not in routers:
-            found.append(_missing(reservation, f'router {binding["router_id"]} is'))
-        return found
+            drifts.append(audited.incomplete(
+                reservation, f'router {binding["router_id"]} is missing'))
+        return drifts
 
     def clear(self, cloud, made_for, resources):
         services = cloud.as_service()
         free = {segment_pool.parse('name', each.name) for each in resources
                 if each.pool == segment_pool.SegmentPool.name}
         networks = [each for each in services.segments.every()
-                    if each.segment in free and made_for in marks.of(each)]
+                    if each.segment in free and made_for in reservation_marks.of(each)]
         routers = [each for each in services.network_parts.routers()
-                   if made_for in marks.of(each)]
+                   if made_for in reservation_marks.of(each)]
         for project_id in sorted({each.project_id for each in (*networks, *routers)}):
-            work = network_clearing.Clearing(cloud, project_id, keeps=True)
-            pending = work.advance([each for each in networks if each.project_id == project_id],
-                                   [each for each in routers if each.project_id == project_id])
+            removal = network_removal.NetworkRemoval(cloud, project_id, keeps_attached=True)
+            pending = removal.advance(
+                [each for each in networks if each.project_id == project_id],
+                [each for each in routers if each.project_id == project_id])
             if pending:
-                raise network_clearing.not_yet(self.conf, cloud, pending)
+                raise network_removal.not_yet(self.conf, cloud, pending)
 
     @classmethod
     def fields(cls, reservation):
@@ -151,25 +161,21 @@ class NetworkPlugin(base.ResourcePlugin):
                 'network_type': kind, 'segmentation_id': number,
                 **{name: binding.get(name) for name in ('network_id', 'subnet_id', 'router_id')}}
 
-    def _make(self, cloud, lease, reservation, resources, anew):
-        [segment] = resources[NEED]
-        wanted = segment_pool.parse('name', segment.name)
-        found = network_made.networks_of(cloud, lease, reservation, [segment])
-        # An earlier try was on another segment, which an administrator took.
+    def _create(self, cloud, lease, reservation, resources, recreates=False):
+        [resource] = resources[NEED]
+        segment = segment_pool.parse('name', resource.name)
+        networks = network_creation.networks_of(cloud, lease, reservation, [resource])
+        # An earlier try used another segment, which an administrator took.
         self._remove(cloud, lease, reservation,
-                     [each for each in found if each.segment != wanted], [])
-        there = next((each for each in found if each.segment == wanted), None)
-        return network_made.Making(self.conf[self.resource_type].tag, cloud, lease, reservation,
-                                   segment, there).make(anew)
+                     [network for network in networks if network.segment != segment], [])
+        network = next((each for each in networks if each.segment == segment), None)
+        return network_creation.NetworkCreation(
+            self.conf[self.resource_type].tag, cloud, lease, reservation, resource,
+            network).create(recreates)
 
     def _remove(self, cloud, lease, reservation, networks, routers):
-        keeps = reservation.request['on_end'] == network_request.WAIT
-        pending = network_clearing.Clearing(cloud, lease.project_id, keeps).advance(
-            networks, routers)
+        keeps_attached = reservation.request['on_end'] == network_request.WAIT
+        pending = network_removal.NetworkRemoval(
+            cloud, lease.project_id, keeps_attached).advance(networks, routers)
         if pending:
-            raise network_clearing.not_yet(self.conf, cloud, pending)
-
-
-def _missing(reservation, what):
-    return audit.Drift('incomplete', f'reservation {reservation.id}', f'{what} missing',
-                       audit.COMPLETE, reservation.id)
+            raise network_removal.not_yet(self.conf, cloud, pending)

@@ -5,10 +5,11 @@ import ipaddress
 from climate import errors
 from climate.domain import lifecycle
 from climate.domain import requirement
-from climate.plugins import criteria
+from climate.plugins import quotas
+from climate.plugins import request_fields
 from climate.plugins.network import segment_pool
 
-#: The values of `on_end`: what still hangs on the network is removed, or waited for.
+#: The values of `on_end`: resources attached to the network are removed, or waited for.
 DELETE, WAIT = ENDINGS = ('delete', 'wait')
 
 #: JSON schemas of the fields of a request.
@@ -18,7 +19,7 @@ PROPERTIES = {
     'required_segment': {'description': 'The segment that it must be on, such as '
                                         'physnet1:vlan:3000; null: any.',
                          'type': ['string', 'null'], 'minLength': 1, 'maxLength': 100},
-    'resource_properties': criteria.SCHEMA,
+    'resource_properties': request_fields.CRITERIA,
     'subnet': {'description': 'The addresses of a subnet that is made in it, such as 10.42.0.0/24; '
                               'null: none is made.',
                'type': ['string', 'null'], 'minLength': 1, 'maxLength': 50},
@@ -27,9 +28,10 @@ PROPERTIES = {
     'external_network': {'description': 'The id of the external network that the router has its '
                                         'gateway in; null: it has none.',
                          'type': ['string', 'null'], 'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 36},
-    'on_end': {'description': 'What happens at the end if something still hangs on the network, '
-                              'such as a port of a server. delete: it is removed. wait: the lease '
-                              'is held back until it is gone. null: as the cloud has it.',
+    'on_end': {'description': 'What happens at the end to resources that are still attached to '
+                              'the network, such as a port of a server. delete: they are removed. '
+                              'wait: the lease is held back until they are gone. null: as the '
+                              'cloud has it.',
                'enum': [*ENDINGS, None]},
 }
 _KEPT_WHILE_IT_RUNS = tuple(name for name in PROPERTIES if name != 'on_end')
@@ -43,32 +45,32 @@ def resolve(options, cloud, request, occasion):
     :raises LimitReached: a quota is too small.
     :raises Conflict: the reservation runs and a field cannot change.
     """
-    found = {**dict.fromkeys(PROPERTIES), **request, 'router': bool(request.get('router'))}
-    found['on_end'] = found['on_end'] or options.on_end
-    found['resource_properties'] = criteria.as_text(found['resource_properties'])
-    requirement.parse(found['resource_properties'])
-    if found['required_segment'] is not None:
-        found['required_segment'] = segment_pool.text(
-            segment_pool.parse('required_segment', found['required_segment']))
-    if found['subnet'] is not None:
-        found['subnet'] = str(_addresses(found['subnet']))
-    _check_router(cloud, found)
+    resolved = {**dict.fromkeys(PROPERTIES), **request, 'router': bool(request.get('router'))}
+    resolved['on_end'] = resolved['on_end'] or options.on_end
+    resolved['resource_properties'] = request_fields.criteria_text(resolved['resource_properties'])
+    requirement.parse(resolved['resource_properties'])
+    if resolved['required_segment'] is not None:
+        resolved['required_segment'] = segment_pool.text(
+            segment_pool.parse('required_segment', resolved['required_segment']))
+    if resolved['subnet'] is not None:
+        resolved['subnet'] = str(_addresses(resolved['subnet']))
+    _check_router(cloud, resolved)
     before = occasion.before
     if before is None or before.state == lifecycle.RESERVATION_PENDING:
-        full = full_quota(cloud, occasion.project_id, parts(found))
+        full = full_quota(cloud, occasion.project_id, parts(resolved))
         if full is not None:
             raise errors.LimitReached(limit=f'neutron.{full[0]}', reason=full[1])
-        return found
-    changed = [name for name in _KEPT_WHILE_IT_RUNS if found[name] != before.request[name]]
+        return resolved
+    changed = [name for name in _KEPT_WHILE_IT_RUNS if resolved[name] != before.request[name]]
     if changed:
         raise errors.Conflict(reason=(
             f'{", ".join(changed)}: a reservation that has started keeps its network as it is; '
             'change it in Neutron, or make another lease.'))
-    return found
+    return resolved
 
 
 def parts(request):
-    """Return what a resolved request needs of the quotas of its project: {name: how many}."""
+    """Return the objects that a resolved request needs, as {name of a quota: number}."""
     found = {'network': 1}
     if request['subnet'] is not None:
         found['subnet'] = 1
@@ -79,48 +81,48 @@ def parts(request):
 
 
 def full_quota(cloud, project_id, wanted):
-    """Return which quota of a project is too small, as (name, the same in words), or None.
+    """Return a quota of a project that is too small, as (name, the same in words), or None.
 
-    :param wanted: {name: how many more are needed}.
+    :param wanted: {name: the number of further objects}.
     """
     networks = cloud.as_service().networks
-    for name, more in wanted.items():
-        found = networks.quota(project_id, name)
-        if found.limit is not None and found.used + more > found.limit:
-            return name, (
-                f'Your quota "{name}" in Neutron is {found.limit}, of which {found.used} are '
-                f'used: {more} more does not fit. Delete a {name}, or ask for a greater quota.')
-    return None
+    short = quotas.too_small({name: networks.quota(project_id, name) for name in wanted}, wanted)
+    if short is None:
+        return None
+    name, quota, _ = short
+    return name, (
+        f'Your quota "{name}" in Neutron is {quota.limit}, of which {quota.used} are used: '
+        f'{wanted[name]} more does not fit. Delete a {name}, or ask for a greater quota.')
 
 
 def _addresses(text):
     """Return the ipaddress network of a subnet.
 
-    :raises BadField: it is none, or too small.
+    :raises BadField: the text is malformed, or the network is too small.
     """
     try:
-        found = ipaddress.ip_network(text.strip())
+        block = ipaddress.ip_network(text.strip())
     except ValueError as error:
         raise errors.BadField(field='subnet', reason=(
             f'"{text[:50]}" is not a block of addresses such as 10.42.0.0/24: {error}.')) from None
-    if found.num_addresses < 4 or found.prefixlen == 0:
+    if block.num_addresses < 4 or block.prefixlen == 0:
         raise errors.BadField(field='subnet', reason=(
-            f'{found} cannot be a subnet: it needs 4 addresses at least, and cannot have all.'))
-    if found.is_multicast or found.is_loopback or found.is_link_local or found.is_unspecified:
+            f'{block} cannot be a subnet: it needs 4 addresses at least, and cannot have all.'))
+    if block.is_multicast or block.is_loopback or block.is_link_local or block.is_unspecified:
         raise errors.BadField(field='subnet', reason=(
-            f'servers cannot have addresses of {found}; give a block such as 10.42.0.0/24.'))
-    return found
+            f'servers cannot have addresses of {block}; give a block such as 10.42.0.0/24.'))
+    return block
 
 
-def _check_router(cloud, found):
-    """Refuse a router or a gateway that cannot be made."""
-    if found['router'] and found['subnet'] is None:
+def _check_router(cloud, resolved):
+    """Refuse a router or a gateway that cannot be created."""
+    if resolved['router'] and resolved['subnet'] is None:
         raise errors.BadField(field='router', reason=(
             'it needs a subnet to be connected to: give subnet, such as 10.42.0.0/24.'))
-    external_id = found['external_network']
+    external_id = resolved['external_network']
     if external_id is None:
         return
-    if not found['router']:
+    if not resolved['router']:
         raise errors.BadField(field='external_network', reason=(
             'it needs a router that has its gateway there: give "router": true.'))
     try:
@@ -130,10 +132,10 @@ def _check_router(cloud, found):
     if network is None or not network.external:
         raise errors.BadField(field='external_network', reason=(
             f'there is no external network "{external_id}"; give the id of one.'))
-    mine = ipaddress.ip_network(found['subnet'])
+    own = ipaddress.ip_network(resolved['subnet'])
     for subnet in network.subnets:
         other = ipaddress.ip_network(subnet.cidr)
-        if other.version == mine.version and other.overlaps(mine):
+        if other.version == own.version and other.overlaps(own):
             raise errors.BadField(field='subnet', reason=(
-                f'{mine} overlaps with {other} of the external network: the router could not tell '
+                f'{own} overlaps with {other} of the external network: the router could not tell '
                 'them apart. Choose other addresses.'))

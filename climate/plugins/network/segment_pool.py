@@ -19,31 +19,22 @@ _NAME = re.compile(r'(?P<physical>[^\s:]{1,64}):(?P<kind>[a-z]+):(?P<first>[0-9]
 class SegmentPool(base.Pool):
     """The segments that an administrator enrolled, such as ``physnet1:vlan:3000``.
 
-    Neutron lets one network be on a segment. It gives users segments of its own ranges only, and
-    only an administrator can name others. So nothing must be done to admit one.
+    Neutron allows one network on a segment. Users get segments of its shared ranges only, and
+    only an administrator can name others. So `admit` has nothing to do.
     """
 
     name = 'segment'
     services = ('neutron',)
     fact_names = ('physical_network', 'network_type', 'segmentation_id')
-    enrol_schema = {
-        'type': 'object',
-        'required': ['name'],
-        'properties': {
-            'name': {'description': 'A segment such as physnet1:vlan:3000 (physical network, type, '
-                                    'id), or a range such as physnet1:vlan:3000-3099, of at most '
-                                    f'{MOST} segments.',
-                     'type': 'string', 'minLength': 1, 'maxLength': 100},
-        },
-        'additionalProperties': False,
-    }
+    enrol_schema = base.name_schema(
+        'A segment such as physnet1:vlan:3000 (physical network, type, id), or a range such as '
+        f'physnet1:vlan:3000-3099, of at most {MOST} segments.', longest=100)
 
     def discover(self, cloud, name):
         return _found(parse('name', name))
 
     def identify(self, cloud, name, fields):
-        [found] = self._identified(cloud, [parse('name', name)])
-        return found
+        return self._identified(cloud, [parse('name', name)])[0]
 
     @classmethod
     def is_range(cls, name, fields):
@@ -58,34 +49,35 @@ class SegmentPool(base.Pool):
 
     def unfit(self, cloud, resources):
         ranges = cloud.as_service().segments.shared_ranges()
-        found = {}
-        for each in resources:
-            shared = _shared(ranges, *[parse('name', each.name)] * 2)
+        reasons = {}
+        for resource in resources:
+            shared = _shared(ranges, *[parse('name', resource.name)] * 2)
             if shared is not None:
-                found[each.name] = f'it is in {shared}, from which Neutron gives it to everybody'
-        return found
+                reasons[resource.name] = (
+                    f'it is in {shared}, from which Neutron gives it to everybody')
+        return reasons
 
     def observe(self, cloud):
         return tuple(cloud.as_service().segments.every())
 
     def audit(self, observed, resources, enrolled):
-        there = {each.segment: each for each in observed}
+        networks = {network.segment: network for network in observed}
         return [audit.Drift('unfit', f'segment {each.name}', (
-            f'network {there[segment].id} is on it in Neutron, and no lease has it'))
+            f'network {networks[segment].id} is on it in Neutron, and no lease has it'))
             for each in resources
-            if each.held_by is None and (segment := parse('name', each.name)) in there]
+            if each.held_by is None and (segment := parse('name', each.name)) in networks]
 
     def disturbed(self, cloud, held):
-        there = {each.segment: each for each in cloud.as_service().segments.every()}
-        found = {}
+        networks = {network.segment: network for network in cloud.as_service().segments.every()}
+        reasons = {}
         for each in held:
-            network = there.get(parse('name', each.resource.name))
+            network = networks.get(parse('name', each.resource.name))
             if network is not None and network.project_id != each.project_id:
-                found[each.resource.id] = f'network {network.id} of another project is on it'
-        return found
+                reasons[each.resource.id] = f'network {network.id} of another project is on it'
+        return reasons
 
     def _identified(self, cloud, wanted):
-        """Return the Founds of segments of one physical network, which nothing may use."""
+        """Return the Founds of unused segments of one physical network."""
         neutron = cloud.as_service().segments
         physical = wanted[0][0]
         if not neutron.knows(physical):
@@ -97,25 +89,25 @@ class SegmentPool(base.Pool):
             raise errors.BadField(field='name', reason=(
                 f'some of it is in {shared}, from which Neutron gives segments to everybody: take '
                 'the segments out of it first.'))
-        used = {each.segment: each for each in neutron.every()}
-        for each in wanted:
-            if each in used:
-                raise errors.ResourceInUse(pool=self.name, resource=text(each), reason=(
-                    f'network {used[each].id} is on it in Neutron. Delete that first.'))
-        return [_found(each) for each in wanted]
+        used = {network.segment: network for network in neutron.every()}
+        for segment in wanted:
+            if segment in used:
+                raise errors.ResourceInUse(pool=self.name, resource=text(segment), reason=(
+                    f'network {used[segment].id} is on it in Neutron. Delete that first.'))
+        return [_found(segment) for segment in wanted]
 
 
 def parse(field, name):
     """Return the segment of a name: (physical network, type, id).
 
     :param field: the field of the request that the error names.
-    :raises BadField: it is no segment.
+    :raises BadField: the name is malformed, or a range.
     """
-    found = _parsed(field, name)
-    if len(found) != 1:
+    parsed = _parsed(field, name)
+    if len(parsed) != 1:
         raise errors.BadField(field=field, reason=(
             f'"{name[:100]}" is a range; give one segment, such as physnet1:vlan:3000.'))
-    return found[0]
+    return parsed[0]
 
 
 def segments(name):
@@ -127,7 +119,7 @@ def segments(name):
 
 
 def text(segment):
-    """Return a segment as the name of its resource."""
+    """Return the name of the resource of a segment."""
     return ':'.join(map(str, segment))
 
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests for a stack: their fields, their checks, and their stored form."""
-import re
-
 from climate import errors
 from climate.domain import lifecycle
-from climate.plugins.stack import handover
-from climate.plugins.stack import room
+from climate.plugins import request_fields
+from climate.plugins.stack import capacity
+from climate.plugins.stack import template_parameters
 
 #: The values of `on_end`.
 ENDINGS = ('delete', 'suspend', 'leave')
@@ -39,28 +38,28 @@ PROPERTIES = {
                        'created in the zone of the host reservation that it depends on.',
         **_PARAMETER},
     'lease_parameters': {
-        'description': 'Parameters of the template that get what another reservation of the lease '
-                       'made, {name: "LABEL.FIELD"}, such as {"net": "lab.network_id"}. The '
+        'description': 'Parameters of the template with values from another reservation of the '
+                       'lease, {name: "LABEL.FIELD"}, such as {"net": "lab.network_id"}. The '
                        'stack must depend on it.',
         'type': ['object', 'null'], 'maxProperties': 100,
         'additionalProperties': {'type': 'string', 'maxLength': 255, 'pattern': _FIELD}},
     'hold_room': {
-        'description': 'required: the servers of the stack have room on leased hosts. preferred: '
-                       'if they cannot, the lease holds its time only. null: as the cloud has it.',
+        'description': 'required: the servers of the stack get capacity on leased hosts. '
+                       'preferred: if they cannot, the lease holds its time only. null: as the '
+                       'cloud has it.',
         'enum': ['required', 'preferred', None]},
     'resource_id': {
         'description': 'The id of an existing stack, which is suspended until the start. Either '
                        'this or template.',
         'type': ['string', 'null'], 'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 64},
-    'on_end': {'description': 'What becomes of the stack at the end. null: as the cloud has it.',
+    'on_end': {'description': 'What happens to the stack at the end. null: as the cloud has it.',
                'enum': [*ENDINGS, None]},
 }
 FIELDS = tuple(PROPERTIES)
 #: The fields that may be large or have passwords.
 SECRET = frozenset({'template', 'parameters', 'environment', 'files'})
-# Those that describe a stack to be made.
+# The fields that describe a new stack.
 _OF_TEMPLATES = tuple(name for name in FIELDS if name not in ('resource_id', 'on_end'))
-_STACK_ID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 # The actions after which a stack can be suspended and resumed. After CHECK Heat resumes no stack.
 _USABLE = ('CREATE', 'UPDATE', 'RESUME', 'SUSPEND')
 
@@ -76,9 +75,9 @@ def asked(request):
 
 
 def spec(request, name, parameters=None, **more):
-    """Return what the face of Heat needs to know of a stack.
+    """Return the description of a stack for the Heat interface.
 
-    :param parameters: those that Climate sets.
+    :param parameters: the parameters that Climate sets.
     """
     return {'name': name, 'template': request['template'], 'environment': request['environment'],
             'parameters': {**(request['parameters'] or {}), **(parameters or {})},
@@ -86,7 +85,7 @@ def spec(request, name, parameters=None, **more):
 
 
 def resolve(options, cloud, request, occasion):
-    """Add to a request the room that the stack needs, or the name of the existing stack.
+    """Add to a request the capacity for the stack, or the name of the existing stack.
 
     :param options: the group [virtual:stack] of the configuration.
     :raises BadField: the fields contradict each other, Heat refuses the template, or the project
@@ -101,16 +100,16 @@ def resolve(options, cloud, request, occasion):
     whole = {**dict.fromkeys(FIELDS), **request, 'sleeps': False, 'room': None,
              'resource_name': None, 'time_only': None, 'not_held': None, 'uses': {}}
     if whole['resource_id'] is not None:
-        found = find(cloud, whole['resource_id'], occasion.project_id)
+        stack = find(cloud, whole['resource_id'], occasion.project_id)
         return {**whole, 'on_end': whole['on_end'] or options.on_end_existing,
-                'resource_name': found.name, 'sleeps': not occasion.starts_now}
+                'resource_name': stack.name, 'sleeps': not occasion.starts_now}
     whole |= {'on_end': whole['on_end'] or options.on_end,
               'hold_room': whole['hold_room'] or options.hold_room}
-    handover.refuse_bad(whole, occasion.depends_on)
-    whole |= room.of(cloud, whole, spec(whole, 'climate-preview'), occasion)
+    template_parameters.refuse_bad(whole, occasion.depends_on)
+    whole |= capacity.of(cloud, whole, spec(whole, 'climate-preview'), occasion)
     if whole['room'] is not None and whole['on_end'] != 'delete':
         raise errors.BadField(field='on_end', reason=(
-            'the room of the stack is given back at the end, so that it can only be deleted: use '
+            'the capacity of the stack is returned at the end, so that it can only be deleted: use '
             'delete, or leave out flavor_parameter.'))
     return whole
 
@@ -120,18 +119,18 @@ def find(cloud, stack_id, project_id):
 
     :raises BadField: the project has no such stack, or it cannot be leased now.
     """
-    found = None
-    if _STACK_ID.fullmatch(stack_id):
-        found = cloud.as_service().stacks.find(project_id, stack_id)
-    if found is None or found.action == 'DELETE':
+    stack = None
+    if request_fields.is_uuid(stack_id):
+        stack = cloud.as_service().stacks.find(project_id, stack_id)
+    if stack is None or stack.action == 'DELETE':
         raise errors.BadField(field='resource_id', reason=(
             f'there is no stack "{stack_id}" in this project; "openstack stack list" has the '
             'ids.'))
-    if found.progress != 'COMPLETE' or found.action not in _USABLE:
+    if stack.progress != 'COMPLETE' or stack.action not in _USABLE:
         raise errors.BadField(field='resource_id', reason=(
-            f'stack {stack_id} is in the status {found.status}: wait, or repair it first, so that '
-            f'its status is {" or ".join(f"{each}_COMPLETE" for each in _USABLE)}.'))
-    return found
+            f'stack {stack_id} is in the status {stack.status}: wait, or repair it first, so that '
+            f'its status is {" or ".join(f"{action}_COMPLETE" for action in _USABLE)}.'))
+    return stack
 
 
 def _refuse_mixed(request):
@@ -159,7 +158,7 @@ def _changed(request, before):
     on_end = request.get('on_end') or known['on_end']
     if known['room'] is not None and on_end != 'delete':
         raise errors.BadField(field='on_end', reason=(
-            'the room of the stack is given back at the end, so that it can only be deleted.'))
+            'the capacity of the stack is returned at the end, so that it can only be deleted.'))
     if before.state == lifecycle.RESERVATION_DELETED:
         return dict(known)
     return {**known, 'on_end': on_end}

@@ -12,8 +12,8 @@ _DEFAULT = 'default'
 def of(secrets):
     """Return the values of all parameters as a set of texts, all defaults, and all files.
 
-    Heat takes templates that Climate does not read, with merge keys for example. Their defaults are
-    found all the same.
+    Heat accepts templates that Climate cannot parse, with merge keys for example. Their defaults
+    are found, too.
 
     :param secrets: the secret fields of a request, {name: value}.
     """
@@ -40,6 +40,6 @@ def _read(document):
         try:
             document = yaml_text.read(document)
         except ValueError:
-            # A request with it was refused.
+            # A request with this environment was refused.
             return {}
     return document if isinstance(document, dict) else {}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The preview of a stack, and what may not be in it."""
+"""The preview of a stack, and the check that it makes no leases itself."""
 from climate import errors
 from climate.plugins.stack import aliases
-from climate.plugins.stack import handover
+from climate.plugins.stack import template_parameters
 
 _SERVER = 'OS::Nova::Server'
 # Types of other packages by which a template makes leases itself.
@@ -15,7 +15,7 @@ def of(cloud, request, spec, occasion):
     :raises BadField: Heat refuses the stack, it makes leases itself, or it lacks a parameter.
     """
     if occasion.caller is None:
-        # As the service, Heat would look at what belongs to others.
+        # As the service, Heat could read the objects of other projects.
         raise errors.NotAuthenticated()
     names = _names(request)
     try:
@@ -27,7 +27,7 @@ def of(cloud, request, spec, occasion):
     problem = _of_leases(preview)
     if problem is not None:
         raise errors.BadField(field='template', reason=problem)
-    for field, name in handover.named(request):
+    for field, name in template_parameters.named(request):
         if name not in preview.parameters:
             declared = ', '.join(sorted(preview.parameters)) or 'none'
             raise errors.BadField(field=field, reason=(
@@ -38,9 +38,9 @@ def of(cloud, request, spec, occasion):
 def at_start(owner, request, spec):
     """Return the StackPreview of a stack that is created next, with the parameters of its lease.
 
-    These may change what is in it.
+    These parameters may change the parts of the stack.
 
-    :param owner: the face of Heat, as the owner.
+    :param owner: the Heat interface, as the owner.
     :raises CloudError: Heat refuses it, or it makes leases itself.
     """
     try:
@@ -55,7 +55,7 @@ def at_start(owner, request, spec):
 
 def servers(preview):
     """Return the StackParts that are servers."""
-    return [each for each in preview.parts if each.kind == _SERVER]
+    return [part for part in preview.parts if part.kind == _SERVER]
 
 
 def _names(request):
@@ -64,17 +64,17 @@ def _names(request):
     :raises BadField: one of them stands for a type that makes leases.
     """
     names = aliases.of(request['environment'])
-    found = next((each for each in names.values() if each.startswith(_LEASES)), None)
-    if found is not None:
+    kind = next((kind for kind in names.values() if kind.startswith(_LEASES)), None)
+    if kind is not None:
         raise errors.BadField(field='environment', reason=(
-            f'its resource_registry has a name for {found[:100]}, which makes a lease itself: '
+            f'its resource_registry has a name for {kind[:100]}, which makes a lease itself: '
             'leave it out, and lease what it asks for in the same lease as the stack.'))
     return names
 
 
 def _of_leases(preview):
-    """Return in words that a stack makes leases itself, or None."""
-    found = next((each for each in preview.parts if each.kind.startswith(_LEASES)), None)
-    return None if found is None else (
-        f'its resource "{found.name}" is of type {found.kind} and makes a lease itself: leave it '
+    """Return the sentence that a stack makes leases itself, or None."""
+    part = next((part for part in preview.parts if part.kind.startswith(_LEASES)), None)
+    return None if part is None else (
+        f'its resource "{part.name}" is of type {part.kind} and makes a lease itself: leave it '
         'out, and lease what it asks for in the same lease as the stack.')

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The quotas of the owner that the parts of a stack use."""
+"""The quotas of the owner's project that the parts of a stack use."""
 import collections
 
 from climate import errors
-from climate.plugins.compute import requirements
+from climate.plugins import quotas
 
 _VOLUME = 'OS::Cinder::Volume'
 # {type of a part: the name of its quota in Neutron}.
@@ -12,59 +12,58 @@ _OF_NEUTRON = {'OS::Neutron::FloatingIP': 'floatingip', 'OS::Nova::FloatingIP': 
 
 
 def used_by(parts, flavors):
-    """Return what a stack uses, as {service: {name of a quota: units}}.
+    """Return the quotas that a stack uses, as {service: {name of a quota: units}}.
 
     :param parts: its StackParts.
     :param flavors: the Flavor of each of its servers.
     """
     nova, neutron, cinder = (collections.Counter() for _ in range(3))
-    for each in map(requirements.as_dict, flavors):
-        nova.update({'instances': 1, 'cores': each['vcpus'], 'ram': each['ram']})
-    for each in parts:
-        if each.kind in _OF_NEUTRON:
-            neutron[_OF_NEUTRON[each.kind]] += 1
-        elif each.kind == _VOLUME:
-            cinder.update({'volumes': 1, 'gigabytes': _size(each)})
-    found = {'Nova': nova, 'Neutron': neutron, 'Cinder': cinder}
-    return {service: dict(units) for service, units in found.items() if units}
+    for flavor in flavors:
+        nova.update({'instances': 1, 'cores': flavor.vcpus, 'ram': flavor.ram})
+    for part in parts:
+        if part.kind in _OF_NEUTRON:
+            neutron[_OF_NEUTRON[part.kind]] += 1
+        elif part.kind == _VOLUME:
+            cinder.update({'volumes': 1, 'gigabytes': _size(part)})
+    uses = {'Nova': nova, 'Neutron': neutron, 'Cinder': cinder}
+    return {service: dict(units) for service, units in uses.items() if units}
 
 
 def refuse_at_request(cloud, occasion, uses):
-    """Refuse a stack that does not fit into the quotas of the project.
+    """Refuse a stack that exceeds the quotas of the project.
 
-    What is used now counts only if the lease starts now.
+    The present use counts only if the lease starts now.
 
     :param uses: {service: {name of a quota: units}}.
     :raises LimitReached: a quota is too small.
     """
     for service, name, problem in _problems(cloud, occasion.project_id, uses,
-                                            with_used=occasion.starts_now):
+                                            counts_used=occasion.starts_now):
         raise errors.LimitReached(limit=f'{service.lower()}.{name}',
                                   reason=f'{problem[0].upper()}{problem[1:]}')
 
 
 def refuse_at_start(cloud, lease, uses):
-    """Refuse to create a stack that does not fit into the quotas of the project now.
+    """Refuse to create a stack that exceeds the quotas of the project now.
 
     :raises CloudError: the error names the quota.
     """
-    for service, _, problem in _problems(cloud, lease.project_id, uses, with_used=True):
+    for service, _, problem in _problems(cloud, lease.project_id, uses, counts_used=True):
         raise errors.CloudError.plain(service, problem)
 
 
-def _problems(cloud, project_id, uses, with_used):
-    """Yield (service, which of its quotas is too small, the same in words)."""
+def _problems(cloud, project_id, uses, counts_used):
+    """Yield (service, a quota of it that is too small, the same in words)."""
     for service, wanted in sorted(uses.items()):
-        quotas = _read(cloud.as_service(), service, project_id, wanted)
-        for name, units in sorted(wanted.items()):
-            quota = quotas.get(name)
-            used = quota.used if with_used and quota is not None else 0
-            if quota is not None and quota.limit is not None and used + units > quota.limit:
-                now = f', of which {used} are used' if with_used else ''
-                yield service, name, (
-                    f'the stack needs {units} of the quota "{name}" in {service}, and your '
-                    f'project has {quota.limit}{now}: make the stack smaller, delete what you do '
-                    'not need, or ask for a larger quota.')
+        short = quotas.too_small(_read(cloud.as_service(), service, project_id, wanted), wanted,
+                                 counts_used)
+        if short is not None:
+            name, quota, used = short
+            now = f', of which {used} are used' if counts_used else ''
+            yield service, name, (
+                f'the stack needs {wanted[name]} of the quota "{name}" in {service}, and your '
+                f'project has {quota.limit}{now}: make the stack smaller, delete what you do '
+                'not need, or ask for a larger quota.')
 
 
 def _read(services, service, project_id, names):
@@ -78,5 +77,5 @@ def _read(services, service, project_id, names):
 
 def _size(part):
     """Return the size of a volume in GB; 0 if only its source knows it."""
-    said = str(part.properties.get('size') or '')
-    return int(said) if said.isdecimal() else 0
+    size = str(part.properties.get('size') or '')
+    return int(size) if size.isdecimal() else 0

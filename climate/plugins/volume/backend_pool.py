@@ -1,35 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pool of storage back ends, which an administrator enrolled."""
 import collections
+import contextlib
 
 from climate import errors
 from climate.plugins import base
+from climate.plugins.volume import backend_sleep
 from climate.plugins.volume import names
-from climate.plugins.volume import sleeping
 
-#: The key of the need of reservations that take room.
+#: The key of the need of reservations that use capacity; it is stored, so it never changes.
 NEED = 'room'
-#: The capacity: the gigabytes that volumes may have on a back end.
-ROOM = 'gb'
-BACKEND_SPEC = names.BACKEND_SPEC
+#: The name of the capacity: the gigabytes that volumes may have on a back end.
+GIGABYTES = 'gb'
 GROUP = 'virtual:volume'
 
 
-class BackendPool(base.Pool, sleeping.SleepingBackends):
+class BackendPool(base.Pool, backend_sleep.SleepingBackends):
     """Storage back ends that only leases use, under Cinder's name ``host@backend#pool``."""
 
     name = 'backend'
     services = ('cinder',)
-    enrol_schema = {
-        'type': 'object',
-        'required': ['name'],
-        'properties': {'name': {'description': 'Its name in Cinder: host@backend#pool.',
-                                'type': 'string', 'minLength': 1, 'maxLength': 255}},
-        'additionalProperties': False,
-    }
-    capacity_names = {ROOM: ROOM}
-    fact_names = (BACKEND_SPEC, names.ZONE)
-    identifying_names = frozenset({'name', BACKEND_SPEC})
+    enrol_schema = base.name_schema('Its name in Cinder: host@backend#pool.')
+    capacity_names = {GIGABYTES: GIGABYTES}
+    fact_names = (names.BACKEND_SPEC, names.ZONE)
+    identifying_names = frozenset({'name', names.BACKEND_SPEC})
 
     def discover(self, cloud, name):
         services = cloud.as_service()
@@ -39,70 +33,72 @@ class BackendPool(base.Pool, sleeping.SleepingBackends):
         resources = tuple(resources)
         services = cloud.as_service()
         backends, zones = services.volumes.backends(), self.zones(services)
-        # Cinder says nothing of what sleeps, so that stays as it was.
-        found = {each.name: base.Found(each.name, dict(each.capacity), dict(each.facts))
-                 for each in self.asleep(cloud, backends, resources)}
+        # Cinder does not list back ends that sleep; their facts stay as they are.
+        descriptions = {resource.name: base.Found(
+            resource.name, dict(resource.capacity), dict(resource.facts))
+            for resource in self.asleep(cloud, backends, resources)}
         for resource in resources:
-            try:
-                found[resource.name] = self._found(backends, resource.name, zones)
-            except (errors.BadField, errors.ResourceNotFound, errors.ResourceAmbiguous):
-                continue
-        return found
+            with contextlib.suppress(errors.BadField, errors.ResourceNotFound,
+                                     errors.ResourceAmbiguous):
+                descriptions[resource.name] = self._found(backends, resource.name, zones)
+        return descriptions
 
     def unfit(self, cloud, resources):
         resources = tuple(resources)
-        found, types = super().unfit(cloud, resources), cloud.as_service().volumes.types()
+        reasons, types = super().unfit(cloud, resources), cloud.as_service().volumes.types()
         for resource in resources:
             why = self._why_shared(types, resource)
             if why is not None:
-                found.setdefault(resource.name, why)
-        return found
+                reasons.setdefault(resource.name, why)
+        return reasons
 
     def failing(self, cloud, resources):
         # Cinder lists the back ends whose service is up and enabled.
-        known = {each.name for each in cloud.as_service().volumes.backends()}
-        return {each.id: 'Cinder does not list it: its service is down or disabled, or it is gone'
-                for each in resources if each.name not in known}
+        listed = {backend.name for backend in cloud.as_service().volumes.backends()}
+        return {resource.id: (
+            'Cinder does not list it: its service is down or disabled, or it is gone')
+            for resource in resources if resource.name not in listed}
 
     def admit(self, cloud, found):
         why = self._why_shared(cloud.as_service().volumes.types(), found)
         if why is not None:
             raise errors.ResourceInUse(pool=self.name, resource=found.name, reason=why)
 
-    def _why_shared(self, types, found):
-        """Return why others can take the room of a back end, or None.
+    def _why_shared(self, types, backend):
+        """Return why volumes without a lease can use the capacity of a back end, or None.
 
         :param types: all VolumeTypes.
-        :param found: its Found or its Resource.
+        :param backend: its Found or its Resource.
         """
         if self.conf[GROUP].shared_backends:
             return None
-        # A type without that spec takes any back end, and the name of one chooses it.
-        public = sorted(each.name for each in types
-                        if each.is_public and each.extra_specs.get(BACKEND_SPEC) in (
-                            None, found.facts[BACKEND_SPEC]))
+        # Volumes of a type without this extra spec can be created on any back end.
+        public = sorted(kind.name for kind in types
+                        if kind.is_public and kind.extra_specs.get(names.BACKEND_SPEC) in (
+                            None, backend.facts[names.BACKEND_SPEC]))
         if not public:
             return None
-        return (f'volumes of these public types could take its room: {", ".join(public)}. Give '
-                f'each the extra spec {BACKEND_SPEC} of another back end first.')
+        return (f'volumes of these public types could use its capacity: {", ".join(public)}. Give '
+                f'each the extra spec {names.BACKEND_SPEC} of another back end first.')
 
     def _found(self, backends, name, zones):
         """Return the Found of the back end of that name.
 
         :param zones: callable(name of a back end): its zone or None.
-        :raises BadField: its room is not known.
+        :raises BadField: its capacity is not known.
         """
-        found = next((each for each in backends if each.name == name), None)
-        if found is None:
+        backend = next((backend for backend in backends if backend.name == name), None)
+        if backend is None:
             raise errors.ResourceNotFound(pool=self.name, resource=name)
-        if found.usable_gb is None:
+        if backend.usable_gb is None:
             raise errors.BadField(field='name', reason=(
-                f'Cinder does not know the total room of {name}, so that none can be promised.'))
-        alike = collections.Counter(each.backend_name for each in backends)
-        if not found.backend_name or alike[found.backend_name] > 1:
-            # Volume types choose by this name, and could not tell them apart.
+                f'Cinder does not know the total capacity of {name}, so that it cannot be leased.'))
+        counts = collections.Counter(other.backend_name for other in backends)
+        if not backend.backend_name or counts[backend.backend_name] > 1:
+            # Volume types choose a back end by this name.
             raise errors.ResourceAmbiguous(
-                pool=self.name, resource=f'{name} ({BACKEND_SPEC} "{found.backend_name}")')
+                pool=self.name, resource=f'{name} ({names.BACKEND_SPEC} "{backend.backend_name}")')
         zone = zones(name)
-        return base.Found(name=name, capacity={ROOM: found.usable_gb}, facts={
-            BACKEND_SPEC: found.backend_name, **({} if zone is None else {names.ZONE: zone})})
+        return base.Found(name=name, capacity={GIGABYTES: backend.usable_gb}, facts={
+            names.BACKEND_SPEC: backend.backend_name,
+            **({} if zone is None else {names.ZONE: zone})})

@@ -1,115 +1,138 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A volume that exists already and is leased for a span: it always stays with its owner."""
+"""An existing volume that is leased for a time: it always stays with its owner."""
 from climate import errors
-from climate.plugins.volume import attaching
-from climate.plugins.volume import copies
+from climate.plugins import base
+from climate.plugins.volume import attachment
+from climate.plugins.volume import backend_pool
+from climate.plugins.volume import end_images
 from climate.plugins.volume import names
 from climate.plugins.volume import parsing
 
-# A snapshot that failed stays, and counts in the quota of its owner.
+# A failed snapshot stays and counts in the quota of its owner.
 _MOST_FAILED = 3
 
 
-def start(conf, cloud, lease, reservation):
-    """Attach the volume if asked; return the binding.
+class ExistingVolume(base.ResourcePlugin):
+    """The form of virtual:volume that leases an existing volume."""
 
-    :raises TargetGone: the volume is gone, or belongs to another project now.
-    :raises StillBusy: it is not attached yet.
+    resource_type = backend_pool.GROUP
+
+    def resolve(self, cloud, request, occasion):
+        return parsing.resolve_existing(cloud, request, occasion)
+
+    def needs(self, request):
+        return []
+
+    def needs_owner(self, request):
+        if request['attach']:
+            return parsing.ATTACHED_AS_OWNER
+        if request['on_end'] == parsing.SNAPSHOT:
+            return 'on_end', 'a snapshot is made as you, so that it is yours'
+        return None
+
+    def leased_id(self, reservation):
+        return reservation.request['resource_id']
+
+    def start(self, cloud, lease, reservation, resources):
+        volume = _find(cloud, lease, reservation)
+        servers = list(reservation.binding.get('server_ids', ()))
+        if reservation.request['attach'] and not reservation.binding.get('handed_over'):
+            servers = attachment.attach(self.conf, cloud, lease, reservation, [volume])[:1]
+        return {**reservation.binding, 'resource_id': volume.id, 'resource_name': volume.name,
+                'server_ids': servers, 'handed_over': True}
+
+    def end(self, cloud, lease, reservation, resources):
+        """Detach the volume from the server of the lease, and make the requested copy.
+
+        A copy that cannot be made is given up: the volume has all data.
+        """
+        volume = _find(cloud, lease, reservation)
+        if _detach(cloud, lease, reservation, volume):
+            raise end_images.not_yet(self.conf, cloud, [
+                (volume.id, 'it is being detached from its server')])
+        if not reservation.binding.get('handed_over'):
+            return
+        on_end = reservation.request['on_end']
+        if on_end == parsing.IMAGE:
+            self._image(cloud, lease, reservation, volume)
+        if on_end == parsing.SNAPSHOT:
+            self._snapshot(cloud, reservation, volume)
+
+    def lacks(self, observed, lease, reservation, resources):
+        return parsing.missing_volumes(observed, reservation, [self.leased_id(reservation)])
+
+    @classmethod
+    def fields(cls, reservation):
+        return {**reservation.request, 'resource_name': reservation.binding.get('resource_name')}
+
+    def _image(self, cloud, lease, reservation, volume):
+        images = end_images.VolumeImages(self.conf, cloud, lease, reservation)
+        if images.finished(volume) is not None:
+            # Otherwise each later image of the volume would have the key of this one.
+            cloud.as_owner_or_service().volumes.forget_key(volume.id)
+            return
+        if end_images.is_late(self.conf, cloud):
+            _give_up(cloud, reservation, 'image', volume, (
+                f'none could be made in time: the volume is {volume.status}'))
+            return
+        why = (images.advance(volume) if volume.status == 'available'
+               else f'no image is made of it while it is {volume.status}')
+        raise end_images.not_yet(self.conf, cloud, [(volume.id, why)])
+
+    def _snapshot(self, cloud, reservation, volume):
+        name = f'{names.TYPE_PREFIX}{reservation.id}'
+        statuses = _snapshot_statuses(cloud, volume, name)
+        if 'available' in statuses:
+            return
+        if end_images.is_late(self.conf, cloud) or statuses.count('error') >= _MOST_FAILED:
+            _give_up(cloud, reservation, 'snapshot', volume, 'Cinder could not make it')
+            return
+        if 'creating' not in statuses:
+            services = cloud.as_owner_or_service()
+            if services.volumes.trust_id is None:
+                # A snapshot that Climate makes as itself does not belong to the owner.
+                _give_up(cloud, reservation, 'snapshot', volume,
+                         'Climate cannot act for its owner any more')
+                return
+            services.volumes.create_snapshot(volume.id, name)
+            if 'available' in _snapshot_statuses(cloud, volume, name):
+                return
+        raise end_images.not_yet(self.conf, cloud, [(volume.id, 'its snapshot is being made')])
+
+
+def _snapshot_statuses(cloud, volume, name):
+    """Return the statuses of the volume's snapshots of that name."""
+    return [snapshot.status for snapshot in cloud.as_service().volumes.snapshots(volume.id)
+            if snapshot.name == name]
+
+
+def _find(cloud, lease, reservation):
+    """Return the leased Volume.
+
+    :raises TargetGone: it is gone, or belongs to another project now.
     """
-    volume = find(cloud, lease, reservation)
-    servers = list(reservation.binding.get('server_ids', ()))
-    if reservation.request['attach'] and not reservation.binding.get('handed_over'):
-        servers = attaching.attach(conf, cloud, lease, reservation, [volume])[:1]
-    return {**reservation.binding, 'resource_id': volume.id, 'resource_name': volume.name,
-            'server_ids': servers, 'handed_over': True}
-
-
-def end(conf, cloud, lease, reservation):
-    """Detach the volume from the server of the lease, and make the copy that was asked for.
-
-    A copy that cannot be made is given up: the volume has all data.
-
-    :raises StillBusy: it is not done yet.
-    :raises CloudError: it could not be detached in time.
-    """
-    volume = find(cloud, lease, reservation)
-    if _detach(cloud, lease, reservation, volume):
-        raise copies.not_yet(conf, cloud, [(volume.id, 'it is being detached from its server')])
-    if not reservation.binding.get('handed_over'):
-        return
-    on_end = reservation.request['on_end']
-    if on_end == parsing.IMAGE:
-        _image(conf, cloud, lease, reservation, volume)
-    if on_end == parsing.SNAPSHOT:
-        _snapshot(conf, cloud, reservation, volume)
+    volume_id = reservation.request['resource_id']
+    volume = cloud.as_service().volumes.volume(volume_id)
+    if volume is None or volume.project_id != lease.project_id:
+        raise errors.TargetGone(kind='volume', target_id=volume_id)
+    return volume
 
 
 def _detach(cloud, lease, reservation, volume):
-    """Detach the volume from the servers of the lease; return whether it still is on one.
+    """Detach the volume from the servers of the lease; return whether it is still on one.
 
-    What the owner attached to other servers stays.
+    Attachments to other servers stay.
     """
     if not reservation.request['attach']:
         return False
-    servers = {*reservation.binding.get('server_ids', ()),
-               *attaching.servers_of(lease, reservation)}.intersection(volume.server_ids)
-    if servers and volume.status in attaching.ATTACHED:
-        attaching.detach(cloud, volume, servers)
-    return bool(servers)
-
-
-def find(cloud, lease, reservation):
-    """Return the leased Volume.
-
-    :raises TargetGone: the project has it no more.
-    """
-    volume_id = reservation.request['resource_id']
-    found = cloud.as_service().volumes.volume(volume_id)
-    if found is None or found.project_id != lease.project_id:
-        raise errors.TargetGone(kind='volume', target_id=volume_id)
-    return found
-
-
-def _image(conf, cloud, lease, reservation, volume):
-    made = copies.Copies(conf, cloud, lease, reservation)
-    if made.finished(volume) is not None:
-        # The mark of the image would be on each later image of the volume, too.
-        cloud.as_owner_or_service().volumes.forget_key(volume.id)
-        return
-    if copies.is_late(conf, cloud):
-        _give_up(cloud, reservation, 'image', volume, (
-            f'none could be made in time: the volume is {volume.status}'))
-        return
-    why = (made.advance(volume) if volume.status == 'available'
-           else f'no image is made of it while it is {volume.status}')
-    raise copies.not_yet(conf, cloud, [(volume.id, why)])
-
-
-def _snapshot(conf, cloud, reservation, volume):
-    name = f'{names.TYPE_PREFIX}{reservation.id}'
-    found = [each for each in cloud.as_service().volumes.snapshots(volume.id)
-             if each.name == name]
-    if any(each.status == 'available' for each in found):
-        return
-    if copies.is_late(conf, cloud) or (
-            sum(each.status == 'error' for each in found) >= _MOST_FAILED):
-        _give_up(cloud, reservation, 'snapshot', volume, 'Cinder could not make it')
-        return
-    if not any(each.status == 'creating' for each in found):
-        services = cloud.as_owner_or_service()
-        if services.volumes.trust_id is None:
-            # Made by Climate itself, it would not be the owner's.
-            _give_up(cloud, reservation, 'snapshot', volume,
-                     'Climate cannot act for its owner any more')
-            return
-        services.volumes.create_snapshot(volume.id, name)
-        again = cloud.as_service().volumes.snapshots(volume.id)
-        if any(each.name == name and each.status == 'available' for each in again):
-            return
-    raise copies.not_yet(conf, cloud, [(volume.id, 'its snapshot is being made')])
+    server_ids = {*reservation.binding.get('server_ids', ()),
+                  *attachment.servers_of(lease, reservation)}.intersection(volume.server_ids)
+    if server_ids and volume.status in attachment.ATTACHED:
+        attachment.detach(cloud, volume, server_ids)
+    return bool(server_ids)
 
 
 def _give_up(cloud, reservation, copy, volume, why):
-    """Tell the owner that there is no copy; the volume has all data."""
+    """Warn the owner that there is no copy; the volume has all data."""
     cloud.warn(reservation, f'no {copy}', (
         f'There is no {copy} of volume {volume.id}, because {why}. The volume itself stays.'))

@@ -15,7 +15,7 @@ from climate.db import tables
 from climate.domain import notification_kinds
 from climate.domain import subscriptions as subscribed
 from climate.manager.audit import comparison
-from climate.manager.leases import early
+from climate.manager.leases import early_creations
 from climate.manager.leases import trusts
 from climate.manager.notifications import fan_out
 from stories import base
@@ -51,10 +51,10 @@ def take(manager):
     First the reaper deletes the trusts that no lease has, as it does after a while. `drift` is
     the result of an audit after that; it must be empty.
     """
-    reaper = trusts.Reaper(manager.core)
+    reaper = trusts.TrustReaper(manager.core)
     reaper.reap(manager.core.clock())
     reaper.reap(manager.core.clock() + _AGES)
-    early.Reaper(manager.core).reap(manager.core.clock() + _AGES)
+    early_creations.EarlyCreationReaper(manager.core).reap(manager.core.clock() + _AGES)
     with manager.database.reader() as connection:
         made = list(connection.execute(sa.select(tables.RESERVATIONS.c.id).order_by(
             tables.RESERVATIONS.c.lease_id, tables.RESERVATIONS.c.position)).scalars())

@@ -6,7 +6,7 @@ from climate import errors
 from climate.domain import lifecycle
 from climate.domain import maintenance
 from climate.manager.health import blocking
-from climate.manager.leases import healing
+from climate.manager.leases import health_moves
 from climate.manager.maintenance import windows
 from stories import base
 
@@ -28,7 +28,7 @@ class HealAhead(base.Story):
         # What a manager does periodically.
         now = manager.core.clock()
         blocking.prolong(manager.core, now)
-        healing.Healing(manager.core).heal(now)
+        health_moves.HealthMoves(manager.core).move_soon(now)
         blocking.prolong(manager.core, now)
 
     def is_over(self, manager):

@@ -86,4 +86,4 @@ class ServerGone(_OfServer):
         for server in manager.cloud.servers():
             manager.cloud.delete_server(server.id)
         if base.lease(manager).event('check_lease') is None:
-            target_watch.Watch(manager.core).look(manager.core.clock())
+            target_watch.TargetWatch(manager.core).check_all(manager.core.clock())

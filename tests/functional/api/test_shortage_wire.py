@@ -107,8 +107,8 @@ def test_the_nearest_time_for_instances_is_accepted_then_and_none_before(ask_roo
     where = ' on one host' if affinity else ''
     assert answer.json['error_message'] == (
         f'4 servers with 1 VCPU, 512 MB of memory and 1 GB of disk{where} were asked for, and only '
-        '3 fit for all of the time: 1 host is enrolled, 1 with room for one when empty. All 4 fit '
-        'from 2030-05-01 15:00 UTC.')
+        '3 fit for all of the time: 1 host is enrolled, 1 with capacity for one when empty. All 4 '
+        'fit from 2030-05-01 15:00 UTC.')
     assert answer.json['details']['nearest'] == '2030-05-01T15:00:00+00:00'
     assert ask_room(4, start='2030-05-01T14:59:59Z').status_int == 409
     assert ask_room(4, start='2030-05-01T15:00:00Z').status_int == 201
@@ -142,11 +142,11 @@ def test_a_boot_of_17_servers_says_that_12_of_the_17_fit(boot, query):
     assert answer.status_int == 409
     assert answer.json['error_message'] == (
         '17 servers of flavor m1.medium were asked for, and only 12 fit for all of the time: 3 '
-        'hosts are enrolled, 3 with room for one when empty. 12 or fewer, or other criteria, '
+        'hosts are enrolled, 3 with capacity for one when empty. 12 or fewer, or other criteria, '
         'would fit.')
     details = answer.json['details']
     assert (details['wanted'], details['free'], details['nearest']) == (17, 12, None)
-    assert details['criteria'] == [{'criterion': 'room for one when empty', 'met_by': 3}]
+    assert details['criteria'] == [{'criterion': 'capacity for one when empty', 'met_by': 3}]
     assert boot(12).status_int == 201
 
 
@@ -156,7 +156,8 @@ def test_a_boot_of_many_servers_says_from_when_all_fit(boot):
     assert answer.status_int == 409
     assert answer.json['error_message'] == (
         '11 servers of flavor m1.medium were asked for, and only 5 fit for all of the time: 3 '
-        'hosts are enrolled, 3 with room for one when empty. All 11 fit from 2030-05-01 16:00 UTC.')
+        'hosts are enrolled, 3 with capacity for one when empty. All 11 fit '
+        'from 2030-05-01 16:00 UTC.')
     assert boot(11, start=answer.json['details']['nearest']).status_int == 201
 
 
@@ -165,7 +166,7 @@ def test_one_server_too_large_for_every_host_is_told_in_the_words_of_its_flavor(
     answer = boot(1, flavor='huge')
     assert answer.json['error_message'] == (
         '1 server of flavor huge was asked for, and none fits for all of the time: 3 hosts are '
-        'enrolled, 0 with room for one when empty. Other criteria might fit.')
+        'enrolled, 0 with capacity for one when empty. Other criteria might fit.')
 
 
 def test_the_nearest_time_is_one_for_all_reservations_of_a_lease(ask_room):

@@ -91,7 +91,7 @@ def news_as_text(manager):
 
 
 def history(manager, lease):
-    """What happened to a lease, in order."""
+    """Return the history of a lease, in order."""
     with manager.database.reader() as connection:
         return [row.what for row in journal.history(connection, lease.id)]
 
@@ -207,14 +207,14 @@ def claimed_start(manager, *reservations, owner, hosts=1):
 
 
 def sought(manager, kind, *reservations, caller=None, hours=4, **fields):
-    """A lease asked for with that type of acquisition, for so many hours from when it is got."""
+    """Return a lease of that acquisition type, for a number of hours from its start."""
     return manager.create(builders.a_lease(
         *reservations, duration_seconds=hours * 3600,
         acquire=records.AcquireRequest(kind, **fields)), caller)
 
 
 def end(manager, lease):
-    """Let a lease end now, and whatever follows from it at this moment."""
+    """End a lease now, with all consequences at this moment."""
     change(manager, lease, end_now=True)
     manager.run()
 

@@ -152,14 +152,15 @@ def room_without_aggregate(case):
 
 def room_without_flavor(case):
     case.services.flavors.delete(case.id_of(case.room))
-    return f'reservation {case.id_of(case.room)}', 'its flavor is missing', 'adds'
+    reservation_id = case.id_of(case.room)
+    return f'reservation {reservation_id}', f'its flavor {reservation_id} is missing', 'adds'
 
 
 def room_with_too_few_slots(case):
     [host, *_] = case.hosts_of(case.room)
     case.services.placement.set_slots(f'climate_{host}', _class_of(case.room), 5)
-    return (f'reservation {case.id_of(case.room)}', f'it has 5 slots on climate_{host}, not 1',
-            'adds')
+    return (f'reservation {case.id_of(case.room)}',
+            f'it has 5 slots of {_class_of(case.room)} on climate_{host}, not 1', 'adds')
 
 
 def room_without_group(case):
@@ -255,7 +256,8 @@ def host_that_got_a_second_hypervisor(case):
 def foreign_host_in_a_running_aggregate(case):
     host = case.pooled()[-1]
     case.nova.add_hosts(case.nova.aggregate(case.id_of(case.host)), [host])
-    return (f'host {host} in aggregate {case.id_of(case.host)}', 'was not promised it')
+    return (f'host {host} in aggregate {case.id_of(case.host)}',
+            'the host is not allocated to the reservation')
 
 
 def leftover_aggregate_with_a_server(case):

@@ -20,7 +20,7 @@ from climate.manager.leases import draft
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 QUARTER = minutes(15)
-# An answer is true so much longer: what is in use now is not offered before.
+# The time for which an answer stays valid: resources in use now are not offered before.
 HELD_UNTIL = NOON + minutes(1 + 2) + interval.RESOLUTION
 
 
@@ -53,7 +53,7 @@ class World:
         self.manager, self.made = manager, random.Random(seed)
         hosts = manager.enrol(4, rack='7')
         for _ in range(12):
-            # Many are refused: only a full house is hard to read.
+            # Many are refused: only a full cloud is hard to read.
             start = NOON + self.made.randrange(40) * QUARTER
             kind = self.made.choice([builders.hosts(self.made.randint(1, 2)),
                                      room(self.made.randint(1, 4), self.made.choice(
@@ -74,10 +74,10 @@ class World:
 
     def counts(self, reservations, duration, window):
         """{moment: how many copies the first of them gets} of all moments that could differ."""
-        lease, wishes = draft.Drafts(self.manager.core).draft(
+        drafted = draft.Drafts(self.manager.core).draft(
             builders.a_member(), str(uuid.uuid4()), builders.a_lease(
                 *reservations, duration_seconds=int(duration.total_seconds())), NOON)
-        mine = lease.reservations[0].id
+        mine = drafted.lease.reservations[0].id
         planner = booking.Booking(self.manager.core, availability_finder._LEEWAY)
         steps = int((window.duration - duration) / QUARTER)
         moments = sorted({window.start + step * QUARTER for step in range(steps + 1)}
@@ -85,7 +85,8 @@ class World:
         found = {}
         for moment in moments:
             try:
-                chosen = planner.plan(wishes, interval.Interval(moment, moment + duration), NOON)
+                chosen = planner.plan(
+                    drafted.wishes, interval.Interval(moment, moment + duration), NOON)
             except errors.NotEnough:
                 found[moment] = 0
             else:
@@ -130,7 +131,7 @@ def test_the_openings_are_those_that_one_finds_by_planning_at_every_moment(
 
 
 @pytest.mark.parametrize('seed', range(2))
-def test_what_is_near_is_had_when_it_is_asked_for_and_nothing_nearer_is(
+def test_the_finder_returns_the_earliest_slot(
         conf, database, clock, seed):
     manager = builders.Manager(conf, database, clock)
     World(manager, seed)
@@ -165,7 +166,7 @@ def _counted(asked, count):
     return dataclasses.replace(asked, request={**asked.request, **dict.fromkeys(names, count)})
 
 
-def test_it_is_told_what_the_hosts_are_like_without_what_is_private(manager):
+def test_the_finder_describes_hosts_without_private_properties(manager):
     manager.enrol(2, rack='7', serial='secret')
     manager.client.update_property(builders.an_admin(), 'host', 'serial', True)
     [share] = ask(manager, builders.hosts(2)).openings[0].shares
@@ -176,7 +177,7 @@ def test_it_is_told_what_the_hosts_are_like_without_what_is_private(manager):
             1, {'rack': '7', 'vcpus': 32, 'memory_mb': 131072, 'local_gb': 1000}, ('compute-2',))))
 
 
-def test_it_says_how_many_are_left_after_each_criterion(manager):
+def test_the_finder_counts_the_hosts_left_after_each_criterion(manager):
     manager.enrol(6)
     answer = ask(manager, builders.hosts(3, criteria=[
         'and', ['>=', '$vcpus', 32], ['<', '$vcpus', 64]]))
@@ -192,7 +193,7 @@ def test_it_says_how_many_are_left_after_each_criterion(manager):
     assert [(each.kind, each.counts) for each in answer.alternatives] == [('fewer', (2,))]
 
 
-def test_what_is_free_at_the_earliest_moment_is_counted_beyond_what_is_wanted(manager):
+def test_free_hosts_beyond_the_demand_are_counted_at_the_earliest_moment(manager):
     manager.enrol(6)
     manager.create(builders.a_lease(builders.hosts(2)))
     [considered] = ask(manager, builders.hosts(1)).considered
@@ -201,7 +202,7 @@ def test_what_is_free_at_the_earliest_moment_is_counted_beyond_what_is_wanted(ma
 
 @pytest.mark.parametrize(('affinity', 'free'), [(None, 15 + 32), (True, 32), (False, 2)])
 def test_free_room_for_instances_is_counted_beyond_what_is_wanted(manager, affinity, free):
-    # Hosts with room for 16, 32 and 64 instances; the last is leased, and a part of the first.
+    # Hosts for 16, 32 and 64 instances; the last is leased, and a part of the first.
     manager.enrol(3)
     manager.create(builders.a_lease(builders.hosts(1, criteria=['==', '$vcpus', 64])))
     manager.create(builders.a_lease(room(1, vcpus=4)))
@@ -209,7 +210,7 @@ def test_free_room_for_instances_is_counted_beyond_what_is_wanted(manager, affin
     assert considered.free_at_earliest == free
 
 
-def test_nothing_is_written(manager):
+def test_a_search_writes_nothing(manager):
     manager.enrol(2)
     manager.active()
     before = acts.everything(manager)
@@ -256,7 +257,7 @@ class Parts:
         self._ahead, self.taken = ahead, []
 
     def growing(self, *arguments):
-        """As ``search.growing``, in these parts."""
+        """Yield StartSearches as ``start_times.growing``, in these parts."""
         self.taken.append(0)
         for each in start_times.growing(*arguments, ahead=self._ahead):
             self.taken[-1] += 1
@@ -270,7 +271,7 @@ def test_looking_at_the_first_days_first_changes_no_answer(conf, database, clock
     core = world.manager.core
     # No first part, or one and another.
     whole, parts = Parts(), Parts(hours(8), hours(18))
-    finders = [availability_finder.Finder(core, draft.Drafts(core).draft, each.growing)
+    finders = [availability_finder.AvailabilityFinder(core, draft.Drafts(core).draft, each.growing)
                for each in (whole, parts)]
     for reservations in QUERIES:
         for limit in (1, 2, 3):

@@ -86,7 +86,7 @@ def test_a_lease_that_fails_unexpectedly_stops_no_other_one(leased, monkeypatch,
         if lease_id == ids[2]:
             raise ArithmeticError('made for this test')
         return real(connection, lease_id, *arguments, **more)
-    monkeypatch.setattr(bills, 'read', fails)
+    monkeypatch.setattr(price_facts, 'read', fails)
     cases.bill(manager)
     assert billed(manager) == {*ids} - {ids[2]}
     assert 'ArithmeticError: made for this test' in caplog.text

@@ -404,7 +404,7 @@ def test_a_swap_after_the_lease_was_shortened_changes_no_unused_hours(
 
 def deleted_in_nova(manager, lease, server):
     manager.cloud.delete_server(server.id)
-    target_watch.Watch(manager.core).look(manager.clock())
+    target_watch.TargetWatch(manager.core).check_all(manager.clock())
 
 
 def deleted_in_climate(manager, lease, server):

@@ -18,10 +18,11 @@ from climate.domain import requirement
 from climate.domain import selection
 from climate.manager.booking import booking
 from climate.manager.booking import candidates
+from climate.manager.booking import wish_lists
 from climate.plugins import base
 
 NOON, hours = builders.NOON, builders.hours
-# More than are looked at first and next, so that the others matter too.
+# More than the first two steps read, so that the others matter too.
 HOSTS = 700
 FIRST = candidates.First(picked=20, shared=100)
 SMALL = {'vcpus': 2, 'memory_mb': 512, 'disk_gb': 1}
@@ -39,7 +40,7 @@ def capacity(number):
 def booked(request, database):
     """Hosts with bookings: {id: [Allocation]}.
 
-    In some all that is promised lies on the first hosts, which have no room left.
+    In some, all allocations are on the first hosts, which have no free capacity.
     """
     made = random.Random(3)
     lease = db_rows.saved(database, db_rows.a_lease(start=NOON, end=NOON + hours(24)))
@@ -75,11 +76,11 @@ def booked(request, database):
 
 def wish(demand, criteria='', keep=()):
     need = base.Need('hosts', 'host', demand, requirement.parse(criteria))
-    return booking.Wish('mine', need, keep)
+    return wish_lists.Wish('mine', need, keep)
 
 
 def plainly(booked, wishes, span):
-    """What each of the wishes gets of all hosts, looked at one after the other."""
+    """Return the choice of each wish among all hosts, checked one after the other."""
     def meets(number, wanted):
         return requirement.matches(wanted, {
             'vcpus': capacity(number)['vcpus'], 'rack': RACKS[number % 7]})

@@ -34,7 +34,7 @@ def calls(manager):
 
 
 def statements(manager, deed):
-    """How many transactions for writing a deed takes."""
+    """Return the number of writing transactions of a deed."""
     count = []
     database = acts.Meddling(manager.database.engine.url)
     second = acts.Second(manager, database)
@@ -183,7 +183,7 @@ def test_a_heartbeat_tells_the_work_that_its_claim_was_lost(manager):
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
-def test_what_cannot_be_finished_before_a_stop_is_handed_back_at_once(manager):
+def test_an_unfinished_event_is_handed_back_at_a_stop(manager):
     lease, stopping = acts.claimed_start(
         manager, builders.hosts(1), builders.hosts(1), owner='stopping', hosts=2)
     at_call(manager, 'nova.add_host', stopping.event_loop.give_up)
@@ -196,7 +196,7 @@ def test_what_cannot_be_finished_before_a_stop_is_handed_back_at_once(manager):
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
-def test_what_another_manager_took_over_is_not_handed_back(manager):
+def test_an_event_that_another_manager_took_over_is_not_handed_back(manager):
     manager.enrol(1)
     manager.create(builders.a_lease(end=NOON + hours(3)))
     frozen, other = acts.Second(manager, owner='frozen'), acts.Second(manager, owner='other')

@@ -70,7 +70,7 @@ class OtherRackPlugin(clearable_racks.RackPlugin):
 
 
 def test_two_clearable_pools_are_refused_at_the_start(conf):
-    with pytest.raises(registry.Unusable, match=r'only one pool .*otherrack, rack'):
+    with pytest.raises(errors.ConfigurationError, match=r'only one pool .*otherrack, rack'):
         registry.Registry(conf, {'test:rack': clearable_racks.RackPlugin,
                                  'test:otherrack': OtherRackPlugin})
 

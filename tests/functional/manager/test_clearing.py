@@ -158,12 +158,12 @@ def test_a_host_in_a_zone_stays_where_each_lease_has_one_of_its_own(manager, clo
         manager.create(clearings.a_request(1))
 
 
-def test_where_the_others_have_no_room_nothing_is_touched(manager, cloud):
+def test_no_host_is_touched_if_the_servers_fit_nowhere_else(manager, cloud):
     for number in range(3):
         cloud.boot('other', f'large-{number}', host='c4', flavor='4')
     cloud.change_host('c4', memory_mb=26 * 1024)
     before = clearings.servers(cloud), clearings.disabled(cloud), acts.everything(manager)
-    with pytest.raises(errors.NotEnough, match='no room') as caught:
+    with pytest.raises(errors.NotEnough, match='not enough capacity') as caught:
         manager.create(clearings.a_request(3))
     assert caught.value.kwargs['free'] == 2
     assert (clearings.servers(cloud), clearings.disabled(cloud), acts.everything(manager)) == before

@@ -42,7 +42,7 @@ def _statuses(cloud):
 
 
 def _is_whole(manager, cloud, before):
-    """Nothing of a clearing is left but what its lease has."""
+    """Check that a clearing leaves nothing but the hosts of its lease."""
     assert clearings.disabled(cloud) == {}
     assert not [each for each in cloud.host_names() if cloud.as_service().computes.BARRED
                 in cloud.as_service().placement.traits(each)]
@@ -157,7 +157,7 @@ def test_a_manager_that_stalls_in_a_hunt_and_awakes_does_no_harm(manager, cloud,
 
 @pytest.mark.parametrize('reason', [
     pytest.param('a disk is broken', marks=pytest.mark.proof), None])
-def test_what_an_administrator_disables_during_a_hunt_stays_so_wherever_it_is_killed(
+def test_a_host_that_an_administrator_disables_during_clearing_stays_disabled_after_any_crash(
         manager, cloud, conf, reason):
     conf.set_override('migrate_seconds', 2, group='simulated')
     before = _statuses(cloud)

@@ -13,10 +13,10 @@ from climate.db import resources
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain.clearing import plans
-from climate.manager.clearing import store
+from climate.manager.clearing import plan_store
 
 
-def test_when_its_time_is_over_all_is_undone_and_every_server_runs(manager, cloud, conf):
+def test_a_timed_out_clearing_is_undone_and_every_server_runs(manager, cloud, conf):
     conf.set_override('migrate_seconds', 60, group='simulated')
     before = {each.id for each in cloud.servers()}
     lease = manager.create(clearings.a_request(acquire=clearings.HALF_A_MINUTE))
@@ -106,7 +106,7 @@ def test_a_server_that_is_suspended_on_the_way_spoils_its_host_alone(manager, cl
 
 
 @pytest.mark.parametrize('reason', ['a disk is broken', None])
-def test_what_an_administrator_disables_stays_disabled(manager, cloud, conf, reason):
+def test_a_host_that_an_administrator_disables_stays_disabled(manager, cloud, conf, reason):
     conf.set_override('migrate_seconds', 5, group='simulated')
     lease = manager.create(clearings.a_request(1))
     manager.run()
@@ -133,7 +133,7 @@ def test_a_host_whose_cell_did_not_answer_for_a_while_is_enabled_again(manager, 
 
 
 def _no_plan(manager, lease):
-    """Why there was no plan for a lease, each time."""
+    """Return the reasons why there was no plan for a lease."""
     return [line.why for line in manager.client.lease_history(builders.an_admin(), lease.id)
             if line.what == plans.NO_PLAN]
 
@@ -324,7 +324,7 @@ def test_while_nothing_changes_it_looks_for_hosts_less_and_less_often(manager, c
     assert lease.state == lifecycle.ACTIVE, lease.reason
 
 
-def test_what_is_in_the_lease_beside_hosts_must_fit_as_it_is(manager, cloud):
+def test_other_reservations_of_a_best_effort_must_fit_without_clearing(manager, cloud):
     def ask(vcpus):
         return manager.create(builders.a_lease(
             builders.hosts(1), records.ReservationRequest('virtual:instance', {
@@ -379,7 +379,7 @@ def test_a_host_that_somebody_else_has_enrolled_is_lost_and_the_others_of_that_w
         dataclasses.replace(host, state=plans.ENROLLING, moves=()) for host in before.hosts))
     with manager.database.writer() as connection:
         resources.add(connection, 'host', 'c1', {}, manager.clock())
-    written = store.Store(manager.core).write(lease, before, after, manager.clock())
+    written = plan_store.PlanStore(manager.core).write(lease, before, after, manager.clock())
     found = {host.name: host for host in written.hosts}
     assert (found['c1'].state, found['c1'].why) == (plans.DROPPED, 'somebody has enrolled it')
     assert (found['c2'].state, found['c2'].why) == (plans.ENROLLING, None)

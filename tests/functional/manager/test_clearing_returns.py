@@ -49,7 +49,7 @@ def test_a_lease_starts_although_a_host_that_it_gave_up_is_not_released_yet(mana
 
 
 @pytest.mark.parametrize('number', [1, 4, 9, 14, 18])
-def test_what_is_left_is_given_back_although_the_manager_is_killed_over_it(
+def test_remaining_hosts_are_returned_although_the_manager_is_killed_meanwhile(
         manager, cloud, number):
     lease, leaving = _with_a_slow_leftover(manager, cloud)
     lease = clearings.cleared(manager, lease, within=60)
@@ -155,7 +155,7 @@ def test_one_host_that_fails_does_not_keep_services_of_others_disabled(manager, 
 
 
 @pytest.mark.proof
-def test_what_takes_its_time_to_be_undone_is_told(manager, cloud, conf):
+def test_a_slow_return_of_hosts_is_reported(manager, cloud, conf):
     conf.set_override('migrate_seconds', 300, group='simulated')
     for each in cloud.servers():
         cloud.mark_server(each.id, 'SHUTOFF')

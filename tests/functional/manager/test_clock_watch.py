@@ -40,7 +40,7 @@ class Watched:
         self.start()
 
     def start(self):
-        """Begin anew, as a manager that was just started."""
+        """Begin again, as a manager that was just started."""
         core = dataclasses.replace(self.manager.core, monotonic=lambda: self.own)
         self.watch = clock_watch.ClockWatch(core, 'this manager', self.machine)
 

@@ -16,7 +16,7 @@ from climate.cloud import simulated
 from climate.db import power
 from climate.domain import lifecycle
 from climate.domain import sleep
-from climate.plugins.compute import sleeping
+from climate.plugins import sleepable
 
 pytestmark = pytest.mark.proof
 
@@ -183,7 +183,7 @@ def _holds(world, state):
     assert world.states() == {state}
     for each in world.services():
         assert (each.up, each.enabled) == (is_awake, is_awake)
-        assert each.reason == (None if is_awake else sleeping.REASON)
+        assert each.reason == (None if is_awake else sleepable.REASON)
     with world.manager.database.reader() as connection:
         assert power.cycles(connection, NOON) == dict.fromkeys(world.ids, 1)
         wakes = power.wake_seconds(connection, NOON)

@@ -15,7 +15,7 @@ from climate.manager.audit import comparison
 from climate.manager.energy import power_saving
 from climate.manager.health import checks
 from climate.manager.pools import refresh
-from climate.plugins.volume import sleeping
+from climate.plugins import sleepable
 
 NOON, hours, minutes, seconds = builders.NOON, builders.hours, builders.minutes, builders.seconds
 SSD, HDD, TAPE = backends_world.SSD, backends_world.HDD, backends_world.TAPE
@@ -60,7 +60,7 @@ def test_the_back_ends_of_a_machine_sleep_and_cinder_knows_why(manager, keeping)
     assert _states(keeping, ids) == [sleep.ASLEEP] * 2
     for host in ('storage@ssd', 'storage@hdd'):
         found = backends_world.services(manager)[host]
-        assert (found.up, found.enabled, found.reason) == (False, False, sleeping.REASON)
+        assert (found.up, found.enabled, found.reason) == (False, False, sleepable.REASON)
     others = _up(manager)
     assert others['ordinary@plain'] and others['archive@tape']
 

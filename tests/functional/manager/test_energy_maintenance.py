@@ -10,7 +10,7 @@ from climate.domain import lifecycle
 from climate.domain import maintenance
 from climate.domain import sleep
 from climate.manager.maintenance import windows
-from climate.plugins.compute import sleeping
+from climate.plugins import sleepable
 
 pytestmark = pytest.mark.usefixtures('sleeping_hosts')
 
@@ -46,7 +46,7 @@ def test_a_host_that_is_woken_by_hand_during_its_maintenance_stays_closed(manage
     care = windows.Windows(manager.core, 'this manager')
     keeping.until(NOON + hours(2))
     care.carry_on(manager.clock())
-    assert keeping.compute(host).reason == sleeping.REASON
+    assert keeping.compute(host).reason == sleepable.REASON
     manager.client.set_power(builders.an_admin(), 'host', host.id, True)
     keeping.step()
     care.carry_on(manager.clock())

@@ -14,8 +14,8 @@ from climate.domain import lifecycle
 from climate.domain import sleep
 from climate.manager.energy import power_saving
 from climate.manager.health import checks
-from climate.manager.leases import healing
-from climate.plugins.compute import sleeping
+from climate.manager.leases import health_moves
+from climate.plugins import sleepable
 
 pytestmark = pytest.mark.usefixtures('sleeping_hosts')
 
@@ -27,7 +27,7 @@ def test_an_idle_host_sleeps_and_nova_knows_why(manager, keeping):
     keeping.all_asleep()
     assert keeping.states() == {host.id: sleep.ASLEEP}
     found = keeping.compute(host)
-    assert (found.up, found.enabled, found.reason) == (False, False, sleeping.REASON)
+    assert (found.up, found.enabled, found.reason) == (False, False, sleepable.REASON)
 
 
 def test_a_host_that_sleeps_is_not_sick(manager, keeping):
@@ -115,10 +115,10 @@ def test_a_host_that_somebody_switches_off_by_hand_is_sick_and_not_asleep(manage
     name, other = (first.name, second.id) if mine == first.id else (second.name, first.id)
     manager.cloud.mark_host(name, up=False)
     health_checks = checks.HealthChecks(manager.core, 'this manager')
-    healer = healing.Healing(manager.core)
+    healer = health_moves.HealthMoves(manager.core)
     for _ in range(6):
         health_checks.check(manager.clock.advance(minutes(1)))
-    healer.heal(manager.clock())
+    healer.move_soon(manager.clock())
     assert manager.lease(lease).reservations[0].resource_ids == (other,)
     keeping.until(NOON + hours(5))
     assert mine not in keeping.states()

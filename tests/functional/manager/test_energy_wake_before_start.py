@@ -13,7 +13,7 @@ from climate.domain import records
 from climate.domain import sleep
 from climate.domain import texts
 from climate.manager.energy import wake_before_start
-from climate.manager.leases import moves
+from climate.manager.leases import resource_moves
 
 pytestmark = pytest.mark.usefixtures('sleeping_hosts')
 
@@ -113,7 +113,7 @@ def test_a_lease_that_moves_to_a_sleeping_host_after_its_event_wakes_that_one(ma
     other = second if mine == first.id else first
     manager.run_until(NOON + hours(5) - minutes(15))
     assert _event(manager, lease).status == lifecycle.EVENT_DONE
-    assert moves.Moves(manager.core).move(lease.id, moves.Occasion(
+    assert resource_moves.ResourceMoves(manager.core).move(lease.id, resource_moves.MoveCause(
         frozenset({mine}), frozenset({mine}), texts.same('It burns.'), 'moved'), manager.clock())
     keeping.step()
     manager.run_until(NOON + hours(5) - minutes(14))

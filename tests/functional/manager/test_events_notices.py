@@ -59,7 +59,7 @@ def test_no_notice_follows_the_end_of_a_lease_whose_server_is_gone(manager):
         notify_at=(NOON + hours(2),), end=NOON + hours(3)))
     manager.run()
     manager.cloud.delete_server(server_id)
-    target_watch.Watch(manager.core).look(manager.clock.advance(hours(1)))
+    target_watch.TargetWatch(manager.core).check_all(manager.clock.advance(hours(1)))
     manager.run_until(NOON + hours(4))
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert acts.history(manager, lease).count('notify') == 0
@@ -104,7 +104,7 @@ def test_many_notices_are_told_at_once_whatever_the_number_of_workers(manager):
     manager.clock.now = NOON + hours(1)
     with builders.statements() as asked:
         assert manager.event_loop.tick(manager.clock()) == 0
-    # So much for each look at 12 of them, of which one is the first that finds none.
+    # The statements of each pass over 12 of them; one pass is the first that finds none.
     assert len(asked) <= 3 * 13
     assert [acts.history(manager, each)[-1] for each in made] == ['notify'] * 20
     assert acts.news(manager)[-20:] == ['lease.event.notify'] * 20

@@ -11,7 +11,7 @@ from climate import errors
 from climate.db import tables
 from climate.domain import forecast
 from climate.domain import records
-from climate.manager.planning import demand
+from climate.manager.planning import pool_demand
 
 NOON, hours = builders.NOON, builders.hours
 LATER = NOON + hours(24 * 28)
@@ -40,7 +40,7 @@ def history(manager, conf):
     return found
 
 
-def test_it_expects_what_was_each_day(manager, history):
+def test_a_forecast_expects_the_demand_of_each_day(manager, history):
     found = asked(manager)
     assert (found.pool, found.capacity, len(found.hours)) == ('host', 4, 168)
     assert found.method == 'holt-winters' and found.learned_from == NOON
@@ -58,7 +58,7 @@ def test_a_criterion_counts_only_the_resources_that_meet_it(manager, history):
     assert max(hour.expected for hour in found.hours) == pytest.approx(1, abs=0.1)
 
 
-def test_what_is_leased_ahead_is_the_least_that_is_expected(manager, history):
+def test_future_allocations_are_the_minimum_of_a_forecast(manager, history):
     manager.create(builders.a_lease(builders.hosts(4), start=LATER + hours(30),
                                     end=LATER + hours(32)))
     found = asked(manager)
@@ -111,7 +111,7 @@ def accelerated(manager, conf):
 
 
 def wanted_today(manager, criteria=''):
-    """What was wanted from NOON on, as it is expected again a day later."""
+    """Return the demand from NOON on, which is expected again a day later."""
     with manager.database.writer() as connection:
         connection.execute(sa.update(tables.RESOURCES).values(created_at=NOON))
     manager.clock.now = NOON + hours(24)
@@ -125,7 +125,7 @@ def refused(manager, count, last, criteria):
                                         end=NOON + hours(last)))
 
 
-def test_who_asked_for_the_criterion_and_was_refused_is_its_demand(manager, accelerated):
+def test_a_refused_request_with_the_criterion_is_demand_for_it(manager, accelerated):
     refused(manager, 2, 1, '["==", "$accelerator", "A1"]')
     refused(manager, 3, 2, '["and", [">=", "$vcpus", 1], ["==", "$accelerator", "A1"]]')
     refused(manager, 4, 3, '["not", ["==", "$accelerator", "A1"]]')
@@ -133,7 +133,7 @@ def test_who_asked_for_the_criterion_and_was_refused_is_its_demand(manager, acce
     assert wanted_today(manager) == ([4, 4, 4, 0], 12)
 
 
-def test_of_a_refused_request_for_any_host_the_criterion_has_its_part(manager, accelerated):
+def test_a_refused_request_for_any_host_is_demand_for_the_criterion_in_part(manager, accelerated):
     refused(manager, 8, 1, '')
     assert wanted_today(manager, '["==", "$accelerator", "A1"]') == ([2, 0, 0, 0], 2)
 
@@ -146,7 +146,7 @@ def test_criteria_that_no_host_meets_are_demand_of_nobody_else(manager, accelera
 
 def test_after_many_different_criteria_further_ones_count_as_requests_for_any_host(
         manager, accelerated, monkeypatch):
-    monkeypatch.setattr(demand, '_MOST_COMPARED', 1)
+    monkeypatch.setattr(pool_demand, '_MOST_COMPARED', 1)
     for name in ('compute-2', 'compute-3', 'compute-4'):
         refused(manager, 2, 1, f'["==", "$hypervisor_hostname", "{name}"]')
     refused(manager, 2, 1, '["==", "$accelerator", "A1"]')
@@ -223,7 +223,7 @@ def test_a_pool_without_history_has_a_forecast_without_bands(manager):
         (0, None, None)] * 2
 
 
-def test_it_only_reads(manager, history):
+def test_a_forecast_only_reads(manager, history):
     with acts.meddling(manager, acts.no_writer) as reading:
         assert asked(reading).hours
 
@@ -233,7 +233,7 @@ def test_it_only_reads(manager, history):
     ({'end': NOON + hours(24 * 36500)}, errors.BadField), ({'pool': 'moon'}, errors.UnknownPool),
     ({'criteria': '["==", "$moon", "1"]'}, errors.UnknownProperty),
     ({'criteria': '["=="'}, errors.MalformedRequirement)])
-def test_what_is_not_possible_is_refused(manager, more, error):
+def test_an_impossible_query_is_refused(manager, more, error):
     with pytest.raises(error):
         asked(manager, **more)
 

@@ -14,7 +14,7 @@ from climate.domain import health
 from climate.domain import interval
 from climate.domain import lifecycle
 from climate.manager.health import checks
-from climate.plugins.health import registry
+from climate.plugins.health import sources
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 ADMIN = builders.an_admin()
@@ -248,11 +248,11 @@ def test_a_monitoring_system_reports_sick_hosts(conf, monitor, manager, look):
 
 def test_a_source_that_is_not_installed_is_refused(conf):
     conf.set_override('sources', ['http', 'nagios'], group='health')
-    with pytest.raises(registry.Unusable, match='"nagios" is not installed'):
-        registry.load(conf)
+    with pytest.raises(errors.ConfigurationError, match='"nagios" is not installed'):
+        sources.load(conf)
     conf.set_override('sources', ['http'], group='health')
-    with pytest.raises(registry.Unusable, match='http_url'):
-        registry.load(conf)
+    with pytest.raises(errors.ConfigurationError, match='http_url'):
+        sources.load(conf)
 
 
 def test_a_notification_of_nova_triggers_a_health_check(manager):

@@ -214,7 +214,7 @@ def test_two_managers_do_the_events_of_one_lease_one_after_the_other(manager):
     database.dispose()
 
 
-def test_what_a_dead_manager_claimed_is_taken_over(manager):
+def test_a_claim_of_a_dead_manager_is_taken_over(manager):
     lease, _ = acts.claimed_start(manager, owner='dead')
     manager.run()
     assert manager.lease(lease).task == 'start'

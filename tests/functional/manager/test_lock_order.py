@@ -61,7 +61,7 @@ def in_order(found):
     return True
 
 
-def test_those_who_wait_in_line_are_served_in_the_order_of_locks(manager, locked):
+def test_waiting_leases_are_served_in_the_order_of_locks(manager, locked):
     manager.enrol(4)
     full = [manager.active(end=NOON + hours(9)) for _ in range(4)]
     for kind, count, fields in (('wait', 4, {'not_after': NOON + minutes(30)}), ('wait', 1, {}),
@@ -217,7 +217,8 @@ def _release(manager, host, lease):
 
 
 @pytest.mark.parametrize('deed', [_enrol, _say, _shorten, _release])
-def test_what_the_database_broke_is_done_again_and_nobody_is_told(manager, conf, database, deed):
+def test_a_transaction_that_the_database_broke_is_repeated_without_a_message(
+        manager, conf, database, deed):
     host, held = manager.enrol(2)
     lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
     with database.writer() as connection:

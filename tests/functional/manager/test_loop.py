@@ -32,7 +32,7 @@ def test_many_starts_at_once_make_few_calls_at_once(conf, database, clock, manag
     with futures.ThreadPoolExecutor(32) as pool:
         working = [loop.EventLoop(manager.core, f'manager {number}', pool.submit)
                    for number in range(managers)]
-        # Every lease is looked at: between two ticks all workers may be idle.
+        # Check every lease: between two ticks all workers may be idle.
         for lease in made:
             waiting.until(lambda of=lease: _has_begun(manager, working, of))
         assert all(each.rest(waiting.SECONDS) for each in working)
@@ -43,7 +43,7 @@ def test_many_starts_at_once_make_few_calls_at_once(conf, database, clock, manag
 
 
 def _has_begun(manager, working, lease):
-    """Let each loop tick unless the start of a lease has ended; return whether it has."""
+    """Tick each loop unless the start of a lease has ended; return whether it has."""
     if manager.lease(lease).state == lifecycle.PENDING:
         for each in working:
             each.tick(manager.clock())

@@ -29,7 +29,7 @@ def given(lease):
 
 
 def is_free(manager, count=1):
-    """True where somebody else could have so many hosts at this moment."""
+    """Return whether another project could book that number of hosts at this moment."""
     try:
         manager.create(builders.a_lease(builders.hosts(count), end=manager.clock() + hours(1),
                                         dry_run=True), EVE)
@@ -47,7 +47,7 @@ def rows(manager):
     return ask
 
 
-def test_what_is_offered_is_what_the_lease_gets(manager):
+def test_a_lease_gets_the_resources_of_its_offer(manager):
     manager.enrol(4)
     offer = manager.hold(builders.a_lease(builders.hosts(2)))
     assert offer.held_until == NOON + minutes(2)
@@ -92,7 +92,7 @@ def test_an_offer_whose_time_is_over_stands_in_nobodys_way_at_once(manager, rows
     assert len(rows(tables.ALLOCATIONS)) == 1
 
 
-def test_what_has_expired_is_let_go_of_and_forgotten_an_hour_later(manager, rows):
+def test_an_expired_offer_is_released_and_forgotten_an_hour_later(manager, rows):
     manager.enrol(1)
     offer = manager.hold(builders.a_lease(end=NOON + hours(9)))
     manager.clock.advance(minutes(2))
@@ -171,7 +171,7 @@ def test_the_offer_of_another_project_is_as_one_that_is_not_there(manager):
     assert manager.client.get_offer(builders.a_member(), offer.id) == offer
 
 
-def test_the_same_request_twice_takes_an_offer_once_and_gets_the_one_lease(manager):
+def test_a_repeated_request_takes_an_offer_once_and_returns_the_same_lease(manager):
     manager.enrol(1)
     offer = manager.hold(builders.a_lease())
     first = manager.take(offer, idempotency_key='a', request_hash='h')
@@ -180,7 +180,7 @@ def test_the_same_request_twice_takes_an_offer_once_and_gets_the_one_lease(manag
         manager.take(offer, idempotency_key='a', request_hash='another')
 
 
-def test_what_would_come_of_an_offer_can_be_asked_without_taking_it(manager, rows):
+def test_a_dry_run_shows_the_lease_of_an_offer_without_taking_it(manager, rows):
     manager.enrol(1)
     offer = manager.hold(builders.a_lease())
     assert given(manager.take(offer, dry_run=True)) == ids(offer)
@@ -198,7 +198,7 @@ def test_a_lease_that_is_refused_leaves_the_offer_and_no_trust(manager):
     acts.disable(manager, host)
     with pytest.raises(errors.OfferExpired) as broken:
         manager.take(offer)
-    assert 'cannot be had any more' in broken.value.message
+    assert 'holds resources that were changed or withdrawn' in broken.value.message
     assert not acts.trusts(manager)
 
 
@@ -261,8 +261,8 @@ def test_offers_that_have_expired_do_not_count_among_those_of_a_project(manager)
     assert manager.hold(builders.a_lease(end=NOON + hours(2)), most=2)
 
 
-@pytest.mark.parametrize('how', ['expires', 'is given back'])
-def test_who_waits_in_line_is_tried_when_an_offer_goes(manager, how):
+@pytest.mark.parametrize('how', ['expires', 'is deleted'])
+def test_a_waiting_lease_is_tried_when_an_offer_is_deleted(manager, how):
     manager.enrol(1)
     offer = manager.hold(builders.a_lease(end=NOON + hours(9)))
     waiting = acts.sought(manager, 'wait', builders.hosts(1), caller=EVE, not_after=NOON + hours(9))

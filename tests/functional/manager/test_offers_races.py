@@ -23,7 +23,7 @@ _CALLERS = 6
 
 
 def at_once(*works):
-    """What came of each, done at the same moment: what it returned, or the class of its error."""
+    """Call functions at the same moment; return the result, or the class of the error, of each."""
     together = threading.Barrier(len(works))
 
     def begin(work):
@@ -37,9 +37,9 @@ def at_once(*works):
 
 
 def owners(manager):
-    """Who has the promises that are there: [(resource id, 'offer' or 'lease')].
+    """Return the owners of the allocations: [(resource id, 'offer' or 'lease')].
 
-    A promise that is neither an offer's nor a lease's fails, and one that is given twice.
+    It fails for an allocation of neither an offer nor a lease, and for two of one resource.
     """
     with manager.database.reader() as connection:
         offered = {each['id'] for row in connection.execute(sa.select(tables.OFFERS))
@@ -66,7 +66,7 @@ def clear(manager):
             connection.execute(sa.delete(table))
 
 
-def test_of_those_who_take_one_offer_at_once_one_gets_it(manager):
+def test_one_of_several_concurrent_requests_gets_an_offer(manager):
     manager.enrol(2)
     for _ in range(_ROUNDS):
         offer = manager.hold(builders.a_lease(builders.hosts(2)))
@@ -80,7 +80,7 @@ def test_of_those_who_take_one_offer_at_once_one_gets_it(manager):
         clear(manager)
 
 
-def test_the_same_request_that_comes_several_times_at_once_gets_the_one_lease(manager):
+def test_concurrent_copies_of_a_request_get_the_same_lease(manager):
     manager.enrol(1)
     for number in range(_ROUNDS):
         offer = manager.hold(builders.a_lease())
@@ -147,8 +147,8 @@ def test_a_project_that_asks_several_times_at_once_holds_no_more_than_it_may(man
         clear(manager)
 
 
-@pytest.mark.parametrize('deed', ['hold', 'take', 'expire', 'give back'])
-def test_what_the_database_broke_is_done_again(manager, conf, database, deed):
+@pytest.mark.parametrize('deed', ['hold', 'take', 'expire', 'delete'])
+def test_a_transaction_that_the_database_broke_is_repeated(manager, conf, database, deed):
     manager.enrol(1)
     breaking = acts.Breaking(database.engine.url.render_as_string(hide_password=False))
     # Of a lease, the trust is recorded first.

@@ -47,7 +47,7 @@ def test_a_deletion_that_is_given_up_names_the_hosts_that_nobody_gets(manager):
     manager.run_until(NOON + minutes(50))
     lease = manager.lease(lease)
     assert lease.state == lifecycle.ERROR
-    assert 'nobody else gets what it has of compute-1' in lease.reason
+    assert 'nobody else gets its resources compute-1' in lease.reason
 
 
 def test_a_host_whose_servers_do_not_die_is_given_up_after_the_limit(conf, database, clock):
@@ -91,7 +91,7 @@ def test_pauses_grow_until_an_end_is_given_up_and_a_delete_tries_again(manager):
 
 
 @pytest.mark.parametrize('order', [acts.end, acts.delete])
-def test_what_a_lease_has_is_released_when_a_silent_service_is_back(manager, order):
+def test_resources_are_released_when_a_silent_service_is_back(manager, order):
     manager.enrol(1)
     lease = manager.active()
     manager.cloud.fail('nova.delete_aggregate', 99, errors.CloudUnreachable(
@@ -289,7 +289,7 @@ def test_a_trust_that_cannot_be_dropped_is_left_to_the_reaper(manager):
     manager.run_until(NOON + hours(2))
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert len(acts.trusts(manager)) == 1
-    reaper = trusts.Reaper(manager.core)
+    reaper = trusts.TrustReaper(manager.core)
     assert [each.lease_id for each in reaper.reap(NOON + hours(3))] == [lease.id]
     assert acts.trusts(manager) == []
     assert reaper.reap(NOON + hours(3)) == []
@@ -420,7 +420,7 @@ def test_a_start_that_is_given_up_does_not_say_that_it_is_tried_again(manager):
     assert 'is tried again' not in manager.lease(lease).reason
 
 
-def test_the_same_failure_is_in_the_history_once_whatever_the_id_of_its_request(manager):
+def test_a_failure_with_another_request_id_is_not_noted_again(manager):
     manager.enrol(1)
     for number in range(1, 4):
         manager.cloud.fail('nova.add_host', 1, errors.CloudError(service='Nova', reason=(

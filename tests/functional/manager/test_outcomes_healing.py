@@ -42,7 +42,7 @@ def test_with_a_substitute_it_starts_there(manager):
 
 
 @pytest.mark.proof
-def test_what_is_held_back_for_those_who_wait_makes_a_substitute(manager):
+def test_resources_held_back_for_waiting_leases_are_substitutes(manager):
     first, _, third = manager.enrol(3)
     lease = manager.create(builders.a_lease(**LATER))
     manager.create(builders.a_lease(end=NOON + hours(12)))
@@ -57,7 +57,7 @@ def test_what_is_held_back_for_those_who_wait_makes_a_substitute(manager):
     assert manager.lease(waiting).reservations[0].resource_ids == ()
 
 
-def test_it_is_healed_at_once_when_its_host_is_in_use_again(manager, broken):
+def test_a_failed_start_is_retried_at_once_when_its_host_is_in_use_again(manager, broken):
     [host] = manager.client.list_resources(builders.an_admin(), 'host')
     acts.enable(manager, host)
     manager.run()
@@ -73,13 +73,13 @@ def test_it_is_healed_at_once_when_its_host_is_in_use_again(manager, broken):
     assert acts.is_clean(manager, 1)
 
 
-def test_it_is_healed_with_another_host_that_is_enrolled_or_given_back(manager, broken):
+def test_a_failed_start_is_retried_with_a_host_that_is_enrolled_or_released(manager, broken):
     manager.client.create_resource(builders.an_admin(), 'host', 'compute-2', {})
     manager.run()
     assert manager.lease(broken).state == lifecycle.ACTIVE
 
 
-def test_it_is_healed_by_the_clock_when_the_cloud_works_again(manager):
+def test_the_clock_retries_a_failed_start_when_the_cloud_works_again(manager):
     manager.enrol(1)
     manager.cloud.fail('nova.create_aggregate', 99, acts.NO)
     lease = manager.create(builders.a_lease(end=NOON + hours(9)))
@@ -96,7 +96,7 @@ def unhurried(conf):
     conf.set_override('heal_seconds', 600, group='manager')
 
 
-def test_what_fails_again_and_again_for_the_same_reason_is_told_once(unhurried, manager, broken):
+def test_a_repeated_failure_is_noted_once(unhurried, manager, broken):
     manager.run_until(NOON + hours(6))
     assert acts.history(manager, broken).count('heal_lease failed') == 1
 
@@ -113,7 +113,7 @@ def test_at_its_end_it_ends_and_is_not_healed_any_more(unhurried, manager, broke
     assert acts.is_clean(manager, 1)
 
 
-def test_it_can_be_deleted_while_it_is_broken(manager, broken):
+def test_a_lease_can_be_deleted_while_its_start_fails(manager, broken):
     acts.delete(manager, broken)
     manager.run_until(NOON + hours(2))
     gone = manager.lease(broken)
@@ -121,7 +121,7 @@ def test_it_can_be_deleted_while_it_is_broken(manager, broken):
     assert {each.status for each in gone.events} == {lifecycle.EVENT_DONE}
 
 
-def test_where_it_is_switched_off_a_broken_lease_stays_so(conf, database, clock):
+def test_a_failed_start_is_not_retried_if_retries_are_off(conf, database, clock):
     conf.set_override('heal_seconds', 0, group='manager')
     manager = builders.Manager(conf, database, clock)
     host, = manager.enrol(1)
@@ -133,7 +133,7 @@ def test_where_it_is_switched_off_a_broken_lease_stays_so(conf, database, clock)
     assert manager.lease(lease).state == lifecycle.ERROR
 
 
-def test_what_was_promised_comes_before_those_who_wait(manager, broken):
+def test_a_retried_start_comes_before_waiting_leases(manager, broken):
     waiting = acts.sought(manager, 'wait')
     manager.run()
     manager.client.create_resource(builders.an_admin(), 'host', 'compute-2', {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nova fails while a running lease is changed: the lease goes on, and the change is healed."""
+"""Nova fails while a running lease is changed: the lease goes on, and the change is retried."""
 import acts
 import pytest
 from support import builders
@@ -43,7 +43,7 @@ def _usable(manager, lease):
                                             lease.project_id)
 
 
-def test_what_ran_stays_usable_all_the_time(manager, changed):
+def test_running_reservations_stay_usable_while_a_change_fails(manager, changed):
     lease, _ = changed
     for moment in (0, 1, 2, 3, 5):
         manager.run_until(NOON + minutes(moment))
@@ -54,7 +54,7 @@ def test_what_ran_stays_usable_all_the_time(manager, changed):
     assert 'no answer' in manager.lease(lease).reason
 
 
-def test_it_is_healed_when_nova_answers_again(manager, changed):
+def test_a_failed_change_is_retried_when_nova_answers_again(manager, changed):
     lease, call = changed
     manager.run_until(NOON + minutes(5))
     assert manager.lease(lease).event(event_kinds.UPDATE).status == lifecycle.EVENT_ERROR
@@ -99,7 +99,7 @@ def test_a_lease_whose_change_was_healed_can_be_changed_and_healed_again(manager
             manager.change_reservation(lease, **less)
 
 
-def test_it_can_be_ended_and_deleted_while_it_is_healed(manager, changed):
+def test_a_lease_can_be_ended_and_deleted_while_its_change_is_retried(manager, changed):
     lease, call = changed
     manager.run_until(NOON + minutes(5))
     acts.change(manager, lease, end=NOON + minutes(6))
@@ -110,7 +110,7 @@ def test_it_can_be_ended_and_deleted_while_it_is_healed(manager, changed):
 
 
 def test_a_change_that_nobody_began_before_the_end_is_left_to_the_end(manager):
-    """Also if what it adds is out of use by then, and no substitute can be booked."""
+    """The new host is out of use by then, and no substitute can be booked."""
     manager.enrol(3)
     lease = manager.active(end=NOON + hours(4))
     manager.change_reservation(lease, min=2, max=2)
@@ -127,7 +127,7 @@ def test_a_change_that_nobody_began_before_the_end_is_left_to_the_end(manager):
     assert acts.is_clean(manager, 3)
 
 
-def test_what_is_being_deleted_in_vain_is_not_usable(manager):
+def test_a_lease_whose_deletion_fails_is_not_usable(manager):
     manager.enrol(1)
     lease = manager.active(end=NOON + hours(9))
     manager.cloud.fail('nova.aggregates', 99, acts.NO)

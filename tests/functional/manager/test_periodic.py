@@ -441,4 +441,4 @@ def test_deleted_servers_are_noticed_while_cinder_is_down(world):
     assert manager.lease(lease).state == lifecycle.ACTIVE
     manager.cloud.delete_server(server.id)
     manager.cloud.fail('cinder.volume', ALWAYS, DOWN)
-    assert target_watch.Watch(manager.core).look(manager.clock()) == {server.id}
+    assert target_watch.TargetWatch(manager.core).check_all(manager.clock()) == {server.id}

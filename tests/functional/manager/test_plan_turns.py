@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two plans are made at a time, two may wait, and who comes then is told to come back."""
+"""Two plans are made at a time, two may wait, and further ones are refused with a pause."""
 import threading
 
 import pytest
@@ -15,7 +15,7 @@ NOON, hours = builders.NOON, builders.hours
 
 
 def test_one_more_than_may_work_and_wait_is_refused_and_all_others_get_their_turn():
-    shared, over, refused, served = plan_turns.Turns(), threading.Event(), threading.Event(), []
+    shared, over, refused, served = plan_turns.PlanTurns(), threading.Event(), threading.Event(), []
 
     def ask():
         try:

@@ -56,7 +56,7 @@ CASES = {
     'a back end that is gone': (
         delete_backend, f'backend {BACKEND}', 'the cloud does not know it any more'),
     'a back end that a public type can fill': (
-        publish_type, f'backend {BACKEND}', 'volumes of these public types could take its room'),
+        publish_type, f'backend {BACKEND}', 'volumes of these public types could use its capacity'),
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was asked for and not given is recorded once, whatever becomes of the record."""
+"""Refused demand is recorded once, and a failure of the record changes no answer."""
 import threading
 import uuid
 
@@ -16,7 +16,7 @@ from climate.db import tables
 from climate.domain import interval
 from climate.domain import records
 from climate.domain import refusals
-from climate.manager.planning import retention
+from climate.manager.booking import refused_demand
 from climate.manager.usage import days
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
@@ -54,7 +54,7 @@ def test_hosts_that_others_have_are_another_reason_than_hosts_that_do_not_exist(
     assert [each.reason for each in found(manager)] == [refusals.NOT_FREE]
 
 
-def test_what_fits_and_what_is_only_tried_is_not_recorded(manager, api):
+def test_fitting_requests_and_dry_runs_are_not_recorded(manager, api):
     manager.enrol(2)
     manager.create(builders.a_lease())
     refused(manager, three(dry_run=True))
@@ -70,7 +70,7 @@ def test_a_request_in_a_loop_is_one_refusal_that_counts(manager):
     assert (refusal.times, refusal.at, refusal.last_at) == (4, NOON, NOON + minutes(150))
 
 
-def test_the_same_request_of_another_project_or_another_day_is_another_refusal(manager):
+def test_a_request_of_another_project_or_day_is_another_refusal(manager):
     manager.enrol(1)
     later = builders.a_lease(builders.hosts(3), start=NOON + hours(20), end=NOON + hours(22))
     refused(manager, later)
@@ -87,7 +87,7 @@ def test_all_needs_of_a_lease_are_refused_together(manager):
     assert [each.copies for each in found(manager)] == [1, 2]
 
 
-def test_of_a_change_only_what_goes_beyond_the_lease_is_recorded(manager):
+def test_a_refused_change_records_the_demand_beyond_the_lease(manager):
     manager.enrol(2)
     lease = manager.create(builders.a_lease(builders.hosts(2), end=NOON + hours(2)))
     manager.create(builders.a_lease(start=NOON + hours(2), end=NOON + hours(5)))
@@ -187,24 +187,24 @@ def test_refusals_that_are_too_old_for_any_forecast_are_deleted(manager, conf):
     manager.clock.now = NOON + hours(90)
     refused(manager, builders.a_lease(builders.hosts(2), start=NOON + hours(90),
                                       end=NOON + hours(24 * 36500)))
-    retention.forget(manager.core, NOON + hours(24 * 32))
+    refused_demand.delete_old(manager.core, NOON + hours(24 * 32))
     assert len(found(manager)) == 2, 'their days are not counted yet'
     days.close(manager.database, NOON + hours(24 * 32), most=None)
-    retention.forget(manager.core, NOON + hours(24 * 29))
+    refused_demand.delete_old(manager.core, NOON + hours(24 * 29))
     assert len(found(manager)) == 2
-    retention.forget(manager.core, NOON + hours(24 * 32))
+    refused_demand.delete_old(manager.core, NOON + hours(24 * 32))
     assert [each.copies for each in found(manager)] == [2]
     conf.set_override('refusals_days', 0, group='forecast')
-    retention.forget(manager.core, NOON + hours(24 * 90))
+    refused_demand.delete_old(manager.core, NOON + hours(24 * 90))
     assert len(found(manager)) == 1
     conf.set_override('refusals_days', 30, group='forecast')
     days.close(manager.database, NOON + hours(24 * 36), most=None)
-    retention.forget(manager.core, NOON + hours(24 * 36))
+    refused_demand.delete_old(manager.core, NOON + hours(24 * 36))
     assert found(manager) == [], 'it asked for a century, which is not over'
 
 
 @pytest.mark.proof
-def test_what_a_member_can_be_refused_with_is_bounded(manager, conf):
+def test_the_refusals_of_a_project_are_bounded(manager, conf):
     conf.set_override('refusals_per_project', 20, group='forecast')
     manager.enrol(1)
     refused(manager, three(), builders.a_member('eve', 'other'))

@@ -265,7 +265,7 @@ def test_a_server_without_an_image_in_time_is_stopped_and_kept_with_its_host(slo
     assert len(acts.holders(slow)) == 1
     assert acts.freepool(slow) == tuple({'compute-1', 'compute-2'} - {kept.host})
     assert acts.aggregate(slow, lease).hosts == (kept.host,)
-    assert f'what it has of {kept.host}.' in lease.reason
+    assert f'its resources {kept.host}.' in lease.reason
     other = slow.active(start=NOON + hours(6), end=NOON + hours(8))
     acts.delete(slow, other)
     # The way out: the owner deletes the server, and the lease.

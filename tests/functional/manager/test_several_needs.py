@@ -87,7 +87,7 @@ def test_a_running_lease_is_not_prolonged_where_one_need_would_lose_what_it_has(
     assert manager.lease(lease).end == lease.end
 
 
-def test_only_the_need_that_lost_a_resource_gets_a_substitute(manager):
+def test_the_need_that_lost_a_resource_gets_a_substitute(manager):
     lease = manager.create(builders.a_lease(cluster(), start=NOON + hours(1)))
     withdraw(manager, 'rack', 'rack2')
     manager.run_until(NOON + hours(1))
@@ -124,7 +124,7 @@ def test_a_running_lease_that_grows_adds_to_the_need_that_grew(manager):
     assert calls(manager)[-1] == ('start', {**FIRST, 'workers': ['rack2', 'rack3', 'rack4']})
 
 
-def test_what_a_change_took_out_is_handed_to_an_end_that_comes_before_it_was_carried_out(manager):
+def test_an_end_gets_the_resources_that_an_unfinished_change_removed(manager):
     lease = manager.create(builders.a_lease(cluster()))
     manager.run()
     manager.change_reservation(lease, workers=1)

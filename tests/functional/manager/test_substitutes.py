@@ -19,7 +19,7 @@ LATER = {'start': NOON + hours(1), 'end': NOON + hours(2)}
 
 @pytest.fixture
 def enrol(manager):
-    """callable(count): so many enrolled hosts, each with room for eight instances."""
+    """Return callable(count): it enrols hosts with capacity for eight instances each."""
     def build(count):
         made = []
         for number in range(count):
@@ -35,7 +35,7 @@ def _spread(lease, place=0):
 
 
 @pytest.mark.parametrize('request_of', [_sized, _flavored])
-def test_only_the_instances_of_the_broken_host_move(manager, enrol, request_of):
+def test_the_instances_of_the_broken_host_move(manager, enrol, request_of):
     first, second, third = enrol(3)
     lease = manager.create(builders.a_lease(request_of(12), **LATER))
     assert _spread(lease) == {first.id: 8, second.id: 4}
@@ -54,7 +54,7 @@ def test_only_the_instances_of_the_broken_host_move(manager, enrol, request_of):
 
 
 @pytest.mark.parametrize('joins', [True, False])
-def test_what_moves_joins_what_stays_only_where_there_is_room_beside_it(manager, enrol, joins):
+def test_moved_instances_join_others_if_the_host_has_capacity(manager, enrol, joins):
     first, second = enrol(2)
     other = manager.create(builders.a_lease(_sized(3), end=NOON + hours(9)))
     lease = manager.create(builders.a_lease(_sized(6), **LATER))
@@ -88,7 +88,7 @@ def test_instances_together_all_move_to_one_host(manager, enrol):
 
 
 @pytest.mark.parametrize('affinity', [True, False, None])
-def test_where_nothing_is_free_the_start_fails_and_names_the_host(manager, enrol, affinity):
+def test_a_start_without_a_free_host_fails_and_names_the_host(manager, enrol, affinity):
     first, _second = enrol(2)
     lease = manager.create(builders.a_lease(_sized(2, affinity), **LATER))
     others = manager.create(builders.a_lease(_sized(6), end=NOON + hours(9)))
@@ -115,7 +115,7 @@ def test_a_host_that_is_back_in_use_before_the_tries_are_over_is_taken(manager, 
 
 
 @pytest.mark.parametrize('request_of', [_sized, _flavored, lambda: builders.hosts(1)])
-def test_what_runs_on_a_host_that_is_taken_out_of_use_stays_there(manager, enrol, request_of):
+def test_running_instances_stay_on_a_host_that_is_taken_out_of_use(manager, enrol, request_of):
     first, _ = enrol(2)
     lease = manager.active(request_of(), end=NOON + hours(2))
     acts.disable(manager, first)

@@ -82,7 +82,7 @@ def test_no_substitute_is_a_host_that_cannot_be_used_either(manager, spoil, word
     assert manager.lease(lease).reservations[0].resource_ids == (hosts[2].id,)
 
 
-def test_only_what_is_broken_is_replaced(manager):
+def test_the_broken_host_alone_is_replaced(manager):
     first, second, third = manager.enrol(3)
     lease = manager.create(builders.a_lease(builders.hosts(2), **LATER))
     _down(manager, first)
@@ -99,7 +99,7 @@ def test_a_host_that_nova_does_not_know_any_more_is_named(manager):
 
 
 @pytest.mark.parametrize('spoil', [_disabled_in_nova, _down])
-def test_what_runs_stays_where_it_is_whatever_becomes_of_its_host(manager, spoil):
+def test_a_running_reservation_keeps_its_host_in_any_state(manager, spoil):
     first, _ = manager.enrol(2)
     lease = manager.active(end=NOON + hours(9))
     spoil(manager, first)

@@ -75,7 +75,7 @@ def test_room_for_instances_is_swapped_too(manager):
     assert acts.is_clean(manager, 2)
 
 
-def test_nothing_changes_if_no_other_host_is_free(manager):
+def test_a_swap_without_a_free_host_changes_nothing(manager):
     [first] = manager.enrol(1)
     lease = _running(manager)
     with pytest.raises(errors.NotEnough):
@@ -117,7 +117,7 @@ def test_a_swap_of_a_sick_host_is_never_refused_as_one_too_many(conf, manager):
     assert now not in _has(manager, lease)
 
 
-def test_what_cannot_be_swapped_is_refused_with_the_way_out(manager):
+def test_a_refused_swap_names_the_way_out(manager):
     manager.enrol(2)
     lease = _running(manager)
     with pytest.raises(errors.BadField, match='no resource "compute-9"; it has those'):
@@ -142,7 +142,7 @@ def test_a_swap_and_a_change_at_the_same_time_do_not_mix(manager):
     assert len(_has(manager, lease)) == 1
 
 
-def test_it_is_a_route_of_members_of_the_project(api, manager):
+def test_a_swap_is_a_route_for_members_of_the_project(api, manager):
     manager.enrol(2)
     lease = _running(manager)
     path = f'/v1/leases/{lease.id}/swap'

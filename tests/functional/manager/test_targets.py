@@ -60,7 +60,7 @@ def run_for(manager, seconds=30):
 
 @pytest.fixture
 def demo(manager):
-    """Who binds: the owner of the leases."""
+    """The owner of the leases, who binds servers."""
     return builders.a_member()
 
 
@@ -133,7 +133,7 @@ def test_a_lease_whose_server_never_comes_ends_when_it_has_waited_long_enough(ma
     run_for(manager, 10)
     lease = manager.lease(lease)
     assert lease.state == lifecycle.TERMINATED
-    assert 'never came' in lease.reason
+    assert 'never created' in lease.reason
     assert not acts.trusts(manager)
 
 
@@ -162,7 +162,7 @@ def test_a_server_is_bound_once(manager, demo):
 @pytest.mark.parametrize('server_id', [
     'no-such-server', 'detail', '../flavors/2', str(uuid.UUID(int=7)),
     '0F1B7A0C-9A5F-4A4E-9F1E-7D6A3F1F0A11', '0f1b7a0c9a5f4a4e9f1e7d6a3f1f0a11'])
-def test_what_is_not_there_is_not_bound(manager, demo, server_id):
+def test_a_missing_server_is_not_bound(manager, demo, server_id):
     lease = leased(manager, to_come())
     with pytest.raises(errors.BadField, match='no server'):
         manager.client.bind_reservation(demo, only(lease).id, server_id)
@@ -246,7 +246,7 @@ def test_a_server_that_is_to_sleep_is_refused_where_there_is_no_room(manager):
     assert not acts.trusts(manager)
 
 
-def test_where_room_is_only_preferred_the_lease_is_made_without_it(manager):
+def test_a_lease_is_made_without_capacity_that_is_only_preferred(manager):
     manager.core.conf.set_override('hold_room', 'preferred', group='virtual:instance')
     lease = leased(manager, to_come(), start=LATER, end=LATER + builders.hours(1))
     assert only(lease).resource_ids == ()
@@ -351,14 +351,14 @@ def test_a_server_that_its_user_deletes_ends_the_lease(manager, later):
     server = boot(manager, lease)
     run_for(manager)
     manager.cloud.delete_server(server.id)
-    look = target_watch.Watch(manager.core)
-    assert look.look(manager.clock()) == {server.id}
+    watch = target_watch.TargetWatch(manager.core)
+    assert watch.check_all(manager.clock()) == {server.id}
     run_for(manager)
     lease = manager.lease(lease)
     assert lease.state == lifecycle.TERMINATED
     assert not acts.trusts(manager)
     assert only(lease).resource_ids == ()
-    assert look.look(manager.clock()) == frozenset()
+    assert watch.check_all(manager.clock()) == frozenset()
 
 
 def test_a_server_that_is_deleted_before_it_is_woken_ends_the_lease_at_its_start(manager):
@@ -378,7 +378,7 @@ def test_the_others_of_a_lease_stay_when_one_server_is_deleted(manager):
     servers = [boot(manager, lease, name) for name in ('a', 'b')]
     run_for(manager)
     manager.cloud.delete_server(servers[0].id)
-    target_watch.Watch(manager.core).look(manager.clock())
+    target_watch.TargetWatch(manager.core).check_all(manager.clock())
     run_for(manager)
     lease = manager.lease(lease)
     assert lease.state == lifecycle.ACTIVE
@@ -391,7 +391,7 @@ def test_nova_says_that_a_server_is_gone(manager):
     server = boot(manager, lease)
     run_for(manager)
     manager.cloud.delete_server(server.id)
-    listener = target_watch.Listener(target_watch.Watch(manager.core), manager.clock)
+    listener = target_watch.DeletionListener(target_watch.TargetWatch(manager.core), manager.clock)
     for _ in range(2):
         listener.info({}, 'nova-compute:c1', 'instance.delete.end',
                       {'nova_object.data': {'uuid': server.id}}, {})
@@ -405,12 +405,12 @@ def test_nova_is_not_believed_when_the_server_is_there(manager):
     lease = leased(manager, to_come())
     server = boot(manager, lease)
     run_for(manager)
-    target_watch.Watch(manager.core).check([server.id], manager.clock())
+    target_watch.TargetWatch(manager.core).check([server.id], manager.clock())
     run_for(manager)
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
 
-def test_what_the_scheduler_is_told_follows_the_life_of_the_server(manager):
+def test_the_answer_to_the_scheduler_follows_the_life_of_the_server(manager):
     [host] = manager.enrol(1)
     nova = builders.an_admin()
     lease = leased(manager, to_come(on_end='shelve'), start=LATER, end=LATER + builders.hours(1))

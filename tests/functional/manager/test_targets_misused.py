@@ -41,7 +41,7 @@ def test_a_start_that_comes_while_the_server_is_put_to_sleep_wakes_it_for_good(
     assert [task for _, task in seen].count('shelving') <= 1
 
 
-def test_what_is_larger_than_the_room_that_is_held_is_not_taken_for_what_was_awaited(manager):
+def test_a_server_larger_than_the_held_capacity_is_not_bound(manager):
     manager.enrol(1)
     lease = later(manager, story.to_come(flavor='1'))
     story.boot(manager, lease, flavor='4')
@@ -162,12 +162,12 @@ def test_a_server_that_comes_when_the_lease_was_given_up_is_refused(manager, dem
 
 
 def asks_climate(manager):
-    """Let the simulated scheduler ask as the filter does."""
+    """Make the simulated scheduler ask as the filter does."""
     def answer(reservation_id, project_id):
         found = manager.client.reservation_hosts(builders.an_admin(), reservation_id, project_id)
-        return host_rules.ReservationAnswer(found.active, found.usable, found.reason,
-                            frozenset(found.service_hosts), found.ordinary, found.server_id,
-                            found.capacity)
+        return host_rules.ReservationAnswer(
+            found.active, found.usable, found.reason, frozenset(found.service_hosts),
+            found.ordinary, found.server_id, found.capacity)
     manager.cloud.answers = answer
 
 
@@ -182,7 +182,7 @@ def test_no_other_server_is_booted_where_room_is_held_for_one(manager):
         manager.cloud.boot('demo', 'other', {'reservation': story.only(lease).id}, flavor='1')
 
 
-def test_what_is_booted_while_its_lease_starts_is_an_ordinary_server(manager):
+def test_a_server_booted_while_its_lease_starts_is_an_ordinary_server(manager):
     manager.enrol(1)
     asks_climate(manager)
     lease = later(manager, start=manager.clock() + SECOND)

@@ -71,7 +71,7 @@ def test_its_room_is_free_again_when_it_is_seen_that_it_was_deleted(manager):
     manager.enrol(1)
     _, server = stuck(manager)
     manager.cloud.delete_server(server.id)
-    target_watch.Watch(manager.core).look(manager.clock())
+    target_watch.TargetWatch(manager.core).check_all(manager.clock())
     manager.run_until(AFTER + builders.minutes(1))
     now(manager, builders.hosts(1))
 
@@ -131,7 +131,7 @@ def test_a_lease_to_come_gets_another_host_where_its_own_has_no_room(manager):
     assert set(story.only(whole).resource_ids) == set(hosts) - {held}
 
 
-def test_what_runs_beside_it_goes_on_and_may_change(manager):
+def test_other_reservations_go_on_and_may_change(manager):
     [host] = manager.enrol(1)
     beside = story.leased(manager, story.room(2), start=story.LATER, end=END + builders.hours(5))
     stuck(manager)

@@ -24,7 +24,7 @@ def _acting(trust_id):
 
 
 def _default_lease(flavor_id='2'):
-    """What the WSGI filter of nova-api asks for before a server is created."""
+    """The requests of the WSGI filter of nova-api before a server is created."""
     return builders.a_lease(records.ReservationRequest('virtual:instance', {
         'resource_id': None, 'flavor_id': flavor_id}))
 

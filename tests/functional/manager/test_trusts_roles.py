@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whoever changes a lease gets nothing done with roles of its owner that they do not have."""
+"""A caller who changes a lease cannot use roles of its owner that they do not have."""
 import acts
 import pytest
 import stacks

@@ -17,7 +17,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain.clearing import plans
 from climate.manager.audit import comparison
-from climate.manager.leases import early
+from climate.manager.leases import early_creations
 from climate.manager.leases import trusts
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
@@ -54,8 +54,8 @@ def _errands(manager):
     """All that a manager does from time to time and that removes something."""
     now = manager.clock()
     for _ in range(2):
-        trusts.Reaper(manager.core).reap(now)
-        early.Reaper(manager.core).reap(now)
+        trusts.TrustReaper(manager.core).reap(now)
+        early_creations.EarlyCreationReaper(manager.core).reap(now)
         command.examine(manager.core, True, lambda seconds: None)
         now += minutes(10)
 
@@ -100,8 +100,8 @@ def test_a_trust_whose_creation_got_no_answer_is_found_by_the_moment_it_expires(
     manager.cloud.faults.on_point = None
     [lost] = [each for each in acts.trusts(manager) if each.id != theirs.trust_id]
     assert lost.expires_at > NOON + hours(24 * 365)
-    assert trusts.Reaper(other.core).reap(NOON + hours(1)) == []
-    reaper = trusts.Reaper(manager.core)
+    assert trusts.TrustReaper(other.core).reap(NOON + hours(1)) == []
+    reaper = trusts.TrustReaper(manager.core)
     assert reaper.reap(NOON + minutes(9)) == []
     assert len(reaper.reap(NOON + minutes(10))) == 1
     assert [each.id for each in acts.trusts(manager)] == [theirs.trust_id]
@@ -123,14 +123,14 @@ def test_no_record_is_left_of_a_trust_that_keystone_refused(manager, refused):
     manager.cloud.fail('keystone.create_trust', 1, refused)
     with pytest.raises(type(refused)):
         manager.create(builders.a_lease())
-    assert trusts.Reaper(manager.core).find(NOON + hours(1)) == []
+    assert trusts.TrustReaper(manager.core).find(NOON + hours(1)) == []
 
 
 def test_a_request_that_takes_too_long_is_refused_and_leaves_no_trust(conf, database, clock):
     meddling = acts.Meddling(database.engine.url)
     manager = builders.Manager(conf, meddling, clock)
     manager.enrol(1)
-    reaper = trusts.Reaper(builders.Manager(conf, database, clock, manager.cloud).core)
+    reaper = trusts.TrustReaper(builders.Manager(conf, database, clock, manager.cloud).core)
 
     def first():
         meddling.before_writer = lambda: reaper.reap(NOON + hours(1))

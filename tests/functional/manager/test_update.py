@@ -309,7 +309,7 @@ def test_the_refusal_of_more_hosts_for_a_running_lease_says_that_it_keeps_those_
 
 
 def kinds(manager, table, column):
-    """How many rows of each kind a table has."""
+    """Return the number of rows of each kind in a table."""
     with manager.database.reader() as connection:
         return collections.Counter(connection.execute(sa.select(table.c[column])).scalars())
 

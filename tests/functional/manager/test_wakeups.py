@@ -30,7 +30,7 @@ def states(manager, leases):
 
 
 def held(manager, lease):
-    """How many hosts are promised to a lease."""
+    """Return the number of hosts that are allocated to a lease."""
     return len(manager.lease(lease).reservations[0].resource_ids)
 
 
@@ -63,7 +63,7 @@ def test_one_that_does_not_fit_lets_the_next_one_have_what_is_not_held_back(mana
     assert 'Held back for it meanwhile: 2 hosts.' in manager.lease(large).reason
 
 
-def test_what_is_held_back_at_once_is_in_the_first_entry_of_the_attempt(manager):
+def test_resources_held_back_at_once_are_in_the_first_entry_of_the_attempt(manager):
     manager.enrol(4)
     manager.active(builders.hosts(2), end=NOON + hours(9))
     large = waiting(manager, 4)
@@ -73,7 +73,7 @@ def test_what_is_held_back_at_once_is_in_the_first_entry_of_the_attempt(manager)
     assert entry.why.endswith(' Held back for it meanwhile: 1 host.')
 
 
-def test_what_is_held_back_later_has_an_entry_of_its_own(manager, full):
+def test_resources_held_back_later_have_their_own_entry(manager, full):
     large = waiting(manager, 4)
     manager.run()
     manager.clock.advance(minutes(5))
@@ -84,7 +84,7 @@ def test_what_is_held_back_later_has_an_entry_of_its_own(manager, full):
     assert last.at > first.at
 
 
-def test_what_is_held_back_of_a_host_is_counted_as_what_was_asked_for(manager):
+def test_parts_of_hosts_held_back_are_counted_as_instances(manager):
     [host] = manager.enrol(1)
     half = {'vcpus': 1, 'memory_mb': host.capacity['MEMORY_MB'] // 2, 'disk_gb': 1}
 
@@ -115,7 +115,7 @@ def test_more_is_held_back_after_a_release_and_not_after_another_look(manager):
     assert held(manager, large) == 4
 
 
-def test_what_is_held_back_nobody_else_can_have(manager, full):
+def test_no_other_lease_gets_resources_that_are_held_back(manager, full):
     large = waiting(manager, 4)
     acts.end(manager, full[0])
     assert held(manager, large) == 1
@@ -157,7 +157,7 @@ def test_a_higher_priority_goes_before_and_takes_what_was_held_back(manager, ful
     assert states(manager, [first, urgent]) == [lifecycle.ACQUIRING, lifecycle.ACTIVE]
 
 
-def test_what_is_given_up_is_given_to_the_next(manager, full):
+def test_resources_of_a_lease_that_is_given_up_go_to_the_next(manager, full):
     large = waiting(manager, 4, not_after=NOON + minutes(10))
     small = waiting(manager, 1)
     acts.end(manager, full[0])
@@ -169,7 +169,7 @@ def test_what_is_given_up_is_given_to_the_next(manager, full):
     assert acts.delete(manager, large)
 
 
-def test_what_is_deleted_is_given_to_the_next(manager, full):
+def test_resources_of_a_deleted_lease_go_to_the_next(manager, full):
     large, small = waiting(manager, 4), waiting(manager, 1)
     acts.end(manager, full[0])
     acts.delete(manager, large)
@@ -204,8 +204,8 @@ def test_one_that_has_become_the_first_is_tried_at_once_and_has_its_share_held_b
     assert held(manager, large) == 1
 
 
-def test_of_two_managers_none_serves_the_later_one_first(manager, full):
-    # A try of the type wait would be put off, because it is in vain when it is claimed.
+def test_two_managers_serve_waiting_leases_in_order(manager, full):
+    # A try of the type wait would be postponed, because it cannot succeed when it is claimed.
     lines = [waiting(manager), acts.sought(manager, 'retries')]
     manager.run()
     manager.clock.advance(minutes(5))
@@ -222,7 +222,7 @@ def test_of_two_managers_none_serves_the_later_one_first(manager, full):
 
 @pytest.fixture
 def wakes(manager):
-    """What tells the event loop that an event is due, as a list that grows; and a core with it."""
+    """Return a list that grows with each notification of the event loop, and a core with it."""
     found = []
     return found, dataclasses.replace(manager.core, notify=lambda: found.append(True))
 
@@ -246,7 +246,7 @@ def test_a_host_whose_withdrawal_failed_is_given_at_once(manager, wakes):
     assert states(manager, [lease]) == [lifecycle.ACTIVE]
 
 
-def test_what_a_repair_gives_back_is_given_at_once(manager, wakes):
+def test_resources_released_by_a_repair_go_to_the_next_lease_at_once(manager, wakes):
     [host] = manager.enrol(1)
     with manager.database.writer() as connection:
         resources.hold(connection, [host.id], 'nobody')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A project has only so many leases in the wait queue."""
+"""The number of leases of a project in the wait queue is limited."""
 import acts
 import pytest
 from support import builders

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What what-if says of random small pools is what comes when it is really done."""
+"""The fates that what-if shows for random small pools come true when the change is made."""
 import hypothesis
 from hypothesis import strategies as st
 import pytest
@@ -69,7 +69,7 @@ def test_without_a_change_nothing_moves_waits_or_is_refused(filled, leases, more
 @FEW
 @hypothesis.given(LEASES, st.integers(0, HOSTS - 1), st.tuples(
     st.integers(0, 10), st.integers(1, 12)) | st.none())
-def test_what_is_said_of_each_lease_is_what_comes_when_it_is_done(filled, leases, broken, out):
+def test_each_fate_is_the_one_of_the_lease_when_the_change_is_made(filled, leases, broken, out):
     manager, hosts, made = filled(leases)
     name = hosts[broken].name
     if out is None:

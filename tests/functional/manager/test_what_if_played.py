@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What-if plays on a copy: what moves, waits and is refused, and nothing is written."""
+"""A what-if question is simulated on a copy: moves, waits and refusals; nothing is written."""
 import datetime
 
 import acts
@@ -37,7 +37,7 @@ def no_cleaning(conf):
     conf.set_override('cleaning_minutes', 0, group='manager')
 
 
-def test_nothing_is_written_whatever_is_asked(manager):
+def test_a_question_writes_nothing(manager):
     hosts = manager.enrol(3)
     lease(manager, 2, 0, 4)
     lease(manager, 2, 5, 9)
@@ -50,7 +50,7 @@ def test_nothing_is_written_whatever_is_asked(manager):
     assert contents(manager.database) == before
 
 
-def test_nothing_changes_if_nothing_is_changed(manager):
+def test_a_question_without_changes_changes_no_lease(manager):
     manager.enrol(3)
     lease(manager, 2, 0, 24)
     answer = asked(manager)
@@ -162,7 +162,7 @@ def test_parts_of_hosts_are_counted_by_their_amounts(manager):
     ({'out': (what_if.Outage(('1',), NOON + days(20), NOON + days(21)),)}, 'out.0'),
     ({'remove': ('1',), 'out': (what_if.Outage(('1',), NOON, NOON + hours(1)),)},
      'out.0.resources')])
-def test_what_is_not_possible_is_refused_with_the_field(manager, more, field):
+def test_an_impossible_question_is_refused_with_the_field(manager, more, field):
     manager.enrol(1)
     with pytest.raises(errors.BadField) as refused:
         asked(manager, **more)
@@ -175,7 +175,7 @@ def test_an_unknown_pool_is_refused(manager):
                                what_if.WhatIfQuestion('moon', NOON, NOON + hours(1)))
 
 
-def test_what_is_removed_is_free_for_no_lease_after_the_time_that_is_looked_at(manager):
+def test_a_removed_resource_is_free_for_no_lease_after_the_time_of_the_question(manager):
     host, _ = manager.enrol(2)
     late = lease(manager, 2, 24 * 70, 24 * 71)
     answer = asked(manager, remove=(host.name,))

@@ -17,7 +17,7 @@ PATIENT = {'patient': True, 'slow': True}
 
 
 def pause(conf, waited, kind=event_kinds.START, **outcome):
-    """The pause, in seconds, of an event that has waited for so many seconds."""
+    """Return the pause, in seconds, of an event that has waited for a number of seconds."""
     event = records.Event('e', 'l', kind, NOON, NOON, begun_at=NOON, waits=waited)
     claim = claims.Claim(event, None, NOON + datetime.timedelta(seconds=waited), None)
     made = retries.Retries(conf.manager)
@@ -28,7 +28,7 @@ def pause(conf, waited, kind=event_kinds.START, **outcome):
 
 @pytest.mark.parametrize(('waited', 'expected'), [
     (0, 1), (10, 1), (50, 5), (299, 29.9), (300, 30), (100_000, 30)])
-def test_what_takes_minutes_is_asked_for_less_and_less_often(conf, waited, expected):
+def test_slow_work_is_checked_less_and_less_often(conf, waited, expected):
     conf.set_override('busy_seconds', 1, group='manager')
     assert pause(conf, waited, **PATIENT) == expected
     assert pause(conf, waited, event_kinds.HEAL, **PATIENT) == expected
@@ -49,7 +49,7 @@ def test_an_error_says_whether_it_takes_minutes():
 
 @pytest.mark.parametrize(('failed_for', 'expected'), [
     (0, 60), (1800, 60), (3600, 120), (86_400, 2880), (10_000_000, 3600)])
-def test_what_was_given_up_long_ago_is_tried_less_often(conf, failed_for, expected):
+def test_an_event_that_was_given_up_long_ago_is_tried_less_often(conf, failed_for, expected):
     given_up = records.Event('e', 'l', event_kinds.START, NOON, NOON, begun_at=NOON)
     now = NOON + datetime.timedelta(seconds=failed_for)
     assert retries.Retries(conf.manager).healing_pause(given_up, now).total_seconds() == expected
@@ -57,7 +57,7 @@ def test_what_was_given_up_long_ago_is_tried_less_often(conf, failed_for, expect
 
 @pytest.mark.parametrize(('failed_for', 'waits', 'fails'), [
     (3599, 1, False), (3600, 1, True), (3599, 600, True)])
-def test_what_is_healed_in_vain_for_an_hour_is_not_waited_for(
+def test_a_retry_of_an_hour_no_longer_waits_for_resources(
         conf, failed_for, waits, fails):
     now = NOON + datetime.timedelta(seconds=failed_for)
     start = records.Event('s', 'l', event_kinds.START, NOON, NOON, begun_at=NOON)
@@ -69,7 +69,7 @@ def test_what_is_healed_in_vain_for_an_hour_is_not_waited_for(
     assert not made.has_failed(claim, results.Outcome(results.BUSY, patient=True))
 
 
-def test_where_it_is_switched_off_nothing_is_tried_again(conf):
+def test_an_event_is_not_retried_if_retries_are_off(conf):
     conf.set_override('heal_seconds', 0, group='manager')
     given_up = records.Event('e', 'l', event_kinds.START, NOON, NOON, begun_at=NOON)
     assert retries.Retries(conf.manager).healing_pause(given_up, NOON) is None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The end of a leased server: it is imaged and deleted, suspended, shelved, or moved elsewhere.
 
-As in `start`, each call looks once and begins one change at most. A server is deleted only if
-that was asked for, if its image is active, or if it was never built.
+As in `start`, each call reads the server once and begins at most one change. A server is deleted
+only if the request says so, if its image is active, or if it was never built.
 """
 import contextlib
 import datetime
@@ -10,75 +10,73 @@ import datetime
 from oslo_log import log
 
 from climate import errors
-from climate.plugins.compute import enrolled
-from climate.plugins.compute import owned_images
-from climate.plugins.compute.servers import leased
+from climate.plugins import owner_images
+from climate.plugins.compute import aggregates
+from climate.plugins.compute.servers import nova_server
 
 LOG = log.getLogger(__name__)
 
-# The mark of a server that was told to suspend. It is needed because Nova does not report it if
-# the suspension failed.
+# The mark of a server whose suspension was begun. Nova does not report a failed suspension.
 _SUSPENDING = 'SUSPENDING'
-# The statuses in Glance of an image that may still become active.
-_UNFINISHED = ('queued', 'saving', 'uploading', 'importing')
 _ACTIVE = 'active'
 # How often a server is unshelved to be imaged: capacity may be short the first time.
 _MOST_UNSHELVES = 2
 
 
 def end(conf, cloud, lease, reservation):
-    """Carry out `on_end` of the request, and remove the marks of a server that lives on.
+    """Carry out `on_end` of the request, and remove the marks of a server that is kept.
 
     A server that was never handed over stays as it is. If it was just being unshelved, it is
     shelved again.
 
     :raises StillBusy: to be called again in a moment.
-    :raises CloudError: Nova refuses; a person may have to look at the server.
+    :raises CloudError: Nova refuses; an operator may have to check the server.
     """
-    if leased.id_of(reservation) is not None:
+    if nova_server.id_of(reservation) is not None:
         _end_of_server(conf, cloud, lease, reservation)
     if reservation.id == _last_awaiting(lease):
-        _forget_strays(cloud, lease)
+        _unmark_unbound(cloud, lease)
 
 
 def _end_of_server(conf, cloud, lease, reservation):
     images = []
     if reservation.request['on_end'] == 'snapshot':
-        images = owned_images.made(cloud, lease.project_id, reservation.id)
+        images = owner_images.made(cloud, lease.project_id, reservation.id)
     try:
-        ending = _Ending(conf, cloud, leased.Leased(cloud, lease, reservation, taking_back=True))
-        if ending.found.status == leased.UNKNOWN:
-            # Nova knows neither its host nor its metadata then, so it would look as if it had none.
-            ending.found.give_up('ended')
-        if ending.found.was_handed_over:
-            ending.carry_out(reservation.request['on_end'], images)
+        attempt = _ServerEnd(conf, cloud, nova_server.NovaServer(
+            cloud, lease, reservation, is_ending=True))
+        if attempt.server.status == nova_server.UNKNOWN:
+            # Nova shows neither its host nor its metadata then.
+            attempt.server.give_up('ended')
+        if attempt.server.was_handed_over:
+            attempt.carry_out(reservation.request['on_end'], images)
         elif reservation.request['sleeps']:
-            ending.put_back_to_sleep()
-        ending.found.unmark()
+            attempt.put_back_to_sleep()
+        attempt.server.unmark()
     except errors.TargetGone:
         LOG.info('Reservation %s: its server is gone, %d images of it were made',
                  reservation.id, len(images))
 
 
-class _Ending:
+class _ServerEnd:
     """One try to end the lease of a server.
 
-    :ivar found: the Leased server.
+    :ivar server: the NovaServer.
     """
 
-    def __init__(self, conf, cloud, found):
-        self.found = found
+    def __init__(self, conf, cloud, server):
+        self.server = server
         self._conf = conf
         self._cloud = cloud
 
     def carry_out(self, on_end, images):
-        """Bring the server to the state that `on_end` asks for.
+        """Bring the server to the state of `on_end`.
 
-        :raises StillBusy: it is not there yet.
+        :raises StillBusy: it does not have that state yet.
         """
         if on_end == 'delete' or self._is_stuck_in_build():
             # A server that was never built has no data that could be lost.
-            self.found.delete()
+            self.server.delete()
         elif on_end == 'snapshot':
             self._snapshot(images)
         elif not self._is_nowhere():
@@ -96,74 +94,74 @@ class _Ending:
             self._shelve()
 
     def _snapshot(self, images):
-        made = next((image for image in images if image.status == _ACTIVE), None)
-        if made is not None:
-            self.found.delete(made)
+        active = next((image for image in images if image.status == _ACTIVE), None)
+        if active is not None:
+            self.server.delete(active)
         if self._is_late():
             # The upload of an image blocks all other changes. Deleting the image ends the upload.
             self._drop(images)
             if not self._is_nowhere():
                 self._suspend()
             return
-        if any(image.status in _UNFINISHED for image in images):
-            self.found.wait('its image is not active yet', has_own_limit=True)
+        if any(image.status in owner_images.UNFINISHED for image in images):
+            self.server.wait('its image is not active yet', has_own_limit=True)
         self._drop(images)
-        self.found.wait_for_calm()
-        if self.found.status in (leased.OFFLOADED, leased.SHELVED):
-            if self.found.failures('unshelve') >= _MOST_UNSHELVES:
+        self.server.wait_for_calm()
+        if self.server.status in (nova_server.OFFLOADED, nova_server.SHELVED):
+            if self.server.failures('unshelve') >= _MOST_UNSHELVES:
                 # The server does not run, and no data is lost: its shelved image has them.
-                self.found.put_to_sleep()
+                self.server.put_to_sleep()
                 return
             # Its reservation has no resources any more, so the scheduler filter admits the server
             # to ordinary hosts only.
-            self.found.wake(None)
-        if self.found.status == leased.ERROR and self.found.host is None:
+            self.server.wake(None)
+        if self.server.status == nova_server.ERROR and self.server.host is None:
             # The server never ran, so it has no data to be imaged.
-            self.found.delete()
+            self.server.delete()
         self._recover()
-        if self.found.status not in leased.AWAKE:
-            self.found.give_up('imaged')
-        self.found.make_image(self._conf.nova.image_prefix + self.found.name)
+        if self.server.status not in nova_server.AWAKE:
+            self.server.give_up('imaged')
+        self.server.make_image(self._conf.nova.image_prefix + self.server.name)
 
     def _suspend(self):
         self._leave_pool()
-        status = self.found.status
-        if status == 'ACTIVE' and self.found.stage != _SUSPENDING:
+        status = self.server.status
+        if status == 'ACTIVE' and self.server.stage != _SUSPENDING:
             with self._or_shelved('suspended'):
-                self.found.suspend()
-                self.found.mark(_SUSPENDING)
-                self.found.wait('being suspended')
+                self.server.suspend()
+                self.server.mark(_SUSPENDING)
+                self.server.wait('being suspended')
         if status in ('SHUTOFF', 'SUSPENDED') or self._is_nowhere():
             return
         self._shelve()
 
     def _shelve(self):
         self._recover()
-        if self.found.is_known_to_be_handed_over:
+        if self.server.is_known_to_be_handed_over:
             # The marks are removed first, because Nova forbids that once the server is shelved.
-            self.found.unmark()
-        self.found.put_to_sleep()
+            self.server.unmark()
+        self.server.put_to_sleep()
 
     def _recover(self):
         """Bring the server back from a status in which Nova refuses to shelve, move or image it."""
-        if self.found.status == leased.MOVED:
-            self.found.move()
-        elif self.found.status == leased.RESCUE:
-            self.found.unrescue()
-        elif self.found.status == leased.ERROR:
-            self.found.stop()
+        if self.server.status == nova_server.MOVED:
+            self.server.move()
+        elif self.server.status == nova_server.RESCUE:
+            self.server.unrescue()
+        elif self.server.status == nova_server.ERROR:
+            self.server.stop()
 
     def _leave_pool(self):
         """Move the server off the hosts of the pool, or shelve it if it cannot be moved."""
-        if self.found.status == leased.MOVED:
+        if self.server.status == nova_server.MOVED:
             # Until the move is confirmed, the server also uses its old host.
-            self.found.move()
+            self.server.move()
         if not self._is_in_pool():
             return
         self._recover()
-        if self.found.status in leased.MOVABLE and not self.found.failures('migrate'):
+        if self.server.status in nova_server.MOVABLE and not self.server.failures('migrate'):
             with self._or_shelved('moved'):
-                self.found.move()
+                self.server.move()
         self._shelve()
 
     def _is_in_pool(self):
@@ -172,26 +170,27 @@ class _Ending:
         Hosts that its own project leases do not count. Otherwise a server that was booted on
         leased hosts would be moved from one of them to another.
         """
-        return self.found.host in enrolled.service_hosts(self._conf, self._cloud,
-                                                         but_of=self.found.project_id)
+        return self.server.host in aggregates.enrolled_hosts(
+            self._conf, self._cloud.as_service().nova.aggregates(),
+            but_of=self.server.project_id)
 
     def _is_nowhere(self):
         """Return True if the server is on no host, so that it does not run and uses no capacity.
 
         :raises StillBusy: something is being done to it.
         """
-        self.found.wait_for_calm()
-        return self.found.status == leased.OFFLOADED or self.found.host is None
+        self.server.wait_for_calm()
+        return self.server.status == nova_server.OFFLOADED or self.server.host is None
 
     def _is_stuck_in_build(self):
         """Return True if the server has been building for longer than an image may take.
 
         :raises StillBusy: it is being built, and not too long yet.
         """
-        if self.found.status != leased.BUILD:
+        if self.server.status != nova_server.BUILD:
             return False
         if not self._is_late():
-            self.found.wait('being built', has_own_limit=bool(self._most_seconds))
+            self.server.wait('being built', has_own_limit=bool(self._most_seconds))
         return True
 
     @property
@@ -216,12 +215,12 @@ class _Ending:
         except (errors.StillBusy, errors.CloudUnreachable, errors.TrustDead):
             raise
         except errors.CloudError as error:
-            LOG.warning('Server %s cannot be %s and is shelved instead: %s', self.found.id, what,
+            LOG.warning('Server %s cannot be %s and is shelved instead: %s', self.server.id, what,
                         error.message)
 
     def _drop(self, images):
         for image in images:
-            self.found.service.images.delete(image.id)
+            self.server.service.images.delete(image.id)
 
 
 def _last_awaiting(lease):
@@ -229,13 +228,13 @@ def _last_awaiting(lease):
 
     Its end also does the work that is done once for the lease.
     """
-    return next((each.id for each in reversed(lease.open_reservations)
-                 if each.request.get('resource_id', '') is None), None)
+    return next((reservation.id for reservation in reversed(lease.open_reservations)
+                 if reservation.request.get('resource_id', '') is None), None)
 
 
-def _forget_strays(cloud, lease):
+def _unmark_unbound(cloud, lease):
     """Remove the marks of servers that were booted for the lease and never bound to it."""
     services = cloud.as_service()
-    for found in services.servers.marked(lease.project_id, leased.LEASE_KEY, lease.id):
-        if leased.RESERVATION_KEY not in found.metadata:
-            leased.remove_marks(services, found)
+    for server in services.servers.marked(lease.project_id, nova_server.LEASE_KEY, lease.id):
+        if nova_server.RESERVATION_KEY not in server.metadata:
+            nova_server.remove_marks(services, server)

@@ -1,42 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests for a leased server: their fields, their checks, and their stored form."""
-import re
-
 from climate import errors
 from climate.domain import requirement
-from climate.plugins import criteria
+from climate.plugins import request_fields
 from climate.plugins.compute import requirements
-from climate.plugins.compute import sized
+from climate.plugins.compute import sized_capacity
 from climate.plugins.compute import use
-from climate.plugins.compute.servers import leased
+from climate.plugins.compute.servers import nova_server
 
 #: The values of `on_end`: what Climate does with the server at the end.
 ENDINGS = ('snapshot', 'delete', 'suspend', 'shelve', 'migrate')
 #: JSON schemas of the fields of a request.
 PROPERTIES = {
     'resource_id': {
-        'description': 'The id of the server that is leased; null: it is booted with the '
-                       'lease and not known yet.',
+        'description': 'The id of the server that is leased; null: it is booted later, '
+                       'with the lease.',
         'type': ['string', 'null'], 'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 64},
-    'flavor_id': {'description': 'The id or the name of the flavor of the server that is not '
-                                 'known yet.',
+    'flavor_id': {'description': 'The id or the name of the flavor of a server that is booted '
+                                 'later.',
                   **requirements.FLAVOR_ID, 'type': ['string', 'null']},
     'on_end': {
-        'description': 'What becomes of the leased server at the end. snapshot: an image '
+        'description': 'What happens to the leased server at the end. snapshot: an image '
                        'is made, then it is deleted. null: as the cloud has it.',
         'enum': [*ENDINGS, None]},
 }
 _CRITERIA = 'resource_properties'
 #: The fields of a request for a leased server, and those of a request for instance capacity only.
 FIELDS = tuple(PROPERTIES)
-SIZED_FIELDS = tuple(name for name in sized.PROPERTIES if name != _CRITERIA)
-
-# The id of a server as Nova writes it. Nova would take other text for a part of a URL, or for
-# another spelling of the same id.
-_SERVER_ID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
+SIZED_FIELDS = tuple(name for name in sized_capacity.PROPERTIES if name != _CRITERIA)
 
 
-def is_meant(request):
+def is_for_server(request):
     """Return True for a request for a leased server, resolved or not."""
     return not set(FIELDS).isdisjoint(request)
 
@@ -49,8 +43,8 @@ def is_resolved(request):
 def asked(request):
     """Return the part of a resolved request that a client may send."""
     names = FIELDS if request['resource_id'] is None else ('resource_id', 'on_end')
-    said = {_CRITERIA: request[_CRITERIA]} if request.get(_CRITERIA) else {}
-    return {name: request[name] for name in names} | said
+    criteria = {_CRITERIA: request[_CRITERIA]} if request.get(_CRITERIA) else {}
+    return {name: request[name] for name in names} | criteria
 
 
 def resolve(options, cloud, request, occasion):
@@ -68,18 +62,18 @@ def resolve(options, cloud, request, occasion):
         return {**occasion.before.request, 'on_end': on_end}
     if request['resource_id'] is not None:
         server = _find(cloud, request, occasion.project_id)
-        found, field = server.flavor, 'resource_id'
+        nova_flavor, field = server.flavor, 'resource_id'
     else:
         server, field = None, 'flavor_id'
-        found = requirements.find(cloud, _flavor_id(request), occasion.project_id)
-        _refuse_reserved(found)
-    flavor = requirements.as_dict(found)
+        nova_flavor = requirements.find(cloud, _flavor_id(request), occasion.project_id)
+        _refuse_reserved(nova_flavor)
+    flavor = requirements.as_dict(nova_flavor)
     resolved = {
         'resource_id': None if server is None else server.id,
         'resource_name': None if server is None else server.name,
         'zone': None if server is None else server.zone,
-        _CRITERIA: criteria.as_text(request.get(_CRITERIA)),
-        'flavor_id': found.id or None, 'flavor_name': found.name or None, 'on_end': on_end,
+        _CRITERIA: request_fields.criteria_text(request.get(_CRITERIA)),
+        'flavor_id': flavor['id'] or None, 'flavor_name': flavor['name'] or None, 'on_end': on_end,
         **requirements.sizes(flavor),
         'sleeps': not occasion.starts_now, 'hold_room': options.hold_room,
         'units': {}, 'traits': {}}
@@ -104,7 +98,7 @@ def refuse_sized(request, occasion):
 
     :raises BadField: the request has fields that a leased server does not have; it names them.
     """
-    if occasion.before is not None and is_meant(occasion.before.request):
+    if occasion.before is not None and is_for_server(occasion.before.request):
         raise errors.BadField(
             field=', '.join(name for name in SIZED_FIELDS if request.get(name) is not None),
             reason='the reservation leases a server; make another lease for instance capacity.')
@@ -116,7 +110,7 @@ def find(cloud, server_id, project_id):
     :raises BadField: the project has no such server.
     """
     server = None
-    if _SERVER_ID.fullmatch(server_id):
+    if request_fields.is_uuid(server_id):
         server = cloud.as_service().servers.server(server_id)
     if server is None or server.project_id != project_id or server.task == 'deleting':
         raise errors.BadField(field='resource_id', reason=(
@@ -143,17 +137,17 @@ def _refuse_changes(cloud, request, occasion):
     """
     before = occasion.before
     server_id = request.get('resource_id')
-    if server_id is not None and server_id != leased.id_of(before):
+    if server_id is not None and server_id != nova_server.id_of(before):
         raise errors.BadField(field='resource_id', reason=(
             'a reservation keeps its server; make another lease for another one.'))
-    said = criteria.as_text(request.get(_CRITERIA))
-    if said not in ('', before.request.get(_CRITERIA, '')):
+    criteria = request_fields.criteria_text(request.get(_CRITERIA))
+    if criteria not in ('', before.request.get(_CRITERIA, '')):
         raise errors.BadField(field=_CRITERIA, reason=(
             'a reservation keeps the criteria for the host of its server; make another lease '
             'instead.'))
-    same = (None, before.request['flavor_id'])
-    if request.get('flavor_id') not in same and (
-            requirements.find(cloud, request['flavor_id'], occasion.project_id).id not in same):
+    kept = (None, before.request['flavor_id'])
+    if request.get('flavor_id') not in kept and (
+            requirements.find(cloud, request['flavor_id'], occasion.project_id).id not in kept):
         raise errors.BadField(field='flavor_id', reason=(
             'a reservation keeps the flavor that it was made with; make another lease instead.'))
 
@@ -166,12 +160,12 @@ def _find(cloud, request, project_id):
     server = find(cloud, request['resource_id'], project_id)
     if server.status == 'ERROR':
         raise errors.BadField(field='resource_id', reason=(
-            f'server {server.id} is in the status ERROR; mend it or boot another one first.'))
+            f'server {server.id} is in the status ERROR; repair it or boot another one first.'))
     return server
 
 
 def _flavor_id(request):
     if request.get('flavor_id') is None:
         raise errors.BadField(field='flavor_id', reason=(
-            'it is needed where resource_id is null: the flavor of the server to come.'))
+            'it is needed where resource_id is null: the flavor of the future server.'))
     return request['flavor_id']

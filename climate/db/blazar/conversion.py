@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conversion of a database of Blazar to records of Climate. Pure.
+
+Ids, names, owners, trusts, dates and what exists in the cloud stay as they are. A Problem says
+what could not be kept, what happens instead, and what an operator can do.
+"""
+import collections
+import datetime
+import hashlib
+import json
+import uuid
+
+from climate.db.blazar import enrolled
+from climate.db.blazar import imported_records
+from climate.db.blazar import overlaps
+from climate.db.blazar import requests
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+from climate.domain import records
+
+#: States of leases: {Blazar's status: Climate's state}. A crash of Blazar leaves the statuses of
+#: steps that are under way; the events that are still open continue them.
+STATES = {
+    'PENDING': lifecycle.PENDING, 'ACTIVE': lifecycle.ACTIVE,
+    'TERMINATED': lifecycle.TERMINATED, 'ERROR': lifecycle.ERROR,
+    'CREATING': lifecycle.PENDING, 'STARTING': lifecycle.PENDING,
+    'TERMINATING': lifecycle.ACTIVE, 'DELETING': lifecycle.ACTIVE,
+}
+_RESERVATION_STATES = {
+    'pending': lifecycle.RESERVATION_PENDING, 'active': lifecycle.RESERVATION_ACTIVE,
+    'deleted': lifecycle.RESERVATION_DELETED, 'error': lifecycle.RESERVATION_ERROR}
+_IN_THE_CLOUD = (lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR)
+_EVENT_STATUSES = {'DONE': lifecycle.EVENT_DONE, 'ERROR': lifecycle.EVENT_ERROR}
+_EVENTS = (event_kinds.START, event_kinds.BEFORE_END, event_kinds.END)
+_NAME_LENGTH = 80
+_CREATE_AGAIN = 'Delete it in Blazar, or create it again in Climate.'
+
+
+def convert(source, plugins, now):
+    """Return the ``imported_records.Conversion`` of a ``source.Source``.
+
+    :param plugins: {resource type: the plugin}, the enabled ones.
+    :param now: the present moment.
+    """
+    return _Conversion(source, plugins, now).run()
+
+
+class _Conversion:
+
+    def __init__(self, source, plugins, now):
+        self._source, self._plugins, self._now = source, plugins, now
+        self._problems = []
+        self._requests = requests.Requests(source, self._problems)
+        self._hosts = source.grouped('computehost_allocations', 'reservation_id')
+        self._addresses = source.grouped('floatingip_allocations', 'reservation_id')
+        pools = {pool.name for plugin in plugins.values() for pool in plugin.pools}
+        self._enrolled = enrolled.Enrolled(
+            source, imported_records.ADDRESS in pools, self._problems)
+
+    def run(self):
+        reservations = self._source.grouped('reservations', 'lease_id')
+        events = self._source.grouped('events', 'lease_id')
+        leases = [self._lease(row, sorted(reservations[row['id']], key=_made_first),
+                              events[row['id']])
+                  for row in sorted(self._source.rows('leases'), key=_made_first)]
+        leases, lost = overlaps.resolve(
+            [lease for lease in leases if lease is not None], self._enrolled.resources)
+        for name in self._source.others:
+            self._problems.append(imported_records.Problem(
+                f'table {name}', 'Climate has no such resources.', 'Its rows are left out.'))
+        return imported_records.Conversion(
+            tuple(self._enrolled.resources.values()), tuple(leases), tuple(lost),
+            tuple(self._problems))
+
+    def _lease(self, row, reservation_rows, event_rows):
+        """Return an ImportedLease, or None if the lease is left out."""
+        what = f'lease {row["id"]} ({row["name"]}) of project {row["project_id"]}'
+        state = _state(row, reservation_rows)
+        why = _why_not(row, reservation_rows, state)
+        if why is not None:
+            return self._leave_out(what, why, _CREATE_AGAIN)
+        parts = [self._reservation(what, row, reservation, state)
+                 for reservation in reservation_rows]
+        if None in parts:
+            return None
+        over = state == lifecycle.TERMINATED
+        events = self._events(row, event_rows, state)
+        updated_at = _moment(row.get('updated_at'))
+        lease = records.Lease(
+            id=row['id'], name=self._name(what, row['name']), project_id=row['project_id'],
+            user_id=row['user_id'], start=_moment(row['start_date']), end=_moment(row['end_date']),
+            trust_id=row['trust_id'], state=state, degraded=bool(row.get('degraded')),
+            before_end=next((event.at for event in events
+                             if event.kind == event_kinds.BEFORE_END), None),
+            reason='It was in ERROR in Blazar.' if state == lifecycle.ERROR else None,
+            created_at=_moment(row.get('created_at')) or self._now, updated_at=updated_at,
+            ended_at=(updated_at or _moment(row['end_date'])) if over else None,
+            reservations=tuple(reservation for reservation, _ in parts), events=events)
+        allocations = tuple(allocation for _, given in parts for allocation in given)
+        facts = json.dumps([row, reservation_rows, event_rows, [
+            (allocation.resource_id, allocation.copies) for allocation in allocations]],
+            default=str, sort_keys=True)
+        return imported_records.ImportedLease(
+            lease, allocations, hashlib.sha256(facts.encode()).hexdigest()[:16])
+
+    def _leave_out(self, what, why, advice):
+        self._problems.append(imported_records.Problem(
+            what, why, imported_records.LEFT_OUT, advice))
+
+    def _name(self, what, name):
+        """Return the name of a lease without the letters that Climate refuses."""
+        clean = ''.join(letter if letter.isprintable() else ' ' for letter in name).strip()
+        clean = clean[:_NAME_LENGTH] or 'imported'
+        if clean != name:
+            self._problems.append(imported_records.Problem(
+                what, 'Climate does not accept its name.', f'It is called "{clean}".'))
+        return clean
+
+    def _events(self, row, event_rows, state):
+        """Return the Events of a lease; an end that is missing is added."""
+        known = [event for event in event_rows if event['event_type'] in _EVENTS]
+        events = [self._event(row, event, state)
+                  for event in sorted(known, key=lambda event: (event['time'], event['id']))]
+        if state != lifecycle.TERMINATED and not any(
+                event.kind == event_kinds.END for event in events):
+            end = _moment(row['end_date'])
+            events.append(records.Event(
+                str(uuid.uuid5(uuid.NAMESPACE_OID, f'{row["id"]}/{event_kinds.END}')), row['id'],
+                event_kinds.END, end, end, created_at=self._now))
+        return tuple(events)
+
+    def _event(self, lease, row, state):
+        at, is_end = _moment(row['time']), row['event_type'] == event_kinds.END
+        status = _EVENT_STATUSES.get(row['status'], lifecycle.EVENT_UNDONE)
+        if state == lifecycle.TERMINATED:
+            status = lifecycle.EVENT_DONE
+        elif is_end:
+            # A lease that still holds something ends, also after an error.
+            status = lifecycle.EVENT_UNDONE
+        due_at = self._now if is_end and lease['status'] == 'DELETING' else at
+        return records.Event(row['id'], lease['id'], row['event_type'], at, due_at, status,
+                             created_at=_moment(row.get('created_at')) or self._now)
+
+    def _reservation(self, what, lease, row, lease_state):
+        """Return (the Reservation, its Allocations); None if the lease is left out."""
+        plugin, knows = self._plugins.get(row['resource_type']), self._requests.knows(
+            row['resource_type'])
+        if plugin is None or not knows:
+            return self._leave_out(
+                what, f'Climate does not lease the type {row["resource_type"]} here.',
+                '[DEFAULT] plugins lists the types that it leases.' if knows
+                else 'Let it end in Blazar before the switch.')
+        details = self._requests.of(what, row)
+        if details is None:
+            return self._leave_out(what, f'The details of reservation {row["id"]} are missing or '
+                                         'malformed.', _CREATE_AGAIN)
+        request, binding = details
+        state = (lifecycle.RESERVATION_DELETED if lease_state == lifecycle.TERMINATED
+                 else _RESERVATION_STATES.get(row['status'], lifecycle.RESERVATION_PENDING))
+        if state not in _IN_THE_CLOUD:
+            binding = {name: value for name, value in binding.items() if name == 'server_group_id'}
+        reservation = records.Reservation(
+            row['id'], lease['id'], row['resource_type'], request, binding, state,
+            missing_resources=bool(row.get('missing_resources')),
+            resources_changed=bool(row.get('resources_changed')),
+            created_at=_moment(row.get('created_at')) or self._now,
+            updated_at=_moment(row.get('updated_at')))
+        given = () if state == lifecycle.RESERVATION_DELETED else tuple(
+            self._allocations(what, lease, reservation, plugin.needs(request)))
+        return reservation, given
+
+    def _allocations(self, what, lease, reservation, needs):
+        """Yield the Allocations of a reservation; their resources are (pool, id in Blazar)."""
+        for resource, copies in sorted(self._resources(reservation.id).items()):
+            if resource not in self._enrolled.resources:
+                self._problems.append(imported_records.Problem(
+                    what, f'It has {" ".join(resource)}, which Blazar does not know any more.',
+                    'It is imported without it.'))
+                continue
+            # Addresses that the request names have a need of their own, the first of two.
+            kept = reservation.request.get('kept_floatingips', ())
+            is_named = self._enrolled.resources[resource].facts.get('address') in kept
+            need = needs[0] if is_named or len(needs) == 1 else needs[1]
+            whole = not isinstance(need.demand.amount, dict)
+            yield records.Allocation(
+                reservation.id, resource, _moment(lease['start_date']),
+                _moment(lease['end_date']), whole=whole,
+                amount={} if whole else dict(need.demand.amount), copies=1 if whole else copies,
+                need=need.key, lease_id=lease['id'])
+
+    def _resources(self, reservation_id):
+        """Return a Counter of the resources of a reservation, as (pool, id in Blazar)."""
+        hosts = (row['compute_host_id'] for row in self._hosts[reservation_id])
+        addresses = (row['floatingip_id'] for row in self._addresses[reservation_id])
+        return collections.Counter([
+            *((imported_records.HOST, self._enrolled.same_host.get(host, host)) for host in hosts),
+            *((imported_records.ADDRESS, address) for address in addresses)])
+
+
+def _state(row, reservation_rows):
+    """Return Climate's state of a lease, or None if its status is unknown."""
+    if row['status'] == 'UPDATING':
+        active = any(reservation['status'] == 'active' for reservation in reservation_rows)
+        return lifecycle.ACTIVE if active else lifecycle.PENDING
+    return STATES.get(row['status'])
+
+
+def _why_not(row, reservation_rows, state):
+    """Return why a lease is left out, as a sentence; None if it is not."""
+    if state is None:
+        return f'Its status is {row["status"]}.'
+    if not row['project_id'] or not row['user_id']:
+        return 'It has no owner.'
+    return None if reservation_rows else 'It has no reservations.'
+
+
+def _moment(value):
+    if isinstance(value, str):
+        value = datetime.datetime.fromisoformat(value)
+    return None if value is None else value.replace(tzinfo=datetime.UTC)
+
+
+def _made_first(row):
+    return str(row.get('created_at') or ''), row['id']

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hosts and addresses of Blazar, as resources of Climate."""
+from climate.db.blazar import imported_records
+
+
+class Enrolled:
+    """The resources of a ``source.Source``.
+
+    :ivar resources: {(pool, id in Blazar): ImportedResource}.
+    :ivar same_host: {id of a host in Blazar: the id of the host with the same name}.
+    :param problems: a list, to which what cannot be kept is added.
+    """
+
+    def __init__(self, source, has_addresses, problems):
+        self._source, self._problems = source, problems
+        self.same_host = {}
+        self.resources = {(resource.pool, resource.source_id): resource for resource in (
+            *self._hosts(), *(self._addresses() if has_addresses else ()))}
+
+    def _hosts(self):
+        properties = {row['id']: row for row in self._source.rows('resource_properties')}
+        values = self._source.grouped('computehost_extra_capabilities', 'computehost_id')
+        traits = self._source.grouped('computehost_trait', 'computehost_id')
+        inventory = self._source.grouped('computehost_resource_inventory', 'computehost_id')
+        by_name = {}
+        for row in sorted(self._source.rows('computehosts'), key=lambda row: _number(row['id'])):
+            name = row['hypervisor_hostname']
+            if not name:
+                self._problems.append(imported_records.Problem(
+                    f'host {row["id"]}', 'It has no hypervisor hostname.',
+                    imported_records.LEFT_OUT, 'Enrol it with "climate host create".'))
+                continue
+            if name in by_name:
+                self.same_host[row['id']] = by_name[name]
+                self._problems.append(imported_records.Problem(
+                    f'host {row["id"]} ({name})', f'Host {by_name[name]} has the same name.',
+                    f'Its allocations become those of host {by_name[name]}.'))
+                continue
+            by_name[name] = row['id']
+            chosen = [(properties[value['property_id']], value['capability_value'])
+                      for value in values[row['id']] if value.get('property_id') in properties]
+            yield imported_records.ImportedResource(
+                imported_records.HOST, name, _number(row['id']) or None, row['id'],
+                _host_capacity(row, inventory[row['id']]), bool(row['reservable']),
+                {described['property_name']: text for described, text in chosen},
+                _host_facts(row, traits[row['id']], inventory[row['id']]),
+                tuple(sorted(described['property_name'] for described, _ in chosen
+                             if described.get('private'))))
+
+    def _addresses(self):
+        for row in sorted(self._source.rows('floatingips'), key=lambda row: row['id']):
+            yield imported_records.ImportedResource(
+                imported_records.ADDRESS,
+                f'{row["floating_ip_address"]}@{row["floating_network_id"]}', None, row['id'], {},
+                bool(row['reservable']), {},
+                {'network_id': row['floating_network_id'], 'subnet_id': row['subnet_id'],
+                 'address': row['floating_ip_address']})
+
+
+def _host_capacity(row, inventory):
+    return {'vcpus': row['vcpus'], 'memory_mb': row['memory_mb'], 'disk_gb': row['local_gb'],
+            **{has['resource_class']: int((has['total'] - has['reserved'])
+                                          * has['allocation_ratio']) for has in inventory}}
+
+
+def _host_facts(row, traits, inventory):
+    facts = {
+        'availability_zone': row.get('availability_zone') or None,
+        'cpu_info': row.get('cpu_info'), 'hypervisor_type': row.get('hypervisor_type'),
+        'hypervisor_version': str(row.get('hypervisor_version') or 0),
+        'service_name': row['service_name'],
+        'traits': ' '.join(sorted(trait['trait'] for trait in traits)),
+        **{f'max_unit:{has["resource_class"]}': str(has['max_unit']) for has in inventory}}
+    return {name: text for name, text in facts.items() if text is not None}
+
+
+def _number(text):
+    return int(text) if str(text).isdecimal() and 0 < int(text) < 2 ** 62 else 0

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The writing of what was converted from Blazar, some leases in each transaction.
+
+An import can be repeated: what is there and unchanged is left alone, what Blazar changed or deleted
+meanwhile follows, and a lease on which Climate has begun to act is never touched again. An import
+that was interrupted is completed by the next one.
+"""
+import dataclasses
+import datetime
+import uuid
+
+import sqlalchemy as sa
+
+from climate import errors
+from climate.db import allocations
+from climate.db import journal
+from climate.db import leases
+from climate.db import managers
+from climate.db import resource_properties
+from climate.db import resources
+from climate.db import tables
+from climate.db import trusts
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.domain import request_sizes
+from climate.domain import texts
+
+#: The entry of the history of an imported lease; its text ends with the lease's fingerprint.
+IMPORTED = 'import'
+_TEXT = 'Imported from Blazar, as '
+# How many leases are written in one transaction.
+_AT_ONCE = 200
+# How long after its last sign of life a manager counts as running.
+_ALIVE = datetime.timedelta(minutes=1)
+
+
+@dataclasses.dataclass
+class Counts:
+    """The numbers of an import. Leases that Climate has begun to act on are `kept`."""
+
+    resources: int = 0
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    kept: int = 0
+
+    def add(self, other):
+        """Add the numbers of other Counts."""
+        for field in dataclasses.fields(self):
+            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
+
+
+class StillRunning(errors.ConfigurationError):
+    """A manager of Climate, or Blazar, still works on the database. The message says which."""
+
+
+def refuse_running(database, now):
+    """Refuse an import while managers run: they would act on half of it.
+
+    :raises StillRunning: a manager has been seen in the last minute.
+    """
+    with database.reader() as connection:
+        running = [service.host for service in managers.every(connection)
+                   if service.last_seen > now - _ALIVE]
+    if running:
+        raise StillRunning(f'climate-manager runs on {", ".join(sorted(running))}: stop it, wait a '
+                           'minute, and repeat the import.')
+
+
+def write(database, converted, now, at_once=_AT_ONCE):
+    """Write a ``imported_records.Conversion`` to the database of Climate; return the Counts.
+
+    :param at_once: how many leases are written in one transaction.
+    """
+    counts = Counts()
+    ids = {}
+    for imported in converted.resources:
+        with database.writer() as connection:
+            key, is_new = _resource(connection, imported, now)
+        ids[imported.pool, imported.source_id] = key
+        counts.resources += is_new
+    _advance_sequence(database)
+    with database.reader() as connection:
+        known = _fingerprints(connection)
+    changed = []
+    for imported in converted.leases:
+        if known.get(imported.lease.id) == imported.fingerprint:
+            counts.unchanged += 1
+        else:
+            changed.append(imported)
+    for batch in _batches(changed, at_once):
+        with database.writer() as connection:
+            written = _leases(connection, batch, known, ids, now)
+        counts.add(written)
+    still_there = {imported.lease.id for imported in converted.leases}
+    for batch in _batches([lease_id for lease_id in known if lease_id not in still_there],
+                          at_once):
+        with database.writer() as connection:
+            gone = sum(_forget(connection, lease_id) for lease_id in batch)
+        counts.add(Counts(deleted=gone, kept=len(batch) - gone))
+    return counts
+
+
+def _batches(items, at_once):
+    return (items[place:place + at_once] for place in range(0, len(items), at_once))
+
+
+def _leases(connection, batch, known, ids, now):
+    """Write ImportedLeases, in place of what an earlier import wrote of them; return the Counts."""
+    counts = Counts()
+    for imported in batch:
+        is_known = imported.lease.id in known
+        if is_known and not _forget(connection, imported.lease.id):
+            counts.kept += 1
+            continue
+        _lease(connection, imported, ids, now)
+        counts.updated += is_known
+        counts.added += not is_known
+    return counts
+
+
+def _advance_sequence(database):
+    """Make PostgreSQL number further resources after the ids that were imported."""
+    if database.dialect == 'postgresql':
+        with database.writer() as connection:
+            connection.exec_driver_sql(
+                "SELECT setval(pg_get_serial_sequence('resources', 'id'), "
+                'GREATEST((SELECT MAX(id) FROM resources), 1))')
+
+
+def _fingerprints(connection):
+    rows = connection.execute(
+        sa.select(tables.HISTORY.c.lease_id, tables.HISTORY.c.why)
+        .join(tables.LEASES, tables.LEASES.c.id == tables.HISTORY.c.lease_id)
+        .where(tables.HISTORY.c.what == IMPORTED).order_by(tables.HISTORY.c.id))
+    return {lease_id: (why or '').removeprefix(_TEXT).rstrip('.') for lease_id, why in rows}
+
+
+def _resource(connection, imported, now):
+    """Enrol a resource, or set the properties of one that is there; return (its id, is it new)."""
+    table = tables.RESOURCES
+    key = connection.execute(sa.select(table.c.id).where(
+        table.c.pool == imported.pool, table.c.enrolled_name == imported.name)).scalar()
+    is_new = key is None
+    if is_new:
+        values = {} if imported.id is None or _is_taken(connection, imported.id) else {
+            'id': imported.id}
+        key = resources.add(connection, imported.pool, imported.name, imported.capacity, now,
+                            reservable=imported.reservable, **values)
+        resource_properties.set_values(connection, imported.pool, key, imported.facts, now,
+                                       fact=True)
+    resource_properties.set_values(connection, imported.pool, key, imported.properties, now)
+    for name in imported.private:
+        found = resource_properties.named(connection, imported.pool, name)
+        resource_properties.set_private(connection, found.id, True, now)
+    return key, is_new
+
+
+def _is_taken(connection, key):
+    return connection.execute(sa.select(tables.RESOURCES.c.id).where(
+        tables.RESOURCES.c.id == key)).scalar() is not None
+
+
+def _forget(connection, lease_id):
+    """Delete an imported lease, unless Climate has acted on it; return whether it is gone."""
+    lease = leases.lock(connection, lease_id)
+    if lease.generation or lease.claim_no:
+        return False
+    ids = [reservation.id for reservation in lease.reservations]
+    connection.execute(sa.update(tables.RESOURCES).where(
+        tables.RESOURCES.c.held_by.in_(ids)).values(held_by=None))
+    connection.execute(sa.delete(tables.ALLOCATIONS).where(
+        tables.ALLOCATIONS.c.reservation_id.in_(ids)))
+    connection.execute(sa.delete(tables.TRUSTS).where(tables.TRUSTS.c.lease_id == lease_id))
+    connection.execute(sa.delete(tables.HISTORY).where(tables.HISTORY.c.lease_id == lease_id))
+    connection.execute(sa.delete(tables.LEASES).where(tables.LEASES.c.id == lease_id))
+    return True
+
+
+def _lease(connection, imported, ids, now):
+    lease = imported.lease
+    lease = dataclasses.replace(lease, request_bytes=request_sizes.of_lease(lease))
+    leases.add(connection, lease)
+    given = [dataclasses.replace(allocation, resource_id=ids[allocation.resource_id])
+             for allocation in imported.allocations]
+    allocations.add(connection, given)
+    active = {reservation.id for reservation in lease.reservations
+              if reservation.state == lifecycle.RESERVATION_ACTIVE}
+    for allocation in given:
+        if allocation.whole and allocation.reservation_id in active:
+            connection.execute(sa.update(tables.RESOURCES).where(
+                tables.RESOURCES.c.id == allocation.resource_id).values(
+                    held_by=allocation.reservation_id))
+    if active:
+        connection.execute(sa.update(tables.RESERVATIONS).where(
+            tables.RESERVATIONS.c.id.in_(sorted(active))).values(started_at=lease.start))
+    if lease.trust_id is not None and lease.state != lifecycle.TERMINATED:
+        trusts.add(connection, records.RecordedTrust(
+            str(uuid.uuid4()), lease.id, now, None, lease.trust_id))
+    journal.note(connection, lease.id, now, 'climate', IMPORTED,
+                 texts.same(f'{_TEXT}{imported.fingerprint}.'))

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resources that Blazar allocated to two leases at the same time."""
+import collections
+import dataclasses
+
+from climate.db.blazar import imported_records
+from climate.domain import event_kinds
+from climate.domain import interval
+from climate.domain import lifecycle
+
+
+def resolve(leases, resources):
+    """Return (the leases without resources that a lease made earlier has, the Overlaps)."""
+    taken = collections.defaultdict(list)
+    kept, overlaps = [], []
+    for imported in leases:
+        lost = []
+        for given in imported.allocations:
+            span = interval.Interval(given.start, given.end)
+            for other_span, other, other_whole in taken[given.resource_id]:
+                if span.start < other_span.end and other_span.start < span.end and (
+                        given.whole or other_whole):
+                    lost.append(imported_records.Overlap(
+                        resources[given.resource_id].name, max(span.start, other_span.start),
+                        min(span.end, other_span.end), other, _named(imported.lease)))
+                    break
+        if lost:
+            overlaps += lost
+            imported = _refused(imported, lost)
+        for given in imported.allocations:
+            taken[given.resource_id].append((
+                interval.Interval(given.start, given.end), _named(imported.lease), given.whole))
+        kept.append(imported)
+    return kept, overlaps
+
+
+def _refused(imported, overlaps):
+    """Return a lease that lost a resource to another one: in error, without resources."""
+    lease = imported.lease
+    names = ', '.join(sorted({overlap.resource for overlap in overlaps}))
+    return dataclasses.replace(
+        imported, allocations=(), lease=dataclasses.replace(
+            lease, state=lifecycle.ERROR,
+            reason=f'Blazar had allocated {names} to lease {overlaps[0].kept[0]} at the same time, '
+                   'which was created first and keeps it. Create this lease again.',
+            owner_reason='Blazar had allocated some of its resources to another lease at the same '
+                         'time. Create this lease again.',
+            events=tuple(event for event in lease.events if event.kind == event_kinds.END)))
+
+
+def _named(lease):
+    return lease.id, lease.name, lease.project_id

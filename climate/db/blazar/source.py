@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The database of Blazar, read in one transaction that changes nothing.
+
+The tables are those of Blazar 2025.2 to 2026.2. A column that a release does not have reads as
+None, so that older schemas need no code of their own.
+"""
+import collections
+import dataclasses
+import pathlib
+
+import sqlalchemy as sa
+
+from climate import errors
+
+#: The columns without which nothing can be imported, by table.
+REQUIRED = {
+    'leases': ('id', 'name', 'user_id', 'project_id', 'start_date', 'end_date', 'trust_id',
+               'status'),
+    'reservations': ('id', 'lease_id', 'resource_id', 'resource_type', 'status'),
+    'events': ('id', 'lease_id', 'event_type', 'time', 'status'),
+    'computehosts': ('id', 'vcpus', 'memory_mb', 'local_gb', 'hypervisor_hostname',
+                     'service_name', 'reservable'),
+    'computehost_reservations': ('reservation_id', 'count_range', 'hypervisor_properties',
+                                 'resource_properties', 'aggregate_id', 'before_end'),
+    'computehost_allocations': ('compute_host_id', 'reservation_id'),
+}
+#: Further tables, of which a database may lack some.
+OPTIONAL = (
+    'instance_reservations', 'resource_properties', 'computehost_extra_capabilities',
+    'computehost_trait', 'computehost_resource_inventory', 'floatingips',
+    'floatingip_reservations', 'required_floatingips', 'floatingip_allocations')
+
+
+class NotBlazar(errors.ConfigurationError):
+    """The source cannot be read as a database of Blazar. The message says what to do."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """The contents of a database of Blazar.
+
+    :ivar tables: {name of a table: its rows, each a dict}.
+    :ivar others: the tables with rows that are not imported, such as those of Chameleon's fork.
+    :ivar connections: how many other programs are connected to the database; None: unknown.
+    """
+
+    tables: dict
+    others: tuple = ()
+    connections: int | None = None
+
+    def rows(self, name):
+        """Return the rows of a table; () if the database has no such table."""
+        return self.tables.get(name, ())
+
+    def grouped(self, name, column):
+        """Return {value of a column: the rows of a table with it}; () for any other value."""
+        groups = collections.defaultdict(list)
+        for row in self.rows(name):
+            groups[row[column]].append(row)
+        return groups
+
+
+def read(url):
+    """Read a database of Blazar.
+
+    :param url: its URL, such as ``mysql+pymysql://blazar:PASSWORD@controller/blazar``.
+    :raises NotBlazar: the URL is malformed, nothing answers, or the tables are not Blazar's.
+    """
+    try:
+        parsed = sa.make_url(url)
+        database = sa.create_engine(parsed)
+    except (sa.exc.ArgumentError, ImportError) as error:
+        raise NotBlazar(f'--source: {error}. Write mysql+pymysql://USER:PASSWORD@HOST/DATABASE.'
+                        ) from error
+    if parsed.get_backend_name() == 'sqlite' and not _exists(parsed.database):
+        raise NotBlazar(f'--source: there is no file "{parsed.database}".')
+    shown = parsed.render_as_string(hide_password=True)
+    try:
+        with database.connect() as connection:
+            _begin_read_only(connection)
+            return _read(connection, shown)
+    except sa.exc.DBAPIError as error:
+        raise NotBlazar(f'--source {shown}: {error.orig}. Check the address, the user and its '
+                        'password; the user needs the right to read.') from error
+    finally:
+        database.dispose()
+
+
+def _exists(path):
+    return bool(path) and pathlib.Path(path).is_file()
+
+
+def _begin_read_only(connection):
+    # A snapshot, so that the tables agree with each other even if Blazar still runs.
+    name = connection.dialect.name
+    if name == 'mysql':
+        connection.exec_driver_sql('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ')
+        connection.exec_driver_sql('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY')
+    elif name == 'postgresql':
+        connection.exec_driver_sql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+
+
+def _read(connection, shown):
+    there = sa.inspect(connection)
+    names = set(there.get_table_names())
+    columns = {name: {column['name'] for column in there.get_columns(name)}
+               for name in sorted(names & {*REQUIRED, *OPTIONAL})}
+    missing = [f'{name}.{column}' for name, wanted in REQUIRED.items() for column in wanted
+               if column not in columns.get(name, ())]
+    if missing:
+        raise NotBlazar(
+            f'--source {shown}: this is not a database of Blazar 2025.2 to 2026.2: it lacks '
+            f'{", ".join(missing[:5])}{" and more" if len(missing) > 5 else ""}. Name the database '
+            'of Blazar, or upgrade it first with "blazar-db-manage upgrade head".')
+    tables = {name: _rows(connection, name, columns[name]) for name in columns}
+    others = [name for name in sorted(names - {*columns, 'alembic_version'})
+              if connection.execute(sa.select(sa.literal(1)).select_from(sa.table(name)).limit(1))
+              .first()]
+    return Source(tables, tuple(others), _connections(connection))
+
+
+def _rows(connection, name, columns):
+    table = sa.table(name, *(sa.column(column) for column in sorted(columns)))
+    return [dict(row) for row in connection.execute(sa.select(table)).mappings()]
+
+
+def _connections(connection):
+    """Return how many other connections the database has; None where this cannot be asked."""
+    statement = {
+        'mysql': 'SELECT COUNT(*) FROM information_schema.processlist '
+                 'WHERE db = DATABASE() AND id <> CONNECTION_ID()',
+        'postgresql': 'SELECT COUNT(*) FROM pg_stat_activity '
+                      'WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    }.get(connection.dialect.name)
+    return None if statement is None else connection.exec_driver_sql(statement).scalar()

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One attempt to acquire the resources of a lease: it succeeds, is postponed, or is given up."""
+import dataclasses
+import datetime
+import random
+
+from oslo_log import log
+
+from climate import errors
+from climate.db import acquisitions
+from climate.db import events
+from climate.db import journal
+from climate.db import leases
+from climate.db import wait_queue
+from climate.domain import acquire
+from climate.domain import acquisition_reasons
+from climate.domain import lifecycle
+from climate.domain import minimum_need
+from climate.domain import refusals
+from climate.domain import retry_pauses
+from climate.domain import texts
+from climate.manager import core as cores
+from climate.manager import ownership
+from climate.manager import preparations
+from climate.manager import results
+from climate.manager.acquisition import completion
+from climate.manager.acquisition import hold_back
+from climate.manager.booking import booking
+from climate.manager.booking import refused_demand
+from climate.manager.booking import wish_lists
+from climate.manager.clearing import reconcile
+from climate.manager.queue import wakeups
+
+LOG = log.getLogger(__name__)
+
+# An entry in the history that is not older than this belongs to the same attempt for its reader.
+_AT_ONCE = datetime.timedelta(seconds=10)
+
+
+class Attempts:
+    """Carries out the event ACQUIRE; its result is written together with the end of the claim."""
+
+    def __init__(self, core):
+        self._core = core
+        self._conf = core.conf.acquire
+        self._booking = booking.Booking(core)
+        self._refused = refused_demand.RefusedDemand(core)
+        self._hold_back = hold_back.HoldBack(core)
+        self._clearing = reconcile.Reconciler(core)
+        self._busy_pause = datetime.timedelta(seconds=core.conf.manager.busy_seconds)
+
+    def carry_out(self, claim):
+        """Try once; return an Outcome, RECORDED unless host clearing goes on.
+
+        :raises ClaimLost: another manager has taken the lease over; nothing was written.
+        """
+        lease, now = claim.lease, claim.at
+        clears_hosts = lease.acquisition.type == acquire.BEST_EFFORT
+        try:
+            if lease.given_up_at is not None and lease.given_up_at <= now:
+                return self._time_out(claim, clears_hosts)
+            if clears_hosts:
+                return self._continue_clearing(claim)
+            self._try(self._reread(claim))
+        except ownership.Withdrawn:
+            self._finish(claim)
+        return results.Outcome(results.RECORDED)
+
+    def _time_out(self, claim, clears_hosts):
+        try:
+            achieved = self._clearing.abandon(claim.lease, claim.at) if clears_hosts else None
+        except errors.ClimateError as error:
+            # A lease must not end while it still affects hosts or servers of other projects.
+            self._clearing.record_delay(claim.lease, error, claim.at)
+            return results.Outcome(results.BUSY, texts.of_error(error), patient=True)
+        self._give_up(claim, acquisition_reasons.too_late(claim.lease, achieved))
+        return results.Outcome(results.RECORDED)
+
+    def _continue_clearing(self, claim):
+        try:
+            outcome = self._clearing.step(claim, claim.at)
+            if outcome.result != results.DONE:
+                return outcome
+            self._book(claim)
+        except errors.ClimateError as error:
+            # A best effort has its own time limit. Until then the next step may succeed.
+            LOG.info('Lease %s: host clearing goes on in a moment: %s', claim.lease.id,
+                     error.message)
+            return results.Outcome(results.BUSY, texts.of_error(error), patient=True)
+        return results.Outcome(results.RECORDED)
+
+    def _try(self, claim):
+        lease, now = claim.lease, claim.at
+        short = self._plain_shortage(lease, now)
+        if short is not None:
+            self._postpone(claim, texts.same(short.message))
+            return
+        try:
+            try:
+                self._book(claim)
+            except errors.NotEnough:
+                if not self._hold_back.take_from_others(lease):
+                    raise
+                self._book(claim)
+        except errors.NotEnough as error:
+            held = self._hold_back.hold(lease, self._wishes(lease), lease.interval_from(now), now)
+            self._postpone(claim, texts.of_error(error), held)
+        except (wakeups.OutOfTurn, errors.LostRace):
+            self._yield(claim)
+
+    def _wishes(self, lease):
+        return wish_lists.of(self._core.registry, lease.open_reservations)
+
+    def _plain_shortage(self, lease, now):
+        """Return the Shortage of a lease that plainly does not fit and is not the first, or None.
+
+        So a try that cannot succeed costs one statement for each pool, however many reservations
+        the lease has. The first in the queue is always tried: it may get the resources that others
+        hold back, and holds back resources itself.
+        """
+        needed = lease.acquisition.least
+        if needed is None:
+            needed = minimum_need.of(wish.need for wish in self._wishes(lease))
+        own = [each.id for each in lease.reservations if each.allocated]
+        with self._core.database.reader() as connection:
+            short = wakeups.CapacityBound(connection, self._core.conf, now, own).shortage(
+                needed, lease.interval_from(now).end)
+            if short is None or wait_queue.is_first(connection, lease.id):
+                return None
+        return short
+
+    def _book(self, claim):
+        """Book the resources of a lease, which then starts.
+
+        :raises NotEnough: the resources are not free.
+        :raises OutOfTurn: other leases in the wait queue come first.
+        """
+        lease, acquisition, now = claim.lease, claim.lease.acquisition, claim.at
+        span = lease.interval_from(now)
+
+        def write(connection, chosen):
+            current = ownership.current(connection, lease)
+            wakeups.lock(connection, current)
+            if acquisition.type in acquire.QUEUED:
+                wakeups.refuse_out_of_turn(connection, acquisition, now,
+                                           alone=not _has_turn(claim))
+            self._booking.replace(connection, chosen, [each.id for each in lease.reservations])
+            events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
+            acquisitions.change(connection, lease.id, now,
+                                attempts=acquisition.attempts + _counts(acquisition, now))
+            completion.acquired(connection, current, span, now, preparations.of(
+                self._core, lease.open_reservations))
+            if acquisition.type in acquire.QUEUED:
+                # The resources that are left may be enough for another lease in the queue. They
+                # were not enough for the leases before this one.
+                wakeups.pass_on(connection, self._core.conf, acquisition, now)
+        self._booking.book(self._wishes(lease), span, now, write)
+        LOG.info('Lease %s: acquired, %s to %s', lease.id, span.start.isoformat(),
+                 span.end.isoformat())
+
+    @cores.again_after_a_race
+    def _postpone(self, claim, reason, held=''):
+        """Write that an attempt failed, and when the next one is due; or give the lease up.
+
+        :param held: the resources that are held back for the lease now, in words.
+        """
+        lease, seen, now = claim.lease, claim.lease.acquisition, claim.at
+        with self._core.database.writer() as connection:
+            current = ownership.current(connection, lease)
+            wakeups.lock(connection, current)
+            acquisition = acquisitions.get(connection, lease.id)
+            attempts = acquisition.attempts + _counts(acquisition, now)
+            next_at = self._next_at(acquisition, attempts, now)
+            # Resources that were released since this try began may be those that it lacked.
+            missed = acquisition.wakes != seen.wakes
+            if next_at is None and missed:
+                # So the lease gets one more try, which is not counted.
+                attempts, next_at = acquisition.attempts, acquisition.next_at
+            text = self._note_attempt(connection, current, (attempts, next_at), reason, held, now)
+            if next_at is None:
+                events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
+                acquisitions.change(connection, lease.id, now, attempts=attempts)
+                self._refused.record_waiting(connection, lease, refusals.RETRIES_USED_UP, now)
+                completion.give_up(connection, current, lifecycle.USED_UP, text, now)
+                return
+            is_first = wait_queue.is_first(connection, lease.id)
+            moments = [next_at, current.given_up_at]
+            if is_first:
+                moments.append(wakeups.next_cleaned(connection, self._core.conf, now))
+            due_at = now if missed else min(each for each in moments if each is not None)
+            # This try ran to its end, so the count of failures starts again at 0.
+            events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE, due_at=due_at,
+                          waits=0, attempts=0)
+            acquisitions.change(connection, lease.id, now, attempts=attempts, next_at=next_at,
+                                heard=seen.wakes)
+            if text != current.reason_text:
+                leases.change(connection, current, now, reason=text)
+            if is_first or seen.wakes != seen.heard:
+                wakeups.pass_on(connection, self._core.conf, acquisition, now)
+
+    @staticmethod
+    def _note_attempt(connection, lease, attempt, reason, held, now):
+        """Add a failed attempt to the history of a lease; return its new reason.
+
+        A reason that the lease shows already is not added again.
+
+        :param attempt: (the number of attempts, the moment of the next one or None).
+        """
+        plain, text = (
+            acquisition_reasons.with_notice(
+                lease, acquisition_reasons.attempt(lease, *attempt, each))
+            for each in (reason, acquisition_reasons.with_held(reason, held)))
+        # Resources that are held back at once belong to the entry of the first attempt, which was
+        # written just before.
+        if text != lease.reason_text and not (held and journal.replace(
+                connection, lease.id, now - _AT_ONCE, 'attempt', plain, text)):
+            journal.note_if_new(connection, lease.id, now, 'climate', 'attempt', text)
+        return text
+
+    def _next_at(self, acquisition, attempts, now):
+        """Return when the clock starts the next try; None if the retries are used up."""
+        if acquisition.type == acquire.WAIT:
+            return now + datetime.timedelta(seconds=self._conf.wait_look_seconds)
+        if attempts > acquisition.retries:
+            return None
+        if acquisition.next_at > now:
+            return acquisition.next_at
+        return now + retry_pauses.with_jitter(acquisition.retry_pause_seconds,
+                                   self._conf.retry_pause_longest_seconds, attempts,
+                                   random.random())
+
+    @cores.again_after_a_race
+    def _yield(self, claim):
+        """Yield to the leases before this one in the wait queue, and try again after them."""
+        with self._core.database.writer() as connection:
+            wakeups.lock(connection, ownership.current(connection, claim.lease))
+            if not _has_turn(claim):
+                wakeups.wake_first(connection, claim.at)
+            events.finish(connection, claim.event, claim.at, lifecycle.EVENT_UNDONE,
+                          due_at=claim.at + self._busy_pause, waits=claim.event.waits + 1)
+
+    @cores.again_after_a_race
+    def _give_up(self, claim, reason):
+        now = claim.at
+        with self._core.database.writer() as connection:
+            current = ownership.current(connection, claim.lease)
+            wakeups.lock(connection, current)
+            events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
+            self._refused.record_waiting(connection, claim.lease, refusals.WAITED_TOO_LONG, now)
+            completion.give_up(connection, current, lifecycle.TOO_LATE, reason, now)
+
+    @cores.again_after_a_race
+    def _finish(self, claim):
+        with self._core.database.writer() as connection:
+            ownership.refuse_overtaken(connection, claim.lease)
+            events.finish(connection, claim.event, claim.at, lifecycle.EVENT_DONE)
+
+    def _reread(self, claim):
+        """Return the claim with its acquisition read again, which shows the latest wake-ups."""
+        with self._core.database.reader() as connection:
+            acquisition = acquisitions.of_leases(connection, [claim.lease.id])[claim.lease.id]
+        return dataclasses.replace(claim, lease=dataclasses.replace(
+            claim.lease, acquisition=acquisition))
+
+
+def _has_turn(claim):
+    """Return True if the wait queue woke this lease, or if it has yielded to others before."""
+    acquisition = claim.lease.acquisition
+    return acquisition.wakes != acquisition.heard or claim.event.waits > 0
+
+
+def _counts(acquisition, now):
+    """Return 1 if this try counts as an attempt, else 0.
+
+    For the type RETRIES only tries that the clock started count.
+    """
+    if acquisition.type != acquire.RETRIES:
+        return 1
+    return int(acquisition.next_at is not None and acquisition.next_at <= now)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first attempt to acquire the resources of a new lease, made in its request."""
+import dataclasses
+import datetime
+import random
+
+from climate import errors
+from climate.db import events
+from climate.db import resources
+from climate.db import wait_queue
+from climate.domain import acquire
+from climate.domain import acquisition_reasons
+from climate.domain import joint_selection
+from climate.domain import lease_events
+from climate.domain import lifecycle
+from climate.domain import minimum_need
+from climate.domain import retry_pauses
+from climate.domain import selection
+from climate.domain import texts
+from climate.manager import core as cores
+from climate.manager.booking import booking
+from climate.manager.booking import criteria
+from climate.manager.clearing import reconcile
+from climate.manager.queue import wakeups
+
+
+class FirstAttempt:
+    """Books a new lease at once, or leaves it to be acquired later if its type allows that."""
+
+    def __init__(self, core):
+        self._core = core
+        self._conf = core.conf.acquire
+        self._booking = booking.Booking(core)
+        self._clearing = reconcile.Reconciler(core)
+
+    def plan(self, draft):
+        """Choose the resources for the Draft of a lease; return (the Lease, its Allocations).
+
+        If nothing fits now and the type of the lease goes on trying, the returned Lease is in
+        the state ACQUIRING, and the second value is None.
+
+        :raises NotEnough: not enough resources are free, and the lease is not to wait for more.
+        """
+        try:
+            return draft.lease, self._booking.plan(draft.wishes, draft.span, draft.now)
+        except errors.NotEnough as error:
+            return self._after_failure(draft, error), None
+
+    def book(self, draft, planned, write):
+        """Book a planned lease; return the result of ``write(connection, lease, chosen)``.
+
+        `write` gets the Lease in the state to be stored: booked, or being acquired if others were
+        faster and its type goes on trying.
+
+        :param planned: the Allocations that `plan` returned, or None.
+        :raises NotEnough: others were faster, and the type of the lease does not go on trying.
+        :raises LostRace: others were faster at every attempt, and the type does not go on trying.
+        """
+        lease = draft.lease
+        if planned is not None:
+            def in_turn(connection, chosen):
+                if lease.acquisition is not None and lease.acquisition.type in acquire.QUEUED:
+                    wakeups.refuse_out_of_turn(connection, lease.acquisition, draft.now)
+                return write(connection, lease, chosen)
+            try:
+                return self._booking.book(draft.wishes, draft.span, draft.now, in_turn,
+                                          planned=planned)
+            except (errors.NotEnough, errors.LostRace) as error:
+                return self._write_waiting(self._after_failure(draft, error), write)
+            except wakeups.OutOfTurn:
+                lease = self._waiting(draft, texts.same('Others who wait come first.'))
+                return self._write_waiting(lease, write)
+        return self._write_waiting(lease, write)
+
+    @cores.again_after_a_race
+    def _write_waiting(self, lease, write):
+        with self._core.database.writer() as connection:
+            if _is_queued(lease):
+                wait_queue.lock(connection)
+                wakeups.refuse_too_many(connection, self._core.conf, lease.project_id)
+            return write(connection, lease, [])
+
+    def _after_failure(self, draft, error):
+        """Return the lease in the state ACQUIRING, after its first attempt failed.
+
+        :param error: the NotEnough or LostRace of the first attempt.
+        :raises NotEnough: another attempt could not succeed either.
+        """
+        lease = draft.lease
+        if lease.acquisition is None:
+            raise error
+        if lease.acquisition.type == acquire.BEST_EFFORT:
+            plan = self._clearing.plan(lease, draft.wishes, draft.now)
+            return self._waiting(draft, texts.of_error(error), plan)
+        if isinstance(error, errors.NotEnough):
+            self._refuse_impossible(draft.wishes, draft.span, error)
+        return self._waiting(draft, texts.of_error(error))
+
+    def _waiting(self, draft, reason, plan=None):
+        lease, now = draft.lease, draft.now
+        acquisition = dataclasses.replace(lease.acquisition, plan=plan)
+        next_at = self._next_at(acquisition, now)
+        if acquisition.type in acquire.QUEUED:
+            with self._core.database.reader() as connection:
+                wakeups.refuse_too_many(connection, self._core.conf, lease.project_id)
+            # Resources that were released while this request was answered did not notify this
+            # lease, which was not in the wait queue yet. So it counts as notified from the start.
+            acquisition = dataclasses.replace(
+                acquisition, wakes=1, least=minimum_need.of(wish.need for wish in draft.wishes))
+        text = acquisition_reasons.attempt(lease, acquisition.attempts, next_at, reason)
+        return dataclasses.replace(
+            lease.explained(texts.joined(text, lease.reason_text)), state=lifecycle.ACQUIRING,
+            events=tuple(events.all_new(lease.id, lease_events.of_acquiring(now), now)),
+            acquisition=dataclasses.replace(acquisition, next_at=next_at))
+
+    def _next_at(self, acquisition, now):
+        conf = self._conf
+        if acquisition.type == acquire.RETRIES:
+            return now + retry_pauses.with_jitter(
+                acquisition.retry_pause_seconds, conf.retry_pause_longest_seconds, 1,
+                random.random())
+        if acquisition.type == acquire.WAIT:
+            return now + datetime.timedelta(seconds=conf.wait_look_seconds)
+        return None
+
+    def _refuse_impossible(self, wishes, span, error):
+        """Refuse wishes that need more than all enrolled resources, even if all of them are free.
+
+        :raises NotEnough: the `error`, with a sentence added that says so.
+        """
+        with self._core.database.reader() as connection:
+            asks = []
+            for wish in wishes:
+                if wish.need.optional:
+                    continue
+                known = {each.id: each for each in resources.find(connection, wish.need.pool)
+                         if each.lent_to is None}
+                asks.append(joint_selection.ReservationDemand(wish.need.demand, [
+                    selection.Candidate(key, known[key].capacity) for key in criteria.matching(
+                        self._core, connection, wish.need, known)]))
+        try:
+            joint_selection.choose(asks, span)
+        except errors.NotEnough:
+            raise errors.with_sentence(error, (
+                'All that is enrolled would not be enough, so there is nothing to wait '
+                'for.')) from error
+
+
+def _is_queued(lease):
+    return lease.state == lifecycle.ACQUIRING and lease.acquisition.type in acquire.QUEUED

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The planning of a lease change: its result and its Wishes, worked out before the transaction."""
+import dataclasses
+import datetime
+
+from climate import errors
+from climate.db import later_asks
+from climate.domain import due_events
+from climate.domain import interval
+from climate.domain import lease_events
+from climate.domain import lease_times
+from climate.domain import lifecycle
+from climate.domain import records
+from climate.domain import request_sizes
+from climate.domain import status_words
+from climate.domain import texts
+from climate.domain import transitions
+from climate.manager import request_limit
+from climate.manager import request_secrets
+from climate.manager.booking import criteria
+from climate.manager.booking import wish_lists
+from climate.manager.leases import targets
+from climate.manager.leases import trusts
+from climate.plugins import base
+
+
+@dataclasses.dataclass(frozen=True)
+class LeaseChange:
+    """A change of a lease that is in progress.
+
+    :ivar context: the caller.
+    :ivar lease: the Lease before the change.
+    :ivar target: the Lease after the change, with the new requests of its reservations.
+    :ivar changed: the ids of the reservations whose request changes.
+    :ivar changes: the LeaseChanges that the caller asked for.
+    :ivar wishes: the Wishes that must be booked again; none if the lease only gets shorter.
+    :ivar span: their Interval; None if the lease ends now.
+    """
+
+    context: object
+    lease: records.Lease
+    target: records.Lease
+    changed: frozenset
+    changes: records.LeaseChanges
+    now: datetime.datetime
+    wishes: tuple = ()
+    span: interval.Interval | None = None
+
+    @property
+    def by_owner(self):
+        return self.lease.is_of(self.context)
+
+    @property
+    def running(self):
+        return self.lease.state != lifecycle.PENDING
+
+
+def exemption(lease, changes):
+    """Return {column: new value} if LeaseChanges exempt a lease from idle checks, or no longer do.
+
+    An exempt lease is not idle.
+    """
+    if changes.idle_exempt in (None, lease.idle_exempt):
+        return {}
+    unmarked = {'idle_since': None, 'reclaim_at': None} if changes.idle_exempt else {}
+    return {'idle_exempt': changes.idle_exempt, **unmarked}
+
+
+class ChangePlanner:
+    """Plans changes of leases, and refuses invalid ones."""
+
+    def __init__(self, core):
+        self._core = core
+
+    def plan(self, context, lease, changes, now):
+        """Return the LeaseChange of a request; nothing is written.
+
+        :raises ClimateError: as ``update.Update.update``.
+        """
+        self._refuse_by_state(lease, changes, now)
+        change = self._change(context, lease, changes, now)
+        request_limit.refuse_more(self._core, lease.project_id,
+                                  change.target.request_bytes - lease.request_bytes, now)
+        trusts.refuse_beyond(self._core, lease, change.target.end)
+        self._refuse_parts(change)
+        if change.target.end <= now:
+            return change
+        return dataclasses.replace(
+            change, wishes=tuple(self._wishes(change)),
+            span=dataclasses.replace(change.target.interval, start=max(change.target.start, now)))
+
+    def _refuse_by_state(self, lease, changes, now):
+        if lease.state == lifecycle.ACQUIRING or due_events.given_up(lease):
+            raise errors.BadTransition(
+                f'Lease {lease.id} has not got its resources: only its name can be changed now, '
+                'or delete it and ask again.', lease_id=lease.id)
+        if lease.end <= now or lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT):
+            raise errors.LeaseEnded(lease_id=lease.id)
+        if lease.task is not None:
+            raise self._busy(lease)
+        if due_events.deletion_ordered(lease):
+            raise errors.BadTransition(
+                f'Lease {lease.id} was to be deleted, and that is not done yet: only its name can '
+                'be changed, or delete it again.', lease_id=lease.id)
+        transitions.begin(lease.id, lease.state, None, 'update')
+        if lease.state == lifecycle.ERROR and not changes.only_ends:
+            raise errors.BadTransition(f'Lease {lease.id} is in error: only its name and its end '
+                                       'can be changed, or delete it.', lease_id=lease.id)
+
+    def _busy(self, lease):
+        """Return the BadTransition of a lease with a task; it names the target it waits for."""
+        status = status_words.word_1_0(lease.state, lease.task)
+        sentences = targets.waits(self._core.registry, lease)
+        if not sentences:
+            return errors.BadTransition(lease_id=lease.id, task='be changed', status=status)
+        return errors.BadTransition(
+            f'Lease {lease.id} is {status}: it cannot be changed now. '
+            f'{texts.joined(*sentences).owner} Try again when it is there, or delete the lease.',
+            lease_id=lease.id, status=status, task='be changed')
+
+    def _change(self, context, lease, changes, now):
+        """Return the LeaseChange without its Wishes."""
+        span = lease_times.of_changes(changes, lease, now)
+        before_end = lease_times.before_end_of_changes(changes, lease, span)
+        lease_times.refuse_notices_outside(changes.notify_at, span, now)
+        lease_events.notified(lease, changes.notify_at)
+        before = self._with_secrets(lease) if changes.reservations else {}
+        after = self._requested(lease, changes, before)
+        target = dataclasses.replace(
+            lease, name=changes.name or lease.name, start=span.start, end=span.end,
+            before_end=before_end, **exemption(lease, changes),
+            request_bytes=lease.request_bytes + request_sizes.growth(
+                [before[key] for key in after], after.values(), changes.notify_at),
+            reservations=tuple(after.get(each.id, each) for each in lease.reservations))
+        changed = {key: each for key, each in after.items() if (each.request, each.secrets) != (
+            before[key].request, before[key].secrets)}
+        trusts.refuse_beyond_roles(self._core, context, lease, changed.values(), before)
+        if lease.trust_id is None:
+            trusts.refuse_without_owner(self._core, changed.values(), before)
+        return LeaseChange(context, lease, target, frozenset(changed), changes, now)
+
+    def _requested(self, lease, changes, before):
+        """Return {id: Reservation} of the reservations that the request names, with its changes."""
+        after = {}
+        for request in changes.reservations:
+            reservation = before.get(request.id)
+            if reservation is None:
+                raise errors.BadField(field='reservations.id', reason=(
+                    f'the lease has no reservation {request.id}; it has {", ".join(before)}.'))
+            if request.id in after:
+                raise errors.BadField(field='reservations.id', reason=(
+                    f'reservation {request.id} is in the list twice: put its changes together.'))
+            after[request.id] = self._reservation_after(lease, reservation, request)
+        return after
+
+    def _with_secrets(self, lease):
+        """Return {id: Reservation} of a lease, with their secrets."""
+        secrets = request_secrets.read(self._core, lease.reservations)
+        return {each.id: self._core.registry.secrets_apart(dataclasses.replace(
+            each, request={**each.request, **secrets[each.id]})) if each.id in secrets else each
+            for each in lease.reservations}
+
+    def _reservation_after(self, lease, reservation, request):
+        if request.resource_type not in (None, reservation.resource_type):
+            raise errors.BadField(field='reservations.resource_type', reason=(
+                f'it stays {reservation.resource_type}; make another lease instead.'))
+        _refuse_other_place(reservation, request)
+        registry = self._core.registry
+        plugin = registry.plugin(reservation.resource_type)
+        whole = dataclasses.replace(reservation, request={
+            **reservation.request, **reservation.secrets})
+        checked = registry.checked(reservation.resource_type,
+                                   {**plugin.asked(whole.request), **request.request})
+        resolved = plugin.resolve(
+            self._core.cloud, checked,
+            base.Occasion(lease.project_id, lease.state != lifecycle.PENDING, whole))
+        return registry.secrets_apart(dataclasses.replace(reservation, request=resolved))
+
+    def _refuse_parts(self, change):
+        """Refuse to cut a running lease into more parts than one bill may have.
+
+        :raises LimitReached: it has as many as it may have; it can still end sooner.
+        """
+        most, lease = self._core.conf.manager.max_parts, change.lease
+        more = change.changed or change.target.end > lease.end
+        # Each change makes another generation, so most leases need not be counted.
+        if not (most and more and change.running) or (
+                not change.changed and lease.generation < most):
+            return
+        with self._core.database.reader() as connection:
+            parts = later_asks.parts_of(connection, lease.id)
+        if parts >= most:
+            raise errors.LimitReached(limit='manager.max_parts', reason=(
+                f'The resources and the end of lease {lease.id} were changed so often that it has '
+                f'{parts} parts, and it may have {most}: only its name and an earlier end are '
+                'possible now. Make another lease for more.'))
+
+    def _wishes(self, change):
+        """Return the Wishes that must be booked again."""
+        lease, target, registry = change.lease, change.target, self._core.registry
+        only_shorter = target.start >= lease.start and target.end <= lease.end
+        wishes = []
+        for reservation in target.reservations:
+            if only_shorter and reservation.id not in change.changed:
+                continue
+            for wish in wish_lists.of(registry, [reservation], must_keep=change.running):
+                if change.running and wish.need.optional and not wish.keep:
+                    # The reservation runs without this optional need, and its servers, which run
+                    # elsewhere, would not move to new resources.
+                    continue
+                if reservation.id not in change.changed:
+                    wish = wish.as_many_as_now()
+                elif change.running and wish.need.demand.at_most > len(wish.keep):
+                    wish = wish_lists.joining(self._core, reservation, wish)
+                wishes.append(wish)
+        before = wish_lists.of(registry, lease.reservations)
+        if change.changed:
+            wish_lists.refuse_too_many(self._core.conf.manager.max_slots,
+                                       wish_lists.of(registry, target.reservations), before)
+        criteria.check_wishes(self._core, wishes, change.changes.hidden_criteria, had=before)
+        return wishes
+
+
+def _refuse_other_place(reservation, request):
+    """Refuse another label, or other dependencies, than the reservation has.
+
+    :raises BadField: it names the field.
+    """
+    if request.label is not None and request.label != (reservation.label or ''):
+        current = f'"{reservation.label}"' if reservation.label else 'none'
+        raise errors.BadField(field='reservations.label', reason=(
+            f'it cannot change, and stays {current}; leave it out, or make another lease '
+            'instead.'))
+    if request.depends_on is not None and set(request.depends_on) != set(reservation.depends_on):
+        current = ', '.join(reservation.depends_on) or 'empty'
+        raise errors.BadField(field='reservations.depends_on', reason=(
+            f'it cannot change, and stays {current}; leave it out, or make another lease '
+            'instead.'))

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The writing of a planned lease change: allocations, reservations, events and history."""
+import collections
+
+from climate import errors
+from climate.db import allocations
+from climate.db import events
+from climate.db import journal
+from climate.db import later_asks
+from climate.db import leases
+from climate.db import reservations
+from climate.domain import event_kinds
+from climate.domain import lease_events
+from climate.domain import short_notice
+from climate.domain import texts
+from climate.domain import unused_hours
+from climate.manager import preparations
+from climate.manager.billing import lease_prices
+from climate.manager.booking import booking
+from climate.manager.health import blocking
+from climate.manager.leases import change_plan
+from climate.manager.notifications import outbox
+from climate.manager.queue import wakeups
+
+
+def write(core, connection, change, chosen):
+    """Write a LeaseChange and return the changed Lease.
+
+    :param chosen: the Allocations for its Wishes.
+    :raises BadTransition: another request changed the lease since it was read.
+    """
+    lease, target, now = change.lease, change.target, change.now
+    current = leases.lock(connection, lease.id)
+    if current.generation != lease.generation:
+        raise errors.BadTransition(f'Lease {lease.id} was changed by another request at '
+                                   'the same time: read it again.', lease_id=lease.id)
+    if not change.running:
+        # A pending lease releases its resources here; a running one releases them by an event,
+        # which wakes the queue.
+        wakeups.wake(connection, now)
+    for reservation in target.reservations:
+        _write_reservation(connection, change, reservation, chosen)
+    _write_events(core, connection, current, change)
+    again = {'asked_at': now} if lease_prices.asks_again(lease, target, chosen) else {}
+    leases.change(connection, current, now, name=target.name, start=target.start, end=target.end,
+                  before_end=target.before_end, request_bytes=target.request_bytes, **again,
+                  **change_plan.exemption(current, change.changes))
+    later_asks.add(connection, lease.id, short_notice.of_change(lease, target, chosen, now))
+    write_exemption(connection, change.context, current, change.changes, now)
+    journal.note_limited(connection, lease.id, now, change.context.user_id or 'climate', 'update',
+                         texts.same(str(target.interval)))
+    after = leases.get(connection, lease.id)
+    outbox.publish(connection, after, now, 'update')
+    return after
+
+
+def write_exemption(connection, context, lease, changes, now):
+    """Record that a lease is exempt from idle checks, and close the event that would reclaim it.
+
+    :param lease: the Lease before the LeaseChanges `changes`.
+    """
+    if not change_plan.exemption(lease, changes):
+        return
+    if changes.idle_exempt:
+        events.change(connection, lease.id, lease_events.reclaimed(lease, None), now)
+    journal.note_limited(connection, lease.id, now, context.user_id or 'climate',
+                         'exempt from idle' if changes.idle_exempt else 'not exempt from idle')
+
+
+def _write_reservation(connection, change, reservation, chosen):
+    """Write one reservation of the target, and its allocations.
+
+    :param chosen: the Allocations for the Wishes of all reservations.
+    """
+    now = change.now
+    if reservation.id in change.changed:
+        [before] = [each for each in change.lease.reservations if each.id == reservation.id]
+        binding = {} if reservation.binding == before.binding else {
+            'binding': dict(reservation.binding)}
+        reservations.change(connection, [reservation.id], now, request=dict(reservation.request),
+                            secrets=reservation.secrets, **binding)
+    own = [given for given in chosen if given.reservation_id == reservation.id]
+    if reservation.id not in {wish.reservation_id for wish in change.wishes}:
+        _write_times(connection, change, reservation)
+    elif not change.running:
+        booking.Booking.replace(connection, own, [reservation.id])
+    else:
+        # The blocks of sick resources end where the lease goes on.
+        blocking.clear(connection, {given.resource_id for given in own})
+        for need in sorted({*reservation.allocated, *(given.need for given in own)}):
+            _rewrite(connection, change, reservation, need,
+                     [given for given in own if given.need == need])
+
+
+def _rewrite(connection, change, reservation, need, chosen):
+    """Write the Allocations that a running reservation gets for one need.
+
+    Allocations that it keeps only get the new end; those that were not chosen are cut.
+    """
+    now, by_owner = change.now, change.by_owner
+    had = collections.Counter(reservation.allocated.get(need, ()))
+    kept = {given.resource_id for given in chosen if had[given.resource_id] == given.copies}
+    lost = set(had) - kept
+    promises = allocations.promises(connection, reservation.id, now, lost, need, by_owner=by_owner)
+    allocations.cut(connection, [reservation.id], now, lost, need, by_owner)
+    allocations.change(connection, [reservation.id], kept, need, by_owner, end=change.target.end)
+    booking.Booking.replace(connection, unused_hours.keeping(promises, [
+        given for given in chosen if given.resource_id not in kept]))
+
+
+def _write_times(connection, change, reservation):
+    """Write the new start and end of the allocations that a reservation keeps."""
+    before, after = change.lease, change.target
+    if after.end <= change.now:
+        allocations.cut(connection, [reservation.id], change.now, by_owner=change.by_owner)
+        return
+    values = {name: getattr(after, name) for name in ('end', 'start')
+              if getattr(after, name) != getattr(before, name)}
+    if values:
+        allocations.change(connection, [reservation.id], reservation.resource_ids,
+                           by_owner=change.by_owner and change.running, **values)
+
+
+def _write_events(core, connection, lease, change):
+    """Write the events that follow from a change.
+
+    :param lease: the Lease as it is in this transaction.
+    """
+    target = change.target
+    planned = lease_events.after_change(
+        lease, target, change.changes.notify_at, bool(change.changed),
+        preparations.of(core, target.open_reservations), change.now)
+    events.change(connection, lease.id, planned, change.now)
+    if planned.moves_again(event_kinds.BEFORE_END):
+        outbox.publish(connection, target, change.now, 'event.before_end_lease.stop')

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Move leases that start soon off resources that are out of service."""
+from climate.db import health as stored
+from climate.db import resources
+from climate.domain import health
+from climate.domain import texts
+from climate.manager import core as cores
+from climate.manager.health import blocking
+from climate.manager.leases import resource_moves
+
+#: The heading in the history, and the notification, if nothing else fits.
+NOTIFICATION = 'resource_sick'
+
+
+class HealthMoves:
+    """Moves leases off resources that are out of service, in the order of their starts."""
+
+    def __init__(self, core):
+        self._core = core
+        self._moves = resource_moves.ResourceMoves(core)
+
+    def move_soon(self, now):
+        """Move the leases that start within [health] heal_hours; return the ids of those moved.
+
+        The owner of a lease for which nothing else fits is notified at once. Each pass tries the
+        lease again, and so does its start.
+        """
+        with self._core.database.reader() as connection:
+            bad = stored.not_well(connection)
+            lost_by_lease = stored.future_leases(connection, bad, now, now + blocking.ahead(
+                self._core.conf)) if bad else {}
+            known = {each.id: each for each in resources.with_ids(connection, {
+                key for ids in lost_by_lease.values() for key in ids})} if lost_by_lease else {}
+            details = stored.find(connection, known)
+        moved = []
+        for lease_id, ids in lost_by_lease.items():
+            with cores.isolated('Lease %s', lease_id):
+                lost = [known[key] for key in sorted(ids)]
+                cause = resource_moves.MoveCause(
+                    frozenset(ids), frozenset(bad), _because(lost), NOTIFICATION,
+                    since=_since([details[each.id] for each in lost], now))
+                if self._moves.move(lease_id, cause, now):
+                    moved.append(lease_id)
+        if moved:
+            blocking.prolong(self._core, now)
+            self._core.notify()
+        return moved
+
+
+def _because(lost):
+    """Return a text that says why some Resources cannot be used."""
+    names = ', '.join(f'{each.name} ({_why(each)})' for each in lost)
+    return texts.Text(f'{len(lost)} of its resources cannot be used, and the lease starts soon.',
+                      f'It cannot use {names}, and starts soon.')
+
+
+def _why(resource):
+    if resource.health_state == health.WELL:
+        return 'out of use'
+    return f'{resource.health_state}: {resource.health_reason}'
+
+
+def _since(details, now):
+    """Return the moment since which the last of them is out of service; None: not known."""
+    moments = [each.verdict(now).since for each in details
+               if each.verdict(now).state != health.WELL]
+    return max(filter(None, moments), default=None)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The end of a lease in the database: it is deleted, ends early, or has its trust dropped."""
+from climate.db import events
+from climate.db import journal
+from climate.db import leases
+from climate.db import reservations
+from climate.domain import lease_events
+from climate.domain import lifecycle
+from climate.domain import texts
+from climate.manager.acquisition import completion
+from climate.manager.clearing import lent_hosts
+from climate.manager.notifications import outbox
+
+_NONE_LEFT = texts.same('None of its reservations is left.')
+
+
+def mark_deleted(connection, lease, now, claimed_for=None):
+    """Record that the cloud has nothing of a lease any more, and the lease is deleted.
+
+    The caller has cut its allocations and closed its events, in this transaction.
+
+    :returns: as `order_trust_dropped`.
+    """
+    reservations.change(connection, [each.id for each in lease.reservations], now,
+                        state=lifecycle.RESERVATION_DELETED)
+    # The reason of an acquiring lease shows the progress of its search, which is over.
+    reason = None if lease.state == lifecycle.ACQUIRING else lease.reason_text
+    leases.change(connection, lease, now, state=lifecycle.TERMINATED, task=None, reason=reason,
+                  task_until=None, deleted_at=now, ended_at=lease.ended_at or now)
+    ordered = order_trust_dropped(connection, lease, now, claimed_for)
+    lent_hosts.order_return(connection, lease, now, over=True)
+    outbox.publish(connection, lease, now, 'delete')
+    return ordered
+
+
+def order_trust_dropped(connection, lease, now, claimed_for=None):
+    """Order the deletion of the trust of a lease that is over, unless it is ordered already.
+
+    :param claimed_for: (owner, until): the holder of the lease's claim, who deletes it at once.
+    :returns: the Event for that holder, or None.
+    """
+    planned = lease_events.trust_dropped(lease, now)
+    if not planned or claimed_for is None:
+        events.add(connection, events.all_new(lease.id, planned, now))
+        return None
+    (kind, _), (owner, until) = *planned, claimed_for
+    event = events.new_claimed(lease.id, kind, owner, now, until)
+    events.add(connection, [event])
+    return event
+
+
+def end_early(connection, lease_id, now, why=_NONE_LEFT):
+    """End a lease at this moment, by default because none of its reservations is left.
+
+    :param why: a ``texts.Text`` for the history.
+    """
+    lease = leases.get(connection, lease_id)
+    changes = lease_events.ended_early(lease, now)
+    events.change(connection, lease_id, changes, now)
+    if lease.state == lifecycle.ACQUIRING:
+        completion.give_up(connection, lease, lifecycle.USED_UP,
+                           texts.same('Its target is gone.'), now)
+        return
+    if not changes.move:
+        return
+    if lease.start < now:
+        leases.change(connection, lease, now, end=now)
+    journal.note(connection, lease_id, now, 'climate', 'end early', why)

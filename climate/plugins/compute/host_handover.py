@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The handover of hosts: they move from the freepool into the aggregate of a reservation."""
+import collections
+import contextlib
+
+from climate import errors
+from climate.domain import requirement
+from climate.plugins.compute import aggregates
+from climate.plugins.compute import foreign
+
+# The zone facts of hosts that get no zone from an aggregate; the name is Nova's default.
+_NO_ZONE = (None, 'nova')
+
+
+def stage(conf, nova, lease, reservation, resources):
+    """Create the Aggregate of a reservation without hosts, and return it.
+
+    The facts of the hosts decide whether it gets a zone; `hand_over_staged` corrects a wrong guess.
+
+    :param resources: its future hosts.
+    """
+    usual = all(each.facts.get('availability_zone') in _NO_ZONE for each in resources)
+    zoned = {'always': True, 'never': False}.get(_choice(conf), usual)
+    return _ensure(conf, nova, lease, reservation, zoned)
+
+
+def hand_over(conf, nova, lease, reservation, resources):
+    """Give the project of a lease these hosts; return (its Aggregate, the freepool).
+
+    :raises ResourcesRefused: servers are on some of the hosts, or Nova refuses some, because they
+        are in another zone. They stay where they are.
+    """
+    known = nova.aggregates()
+    zoned = _gets_zone(conf, reservation, resources, known)
+    empty = aggregates.named(known, reservation.id)
+    if empty is not None and empty.zone is not None and not zoned and not empty.hosts:
+        # It was created for other hosts.
+        nova.delete_aggregate(empty)
+        known = [aggregate for aggregate in known if aggregate is not empty]
+    aggregate = _ensure(conf, nova, lease, reservation, zoned, known)
+    return aggregate, _move_in(conf, nova, aggregate, resources, known)
+
+
+def hand_over_staged(conf, nova, lease, reservation, aggregate_id, resources):
+    """Give the project of a lease these hosts, as `hand_over`, in the Aggregate of `stage`.
+
+    :returns: the id of its Aggregate, which is another one if its zone does not suit these hosts.
+    """
+    known = nova.aggregates()
+    staged = next((aggregate for aggregate in known if aggregate.id == aggregate_id), None)
+    if staged is None or (
+            staged.zone is not None) != _gets_zone(conf, reservation, resources, known):
+        return hand_over(conf, nova, lease, reservation, resources)[0].id
+    _move_in(conf, nova, staged, resources, known, alone=True)
+    return aggregate_id
+
+
+def _ensure(conf, nova, lease, reservation, zoned, known=None):
+    """Create the Aggregate of a reservation, with or without a zone, and return it."""
+    return nova.ensure_aggregate(
+        reservation.id, zone=aggregates.zone(conf, reservation.id) if zoned else None,
+        metadata=aggregates.marks(conf, lease, reservation), known=known)
+
+
+def _move_in(conf, nova, aggregate, resources, known, alone=False):
+    """Move hosts from the freepool into an aggregate; return the freepool."""
+    hosts = aggregates.service_hosts(resources)
+    freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=known)
+    # In both for a moment: any project can use a host that is in no aggregate.
+    with _resource_names(resources):
+        if aggregate.zone is None:
+            _refuse_occupied(nova, set(hosts) - set(aggregate.hosts), aggregate.name)
+        nova.add_hosts(aggregate, hosts, alone)
+    nova.remove_hosts(freepool, hosts)
+    return freepool
+
+
+def _refuse_occupied(nova, hosts, reservation_id):
+    """Refuse hosts with servers, as Nova does for a change of their zone.
+
+    Servers that were booted with the reservation do not count: somebody removed their host from
+    its aggregate.
+
+    :raises ResourcesRefused: there are some.
+    """
+    counts = collections.Counter(
+        server.host for server in nova.servers_on(sorted(hosts))
+        if not foreign.booted_with(server, {reservation_id})) if hosts else None
+    if counts:
+        raise errors.ResourcesRefused(service='Nova', refused={
+            host: f'The host already has {count} instance(s).' for host, count in counts.items()})
+
+
+def _choice(conf):
+    """Return whether Aggregates of reservations have a zone: always, never or where_none."""
+    if conf.nova.reservation_zone == 'where_none' and not conf.nova.cross_az_attach:
+        # Cinder has no zone of a reservation, so Nova would attach no volume there.
+        return 'never'
+    return conf.nova.reservation_zone
+
+
+def _gets_zone(conf, reservation, resources, known):
+    """Return whether the Aggregate of a reservation has a zone if it gets these hosts."""
+    choice = _choice(conf)
+    if choice != 'where_none':
+        return choice == 'always'
+    present = aggregates.named(known, reservation.id)
+    if present is not None and present.hosts:
+        # Nova does not change the zone of hosts with servers.
+        return present.zone is not None
+    return not aggregates.own_zones(conf, known).keys() & set(aggregates.service_hosts(resources))
+
+
+def joins(conf, nova, reservation):
+    """Return the criteria of hosts that can join the Aggregate of a reservation.
+
+    Nova adds no host of a zone to an Aggregate with another zone.
+    """
+    if _choice(conf) == 'never':
+        return requirement.NOTHING
+    known = nova.aggregates()
+    present = aggregates.named(known, reservation.id)
+    zones = {aggregate.zone for aggregate in aggregates.own_zones(conf, known).values()}
+    if not zones or present is None or not present.hosts or present.zone is None:
+        return requirement.NOTHING
+    return requirement.Not(requirement.In('availability_zone', tuple(sorted(zones))))
+
+
+@contextlib.contextmanager
+def _resource_names(resources):
+    """Replace service hosts by the names of their Resources in refusals of Nova."""
+    try:
+        yield
+    except errors.ResourcesRefused as error:
+        names = {each.facts['service_name']: each.name for each in resources}
+        raise errors.ResourcesRefused(service='Nova', refused={
+            names[host]: reason for host, reason in error.refused.items()}) from error

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sleep of hypervisors: Nova disables their compute service meanwhile."""
+from climate.plugins import sleepable
+
+
+class SleepingHosts(sleepable.Sleepable):
+    """The methods of the host pool for the sleep of hosts."""
+
+    def close_for_sleep(self, cloud, resources):
+        computes = cloud.as_service().computes
+        return all(computes.disable(host, sleepable.REASON) for host in _service_hosts(resources))
+
+    def open_after_sleep(self, cloud, resources):
+        for host in _service_hosts(resources):
+            cloud.as_service().computes.enable(host, sleepable.REASON)
+
+    def in_use(self, cloud, resources):
+        services = cloud.as_service()
+        # All hypervisors of the service host would lose their service.
+        servers = services.nova.servers_on(_service_hosts(resources))
+        if servers:
+            return f'servers run on it ({len(servers)})'
+        moving = {server_id for server_ids in services.placement.held(
+            [resource.name for resource in resources]).values() for server_id in server_ids}
+        return f'servers are coming to it or leaving it ({len(moving)})' if moving else None
+
+    def works(self, cloud, resources):
+        up = {compute.host for compute in cloud.as_service().computes.of_hosts(
+            _service_hosts(resources)) if compute.up}
+        return {each.id for each in resources if each.facts['service_name'] in up}
+
+
+def _service_hosts(resources):
+    return sorted({each.facts['service_name'] for each in resources})

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The removal of a network with the attached resources, in the order that Neutron requires.
+
+Floating IPs are detached from their ports; then trunks, servers, routers and other ports leave the
+network; then Neutron deletes it. Each call does what is possible at that moment. Climate acts as
+itself, so the owner and the trust need not exist.
+"""
+import datetime
+
+from oslo_log import log
+
+from climate import errors
+from climate.plugins.network import network_creation
+
+LOG = log.getLogger(__name__)
+
+GROUP = 'virtual:network'
+_DETACH = 'detach server from network'
+_HELD_BACK = 'end held back by network'
+_INTERFACES = (network_creation.INTERFACE, 'network:ha_router_replicated_interface')
+_FEW = 5
+# Nova never detaches a port while its compute is down, nor if a user only wrote the id of a server
+# on the port. After this time the port is deleted in any case.
+_NOVA_TIMEOUT = datetime.timedelta(minutes=5)
+
+
+class NetworkRemoval:
+    """One try to remove a network and its router.
+
+    :param project_id: the owner's project.
+    :param keeps_attached: whether resources that Climate did not attach stay, and so the network.
+    """
+
+    def __init__(self, cloud, project_id, keeps_attached):
+        self._cloud = cloud
+        self._neutron = cloud.as_service()
+        self._parts = self._neutron.network_parts
+        self._project_id = project_id
+        self._keeps_attached = keeps_attached
+
+    def advance(self, networks, routers):
+        """Take the next steps to remove SegmentNetworks and Routers.
+
+        :returns: what prevents the removal, as parts of a sentence; empty: they are gone.
+        """
+        router_ids = {each.id for each in routers}
+        inside = {network.id: self._parts.ports(network.id) for network in networks}
+        across = [port for router_id in sorted(router_ids)
+                  for port in self._parts.ports_of(router_id)
+                  if port.network_id not in inside and is_interface(port)]
+        ports = [port for network_ports in inside.values() for port in network_ports]
+        if self._keeps_attached:
+            # The router of the lease does not keep the network.
+            own = {port.id for port in ports if port.device_id in router_ids}
+            kept = [port for port in (*ports, *across)
+                    if port.id not in own and not goes_with_network(port)]
+            self._announce(_HELD_BACK, kept)
+            if kept:
+                return [self._description(port) for port in kept]
+        self._announce(_DETACH, [port for port in ports if is_of_server(port)])
+        pending = [why for port in self._in_order(ports, across) if (why := self._remove(port))]
+        for router in routers:
+            pending += self._deleted(self._parts.delete_router, f'router {router.id}', router.id)
+        for network in networks:
+            pending += self._deleted(self._neutron.segments.delete, f'network {network.id}',
+                                     network.id)
+        return pending
+
+    def _in_order(self, ports, across):
+        """Detach the ports from floating IPs and trunks; return them in the order of removal."""
+        port_ids = {port.id for port in ports}
+        if port_ids:
+            for floating_ip in self._neutron.floating_ips.every():
+                if floating_ip.port_id in port_ids:
+                    self._neutron.floating_ips.detach(floating_ip.id)
+            self._leave_trunks(port_ids)
+        return (*(port for port in ports if not is_interface(port)),
+                *(port for port in ports if is_interface(port)), *across)
+
+    def _leave_trunks(self, port_ids):
+        """Delete trunks with one of the ports as parent; remove other ports from their trunks."""
+        for trunk in self._parts.trunks():
+            sub_ports = sorted(port_ids.intersection(trunk.sub_port_ids))
+            try:
+                if trunk.port_id in port_ids:
+                    self._parts.delete_trunk(trunk.id)
+                elif sub_ports:
+                    self._parts.remove_sub_ports(trunk.id, sub_ports)
+            except errors.StillBusy as error:
+                # The removal of its ports fails next, and reports them as pending.
+                LOG.info('Trunk %s is not changed yet: %s', trunk.id, error.message)
+
+    def _remove(self, port):
+        """Begin to remove a Port; return why it is still there, or None."""
+        try:
+            if is_interface(port):
+                self._parts.remove_interface(port.device_id, port.id)
+            elif goes_with_network(port):
+                return None
+            elif (is_of_server(port) and not _is_over(self._cloud, _NOVA_TIMEOUT)
+                  and self._neutron.attachments.detach_port(port.device_id, port.id)):
+                return f'{self._description(port)} is being detached'
+            else:
+                self._parts.delete_port(port.id)
+        except errors.StillBusy as error:
+            LOG.info('Port %s is not removed yet: %s', port.id, error.message)
+            return f'{self._description(port)} cannot be removed yet'
+        return None
+
+    def _deleted(self, delete, what, thing_id):
+        try:
+            delete(thing_id)
+        except errors.StillBusy as error:
+            LOG.info('The %s is not deleted yet: %s', what, error.message)
+            return [f'{what} is still in use']
+        LOG.info('The %s was deleted', what)
+        return []
+
+    def _announce(self, what, ports):
+        """Write the owner's ports into the history before the next step; audits have no history."""
+        announce = getattr(self._cloud, 'announce', None)
+        if announce is not None:
+            announce(what, {port.id: self._description(port) for port in ports
+                            if port.project_id == self._project_id})
+
+    def _description(self, port):
+        """Return the name of a Port for the owner, without ids of other projects."""
+        if port.project_id not in (self._project_id, ''):
+            return 'a port of another project'
+        if is_of_server(port):
+            return f'port {port.id} of server {port.device_id}'
+        if is_interface(port):
+            return f'port {port.id} of router {port.device_id}'
+        return f'port {port.id}'
+
+
+def is_interface(port):
+    """Return whether a Port connects a router."""
+    return port.owner.startswith(_INTERFACES)
+
+
+def goes_with_network(port):
+    """Return whether Neutron deletes a Port with its network, such as a DHCP port."""
+    return port.owner.startswith('network:') and not is_interface(port)
+
+
+def is_of_server(port):
+    """Return whether a Port belongs to a server of Nova."""
+    return port.owner.startswith('compute:') and bool(port.device_id)
+
+
+def _is_over(cloud, span):
+    """Return whether the first try was at least that long ago; audits have no limit."""
+    attempt = getattr(cloud, 'attempt', None)
+    return attempt is not None and attempt.now >= attempt.since + span
+
+
+def not_yet(conf, cloud, pending):
+    """Return the error for a network that cannot be removed yet.
+
+    After end_minutes it asks the owner to act.
+
+    :param pending: what prevents the removal, as parts of a sentence.
+    """
+    causes = ', '.join(pending[:_FEW])
+    if len(pending) > _FEW:
+        causes += f' and {len(pending) - _FEW} more'
+    reason = f'the network of the lease cannot be deleted yet: {causes}.'
+    most = conf[GROUP].end_minutes
+    if most and _is_over(cloud, datetime.timedelta(minutes=most)):
+        return errors.CloudError.plain('Neutron', (
+            f'{reason} Remove what is still there; then delete the lease.'))
+    return errors.StillBusy.plain('Neutron', reason, has_own_limit=bool(most))

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of request fields that several plugins share."""
+import json
+import re
+
+from climate import errors
+from climate.domain import lifecycle
+
+#: JSON schema of a field with criteria.
+CRITERIA = {
+    'description': 'Criteria, as a list or as its JSON text, such as [">=", "$vcpus", "16"].',
+    'type': ['string', 'array', 'null'], 'format': 'criteria',
+}
+# The id of an object as OpenStack writes it. Other text could be read as a part of a URL, or be
+# another spelling of the same id.
+_UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
+
+
+def criteria_text(criteria):
+    """Return criteria as they are stored: JSON text, empty for none."""
+    if criteria is None:
+        return ''
+    return criteria if isinstance(criteria, str) else json.dumps(criteria)
+
+
+def is_uuid(text):
+    """Return whether a text is the id of an object as OpenStack writes it."""
+    return _UUID.fullmatch(text) is not None
+
+
+def refuse_while_it_runs(before, request, names):
+    """Refuse a change of these fields, unless the reservation is still pending.
+
+    :raises Conflict: the value of one of the fields would change.
+    """
+    if before is None or before.state == lifecycle.RESERVATION_PENDING:
+        return
+    changed = [name for name in names if request.get(name) != before.request.get(name)]
+    if changed:
+        raise errors.Conflict(reason=(
+            f'{", ".join(changed)}: cannot change while the reservation is {before.state}. '
+            'The amount and the dates can; for anything else make another lease.'))

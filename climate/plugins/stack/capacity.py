@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The capacity of hosts that a stack needs, counted from its preview: one need for each flavor.
+
+Addresses and volumes that a template creates are not reserved. Neutron gives users only addresses
+that nobody can lease, and a leased volume type exists only from its start on. A stack gets leased
+ones from other reservations of its lease: see ``template_parameters``.
+"""
+import collections
+
+from climate import errors
+from climate.domain import extra_specs
+from climate.plugins.compute import capacity as instance_capacity
+from climate.plugins.compute import host_pool
+from climate.plugins.compute import requirements
+from climate.plugins.stack import previews
+from climate.plugins.stack import quotas
+from climate.plugins.stack import template_parameters
+
+# The types of parts that other reservations could reserve: {type: in words}.
+_NOT_HELD = {'OS::Neutron::FloatingIP': 'floating IP', 'OS::Nova::FloatingIP': 'floating IP',
+             'OS::Cinder::Volume': 'volume', 'OS::Neutron::Net': 'network'}
+_FEW = 5
+
+
+def of(cloud, request, spec, occasion):
+    """Return the fields about capacity of a resolved request, as a dict.
+
+    * `room`: {need key: {'flavor', 'amount', 'parameters'}} of the capacity, or None.
+    * `time_only`: why the lease reserves no capacity although the stack has servers, or None.
+    * `not_held`: the objects of the template that no reservation of the lease reserves, or None.
+    * `uses`: the use of the quotas of the project, {service: {name: units}}.
+
+    :raises BadField: Heat refuses the stack, or its servers cannot be placed as asked.
+    """
+    preview = previews.of(cloud, request, spec, occasion)
+    flavors = _Flavors(cloud, occasion.project_id)
+    servers = previews.servers(preview)
+    uses = quotas.used_by(preview.parts, [
+        flavors.by_id[flavors.id_of(server)] for server in servers])
+    quotas.refuse_at_request(cloud, occasion, uses)
+    fields = {'uses': uses, 'not_held': _not_held(preview)}
+    return fields | _placed(request, preview, servers, flavors) if servers else fields
+
+
+def _placed(request, preview, servers, flavors):
+    names = template_parameters.flavor_parameters(request)
+    if _placed_elsewhere(request) and names:
+        raise errors.BadField(field='flavor_parameter', reason=(
+            'it places the servers on capacity of their own; hint_parameter and zone_parameter '
+            'place them on the hosts of another reservation: ask for one or the other.'))
+    if _placed_elsewhere(request):
+        return {}
+    if not names:
+        return _time_only(request, 'flavor_parameter', (
+            'the stack has servers, and neither flavor_parameter, hint_parameter nor '
+            'zone_parameter names a parameter of the template, so that they cannot be placed on '
+            'reserved hosts'))
+    parameters = collections.defaultdict(list)
+    for name in names:
+        parameters[flavors.named('flavor_parameter', preview.parameters[name],
+                                 f'parameter "{name}"')].append(name)
+    others = [server.name for server in servers if flavors.id_of(server) not in parameters]
+    if others:
+        quoted = ', '.join(f'"{name}"' for name in names)
+        return _time_only(request, 'flavor_parameter', (
+            f'the servers {", ".join(others[:_FEW])} have another flavor than the parameter '
+            f'{quoted} says, so that they cannot be placed on reserved hosts'))
+    counts = collections.Counter(flavors.id_of(server) for server in servers)
+    capacity = {}
+    for flavor_id, flavor_parameters in parameters.items():
+        flavor = requirements.as_dict(flavors.by_id[flavor_id])
+        # Called for its errors: it refuses a flavor that cannot be leased.
+        requirements.refuse_uncountable(flavor, 'flavor_parameter')
+        if counts[flavor_id]:
+            capacity[_key(len(capacity))] = {'flavor': flavor, 'amount': counts[flavor_id],
+                                             'parameters': flavor_parameters}
+    return {'room': capacity}
+
+
+def needs(request):
+    """Return the Needs of a resolved request."""
+    return [instance_capacity.need(
+        {'amount': each['amount']}, requirements.units(each['flavor'], 'flavor_parameter'),
+        extra_specs.from_extra_specs(requirements.traits(each['flavor'])),
+        f'server of flavor {each["flavor"]["name"]}', key)
+        for key, each in sorted((request['room'] or {}).items())]
+
+
+def refuse_elsewhere(reservation, preview):
+    """Refuse a stack with servers that would not use the flavors of the reservation.
+
+    A lease without capacity may have them, if its request says so or places them elsewhere.
+
+    :param preview: the StackPreview with these flavors.
+    :raises CloudError: the template has a flavor of its own for some servers, or servers that it
+        creates only with the parameters of the lease.
+    """
+    request = reservation.request
+    if request['room'] is None and (request['hold_room'] != 'required' or _placed_elsewhere(
+            request)):
+        return
+    left = {instance_capacity.flavor_id(reservation.id, key): each['amount']
+            for key, each in (request['room'] or {}).items()}
+    others = []
+    for server in previews.servers(preview):
+        flavor_id = server.properties.get('flavor')
+        left[flavor_id] = left.get(flavor_id, 0) - 1
+        if left[flavor_id] < 0:
+            others.append(server.name)
+    if others and request['room'] is None:
+        raise errors.CloudError.plain('Heat', (
+            f'the template makes the servers {", ".join(others[:_FEW])} only with the parameters '
+            'that the lease sets, so that no capacity is held for them: make another lease with '
+            'hold_room=preferred, or with a template that makes them without.'))
+    if others:
+        quoted = ', '.join(f'"{name}"' for name in template_parameters.flavor_parameters(request))
+        raise errors.CloudError.plain('Heat', (
+            f'the servers {", ".join(others[:_FEW])} of the template do not take their flavor from '
+            f'the parameter {quoted}, so that they would not use their capacity: make another '
+            'lease with a template in which they do.'))
+
+
+def _placed_elsewhere(request):
+    """Return whether the servers go onto the hosts of another reservation."""
+    return request['hint_parameter'] or request['zone_parameter']
+
+
+def _key(place):
+    """Return the key of the need for one of the flavors."""
+    return host_pool.NEED if place == 0 else f'flavor{place + 1}'
+
+
+def _not_held(preview):
+    parts = [f'{_NOT_HELD[part.kind]} "{part.name}"' for part in preview.parts
+             if part.kind in _NOT_HELD]
+    if not parts:
+        return None
+    more = f' and {len(parts) - _FEW} more' if len(parts) > _FEW else ''
+    return (f'The lease does not hold what the template makes besides servers: '
+            f'{", ".join(parts[:_FEW])}{more}. To hold it, reserve it in the same lease, and pass '
+            'it to the template with lease_parameters.')
+
+
+def _time_only(request, field, why):
+    """Return the field of a lease that reserves its time only.
+
+    :raises BadField: capacity is required.
+    """
+    if request['hold_room'] == 'required':
+        raise errors.BadField(field=field, reason=(
+            f'{why}. Let the template declare one and use it, or send hold_room=preferred: the '
+            'lease then holds its time only.'))
+    return {'time_only': f'The lease holds its time only, and no capacity: {why}.'}
+
+
+class _Flavors:
+    """The flavors of the servers of a preview, each read once.
+
+    :ivar by_id: {id: Flavor}.
+    """
+
+    def __init__(self, cloud, project_id):
+        self.by_id = {}
+        self._cloud = cloud
+        self._project_id = project_id
+        self._ids = {}
+
+    def id_of(self, part):
+        """Return the id of the flavor of a server.
+
+        :raises BadField: the project may not use it.
+        """
+        return self.named('template', part.properties.get('flavor'), f'server "{part.name}"')
+
+    def named(self, field, id_or_name, owner):
+        """Return the id of the flavor of that id or name.
+
+        :param field: the field that an error names.
+        :param owner: the object with the flavor, in words.
+        :raises BadField: the project may not use it, or it is not known before the start.
+        """
+        if not isinstance(id_or_name, str) or not id_or_name:
+            raise errors.BadField(field=field, reason=(
+                f'{owner} has no flavor that is known before the start: give its id or name.'))
+        if id_or_name not in self._ids:
+            try:
+                flavor = requirements.find(self._cloud, id_or_name, self._project_id)
+            except errors.BadField as error:
+                raise errors.BadField(field=field, reason=(
+                    f'{owner}: {error.kwargs["reason"]}')) from error
+            self._ids[id_or_name] = flavor.id
+            self.by_id[flavor.id] = flavor
+        return self._ids[id_or_name]

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An existing stack, which is suspended until the start of its lease.
+
+A suspended stack keeps the capacity of its servers where they are, so its lease needs none.
+"""
+from climate import errors
+from climate.domain import lifecycle
+from climate.plugins import base
+from climate.plugins.stack import heat_stack
+
+
+class ExistingStack(base.ResourcePlugin):
+    """The form of virtual:stack that leases an existing stack."""
+
+    resource_type = 'virtual:stack'
+
+    def needs(self, request):
+        return []
+
+    def leased_id(self, reservation):
+        return reservation.request['resource_id']
+
+    def prepares(self, request):
+        return request['sleeps']
+
+    def prepare(self, cloud, lease, reservation, resources):
+        """Suspend the stack; return the binding.
+
+        :raises CloudError: Heat could not suspend it; it is tried again.
+        """
+        if not reservation.request['sleeps']:
+            return dict(reservation.binding)
+        stack = _read(cloud, lease, reservation)
+        stack.bring('suspend')
+        return {**reservation.binding, **_names(stack), 'asleep': True}
+
+    def start(self, cloud, lease, reservation, resources):
+        """Resume the stack if it sleeps; return the binding.
+
+        If the owner suspends it after the start, it stays suspended.
+
+        :raises CloudError: Heat could not resume it; it is tried again.
+        """
+        stack = _read(cloud, lease, reservation)
+        if not _was_handed_over(reservation):
+            if stack.seen.progress == 'IN_PROGRESS':
+                stack.wait(stack.seen.status)
+            if stack.seen.action in ('SUSPEND', 'RESUME'):
+                stack.resume()
+        return {**reservation.binding, **_names(stack), 'handed_over': True}
+
+    def end(self, cloud, lease, reservation, resources):
+        """Suspend the stack, delete it or leave it, as the request says.
+
+        A stack that was never handed over stays as it is, or is suspended again.
+
+        :raises CloudError: Heat could not do it; it is tried again.
+        """
+        stack = heat_stack.HeatStack(cloud, lease, reservation, reservation.request['resource_id'])
+        if stack.seen is None:
+            return
+        if _was_handed_over(reservation):
+            stack.bring(reservation.request['on_end'])
+        elif reservation.request['sleeps'] and stack.seen.action == 'RESUME':
+            stack.bring('suspend')
+
+
+def _read(cloud, lease, reservation):
+    """Return the HeatStack.
+
+    :raises TargetGone: it does not exist any more, or is being deleted.
+    """
+    stack_id = reservation.request['resource_id']
+    stack = heat_stack.HeatStack(cloud, lease, reservation, stack_id)
+    if stack.seen is None or stack.seen.action == 'DELETE':
+        raise errors.TargetGone(kind='stack', target_id=stack_id)
+    return stack
+
+
+def _names(stack):
+    return {'stack_id': stack.seen.id, 'stack_name': stack.seen.name}
+
+
+def _was_handed_over(reservation):
+    return (reservation.state == lifecycle.RESERVATION_ACTIVE
+            or reservation.binding.get('handed_over', False))

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stack of a reservation as Heat shows it, and the changes of it that Climate begins."""
+from climate import errors
+
+_DELETE = 'delete stack'
+_SUSPEND = 'suspend stack'
+_RESUME = 'resume stack'
+# How many failed parts an error names.
+_FEW = 3
+
+
+class HeatStack:
+    """The stack of a reservation.
+
+    Climate changes it as itself: Heat then acts with the trust of the stack, even if the trust of
+    the lease is dead.
+
+    :ivar seen: the Stack at the last `read`; None if there is none.
+    """
+
+    def __init__(self, cloud, lease, reservation, name_or_id):
+        self._cloud = cloud
+        self._stacks = cloud.as_service().stacks
+        self._project_id = lease.project_id
+        self._reservation = reservation
+        self._name_or_id = name_or_id
+        self.read()
+
+    def read(self):
+        """Read the stack from Heat."""
+        self.seen = self._stacks.find(self._project_id, self._name_or_id)
+
+    def wait(self, what):
+        """Ask for another call, which reads the stack again.
+
+        :raises StillBusy: always.
+        """
+        raise errors.StillBusy.plain(
+            'Heat', f'stack {self._name_or_id}: {what}', has_own_limit=True)
+
+    def delete(self):
+        """Begin to delete the stack."""
+        self._announce(_DELETE)
+        self._stacks.delete(self._project_id, self.seen)
+
+    def resume(self):
+        """Resume the stack; return if it is awake.
+
+        :raises StillBusy: it is being resumed.
+        :raises CloudError: Heat could not resume it; it is tried again.
+        """
+        self._act('RESUME', _RESUME, self._stacks.resume)
+
+    def bring(self, on_end):
+        """Bring the stack to the state of `on_end`; return once it has that state.
+
+        :raises StillBusy: it does not have that state yet.
+        :raises CloudError: Heat could not do it; it is tried again.
+        """
+        if self.seen is None or on_end == 'leave':
+            return
+        if on_end == 'suspend':
+            self._act('SUSPEND', _SUSPEND, self._stacks.suspend)
+            return
+        if self.seen.status == 'DELETE_IN_PROGRESS':
+            self.wait(self.seen.status)
+        if self.seen.status == 'DELETE_FAILED':
+            why = self._why()
+            self._stacks.delete(self._project_id, self.seen)
+            raise errors.CloudError.plain('Heat', (
+                f'stack {self.seen.name} could not be deleted, and Climate tries again: {why}'))
+        self.delete()
+        self.read()
+        if self.seen is not None:
+            self.wait('being deleted')
+
+    def _act(self, action, heading, change):
+        """Carry out an action on the stack; return once it is done.
+
+        :raises StillBusy: it is not done yet.
+        :raises CloudError: the action failed; it was begun again.
+        """
+        stack = self.seen
+        if stack.progress == 'IN_PROGRESS':
+            self.wait(stack.status)
+        if (stack.action, stack.progress) == (action, 'COMPLETE'):
+            return
+        failed = (stack.action, stack.progress) == (action, 'FAILED')
+        if not failed:
+            self._announce(heading)
+        change(self._project_id, stack)
+        if failed:
+            raise errors.CloudError.plain('Heat', (
+                f'stack {stack.name} is in the status {stack.status}, and Climate tries again: '
+                f'{stack.reason}'))
+        self.read()
+        if self.seen is None or self.seen.status != f'{action}_COMPLETE':
+            self.wait(f'{action} is under way')
+
+    def _announce(self, heading):
+        """Write the next change into the history.
+
+        :raises StillBusy: it is written after this call.
+        """
+        self._cloud.announce(heading, {
+            self.seen.id: f'{self.seen.name} ({self.seen.id})'})
+
+    def _why(self):
+        """Return why parts of the stack could not be deleted, in Heat's words."""
+        failed = [part for part in self._stacks.parts(self._project_id, self.seen)
+                  if part.status.endswith('_FAILED')]
+        reasons = [f'{part.name} ({part.kind}): {part.reason}' for part in failed[:_FEW]]
+        return '; '.join(reasons) or self.seen.reason

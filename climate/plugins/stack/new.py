@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stack that is created from a template at the start of its lease.
+
+Each call reads the stack and begins at most one change; StillBusy asks for the next call. All
+progress is stored in Heat: the name of the stack has the id of the reservation.
+"""
+from climate import errors
+from climate.domain import lifecycle
+from climate.plugins import base
+from climate.plugins.compute import capacity as instance_capacity
+from climate.plugins.compute import capacity_audit
+from climate.plugins.compute import capacity_end
+from climate.plugins.compute import requirements
+from climate.plugins.stack import capacity
+from climate.plugins.stack import heat_stack
+from climate.plugins.stack import parsing
+from climate.plugins.stack import previews
+from climate.plugins.stack import quotas
+from climate.plugins.stack import template_parameters
+
+
+class NewStack(base.ResourcePlugin):
+    """The form of virtual:stack that leases a new stack."""
+
+    resource_type = 'virtual:stack'
+
+    def needs(self, request):
+        return capacity.needs(request)
+
+    def needs_owner(self, request):
+        return 'template', 'the stack is created in your project, as you'
+
+    def redelegates(self, request):
+        # Heat creates its own trust from the token that creates a stack.
+        return True
+
+    def schedules_in_start(self, reservation):
+        return reservation.request['room'] is not None
+
+    def start(self, cloud, lease, reservation, resources):
+        """Grant the capacity, and create the stack unless it exists; return the binding.
+
+        :raises CloudError: Heat could not create it. Climate deletes the rest of it.
+        """
+        binding = dict(reservation.binding)
+        if reservation.request['room'] is not None:
+            own = self._capacity(cloud, lease, reservation, resources)
+            aggregate, more = _grant(own)
+            own.reclaim(aggregate)
+            binding |= more
+        stack_id, name = self._started(cloud, lease, reservation)
+        return {**binding, 'stack_id': stack_id, 'stack_name': name}
+
+    def end(self, cloud, lease, reservation, resources):
+        """Delete the stack, suspend it or leave it, as the request says.
+
+        :raises CloudError: Heat could not do it; it is tried again.
+        """
+        stack = heat_stack.HeatStack(cloud, lease, reservation, name_of(reservation))
+        was_started = (reservation.state == lifecycle.RESERVATION_ACTIVE
+                       or reservation.binding.get('stack_id'))
+        # Nobody can use a stack that was never handed over.
+        stack.bring(reservation.request['on_end'] if was_started else 'delete')
+        if reservation.request['room'] is not None:
+            capacity_end.end(self.conf, cloud, lease, reservation, {
+                key: resources.get(key, ()) for key in sorted(reservation.request['room'])})
+
+    def lacks(self, observed, lease, reservation, resources):
+        if reservation.request['room'] is None:
+            return []
+        return capacity_audit.lacks(self.conf, observed, lease, reservation,
+                                    _of_capacity(reservation, resources))
+
+    def complete(self, cloud, lease, reservation, resources):
+        if reservation.request['room'] is None:
+            return dict(reservation.binding)
+        return {**reservation.binding,
+                **_grant(self._capacity(cloud, lease, reservation, resources))[1]}
+
+    def _capacity(self, cloud, lease, reservation, resources):
+        return instance_capacity.Capacity(self.conf, cloud, lease, reservation,
+                                          _of_capacity(reservation, resources))
+
+    def _started(self, cloud, lease, reservation):
+        """Return (the id of the created stack, its name).
+
+        :raises StillBusy: it is not created yet.
+        """
+        stack = heat_stack.HeatStack(cloud, lease, reservation, name_of(reservation))
+        if stack.seen is not None and stack.seen.action in ('CREATE', 'DELETE', 'ROLLBACK'):
+            _check_created(stack)
+        if stack.seen is None and 'stack_id' in reservation.binding:
+            # Its owner has deleted it since. The lease may only have changed.
+            return reservation.binding['stack_id'], reservation.binding['stack_name']
+        if stack.seen is None:
+            self._create(cloud, lease, reservation)
+            stack.read()
+            if stack.seen is None:
+                stack.wait('being created')
+            _check_created(stack)
+        return stack.seen.id, stack.seen.name
+
+    def _create(self, cloud, lease, reservation):
+        request = cloud.whole_request(reservation)
+        quotas.refuse_at_start(cloud, lease, request['uses'])
+        owner = cloud.as_user().stacks
+        spec = parsing.spec(
+            request, name_of(reservation),
+            template_parameters.values(cloud, lease, reservation),
+            tags=[f'reservation:{reservation.id}'],
+            timeout_minutes=self.conf[self.resource_type].create_minutes or None)
+        preview = previews.at_start(owner, request, spec)
+        capacity.refuse_elsewhere(reservation, preview)
+        if request['time_only'] is not None and 'time only' not in reservation.binding.get(
+                'warnings', ()):
+            cloud.warn(reservation, 'time only', request['time_only'])
+        try:
+            cloud.as_user_redelegated().stacks.create(spec)
+        except errors.Conflict as error:
+            # A call whose answer was lost has created it just now.
+            raise errors.StillBusy.plain('Heat', error.message[:500]) from error
+
+
+def name_of(reservation):
+    """Return the name of the stack of a reservation."""
+    return f'climate-{reservation.id}'
+
+
+def _of_capacity(reservation, resources):
+    """Return the {need key: Resources} of the needs for capacity."""
+    return {key: resources[key] for key in reservation.request['room']}
+
+
+def _grant(own):
+    """Grant the capacity; return (the aggregate as it was before, the new part of the binding)."""
+    aggregate = own.grant({key: requirements.sizes_and_specs(each['flavor'])
+                           for key, each in sorted(own.reservation.request['room'].items())})
+    own.allow(own.resources)
+    return aggregate, {'flavor_ids': template_parameters.flavor_ids(own.reservation),
+                       'aggregate_id': aggregate.id}
+
+
+def _check_created(stack):
+    """Return if the stack is created; delete it if it could not be created.
+
+    :raises StillBusy: it is being created, or being deleted.
+    :raises CloudError: it could not be created.
+    """
+    if stack.seen.progress == 'IN_PROGRESS':
+        # Heat itself limits the time of each action.
+        stack.wait(stack.seen.status)
+    if stack.seen.status == 'CREATE_COMPLETE':
+        return
+    stack.delete()
+    raise errors.CloudError.plain('Heat', (
+        f'stack {stack.seen.name} could not be created ({stack.seen.status}): '
+        f'{stack.seen.reason}'))

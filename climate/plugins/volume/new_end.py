@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The end of new volumes: they are imaged and deleted, retyped, or deleted.
+
+Each call reads each volume once and begins at most one change of it. A volume that delays the end
+does not delay the others.
+"""
+from oslo_log import log
+
+from climate import errors
+from climate.plugins.volume import attachment
+from climate.plugins.volume import end_images
+from climate.plugins.volume import names
+from climate.plugins.volume import parsing
+
+LOG = log.getLogger(__name__)
+
+_DELETE = 'delete volume'
+# The statuses of a volume that failed after it was created, so that it can have data.
+_BROKEN = ('error_extending', 'error_restoring', 'error_managing')
+
+
+def end(conf, cloud, lease, reservation):
+    """Remove the volumes, and delete the types of the reservation.
+
+    :raises StillBusy: volumes are still there.
+    :raises CloudError: some cannot be removed in time, and are kept.
+    """
+    service = cloud.as_service().volumes
+    types = names.types_of(service, reservation.id)
+    for name in types:
+        # First, so that nobody creates another volume meanwhile.
+        service.forbid(name, lease.project_id)
+    pending = _VolumesEnd(conf, cloud, lease, reservation).advance(
+        names.volumes_of(service, reservation.id, types=types))
+    volumes = names.volumes_of(service, reservation.id, types=types)
+    if volumes:
+        raise end_images.not_yet(conf, cloud, [
+            (volume.id, pending.get(volume.id, f'it is {volume.status}')) for volume in volumes])
+    for name in types:
+        service.delete_type(name)
+
+
+class _VolumesEnd:
+    """One try to remove the volumes of a reservation."""
+
+    def __init__(self, conf, cloud, lease, reservation):
+        self._cloud = cloud
+        self._lease = lease
+        self._reservation = reservation
+        self._images = end_images.VolumeImages(conf, cloud, lease, reservation)
+
+    def advance(self, volumes):
+        """Take the next step with each Volume; return {id: why it is still there}."""
+        pending, ready, saved = {}, [], {}
+        for volume in volumes:
+            try:
+                why = self._why_kept(volume, saved)
+            except errors.TargetGone:
+                why = 'it has just been deleted'
+            except (errors.CloudUnreachable, errors.TrustDead):
+                raise
+            except errors.CloudError as error:
+                LOG.warning('Lease %s, reservation %s: volume %s is not removed yet: %s',
+                            self._lease.id, self._reservation.id, volume.id, error.message)
+                why = error.owner_message.rstrip('.')
+            if why is None:
+                ready.append(volume)
+            else:
+                pending[volume.id] = why
+        # The history names the volumes before they are deleted.
+        self._cloud.announce(_DELETE, {
+            volume.id: _description(volume, saved) for volume in ready})
+        for volume in ready:
+            try:
+                self._cloud.as_service().volumes.delete(volume.id)
+            except errors.StillBusy as error:
+                pending[volume.id] = error.message.rstrip('.')
+        return pending
+
+    def _why_kept(self, volume, saved):
+        """Begin the next step before the deletion; return why the Volume stays for now, or None.
+
+        :param saved: {volume id: its Image}, to which the image is added.
+        """
+        if volume.server_ids:
+            if volume.status in attachment.ATTACHED:
+                attachment.detach(self._cloud, volume, volume.server_ids)
+            return 'it is being detached from its server'
+        if volume.status == 'error_deleting' or (
+                volume.status == 'error' and volume.backend is None):
+            # Its copy was safe before its deletion began; or no back end took it: it has no data.
+            return None
+        on_end = self._reservation.request['on_end']
+        if on_end == parsing.DELETE:
+            can = volume.status in ('available', 'error', *_BROKEN)
+            return None if can else f'it is {volume.status}'
+        if volume.status != 'available':
+            return f'it is {volume.status}'
+        if on_end == parsing.RETYPE:
+            self._cloud.as_service().volumes.retype(
+                volume.id, self._reservation.request['volume_type'])
+            return 'it is being moved to its new type'
+        image = self._images.finished(volume)
+        if image is None:
+            return self._images.advance(volume)
+        saved[volume.id] = image
+        return None
+
+
+def _description(volume, saved):
+    image = saved.get(volume.id)
+    return names.named(volume) + (f', saved as image {names.named(image)}' if image else '')

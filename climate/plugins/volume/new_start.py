@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The start of new volumes: private volume types for the leased back ends, and the volumes.
+
+Each back end of the reservation has a private type, with a quota as large as the capacity that
+was allocated there. Only the owner's project may use the type, so only it can use the capacity.
+"""
+import collections
+
+from climate import errors
+from climate.plugins.volume import attachment
+from climate.plugins.volume import backend_pool
+from climate.plugins.volume import names
+from climate.plugins.volume import parsing
+
+_WAITING = ('creating', 'retyping', 'attaching', 'deleting', 'downloading')
+
+
+def start(conf, cloud, lease, reservation, resources):
+    """Create the types and, if requested, the volumes; return the binding.
+
+    :raises StillBusy: a volume is not ready yet.
+    :raises CloudError: a quota of the project is used up, or Cinder has no capacity.
+    """
+    work = _VolumesStart(cloud, lease, reservation, resources[backend_pool.NEED])
+    work.check_quotas()
+    types = work.make_types()
+    work.bring_back()
+    if reservation.request['give'] == parsing.TYPE:
+        work.drop_other_types()
+        return {**reservation.binding, 'volume_types': types}
+    work.create()
+    volumes = work.ready()
+    work.drop_other_types()
+    if reservation.request['attach']:
+        known = reservation.binding.get('volume_ids', ())
+        attachment.attach(conf, cloud, lease, reservation,
+                          [volume for volume in volumes if volume.id not in known])
+    return {**reservation.binding, 'volume_types': types,
+            'volume_ids': [volume.id for volume in volumes]}
+
+
+def make_types(cloud, lease, reservation, resources):
+    """Create the missing types, with their quotas and the access."""
+    _VolumesStart(cloud, lease, reservation, resources[backend_pool.NEED]).make_types()
+
+
+class _VolumesStart:
+    """One try to bring the volumes of a reservation to the back ends that it has.
+
+    :param backends: the Resources that were allocated.
+    """
+
+    def __init__(self, cloud, lease, reservation, backends):
+        self._cloud = cloud
+        self._lease = lease
+        self._reservation = reservation
+        self._service = cloud.as_service().volumes
+        # Read once, because nothing but a start creates types of a reservation.
+        self._types = names.types_of(self._service, reservation.id)
+        self._volumes = self._read_volumes()
+        self._backends = {names.type_name(reservation.id, backend.id): backend
+                          for backend in backends}
+        copies = collections.Counter(reservation.allocated[backend_pool.NEED])
+        self._copies = {name: copies[backend.id] for name, backend in self._backends.items()}
+
+    def check_quotas(self):
+        """Check again that the quotas of the project suffice for what is missing.
+
+        :raises CloudError: one does not; the error has its name.
+        """
+        request = self._reservation.request
+        if self._gives_type:
+            # After the start, the owner's volumes of the type count already.
+            wanted = ({} if self._reservation.binding
+                      else parsing.quota_needs(parsing.total_gb(request), 1))
+        else:
+            missing = request['amount'] - len(self._volumes)
+            wanted = parsing.quota_needs(missing * request['size_gb'], missing)
+        problem = parsing.full_quota(self._cloud, self._lease.project_id, wanted)
+        if problem is not None:
+            raise errors.CloudError.plain('Cinder', problem[1])
+
+    def make_types(self):
+        """Create the missing types, with their quotas and the access; return the names of all."""
+        project_id = self._lease.project_id
+        for name, backend in sorted(self._backends.items()):
+            sizes = [volume.size_gb for volume in self._volumes if volume.type_name == name]
+            gigabytes = self._copies[name] * self._reservation.request['size_gb']
+            # A volume has at least one GB, so the gigabytes limit the number of volumes, too.
+            most = gigabytes if self._gives_type else self._copies[name]
+            self._service.ensure_type(name, {
+                **names.specs(backend), names.MARK: self._reservation.id})
+            # Cinder refuses a quota below the present use; surplus volumes move away later.
+            self._service.limit(project_id, name, max(gigabytes, sum(sizes)),
+                                max(most, len(sizes)))
+            self._service.allow(name, project_id)
+        return sorted(self._backends)
+
+    def bring_back(self):
+        """Move volumes with their data to back ends where the reservation has capacity.
+
+        :raises StillBusy: the moves are not done yet.
+        """
+        free = {name: copies - self._taken(name) for name, copies in self._copies.items()}
+        strays = self._strays()
+        for volume in strays:
+            if volume.status in _WAITING:
+                continue
+            if volume.status == 'error' and volume.backend is None:
+                self._service.delete(volume.id)
+            else:
+                name = max(free, key=free.get)
+                free[name] -= 1
+                self._service.retype(volume.id, name)
+        if strays:
+            raise errors.StillBusy.plain('Cinder', (
+                f'volumes are being moved: {", ".join(volume.id for volume in strays)}.'))
+
+    def _strays(self):
+        """Return the Volumes on back ends where the reservation has no capacity for them now."""
+        strays = [volume for volume in self._volumes if volume.type_name not in self._copies]
+        if not self._gives_type:
+            free = sum(max(0, copies - self._taken(name)) for name, copies in self._copies.items())
+            surplus = [volume for name, copies in self._copies.items() for volume in [
+                volume for volume in self._volumes if volume.type_name == name][copies:]]
+            # A surplus volume stays if there is no capacity for it anywhere.
+            strays += surplus[:max(0, free - len(strays))]
+        return strays
+
+    def create(self):
+        """Create the missing volumes as the owner."""
+        missing = {name: copies - self._taken(name) for name, copies in self._copies.items()}
+        if not any(count > 0 for count in missing.values()):
+            return
+        owner = self._cloud.as_user().volumes
+        number = len(self._volumes)
+        for name, count in sorted(missing.items()):
+            for _ in range(max(0, count)):
+                number += 1
+                owner.create(f'{self._lease.name}-{number}'[:255],
+                             self._reservation.request['size_gb'], name,
+                             {names.MARK: self._reservation.id})
+
+    def ready(self):
+        """Return the Volumes once all can be used.
+
+        :raises StillBusy: some are not ready yet.
+        :raises CloudError: Cinder had no capacity for some, which are deleted.
+        """
+        volumes = self._read_volumes()
+        # A volume that was handed over can have data, even in the status "error".
+        handed_over = self._reservation.binding.get('volume_ids', ())
+        failed = [volume for volume in volumes
+                  if volume.status == 'error' and volume.id not in handed_over]
+        for volume in failed:
+            self._service.delete(volume.id)
+        if failed:
+            raise errors.CloudError.plain('Cinder', (
+                f'{len(failed)} of {len(volumes)} volumes could not be made on the back end; '
+                '"openstack volume message list" may tell why.'))
+        waiting = [volume.id for volume in volumes if volume.status in _WAITING]
+        if waiting:
+            raise errors.StillBusy.plain('Cinder', (
+                f'volumes are being made: {", ".join(waiting)}.'))
+        return volumes
+
+    def drop_other_types(self):
+        """Delete the types of back ends where the reservation has no capacity any more."""
+        for name in self._types:
+            if name not in self._backends:
+                self._service.delete_type(name)
+
+    @property
+    def _gives_type(self):
+        return self._reservation.request['give'] == parsing.TYPE
+
+    def _read_volumes(self):
+        """Return the Volumes of the reservation as they are now, oldest first."""
+        return names.volumes_of(self._service, self._reservation.id, self._lease.project_id,
+                                self._types)
+
+    def _taken(self, type_name):
+        return sum(volume.type_name == type_name for volume in self._volumes)

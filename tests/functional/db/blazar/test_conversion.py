@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conversion of what Blazar left: states after a crash, and what cannot be kept."""
+import pytest
+
+from climate.db.blazar import conversion
+from climate.db.blazar import source
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+
+NAMED = "WHERE name = 'l-host-active'"
+RESERVED = f'WHERE lease_id IN (SELECT id FROM leases {NAMED})'
+
+
+@pytest.fixture
+def converted(blazar, manager):
+    """callable(): the Conversion of the database as it is now."""
+    return lambda: conversion.convert(source.read(blazar.url), manager.core.registry.plugins,
+                                      manager.clock())
+
+
+def lease_of(conversion_, name='l-host-active'):
+    return next((imported for imported in conversion_.leases if imported.lease.name == name), None)
+
+
+@pytest.mark.parametrize(('status', 'state'), [
+    ('CREATING', lifecycle.PENDING), ('STARTING', lifecycle.PENDING),
+    ('UPDATING', lifecycle.ACTIVE), ('TERMINATING', lifecycle.ACTIVE),
+    ('DELETING', lifecycle.ACTIVE), ('ERROR', lifecycle.ERROR)])
+def test_a_status_that_a_crash_left_is_continued(blazar, converted, status, state, manager):
+    blazar.execute(f'UPDATE leases SET status = ? {NAMED}', status)
+    lease = lease_of(converted()).lease
+    assert lease.state == state
+    [end] = [event for event in lease.events if event.kind == event_kinds.END]
+    assert end.status == lifecycle.EVENT_UNDONE
+    assert end.due_at == (manager.clock() if status == 'DELETING' else lease.end)
+
+
+def test_a_lease_without_an_end_event_gets_one(blazar, converted):
+    blazar.execute(f'DELETE FROM events {RESERVED}')
+    [end] = lease_of(converted()).lease.events
+    assert (end.kind, end.at) == (event_kinds.END, lease_of(converted()).lease.end)
+
+
+@pytest.mark.parametrize(('change', 'words'), [
+    (f'UPDATE leases SET project_id = NULL {NAMED}', 'no owner'),
+    (f"UPDATE leases SET status = 'ODD' {NAMED}", 'Its status is ODD'),
+    (f'DELETE FROM reservations {RESERVED}', 'no reservations'),
+    (f"UPDATE reservations SET resource_type = 'device' {RESERVED}", 'the type device'),
+    ("UPDATE computehost_reservations SET count_range = 'many'", 'missing or malformed'),
+    ('DELETE FROM computehost_reservations', 'missing or malformed')])
+def test_a_lease_that_cannot_be_imported_is_reported_with_the_way_out(
+        blazar, converted, change, words):
+    blazar.execute(change)
+    found = converted()
+    assert lease_of(found) is None
+    problem = next(problem for problem in found.problems if 'l-host-active' in problem.what)
+    assert words in problem.why
+    assert (problem.happens, bool(problem.advice)) == ('It is left out.', True)
+
+
+@pytest.mark.parametrize(('name', 'kept'), [
+    ('tab\there', 'tab here'), ('\n', 'imported'), ('x' * 300, 'x' * 80)])
+def test_a_name_that_climate_refuses_is_cleaned_and_reported(blazar, converted, name, kept):
+    blazar.execute(f'UPDATE leases SET name = ? {NAMED}', name)
+    found = converted()
+    assert lease_of(found, kept) is not None
+    assert any(problem.happens == f'It is called "{kept}".' for problem in found.problems)
+
+
+def test_criteria_that_climate_cannot_read_are_dropped_and_reported(blazar, converted):
+    blazar.execute("UPDATE computehost_reservations SET resource_properties = '[\"==\", 1'")
+    found = converted()
+    [reservation] = lease_of(found).lease.reservations
+    assert reservation.request['resource_properties'] == ''
+    assert any('cannot be read' in problem.why for problem in found.problems)
+
+
+def test_two_hosts_of_one_name_become_one(blazar, converted):
+    blazar.execute("UPDATE computehosts SET hypervisor_hostname = 'compute2' WHERE id = '4'")
+    found = converted()
+    assert [host.source_id for host in found.resources if host.pool == 'host'] == ['1', '2', '3']
+    assert lease_of(found, 'l-host-pending').allocations[0].resource_id == ('host', '1')
+    assert 'has the same name' in found.problems[0].why
+
+
+def test_an_allocation_of_a_host_that_is_gone_is_reported(blazar, converted):
+    blazar.execute("DELETE FROM computehosts WHERE id = '1'")
+    found = converted()
+    assert lease_of(found).allocations == ()
+    assert any('does not know any more' in problem.why for problem in found.problems)
+
+
+def test_required_addresses_have_a_need_of_their_own(blazar, converted):
+    blazar.execute(
+        "INSERT INTO required_floatingips (id, address, floatingip_reservation_id) "
+        "SELECT 'x', '172.24.4.221', f.id FROM floatingip_reservations f "
+        'JOIN reservations r ON r.id = f.reservation_id JOIN leases l ON l.id = r.lease_id '
+        "WHERE l.name = 'l-fip-active'")
+    [allocation] = lease_of(converted(), 'l-fip-active').allocations
+    assert allocation.need == 'named'

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""climate-db import-blazar as an operator runs it."""
+import pytest
+
+from climate.db import managers
+from climate.db import tables
+
+BLAZAR_NAMES = """
+[DEFAULT]
+plugins = physical:host,virtual:instance,flavor:instance,virtual:floatingip
+[nova]
+aggregate_owner_key = blazar:owner
+availability_zone_prefix = blazar_
+[placement]
+provider_prefix = blazar_
+"""
+
+
+@pytest.fixture
+def import_blazar(run_program, blazar):
+    """callable(*words): run the command; returns (exit status, output)."""
+    return lambda *words, url=None: run_program(
+        'climate-db', 'import-blazar', '--source', url or blazar.url, *words, options=BLAZAR_NAMES)
+
+
+def leases(database):
+    with database.reader() as connection:
+        return connection.execute(tables.LEASES.select()).all()
+
+
+def test_a_dry_run_shows_overlaps_with_both_owners_and_writes_nothing(import_blazar, database):
+    status, output = import_blazar('--dry-run')
+    assert status == 0, output
+    assert '2 of the pool address, 4 of the pool host\n15 leases, 5 PENDING, 3 ACTIVE' in output
+    assert '(l-doubled-4) of project 0cb0c4b7bec24bf9a909b1db7ebf24c3 keeps them' in output
+    assert not leases(database)
+
+
+def test_overlaps_are_accepted_before_anything_is_written(import_blazar, database):
+    status, output = import_blazar()
+    assert status == 1 and '--accept-losses. Nothing was written.' in output
+    assert not leases(database)
+
+
+def test_an_import_and_its_repetition_report_their_numbers(import_blazar, database, tmp_path):
+    status, output = import_blazar('--accept-losses', '--report', f'{tmp_path}/report')
+    assert status == 0 and 'Enrolled 6 resources. Leases: 15 added' in output, output
+    assert 'l-doubled-4' in (tmp_path / 'report').read_text()
+    assert len(leases(database)) == 15
+    status, output = import_blazar('--accept-losses')
+    assert status == 0 and '0 added, 0 updated, 15 unchanged' in output, output
+
+
+def test_an_import_waits_until_managers_are_stopped(import_blazar, database):
+    now = database.now()
+    with database.writer() as connection:
+        managers.seen(connection, 'one', 'controller', now, now, 0)
+    status, output = import_blazar('--accept-losses')
+    assert status == 1 and 'climate-manager runs on controller: stop it' in output
+    assert not leases(database)
+
+
+@pytest.mark.parametrize('url', ['blazar', 'sqlite:////nowhere'])
+def test_a_wrong_source_is_one_line(import_blazar, url):
+    status, output = import_blazar(url=url)
+    assert status == 1 and output.count('\n') <= 1 and '--source' in output, output

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sources of an import that are no database of Blazar, and older or extended schemas."""
+import pytest
+
+from climate.db.blazar import conversion
+from climate.db.blazar import source
+
+
+@pytest.mark.parametrize(('url', 'words'), [
+    ('', 'Write mysql+pymysql://'), ('blazar', 'Write mysql+pymysql://'),
+    ('nosuch://localhost/blazar', 'Write mysql+pymysql://'),
+    ('sqlite:////nowhere/blazar.sqlite', 'there is no file'),
+    ('mysql+pymysql://blazar:SECRET@127.0.0.1:1/blazar', 'Check the address')])
+def test_a_wrong_url_is_refused_with_the_way_out(url, words):
+    with pytest.raises(source.NotBlazar, match='--source') as refused:
+        source.read(url)
+    assert words in str(refused.value)
+    assert 'SECRET' not in str(refused.value)
+
+
+def test_a_database_of_another_service_is_refused(blazar):
+    blazar.execute('DROP TABLE computehost_allocations')
+    with pytest.raises(source.NotBlazar, match=r'computehost_allocations\.compute_host_id'):
+        source.read(blazar.url)
+
+
+def test_a_schema_without_the_columns_of_later_releases_is_read(blazar, manager):
+    blazar.execute('ALTER TABLE computehosts DROP COLUMN availability_zone')
+    blazar.execute('DROP TABLE computehost_trait')
+    converted = conversion.convert(source.read(blazar.url), manager.core.registry.plugins,
+                                   manager.clock())
+    assert len(converted.leases) == 15 and not converted.problems
+
+
+def test_tables_of_a_fork_are_reported_and_left_out(blazar, manager):
+    blazar.execute('CREATE TABLE network_allocations (id, network_id)')
+    blazar.execute("INSERT INTO network_allocations VALUES ('a', 'b')")
+    converted = conversion.convert(source.read(blazar.url), manager.core.registry.plugins,
+                                   manager.clock())
+    assert [problem.what for problem in converted.problems] == ['table network_allocations']
