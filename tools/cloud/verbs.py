@@ -85,7 +85,7 @@ def down(cloud):
 
 
 def reset(cloud):
-    """Stop everything and drop all data; the next `up` begins from nothing, with the same virtualenv."""
+    """Stop everything and drop all data; `up` begins from nothing, in the same virtualenv."""
     down(cloud)
     shutil.rmtree(cloud.data, ignore_errors=True)
     shutil.rmtree(cloud.log, ignore_errors=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A private Galera cluster: three nodes of MariaDB on loopback, made, started and stopped.
 
-Its data are created again each time: what a cluster that was stopped begins with depends on the node
+Its data are new each time: what a cluster that was stopped begins with depends on the node
 that stopped last.
 """
 import os

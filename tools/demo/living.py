@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The story of hosts as living things: one dies and its lease is repaired, others sleep and wake up.
+"""The story of hosts as living things: one dies, its lease is repaired, others sleep and wake.
 """
 import datetime
 import tempfile

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The story of a month in a laboratory: who used what, what comes next, what it costs, who is notified.
+"""The story of a month in a laboratory: who used what, what comes next, what it costs, and notices.
 
 The month is the one before now. It is lived by a manager whose clock is moved from event to event;
 then a standalone shows what is left of it.

@@ -123,7 +123,7 @@ def _is_imaged(stage, nova, server_id):
 
 
 def _seen_until_gone(cloud, server_id):
-    """Return the observations in order, each once: (status of the image or None, is the server there)."""
+    """Return the observations in order, each once: (status of the image or None, server exists)."""
     seen = []
 
     def gone():
