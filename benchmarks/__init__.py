@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long things take, how many statements they need, and whether that grows.
+"""Durations, numbers of statements, and their growth.
 
 ``python -m benchmarks`` runs them all; each module can be run by its name. What the tests arrange
 with serves here too.
@@ -10,5 +10,5 @@ import sys
 from climate import backend
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'tests'))
-# Here, as it must come before the modules import what of Climate they measure.
+# Here, as it must come before the modules import the parts of Climate that they measure.
 backend.prefer_threads()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long it takes to find when so many of the same hosts are free: row 6 of the table.
+"""The time to find when a number of equal hosts is free: row 6 of the table.
 
-``python -m benchmarks.availability``: 1,000 hosts with 100 promises each, which are spread over a
-year, as in the other rows, or all lie in the 30 days that are looked at. The first opening is
+``python -m benchmarks.availability``: 1,000 hosts with 100 allocations each, spread over a
+year, as in the other rows, or all lie in the 30 days that are searched. The first opening is
 compared with that of ``domain.free_starts.starts``, host by host.
 """
 import collections
@@ -38,7 +38,7 @@ EACH = {'short': 20, 'bench': 100, 'long': 100}
 ROUNDS = {'short': 3, 'bench': 25, 'long': 400}
 CHECKED = 3
 GOAL_MS, GOAL_P99_MS = 5, 50
-# The hosts, what is promised of them in the first days, and in all; is anything overdue, and are
+# The hosts, their allocations in the first days, and in all; is anything overdue, and are
 # there offers that nobody may take; what the hosts of the openings are like.
 GOAL_STATEMENTS = 12
 DAYS = {'a year': 365, '30 days': 30}
@@ -48,7 +48,7 @@ _DAY_SECONDS = 86400
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """When are `count` of the same hosts free for so long?"""
+    """A question: when are `count` of the same hosts free for a duration?"""
 
     count: int
     minutes: int
@@ -63,7 +63,7 @@ class Question:
                                               earliest=start, latest=start + AHEAD)
 
     def path(self, start):
-        """The same as a GET."""
+        """Return the URL of the question."""
         return '/v1/availability?' + urllib.parse.urlencode({
             'duration': f'{self.minutes}m', 'earliest': f'{start:%Y-%m-%dT%H:%M:%SZ}',
             'latest': f'{start + AHEAD:%Y-%m-%dT%H:%M:%SZ}',
@@ -84,7 +84,7 @@ def _of_spread(form, database, words, days):
     start = (datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)).replace(
         microsecond=0)
     manager, questions = filled(database, start, hosts, each, days, ROUNDS[form])
-    where = f'of {hosts:,} hosts, {hosts * each:,} promises in {words}'
+    where = f'of {hosts:,} hosts, {hosts * each:,} allocations in {words}'
     reference = Reference(database, start)
     with builders.statements() as statements:
         for question in questions[:CHECKED]:
@@ -113,14 +113,14 @@ def filled(database, start, hosts, each, days, rounds):
         fill.promise(connection, 'all', start, promises(hosts, each, days, made))
     worlds.analyzed(database)
     manager = builders.Manager(worlds.configured(), database, builders.Clock(start))
-    # Hosts are free for a tenth of the time, on average in gaps of so many minutes.
+    # Hosts are free for a tenth of the time, on average in gaps of this number of minutes.
     gap = days * _DAY_SECONDS // each // 60 // 10
     return manager, [Question(made.randint(hosts // 100, hosts // 15),
                               made.randint(gap // 20, gap)) for _ in range(rounds)]
 
 
 def promises(hosts, each, days, made):
-    """Rows for ``fill.promise``: whole hosts, so many spans each, over so many days."""
+    """Rows for ``fill.promise``: whole hosts, `each` spans of each, over `days`."""
     slot = days * _DAY_SECONDS / each
     for resource_id in range(1, hosts + 1):
         for number in range(each):
@@ -129,7 +129,7 @@ def promises(hosts, each, days, made):
 
 
 class Reference:
-    """What each host is promised, for the plain way."""
+    """The allocations of each host, for a simple search."""
 
     def __init__(self, database, start):
         self._window = interval.Interval(start, start + AHEAD)
@@ -140,7 +140,7 @@ class Reference:
                 self._taken[row.resource_id].append(interval.Interval(row.start, row.end))
 
     def first(self, question):
-        """The first moment at which so many are free for so long, in a list; an empty one."""
+        """Return [the first moment at which enough hosts are free], or []."""
         ranges = sorted(found for host in self._hosts for found in free_starts.starts(
             self._taken[host], question.duration, self._window))
         lasts = []

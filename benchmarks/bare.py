@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much more a request or an event costs than the bare libraries with the same work.
+"""The cost of a request or an event, compared with the bare libraries doing the same work.
 
 ``python -m benchmarks.bare``: the processor time of one process, in which API and manager are one
 program. The same work is a route of pecan that answers the same document, and as many statements of
@@ -85,7 +85,7 @@ def taken(rounds, work):
 
 
 class Statements:
-    """What statements of one row cost, in milliseconds of the processor.
+    """The cost of statements of one row, in milliseconds of the processor.
 
     :ivar read: a SELECT by the key.
     :ivar page: a SELECT of 100 rows.
@@ -192,7 +192,7 @@ def _search(rounds):
 
 
 def _sorted(known):
-    """What numpy needs to find all moments at which the number of free hosts changes."""
+    """The time that numpy needs to find all moments at which the number of free hosts changes."""
     begins, ends = np.sort(known.ends), np.sort(known.starts)
     return np.searchsorted(begins, ends), np.searchsorted(ends, begins)
 

@@ -14,7 +14,7 @@ _PROGRAM = pathlib.Path('/usr/lib/rabbitmq/bin/rabbitmq-server')
 
 
 def is_installed():
-    """Whether there is a RabbitMQ on this machine."""
+    """Return whether there is a RabbitMQ on this machine."""
     return _PROGRAM.exists()
 
 

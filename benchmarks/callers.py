@@ -46,7 +46,7 @@ class Caller:
 
 
 def many(port, clients, requests):
-    """What so many Callers heard who share the work: (milliseconds, status, document) of each.
+    """Return what Callers that share the work get: (milliseconds, status, document) of each.
 
     :param requests: [(method, path, body)], asked in this order.
     :returns: (the answers in no order, how many seconds all of it took).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many calls to the cloud the start and the end of a lease make, by what it leases.
+"""The number of calls to the cloud at the start and the end of a lease, by resource type.
 
 ``python -m benchmarks.calls``: on the simulated cloud, one lease after the other, each known an
 hour ahead. A call of the simulated cloud is one method of an adapter and one object, such as one

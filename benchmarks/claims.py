@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast 1, 2 and 3 managers together carry out events that are due at once.
+"""The speed at which 1, 2 and 3 managers carry out events that are due at once.
 
 ``python -m benchmarks.claims``. On SQLite it is one manager only, as that has one writer. The
 events do nothing in the cloud (they are notices), so that only claiming and recording is measured.
@@ -43,7 +43,7 @@ def configured(url):
 
 
 def work(url, ready, stop, spent):
-    """One manager in a process of its own, until it is told to stop."""
+    """One manager in a process of its own, until it is stopped."""
     manager = service.Manager(configured(url), serve_rpc=False)
     manager.start()
     began = time.process_time()
@@ -68,7 +68,7 @@ def fill(database, count):
 
 
 def left(database):
-    """How many events are not done."""
+    """Return the number of events that are not done."""
     with database.reader() as connection:
         return connection.execute(
             sa.select(sa.func.count()).select_from(tables.EVENTS)
@@ -76,7 +76,7 @@ def left(database):
 
 
 def drained(database, managers, count):
-    """What so many managers did together: (events a second, milliseconds of processor an event).
+    """Return (events per second, milliseconds of processor per event) of some managers.
 
     The second leaves out the database, and what else the machine does.
     """
@@ -106,7 +106,7 @@ def drained(database, managers, count):
 
 
 def figures(form):
-    """How many events a second so many managers carry out, on each kind of database."""
+    """Measure the events per second of a number of managers, on each kind of database."""
     for kind in worlds.kinds():
         yield from _figures(kind, form)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many leases of a host are created in a second, over REST.
+"""The number of leases of a host that are created per second, over REST.
 
 ``python -m benchmarks.create``: by 8 clients, on 1,000 hosts; API and manager in one process on
 SQLite, and as programs of their own on the database that CLIMATE_TEST_DATABASE names, with
@@ -33,8 +33,8 @@ RUNS = {'short': 0, 'bench': 2, 'long': 5}
 CLIENTS = 8
 WARM_UP = 80
 EMBEDDED_GOAL, DISTRIBUTED_GOAL, GOAL_P99_MS = 200, 100, 100
-# Was it made before; what is free; the host once more, locked, and what is promised of it; the
-# lease, its reservation, its events and the promise; the host's generation; history and news. The
+# Was it made before; what is free; the host once more, locked, and its allocations; the
+# lease, its reservation, events and allocation; the host's generation; history and news. The
 # trust is recorded before it is made, and again with the lease.
 GOAL_STATEMENTS = 14
 _HOUR = datetime.timedelta(hours=1)
@@ -100,7 +100,7 @@ def counted(kind, hosts):
 
 
 def measured(database, transport, starts, leases):
-    """(how many seconds so many leases took, the milliseconds of each)."""
+    """Return (the seconds for all leases, the milliseconds of each)."""
     url = database.engine.url.render_as_string(hide_password=False)
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         if transport is None:
@@ -117,7 +117,7 @@ def measured(database, transport, starts, leases):
 
 
 def no_overlap(database, leases):
-    """Nothing, where all leases have their host, and no host is promised twice at a time."""
+    """Assert that all leases have their host, and no host is allocated twice at a time."""
     given = tables.ALLOCATIONS
     with database.reader() as connection:
         rows = connection.execute(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long hosts could sleep on the trace of `replay`, and which leases would start late.
+"""The hours that hosts could sleep on the trace of `replay`, and the leases that start late.
 
 ``TRACE=FILE python -m benchmarks.energy [JOBS]``. The real rules of ``climate.domain.sleep`` decide
 each five minutes which of 128 hosts sleep. Hosts, leases and wake-ups are counted, not carried
@@ -70,7 +70,7 @@ def _moment(second):
 
 @dataclasses.dataclass(frozen=True)
 class Figures:
-    """What one setting did."""
+    """The effect of one setting."""
 
     share_of_best: float
     asleep_hours: float
@@ -80,7 +80,7 @@ class Figures:
 
 
 def simulated(jobs, rules, ahead):
-    """Let the Jobs live under some Rules; return Figures.
+    """Run the Jobs under some Rules; return Figures.
 
     :param rules: None: all hosts stay awake.
     :param ahead: how many seconds before its start each lease is known.

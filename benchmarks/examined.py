@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much a database looks at for each statement: the same each time, whatever the machine does.
+"""The rows that a database reads for each statement: the same each time, on any machine.
 
 On SQLite those are the steps of its virtual machine, on PostgreSQL the rows that come out of each
 scan, or are thrown away there.
@@ -16,7 +16,7 @@ _READS = ('SELECT', 'UPDATE', 'DELETE')
 
 @contextlib.contextmanager
 def counted(database):
-    """What the statements inside examine: {statement: how much}, a Counter that grows."""
+    """Count the rows that statements examine: {statement: rows}, a Counter that grows."""
     found = collections.Counter()
     with DIALECTS[database.dialect](found):
         yield found
@@ -55,7 +55,7 @@ def _on_postgresql(found):
 
 @contextlib.contextmanager
 def _listening(target, **listeners):
-    """Let these listen to all engines or pools, as readers may have other ones than writers."""
+    """Attach listeners to all engines or pools, as readers may have other ones than writers."""
     for name, listener in listeners.items():
         sa.event.listen(target, name, listener)
     try:
@@ -82,7 +82,7 @@ def _explained(connection, statement, parameters):
 
 
 def _rows(plan):
-    """What all scans of a plan looked at."""
+    """Return the rows that all scans of a plan read."""
     below = sum(map(_rows, plan.get('Plans', ())))
     if 'Relation Name' not in plan and 'Index Name' not in plan:
         return below
@@ -91,5 +91,5 @@ def _rows(plan):
     return below + seen * plan['Actual Loops']
 
 
-#: The databases of which that can be told.
+#: The databases that report it.
 DIALECTS = {'sqlite': _on_sqlite, 'postgresql': _on_postgresql}

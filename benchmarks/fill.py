@@ -14,7 +14,7 @@ from climate.domain import event_kinds
 from climate.domain import lifecycle
 
 PROJECT = 'demo'
-# So many leases are written, and then copied by the database itself.
+# This number of leases is written, and then copied by the database itself.
 _BATCH = 1_000
 _PAGE = 5_000
 _PROMISES = 100_000
@@ -24,7 +24,7 @@ _FACTS = {'hypervisor_type': 'QEMU', 'hypervisor_version': '6002000', 'cpu_info'
 
 
 def hosts(database, count):
-    """Enrol so many hosts, with the ids 1 to `count`, facts, and racks of ten."""
+    """Enrol `count` hosts, with the ids 1 to `count`, facts, and racks of ten."""
     now = builders.NOON
     names = ['rack', *_FACTS]
     with database.writer() as connection:
@@ -47,7 +47,7 @@ def hosts(database, count):
 def ended_leases(database, count, hosts_there):
     """Write leases of one host that are over; returns their ids.
 
-    :param count: so many whole thousands.
+    :param count: a number of whole thousands.
     :param hosts_there: the same.
     """
     with database.writer() as connection:
@@ -64,7 +64,7 @@ def ended_leases(database, count, hosts_there):
 
 
 def allocations(database, each):
-    """Promise so many hours of each host, every other one from tomorrow on."""
+    """Allocate `hours` hours of each host, every other one from tomorrow on."""
     start = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)
     with database.writer() as connection:
         ids = connection.execute(sa.select(tables.RESOURCES.c.id)).scalars().all()
@@ -91,7 +91,7 @@ def coming_leases(database, rows):
 
 
 def promise(connection, name, origin, rows):
-    """Promise to one lease what each row says, in the quickest way that the database has.
+    """Allocate the rows to one lease, in the quickest way that the database has.
 
     A PostgreSQL loses its second guard by that: it is to be a schema of the benchmark's own.
 
@@ -115,7 +115,7 @@ def promise(connection, name, origin, rows):
 
 
 def _stamps(origin, seconds):
-    """Moments as databases write them, so many seconds after `origin`."""
+    """Moments as databases write them, a number of seconds after `origin`."""
     moments = np.datetime64(origin.replace(tzinfo=None), 'us') + (
         np.array(seconds, float) * 1e6).round().astype('timedelta64[us]')
     return [text.replace('T', ' ') for text in np.datetime_as_string(moments, 'us').tolist()]
@@ -189,7 +189,7 @@ def _copy_batch(connection, batch):
 
 
 def _promise(connection, reservation, resource, start, where):
-    """Promise an hour from `start` on, for each row that is so."""
+    """Allocate an hour from `start` on, for each such row."""
     given = tables.ALLOCATIONS
     values = {'reservation_id': reservation, 'resource_id': resource,
               'start': sa.literal(start, tables.UtcDateTime), 'whole': sa.true(), 'copies': 1,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the scheduler filter takes over 10,000 hosts, besides its one question to Climate.
+"""The time of the scheduler filter for 10,000 hosts, besides its one question to Climate.
 
 ``python -m benchmarks.filter``. Nova's own classes of hosts and aggregates are used where Nova can
 be imported, stand-ins of them elsewhere.
@@ -97,7 +97,7 @@ def requests(hosts):
     yield 'by aggregates alone', hints, None
     yield ('reservation is active', hints,
            host_rules.ReservationAnswer(active=True, usable=True, hosts=mine))
-    yield ('leased without room', hints,
+    yield ('leased without capacity', hints,
            host_rules.ReservationAnswer(active=True, usable=True, ordinary=True))
     yield ('reservation is over', hints,
            host_rules.ReservationAnswer(active=False, usable=False, reason='it has ended'))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far forecasts are from what came: row 17 of the table.
+"""The error of forecasts: row 17 of the table.
 
 ``TRACE=FILE python -m benchmarks.forecast``. FILE is in the Standard Workload Format; without it
 jobs of the same shape are made up. All but the last four weeks are learned. Then each midnight of

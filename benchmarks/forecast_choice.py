@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the method of forecasts was chosen: by the weeks that are learned, never by those to predict.
+"""The choice of the method of forecasts, by the weeks to learn from, never by those to predict.
 
 ``TRACE=FILE python -m benchmarks.forecast_choice``. The last four weeks of the trace, which
 ``benchmarks.forecast`` predicts, are cut off. Of what is left, each midnight of the last four weeks

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What grows with the leases that are over: nothing may.
+"""The growth of work with the number of leases that are over: there must be none.
 
 ``python -m benchmarks.growth``. The same work is done on two databases in turns, of which one has
-ten times the ended leases of the other, with all that belongs to them: reservations, promises,
-events, history. Times are compared, and how much the database looks at for it, which is firm.
+ten times the ended leases of the other, with all that belongs to them: reservations, allocations,
+events, history. Times are compared, and the rows that the database reads for it, which is firm.
 """
 import collections
 import contextlib
@@ -39,8 +39,8 @@ ROUNDS = {'bench': 10, 'long': 200}
 EXAMINED_ROUNDS = 2
 TIMES = 10
 LIMIT = 1.3
-# A few rows more of a few rows are no growth: so many are added to both before they are compared.
-# PostgreSQL may look at all hosts one time and at the first few another, and what is over is many
+# A few rows more are no growth: this number is added to both before they are compared.
+# PostgreSQL may read all hosts one time and at the first few another, and what is over is many
 # times more than these.
 _SOME = 40 * HOSTS
 _VERSION = '1.1'
@@ -49,7 +49,7 @@ _SMALL = {'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1}
 
 
 class World:
-    """A manager and an API on a database in which so many leases are over."""
+    """A manager and an API on a database in which a number of leases are over."""
 
     def __init__(self, database, ended):
         conf = worlds.configured(HOSTS)
@@ -70,7 +70,7 @@ class World:
         worlds.analyzed(database)
 
     def live(self, step):
-        """Let a lease live from its creation to its end; returns it."""
+        """Run a lease from its creation to its end; return it."""
         with step('create a lease'):
             made = self._ask('POST', '/v1/leases', {
                 'name': 'mine', 'duration': '1h',
@@ -115,7 +115,7 @@ class World:
                       token=builders.ADMIN)
         with step('list hosts'):
             self._ask('GET', '/v1/os-hosts?limit=20', token=builders.ADMIN)
-        with step('list what hosts are promised'):
+        with step('list the allocations of hosts'):
             self._ask('GET', '/v1/os-hosts/allocations', token=builders.ADMIN)
         with step('look for due events'):
             assert not self.manager.event_loop.tick(self.clock())
@@ -171,7 +171,7 @@ class Watch:
 
 
 class Ledger:
-    """What each step has the database look at, statement by statement."""
+    """The rows that the database reads in each step, by statement."""
 
     def __init__(self, database):
         self._database = database
@@ -233,7 +233,7 @@ def _growth(before, after):
 
 
 def _grown(few, many):
-    """A line for each statement that looks at more where more leases are over."""
+    """Return a line for each statement that reads more if more leases are over."""
     for what, statements in many.items():
         for statement, after in statements.items():
             before = few[what][statement]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the life of a lease of one host costs a manager and its database.
+"""The cost of the life of a lease of one host for a manager and its database.
 
 ``python -m benchmarks.lease``. The leases come one after the other, as they do where few come at a
 time, through endpoint and event loop of one manager on the simulated cloud; after each event
@@ -101,7 +101,7 @@ class Clock:
 
 
 def measure(database, count):
-    """Let so many leases live; returns the Meter."""
+    """Run a number of leases; return the Meter."""
     clock = Clock(database)
     conf = worlds.configured(HOSTS)
     manager = builders.Manager(conf, database, clock, simulated.SimulatedCloud(conf))
@@ -126,7 +126,7 @@ def measure(database, count):
 
 
 def lived(database):
-    """How many leases were started and are over."""
+    """Return the number of leases that were started and are over."""
     with database.reader() as connection:
         return connection.execute(
             sa.select(sa.func.count()).select_from(tables.LEASES)
@@ -136,16 +136,16 @@ def lived(database):
 
 
 def _per_lease(statements, count):
-    """How many statements a step needs for a lease.
+    """Return the number of statements of a step for one lease.
 
-    Now and then the clock of the database is read anew, which is no part of a step. So the median
+    Now and then the clock of the database is read again, which is no part of a step. So the median
     counts, unless the step was made once for all leases.
     """
     return statistics.median(statements) if len(statements) == count else sum(statements) / count
 
 
 def figures(form):
-    """What each step of a lease's life costs, on each kind of database."""
+    """Measure the cost of each step of a lease, on each kind of database."""
     count = LEASES[form]
     for kind in worlds.kinds():
         with worlds.emptied(kind) as database:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long it takes to read one lease, and a page of a list of very many.
+"""The time to read one lease, and a page of a very long list.
 
 ``python -m benchmarks.lists``: over REST, API and manager in one process. How many statements each
 costs is counted in this process, by the same API without a network.
@@ -120,7 +120,7 @@ def served(database):
 
 
 def checked(status, document, items):
-    """Nothing, where an answer is what was asked for.
+    """Assert that an answer is right.
 
     :param items: how many of them there are; None: some.
     """

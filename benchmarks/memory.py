@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How soon a manager is ready on a database with very many hosts and promises, and its memory.
+"""The start of a manager on a database with very many hosts and allocations, and its memory.
 
 ``python -m benchmarks.memory``: that of an API too; each is a program of its own, with RabbitMQ
 between them where it is installed, else both are one. Memory is measured when leases were read,
@@ -52,7 +52,7 @@ def figures(form):
 
 
 def filled(database):
-    """Write hosts, what is promised of them, and leases that are over."""
+    """Write hosts, their allocations, and leases that are over."""
     fill.hosts(database, HOSTS)
     fill.allocations(database, EACH)
     fill.ended_leases(database, LEASES, HOSTS)
@@ -60,14 +60,14 @@ def filled(database):
 
 
 def ready(folder, url):
-    """How many seconds a manager takes until it is ready."""
+    """Return the seconds until a manager is ready."""
     path, _ = programs.configured(folder, url, 'transport_url = fake:/')
     with programs.manager(folder, path) as program:
         return program.ready_seconds
 
 
 def worked(port):
-    """Let an API and its manager do something of each kind."""
+    """Send requests of each kind to an API and its manager."""
     tomorrow = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)
     requests = [('POST', '/v1/leases', callers.body(
         name='bench', start=f'{tomorrow:%Y-%m-%dT%H:%M:%SZ}', duration='30m', reservations=[
@@ -76,7 +76,7 @@ def worked(port):
                  for limit, times in ((100, READ), (1000, READ_LONG)) for _ in range(times)]
     answers, _ = callers.many(port, 4, requests)
     statuses = {status for _, status, _ in answers}
-    # With the hosts of this hour all promised, a lease may be refused.
+    # With the hosts of this hour all allocated, a lease may be refused.
     assert statuses <= {200, 201, 409} and 200 in statuses, statuses
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How late leases start on the cloud of ``make cloud``, and which part is the cloud's own time.
+"""The lateness of starts on the cloud of ``make cloud``, and which part is the cloud's own time.
 
 ``python -m benchmarks.on_cloud``: leases of instances that are all due in the same second, then
 leases of hosts, each of which starts when another ends on the same host. All hosts of the cloud
@@ -69,7 +69,7 @@ class Scene:
             time.sleep(5)
 
     def told(self, lease_id, what):
-        """When the history of a lease tells of `what`."""
+        """Return when `what` is in the history of a lease."""
         [at] = [each['at'] for each in self.leases.history(lease_id) if each['what'] == what]
         return datetime.datetime.fromisoformat(at)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long it takes to choose resources for a lease among very many: rows 1, 2 and 14.
+"""The time to choose resources for a lease among very many: rows 1, 2 and 14.
 
 ``python -m benchmarks.planning [--form short|bench|long]``, on a SQLite file and on the database
-that CLIMATE_TEST_DATABASE names. Each host gets so many promises, spread over a year. What is
+that CLIMATE_TEST_DATABASE names. Each host gets some allocations, spread over a year. What is
 chosen must be what the plain reference chooses: ``domain.joint_selection`` over all resources with
 all that is booked of them. The long form is 100,000 hosts, on a database that is a server if one is
 named.
@@ -30,14 +30,14 @@ from climate.manager.booking import criteria
 from climate.manager.booking import wish_lists
 from climate.plugins import base
 
-# By form: pairs of hosts and promises of each.
+# By form: pairs of hosts and allocations of each.
 SIZES = {'short': ((1_000, 5), (2_000, 5)),
          'bench': ((1_000, 10), (5_000, 50), (10_000, 50)),
          'long': ((100_000, 50),)}
 ROUNDS = {'short': 3, 'bench': 11, 'long': 7}
 # Of what has no goal.
 FEW_ROUNDS = 3
-# So many of them are compared with the plain reference.
+# This number of them is compared with the plain reference.
 CHECKED = {'short': 3, 'bench': 1, 'long': 1}
 STATEMENTS = 5
 YEAR = datetime.timedelta(days=365)
@@ -51,7 +51,7 @@ _PAGE = 5_000
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """What is asked for; `goals` are milliseconds by the number of hosts."""
+    """A request; `goals` are milliseconds by the number of hosts."""
 
     name: str
     demand: selection.Demand
@@ -75,7 +75,7 @@ CASES = (
     Case('3 instances together', _demand(selection.Spread.TOGETHER), INSTANCE_GOALS),
     Case('3 instances with criteria', _demand(selection.Spread.ANY), INSTANCE_GOALS,
          '["and", [">=", "$vcpus", 16], ["=", "$rack", "7"]]'),
-    # Nothing that is used has room for one, so all hosts have to be looked at.
+    # No host that is used has the capacity, so all hosts have to be read.
     Case('1 instance as large as a host', selection.Demand(CAPACITY, 1, 1), {}),
 )
 ZONED = tuple(dataclasses.replace(case, name=f'{case.name}, in one zone',
@@ -115,7 +115,7 @@ def _of_size(form, database, hosts, each, medians):
 
 
 def growth(medians, dialect):
-    """How much more the largest pool costs than the one before."""
+    """Return the cost of the largest pool, compared with the one before."""
     (fewer, _), (more, _) = SIZES['bench'][-2:]
     for (hosts, name, words), median in medians.items():
         if hosts == more:
@@ -128,7 +128,7 @@ def _row(hosts):
 
 
 def enrol(database, hosts, each, made):
-    """Enrol hosts and promise `each` spans of each of them; half of the hosts as a whole."""
+    """Enrol hosts and allocate `each` spans of each of them; half of the hosts as a whole."""
     start = builders.NOON
     with database.writer() as connection:
         connection.execute(sa.insert(tables.PROPERTIES), [
@@ -170,13 +170,13 @@ def spans(resource_id, each, made):
 
 
 class Reference:
-    """All resources with all that is booked of them, for the plain way."""
+    """All resources with all that is booked of them, for the simple algorithm."""
 
     def __init__(self, database, hosts):
         self._database, self._hosts = database, hosts
 
     def choose(self, wish, span):
-        """What the wish gets, in the order of the ids."""
+        """Return what the wish gets, in the order of the ids."""
         table, booked = tables.ALLOCATIONS.c, collections.defaultdict(list)
         with self._database.reader() as connection:
             for given in connection.execute(sa.select(tables.ALLOCATIONS).where(

@@ -51,7 +51,7 @@ class Program:
     ready_seconds: float
 
     def memory_mb(self):
-        """What it has in memory, and what its children have beside that, in MB."""
+        """Return the memory of the program and of its children, in MB."""
         return (_memory_kb(self.pid, 'Rss') + sum(
             _memory_kb(pid, 'Private_Clean', 'Private_Dirty') for pid in _below(self.pid))) / 1024
 
@@ -127,7 +127,7 @@ def api(folder, path, port, processor=None):
 
 @contextlib.contextmanager
 def distributed(folder, url, transport, managers=1):
-    """(the Program of an API, its port), which reaches so many managers over the bus.
+    """(the Program of an API, its port), which reaches a number of managers over the bus.
 
     Each is on one processor, as scaling.rst advises.
     """

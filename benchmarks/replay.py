@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast the jobs of a computer that ran for months go through Climate, as leases of its hosts.
+"""The speed of the jobs of a computer over months, as leases of its hosts in Climate.
 
 ``TRACE=FILE python -m benchmarks.replay``. FILE is in the Standard Workload Format, gzipped or not;
 without it jobs of the same shape are made up. Each job that ran is a lease from its start to its
@@ -80,7 +80,7 @@ def _made_up(chance):
 
 
 def accepted(found):
-    """Those of the Jobs for which there is room when they come: counted, the plain way."""
+    """Return the Jobs that fit when they come, found by a simple algorithm."""
     running, free, taken = [], HOSTS, []
     for job in found:
         while running and running[0][0] <= job.start:
@@ -93,7 +93,7 @@ def accepted(found):
 
 
 def replayed(manager, found):
-    """Let the leases of the Jobs live; returns how many were refused."""
+    """Run the leases of the Jobs; return the number of refused ones."""
     refused = 0
     for job in found:
         manager.run_until(_moment(job.start))
@@ -110,7 +110,7 @@ def _moment(second):
 
 
 def check(database, taken):
-    """Assert that what was promised is what the Jobs took, and no host was promised twice."""
+    """Assert that the Jobs took what was allocated, and no host was allocated twice."""
     with database.reader() as connection:
         states = collections.Counter(connection.execute(
             sa.select(tables.LEASES.c.state)).scalars())
@@ -123,15 +123,15 @@ def check(database, taken):
     assert not left, f'{left} events were not carried out.'
     overlaps = sum(one[0] == two[0] and two[1] < one[2]
                    for one, two in itertools.pairwise(sorted(promised)))
-    assert not overlaps, f'{overlaps} times a host was promised twice.'
+    assert not overlaps, f'{overlaps} times a host was allocated twice.'
     used = sum((end - start).total_seconds() for _, start, end in promised)
     expected = sum((job.end - job.start) * job.hosts for job in taken)
-    assert used == expected, f'{used} seconds of hosts were promised, of {expected}.'
+    assert used == expected, f'{used} seconds of hosts were allocated, of {expected}.'
     return used
 
 
 def figures(form):
-    """How many leases a second, on each kind of database."""
+    """Measure the leases per second, on each kind of database."""
     found = jobs()[:JOBS[form]]
     taken = accepted(found)
     for kind in worlds.kinds():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a benchmark found: a figure, the table of them in a terminal, and their JSON."""
+"""The results of a benchmark: a figure, the table of them in a terminal, and their JSON."""
 import argparse
 import dataclasses
 import json
@@ -41,7 +41,7 @@ class Figure:
 
     @property
     def met(self):
-        """Whether it is as it is to be; None where nothing was asked."""
+        """True if the goal is met; None if there is no goal."""
         if self.goal is None and self.p99_goal is None:
             return None
         near = self.goal is None or bool(
@@ -56,13 +56,13 @@ class Figure:
 
 
 def timed(row, what, taken, **more):
-    """The Figure of runs that took so many milliseconds each: their median and their p99."""
+    """Return the Figure of runs from the milliseconds of each: their median and their p99."""
     return Figure(row, what, statistics.median(taken), 'ms', p99=p99(taken), runs=len(taken),
                   **more)
 
 
 def seconds(row, what, taken, goal):
-    """The Figure of a few runs that took so many seconds each: their median and the longest."""
+    """Return the Figure of a few runs from the seconds of each: their median and the longest."""
     return Figure(row, what, statistics.median(taken), 's', goal=goal, p99=max(taken),
                   runs=len(taken))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How late leases start that start in the same second, and how long a large one starts and ends.
+"""The lateness of leases that start in the same second, and the time of a large start and end.
 
 ``python -m benchmarks.starts``: the daemon's threads in this process, on the simulated cloud, whose
 calls take their time. The cloud's own time is what calls of one start (or end) take one after the
@@ -62,7 +62,7 @@ class Daemon:
 
 @contextlib.contextmanager
 def running(database, hosts, seconds, concurrency=20):
-    """A Daemon on `hosts` enrolled hosts of a cloud whose calls take so many seconds."""
+    """A Daemon on `hosts` enrolled hosts of a cloud whose calls take a number of seconds."""
     conf = worlds.configured(hosts)
     conf.set_override('connection', database.engine.url.render_as_string(hide_password=False),
                       group='database')
@@ -90,7 +90,7 @@ def _enrolled(connection, name, now):
 
 
 def created(daemon, count, start, end, hosts=1, name='lease'):
-    """Make so many leases of so many hosts; the daemon does nothing for them before `start`."""
+    """Create leases; the daemon does nothing for them before `start`."""
     def create(number):
         daemon.client.create_lease(
             builders.a_member(), f'{name}-{number:06}',
@@ -102,7 +102,7 @@ def created(daemon, count, start, end, hosts=1, name='lease'):
 
 
 def wait_for(database, state, count):
-    """Wait until so many leases are in that state."""
+    """Wait until a number of leases are in that state."""
     give_up = time.monotonic() + LIMIT_SECONDS
     query = sa.select(sa.func.count()).select_from(tables.LEASES).where(
         tables.LEASES.c.state == state)
@@ -116,7 +116,7 @@ def wait_for(database, state, count):
 
 
 def _wait_until_staged(database, count):
-    """Wait until what so many leases need before their start is made."""
+    """Wait until everything that leases need before their start is made."""
     give_up = time.monotonic() + LIMIT_SECONDS
     query = sa.select(sa.func.count()).select_from(tables.EVENTS).where(
         tables.EVENTS.c.kind == event_kinds.STAGE, tables.EVENTS.c.status == lifecycle.EVENT_DONE)
@@ -130,7 +130,7 @@ def _wait_until_staged(database, count):
 
 
 def told(database, what):
-    """When the history of each lease tells of `what`, in order."""
+    """Return when `what` is in the history of each lease, in order."""
     with database.reader() as connection:
         return sorted(connection.execute(sa.select(tables.HISTORY.c.at).where(
             tables.HISTORY.c.what == what)).scalars())
@@ -152,13 +152,13 @@ def crowd(database, count, seconds):
         wait_for(database, lifecycle.ACTIVE, count)
         lanes = min(daemon.manager.core.conf.manager.workers, 20)
         calls = sum(daemon.calls.values())
-    # A manager that has just begun looks at the cloud for audits and repairs too.
+    # A manager that has just begun also reads the cloud for audits and repairs.
     assert calls <= START_CALLS * count + 20, daemon.calls
     return told(database, event_kinds.START), start, lanes
 
 
 def large(database, hosts, seconds, concurrency):
-    """How many seconds a lease of many hosts takes to start, and how many to end."""
+    """Return the seconds for the start of a lease of many hosts, and for its end."""
     with running(database, hosts, seconds, concurrency) as daemon:
         start = daemon.core.clock() + datetime.timedelta(seconds=_AHEAD_SECONDS)
         end = start + datetime.timedelta(seconds=6)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long it takes until the ``climate`` command has answered.
+"""The time until the ``climate`` command has answered.
 
 ``python -m benchmarks.startup``: ``climate --help``, and ``climate lease list`` with an API that
 answers at once. How soon a manager is ready tells ``benchmarks.memory``, which has the database.
@@ -67,7 +67,7 @@ _LEASE = {
 
 
 def _command(*words):
-    """How many seconds a climate command took; it went well."""
+    """Return the seconds of a climate command that succeeds."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith('OS_')}
     began = time.monotonic()
     done = subprocess.run([sys.executable, '-c', _CLIMATE, *words], capture_output=True, text=True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How soon the timeline of the console is there, and how smoothly it moves, in a real Chromium.
+"""The time until the console shows the timeline, and how smoothly it moves, in a real Chromium.
 
 ``python -m benchmarks.timeline``: a standalone with its console, 128 hosts, and bars over two
 years, all of them in sight. Chromium draws without a graphics card.
@@ -67,7 +67,7 @@ def figures(form):
 
 
 def filled(database, count):
-    """Write so many leases of one host each, over two years from now; returns the first moment."""
+    """Write leases of one host each, over two years from now; return the first moment."""
     fill.hosts(database, HOSTS)
     start = datetime.datetime.now(datetime.UTC).replace(microsecond=0) + datetime.timedelta(hours=1)
     each = count // HOSTS + 1

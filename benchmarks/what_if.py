@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a what-if takes: row 16 of the table.
+"""The time of a what-if: row 16 of the table.
 
 ``python -m benchmarks.what_if``: 1,000 hosts with 10,000 leases of 30 days. A tenth of the hosts
 goes, another tenth is out for a week, there is half as much demand more, or all of it at once.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where benchmarks take place: an emptied database of each kind, a manager's configuration."""
+"""The surroundings of benchmarks: an emptied database of each kind, a manager's configuration."""
 import contextlib
 import os
 import tempfile
@@ -27,7 +27,7 @@ def kinds():
 
 
 def kinds_in(form):
-    """The same where a few minutes are to do for all: then the last kind speaks for the others."""
+    """Return the kinds of databases, or only the last one if all have a few minutes."""
     return kinds()[-1:] if form == 'bench' else kinds()
 
 
@@ -69,7 +69,7 @@ def _schema(url, name):
 
 
 def analyzed(database):
-    """Let a PostgreSQL look at what was written, as it does by itself after a while."""
+    """Update the statistics of PostgreSQL, as it does by itself after a while."""
     if database.dialect == 'postgresql':
         with database.engine.connect() as connection:
             connection.execution_options(isolation_level='AUTOCOMMIT').exec_driver_sql('ANALYZE')

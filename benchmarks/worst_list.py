@@ -42,7 +42,7 @@ def figures(form):
 
 
 def fill_worst(database, count, slots):
-    """Promise `slots` slots to each of so many leases; returns how many slots that is."""
+    """Allocate `slots` slots to each of a number of leases; return the number of slots."""
     fill.hosts(database, slots)
     worlds.analyzed(database)
     with database.writer() as connection:

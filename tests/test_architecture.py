@@ -32,8 +32,8 @@ LEVELS = {
     'errors': 0, 'conf': 0, 'version': 0, 'backend': 0, 'extras': 0, 'moments': 0,
     'schema_validation': 0, 'yaml_text': 0, 'json_text': 0,
 }
-# The rooms of the manager, from the door inwards. A room imports from rooms below it only. The
-# modules of the last row know no room; all rooms may use them.
+# The packages of the manager, from the entry point inwards. A package imports from packages below
+# it only. The modules of the last row import no package; all packages may use them.
 ROOMS = (
     ('service', 'endpoint', 'periodic', 'services', 'metrics', 'backlog', 'login', 'heartbeats',
      'prerequisites'),
@@ -60,7 +60,7 @@ ROOMS = (
 KNOW_A_SERVICE = {'leases/reservation_hosts.py'}
 # What gives a module of the manager the faces of the cloud's services.
 IDENTITIES = {'as_service', 'as_user', 'as_user_redelegated', 'as_owner_or_service'}
-# These stand beside the house and import nothing of it.
+# These are outside the other packages and import nothing of them.
 ALONE = {'client', 'nova'}
 # The few that have a reason: the simulated scheduler decides with the rules of the real filter;
 # conf, extras and the client ask for the version; the API reads the plugins' schemas but never
@@ -192,7 +192,7 @@ def test_no_folders_import_each_other():
             # The name itself may be a folder, or what is imported from a module of one.
             found = next((each for each in (name, package, package.rpartition('.')[0])
                           if each in folders), None)
-            # A folder and the folder around it are one room, whose modules make no circle either.
+            # A folder and its parent are one package, whose modules make no circle either.
             if found and not f'{folder}.'.startswith(f'{found}.') and not (
                     f'{found}.'.startswith(f'{folder}.')):
                 graph[folder].add(found)

@@ -135,7 +135,7 @@ def _colour(name):
 
 
 def _label(name, x, y, wide):
-    """As much of the name as the box has room for, from its end."""
+    """Return the end of the name that fits into the box."""
     room = int((wide - 4) / LETTER)
     if room < 3:
         return ''

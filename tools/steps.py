@@ -49,7 +49,7 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """How a step ended.
+    """The result of a step.
 
     :ivar closing: the last line in which a test runner counts its tests; '' if there is none.
     :ivar seed: the seed of its random searches; None: it has seeds of its own.

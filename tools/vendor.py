@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fetch the third-party scripts of the console into its package.
 
-    python3 -m tools.vendor           fetch them anew, with npm
+    python3 -m tools.vendor           fetch them again, with npm
     python3 -m tools.vendor --check   is each file what vendor.json says?
 
 vendor.json has for each the package, its version, its licence, the files that are taken from it,

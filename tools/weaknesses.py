@@ -31,7 +31,7 @@ def main(argv=None):
         print(f'NOT AUDITED: whether weaknesses are known of the versions in {_PINNED.name} could '
               f'not be asked: {missing}', file=sys.stderr)
         return 0 if options.if_reachable else 1
-    # --strict: a package of which PyPI tells nothing is a failure.
+    # --strict: a package that PyPI knows nothing about is a failure.
     return subprocess.run([
         f'{options.venv}/bin/pip-audit', '--strict', '--no-deps', '--disable-pip',
         '--requirement', _PINNED]).returncode
@@ -43,7 +43,7 @@ def first_of(pinned):
 
 
 def silence(pypi, package):
-    """Why PyPI tells nothing of the weaknesses of a package, in words; None where it does.
+    """Return why PyPI reports no weaknesses of a package, in words; None if it does.
 
     A mirror of the packages may answer there as well, but does not have what is known of each.
     """
@@ -60,7 +60,7 @@ def silence(pypi, package):
 
 
 def _install(venv):
-    """Why pip-audit cannot be installed into a virtualenv, in words; None where it is."""
+    """Return why pip-audit cannot be installed into a virtualenv, in words; None if it can."""
     for command in ([sys.executable, '-m', 'venv', venv],
                     [f'{venv}/bin/python', '-m', 'pip', 'install', '--quiet',
                      '--disable-pip-version-check', '--constraint', _PINNED, 'pip-audit']):

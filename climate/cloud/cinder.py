@@ -20,8 +20,6 @@ _MOVE_IF_NECESSARY = 'on-demand'
 class CinderVolumes(sdk.SdkInterface, base.Volumes):
     """The volumes, types, back ends and quotas of Cinder under one identity."""
 
-    SERVICE_TYPE = 'block-storage'
-
     def backends(self):
         return [volume_models.Backend(
             name=pool.name, backend_name=pool.capabilities.get('volume_backend_name') or '',

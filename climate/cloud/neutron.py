@@ -16,8 +16,6 @@ _IN_USE = ('IpAddressAlreadyAllocated', 'FloatingIPPortAlreadyAssociated')
 class NeutronNetworks(sdk.SdkInterface, base.Networks):
     """The networks under one identity."""
 
-    SERVICE_TYPE = 'network'
-
     def network(self, network_id):
         try:
             network = self._proxy.get_network(network_id)
@@ -43,8 +41,6 @@ class NeutronNetworks(sdk.SdkInterface, base.Networks):
 
 class NeutronFloatingIPs(sdk.SdkInterface, base.FloatingIPs):
     """The floating IPs under one identity."""
-
-    SERVICE_TYPE = 'network'
 
     def every(self):
         return [_floating_ip(shown) for shown in self._proxy.ips()]

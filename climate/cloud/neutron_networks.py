@@ -22,8 +22,6 @@ _FULL = 'OverQuota'
 class NeutronSegments(sdk.SdkInterface, base.Segments):
     """The networks with their segments, as Climate itself."""
 
-    SERVICE_TYPE = 'network'
-
     def knows(self, physical_network):
         # Neutron lists no physical networks, but its refusal of a network names the reason.
         try:
@@ -75,8 +73,6 @@ class NeutronSegments(sdk.SdkInterface, base.Segments):
 
 class NeutronParts(sdk.SdkInterface, base.NetworkParts):
     """The subnets, ports, routers and trunks under one identity."""
-
-    SERVICE_TYPE = 'network'
 
     def ports(self, network_id):
         return [_port(shown) for shown in self._proxy.ports(network_id=network_id)]

@@ -10,12 +10,12 @@ from openstack.config import cloud_region
 from climate import errors
 from climate.cloud import base
 
+# {service: its type in the catalog, which also names its proxy}.
+_TYPES = {'Cinder': 'block-storage', 'Neutron': 'network'}
+
 
 class SdkInterface(base.ServiceInterface):
     """An interface whose calls openstacksdk makes with the session of its connection."""
-
-    #: The type of the service in the catalog, which also names its proxy.
-    SERVICE_TYPE = ''
 
     def __init__(self, connection):
         super().__init__(connection)
@@ -27,10 +27,11 @@ class SdkInterface(base.ServiceInterface):
 
         Connection itself passes no region on, and the first endpoint of any region would be used.
         """
+        service_type = _TYPES[self.service]
         region = sdk_connection.Connection(config=cloud_region.from_conf(
             self._connection.conf, session=self._connection.session,
-            service_types={self.SERVICE_TYPE}, region_name=self._connection.region_name))
-        return getattr(region, self.SERVICE_TYPE.replace('-', '_'))
+            service_types={service_type}, region_name=self._connection.region_name))
+        return getattr(region, service_type.replace('-', '_'))
 
     @contextlib.contextmanager
     def _or_busy(self, kinds=exceptions.ConflictException, reason_of=str):

@@ -29,8 +29,6 @@ class _Snapshot(snapshot.Snapshot):
 class CinderHosts(sdk.SdkInterface, base.StorageHosts):
     """The hosts of storage back ends under one identity."""
 
-    SERVICE_TYPE = 'block-storage'
-
     def services(self):
         answer = self._proxy.get('/os-services')
         exceptions.raise_from_response(answer)

@@ -66,7 +66,7 @@ def test_volumes_are_added_and_those_that_the_owner_deleted_are_given_up(storage
     assert 'volume of 60 GB' in refused.value.message
     with pytest.raises(errors.Conflict) as refused:
         storage.change(lease, amount=1)
-    assert 'has 3 volumes, and would have room for 1' in refused.value.message
+    assert 'has 3 volumes, and would have capacity for 1' in refused.value.message
     for victim in storage.volumes(lease)[1:]:
         demo.block_storage.delete_volume(victim)
         scenes.until(lambda victim=victim: not storage.exists(victim.id), 'it to be gone')

@@ -50,7 +50,7 @@ def day():
 
 
 def lived(manager, day):
-    """Let two projects lease hosts for a day; yields (moment, the text of /metrics) by minute."""
+    """Lease hosts for two projects for a day; yield (moment, the text of /metrics) by minute."""
     for project, hosts, first, last in (
             (BLUE, 2, 9 * 60, 17 * 60), (BLUE, 1, 20 * 60 + 13, 21 * 60), (GREEN, 1, 30, 47),
             (GREEN, 1, 12 * 60, 22 * 60)):

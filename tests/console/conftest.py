@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A standalone Climate as a process, and a real Chromium that looks at its console."""
+"""A standalone Climate as a process, and a real Chromium that shows its console."""
 import pytest
 from support import browser
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""axe-core looks at every page, in light and in dark, and finds nothing serious."""
+"""axe-core checks every page, in light and in dark, and finds nothing serious."""
 import pathlib
 
 import axe_core_python
@@ -22,7 +22,7 @@ def serious(page):
 
 @pytest.mark.parametrize('scheme', ['light', 'dark'])
 def test_axe_finds_nothing(page, scheme):
-    lease = page.standalone.lease('looked at', 8, duration='1h')
+    lease = page.standalone.lease('checked', 8, duration='1h')
     client = page.standalone.client
     client.leases.create('waits', reservations=[HOST], duration='1h',
                          acquire={'type': 'wait', 'not_after': '+2d'})

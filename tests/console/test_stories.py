@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people do in the console, each as a story in a real browser."""
+"""Stories of people who use the console, in a real browser."""
 import json
 
 from selenium.webdriver.common.action_chains import ActionChains
@@ -16,7 +16,7 @@ def lane_point(page, lane, moment):
 
 
 def shown(page):
-    """Whether the timeline has been drawn."""
+    """Return whether the timeline has been drawn."""
     return page.script('return window.climateTimeline?.view.rows.length')
 
 
@@ -174,7 +174,7 @@ def test_a_broken_host_of_a_lease_is_swapped(page):
 
 
 def test_an_operator_previews_plans_and_deletes_a_maintenance(page):
-    lease = page.standalone.lease('in the way', start='+2h', duration='4h')
+    lease = page.standalone.lease('blocking', start='+2h', duration='4h')
     (place,) = lease['reservations'][0]['resources']
     page.go('/operator')
     page.fill('#maintenance [name=resources]', place)

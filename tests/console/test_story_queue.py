@@ -28,7 +28,7 @@ def test_the_timeline_lists_who_waits_and_a_click_opens_the_lease(page):
     page.reads('waits for resources')
 
 
-def test_who_is_served_leaves_the_queue_by_itself(page):
+def test_a_served_lease_leaves_the_queue_by_itself(page):
     lease = wait_for_hosts(page, 'soon served')
     page.go('/')
     page.reads('soon served', '#waiting-rows')
@@ -104,7 +104,7 @@ def test_by_keyboard_alone_a_lease_is_made_and_renamed(page):
     page.reads('renamed by keys', 'h1')
 
 
-def test_what_is_waited_for_fits_a_narrow_window(page):
+def test_long_names_in_the_queue_fit_a_narrow_window(page):
     wait_for_hosts(page, 'x' * 60)
     page.standalone.client.availability.hold(
         [HOST], duration='1h', earliest='+4h')

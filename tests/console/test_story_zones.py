@@ -79,7 +79,7 @@ def test_a_time_that_the_clocks_skip_is_refused(berlin):
     # On 2031-10-26 02:30 comes twice: the first one counts.
     ('2031-10-26T02:30', '2031-10-26T00:30:00Z'), ('2031-10-26T03:00', '2031-10-26T02:00:00Z'),
     ('2031-07-01T00:00', '2031-06-30T22:00:00Z')])
-def test_what_is_typed_is_the_moment_of_the_wall_clock(berlin, text, moment):
+def test_a_typed_time_is_the_moment_of_the_wall_clock(berlin, text, moment):
     choose(berlin, BERLIN)
     assert in_times(berlin, 'return times.iso(times.fromLocal(given[0], String))', text) == moment
 

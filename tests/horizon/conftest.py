@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keystone, Climate, its console and Horizon as processes, and a Chromium that looks at Horizon."""
+"""Keystone, Climate, its console and Horizon as processes, and a Chromium that shows Horizon."""
 import os
 import pathlib
 

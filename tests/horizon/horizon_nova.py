@@ -42,4 +42,4 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *args):
-        """Nothing: the tests read no log."""
+        """Write no log: the tests read none."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person sees and does on the pages of Horizon."""
+"""The views and actions of a person on the pages of Horizon."""
 import types
 
 import keystone_process

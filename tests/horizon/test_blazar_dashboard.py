@@ -165,7 +165,7 @@ def test_an_admin_sees_in_the_calendar_which_hosts_are_taken(admin, climate):
 
 
 def test_a_member_may_not_read_the_calendar(member):
-    """It needs the hosts, which members may not see; the plugin answers 500 to its script."""
+    """The calendar needs the hosts, which members may not see; the plugin answers 500."""
     member.go('/project/leases/calendar/host/')
     member.reads('Unable to load reservations', '#blazar-calendar-host')
     assert 'status of 500' in ' '.join(member.complaints())

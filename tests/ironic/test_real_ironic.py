@@ -216,7 +216,7 @@ def test_a_bmc_that_hangs_is_never_taken_for_off(driver, host, bmcs, baremetal):
             assert call(host) in (None, base.ON)
     assert time.monotonic() - began < 3 * (_LIMIT + _MORE)
     bmcs.close()
-    # Ironic asks in vain, and then says that it does not know.
+    # Ironic asks without success, and then says that it does not know.
     _until(lambda: baremetal.get_node(host.properties['node']).power_state is None, 2 * _SWITCHES)
     with pytest.raises(errors.PowerFailed, match='does not know'):
         driver.state(host)

@@ -50,7 +50,7 @@ def run(cloud, command, log, env=None, allowed=(0,)):
 
 
 def last_lines(path, count=12):
-    """Where to read more, and the end of it."""
+    """The file to read more in, and its last lines."""
     if not path.exists():
         return f'{path} was not written.'
     lines = path.read_text(errors='replace').splitlines()[-count:]
@@ -80,5 +80,5 @@ def wait(ready, what, seconds=120, pause=0.2):
     deadline = time.monotonic() + seconds
     while not ready():
         if time.monotonic() > deadline:
-            raise settings.CloudError(f'Waited {seconds} s in vain for {what}.')
+            raise settings.CloudError(f'Waited {seconds} s without success for {what}.')
         time.sleep(pause)

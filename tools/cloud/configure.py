@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write every configuration file anew from `templates/`, at each start and restart."""
+"""Write every configuration file from `templates/`, at each start and restart."""
 import json
 import shutil
 import string
@@ -33,7 +33,7 @@ def configure(cloud):
 
 
 def values(cloud, service, **more):
-    """What the templates may name, for one service user."""
+    """The values that templates may use, for one service user."""
     words = {'user': settings.user(), 'password': settings.PASSWORD, 'service': service}
     words |= {name: str(getattr(cloud, name)) for name in ('folder', 'conf', 'run', 'log', 'data')}
     words |= {f'{name}_port': str(port) for name, port in settings.PORTS.items()}

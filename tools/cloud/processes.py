@@ -127,7 +127,7 @@ def wait_for_answer(cloud, name, url):
 
 
 def answers(url):
-    """Whether a GET is answered below 500, without any proxy."""
+    """Return whether a GET is answered below 500, without any proxy."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         opener.open(url, timeout=5).close()

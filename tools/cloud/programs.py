@@ -40,7 +40,7 @@ def start_one(cloud, name):
 
 
 def rabbitmq_environment(cloud):
-    """What RabbitMQ and its tools must find in their environment."""
+    """The environment of RabbitMQ and its tools."""
     home = cloud.data / 'rabbitmq'
     erlang = '-kernel inet_dist_use_interface {127,0,0,1} +S 1:1 +sbwt none'
     return {

@@ -143,7 +143,7 @@ def _inside(cloud, script, *words):
 
 
 def forget_storage_host(cloud, name):
-    """Let Cinder forget the service of a further host, which must not run any more."""
+    """Remove from Cinder the service of a further host, which must not run any more."""
     commands.run(cloud, [cloud.tool('cinder-manage'), '--config-file',
                          cloud.conf / 'cinder' / 'cinder.conf', 'service', 'remove',
                          'cinder-volume', f'{name}@{name}'], 'bootstrap.log')

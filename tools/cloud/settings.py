@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the cloud's files are, which ports it takes, and what the environment may change."""
+"""The files and ports of the cloud, and the variables that change them."""
 import dataclasses
 import getpass
 import grp
@@ -82,7 +82,7 @@ class Settings:
 
     @property
     def is_guest(self):
-        """Whether this Climate is not the one that the catalogue of the cloud names."""
+        """Return whether this Climate is not the one that the catalogue of the cloud names."""
         return self.climate_name != 'climate'
 
     @property
@@ -97,7 +97,7 @@ class Settings:
 
     @property
     def plugins(self):
-        """What Python must find beside the packages of the virtualenv."""
+        """The modules that Python needs beside the packages of the virtualenv."""
         return self.folder / 'plugins'
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another climate-manager beside this cloud: one that is watched, or that dies when it is told."""
+"""Another climate-manager beside this cloud: one that is watched, or that dies on command."""
 import sys
 
 from tools.cloud import climate_service
@@ -25,6 +25,6 @@ def stop(cloud):
 
 
 def end(cloud):
-    """Let the ordinary manager run again."""
+    """Start the ordinary manager again."""
     stop(cloud)
     climate_service.start(cloud, _NAME)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be asked of the cloud: up, down, status, reset, restart."""
+"""The commands for the cloud: up, down, status, reset, restart."""
 import dataclasses
 import datetime
 import shutil
@@ -85,14 +85,14 @@ def down(cloud):
 
 
 def reset(cloud):
-    """Stop everything and drop all data; the next `up` begins anew, with the same virtualenv."""
+    """Stop everything and drop all data; `up` begins from nothing, in the same virtualenv."""
     down(cloud)
     shutil.rmtree(cloud.data, ignore_errors=True)
     shutil.rmtree(cloud.log, ignore_errors=True)
 
 
 def restart(cloud, names):
-    """Stop and start single processes, with configuration files written anew."""
+    """Stop and start single processes, with new configuration files."""
     known = [*programs.NAMES, *services.names(cloud), *services.nova_children(cloud),
              *climate_service.NAMES]
     unknown = [name for name in names if name not in known]

@@ -31,7 +31,7 @@ def openmetrics(pages, names):
 
 @contextlib.contextmanager
 def serving(folder, metrics):
-    """Let a Prometheus answer in the block; yields its URL.
+    """Run a Prometheus in the block; yield its URL.
 
     :param metrics: the text of `openmetrics`.
     """

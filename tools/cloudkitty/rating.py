@@ -41,7 +41,7 @@ max_workers_reprocessing = 0
 
 
 def rated(folder, kitty, database, prometheus, day, metric, projects, rates):
-    """Let CloudKitty rate a day; return {project id: Decimal, the sum of its hours}.
+    """Rate a day with CloudKitty; return {project id: Decimal, the sum of its hours}.
 
     :param kitty: the folder with the programs of a virtualenv with CloudKitty.
     :param database: the URL of an empty MariaDB. (The migrations of CloudKitty 25 read, in another

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A private Galera cluster: three nodes of MariaDB on loopback, made, started and stopped.
 
-Its data are made anew each time: what a cluster that was stopped begins with depends on the node
+Its data are new each time: what a cluster that was stopped begins with depends on the node
 that stopped last.
 """
 import os
@@ -68,7 +68,7 @@ def program():
 
 
 def urls():
-    """What SQLAlchemy calls the database on each node."""
+    """The URLs of the database on each node, for SQLAlchemy."""
     return [mariadb.url(port) for port in PORTS]
 
 
@@ -120,7 +120,7 @@ def _make(place, home, name, port):
 
 
 def _size(port):
-    """How many nodes the group of a node has; 0 while it cannot take part in it."""
+    """Return the number of nodes in the group of a node; 0 while it is in none."""
     asked = subprocess.run(
         [shutil.which('mariadb', path=mariadb.PATH), '--no-defaults', '--host=127.0.0.1',
          f'--port={port}', '--user=climate', '--batch', '--skip-column-names', '--execute',

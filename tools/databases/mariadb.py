@@ -46,7 +46,7 @@ def program():
 
 
 def url(port=PORT):
-    """What SQLAlchemy calls the database."""
+    """The URL of the database, for SQLAlchemy."""
     return (f'mysql+pymysql://climate:{settings.PASSWORD}@127.0.0.1:{port}/climate_test'
             '?charset=utf8mb4')
 

@@ -30,7 +30,7 @@ def program():
 
 
 def url(port=PORT):
-    """What SQLAlchemy calls the database."""
+    """The URL of the database, for SQLAlchemy."""
     return f'postgresql+psycopg2://climate:{settings.PASSWORD}@127.0.0.1:{port}/climate_test'
 
 

@@ -43,7 +43,7 @@ def _lend(stage):
 
 
 def _plan(stage):
-    stages.step('A user needs two hosts more: now there is no room, but there is a plan.')
+    stages.step('A user needs two hosts more: now no host is free, but there is a plan.')
     told = stage.refused('lease', 'create', 'urgent', '--hosts', '2', '--duration', '1h')
     stages.check('free' in told, told)
     planned = stage.climate('lease', 'create', 'urgent', '--hosts', '2', '--duration', '1h',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The story of whole hosts: leased, used, extended and given back."""
+"""The story of whole hosts: leased, used, extended and released."""
 from climate import errors
 from tools.demo import stage as stages
 
@@ -7,7 +7,7 @@ from tools.demo import stage as stages
 def play(stage):
     """Every step prints what it does and proves what it says."""
     cloud = stage.cloud
-    stages.step('An administrator looks at the hosts that can be leased.')
+    stages.step('An administrator lists the hosts that can be leased.')
     hosts = stage.climate('host', 'list', '-f', 'json')
     stages.check(len(hosts) == 8, f'{len(hosts)} hosts are enrolled')
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The story of hosts as living things: one dies and its lease is healed, others sleep and wake up.
+"""The story of hosts as living things: one dies, its lease is repaired, others sleep and wake.
 """
 import datetime
 import tempfile
@@ -45,7 +45,7 @@ def _heal(stage):
     stages.check(stages.soon(lambda: _shown(stage, host)['health']['state'] == 'sick'),
                  f'{host} is sick: {_shown(stage, host)["health"]["reason"]}')
 
-    stages.step('The lease is healed long before its start, and its owner can read why.')
+    stages.step('The lease is repaired long before its start, and its owner can read why.')
     stages.check(stages.soon(lambda: _hosts(stage, lease) != [host]),
                  f'it has {_hosts(stage, lease)[0]} now')
     told = stage.climate('lease', 'explain', 'afternoon', '-f', 'json')

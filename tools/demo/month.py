@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The story of a month in a laboratory: who used what, what comes next, what it costs, who is told.
+"""The story of a month in a laboratory: who used what, what comes next, what it costs, and notices.
 
 The month is the one before now. It is lived by a manager whose clock is moved from event to event;
 then a standalone shows what is left of it.
@@ -186,7 +186,7 @@ def member(project):
 
 
 def live(laboratory, end):
-    """Let a laboratory live until `end`; return (how many leases it had, how many were refused)."""
+    """Play a laboratory until `end`; return (number of leases, number of refused ones)."""
     made, given, refused = random.Random(7), 0, 0
     while laboratory.now + _DAY <= end:
         morning = laboratory.now

@@ -38,7 +38,7 @@ def served(cloud, climate_url, folder):
 
 
 def _filter_factory(nova_conf):
-    """What api-paste.ini names, in a Nova that has read that file.
+    """The factories that api-paste.ini names, in a Nova that has read that file.
 
     Nova itself is not installed here; of all its modules the filter imports nova.conf only.
     """
@@ -52,7 +52,7 @@ def _filter_factory(nova_conf):
 
 
 class _Identity:
-    """What keystonecontext does: says who asks. The token is ``user:project:role,role``."""
+    """Set the caller, as keystonecontext does. The token is ``user:project:role,role``."""
 
     def __init__(self, app):
         self._app = app

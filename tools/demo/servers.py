@@ -58,7 +58,7 @@ class _Nova:
         return answer.json()['server'] if answer.status_code == 200 else None
 
     def becomes(self, server_id, status):
-        """Whether the server soon has that status, or, for None, soon is gone."""
+        """Return whether the server soon has that status, or, for None, soon is gone."""
         return stages.soon(lambda: _status(self.server(server_id)) == status)
 
 
@@ -96,12 +96,12 @@ def _both_are_listed(stage):
 
 
 def _room_is_held(stage):
-    """Returns the name of the host on which room is held for vm2."""
+    """Return the name of the host on which capacity is held for vm2."""
     stages.step('Someone else wants all the hosts at the time of the second lease.')
     lease = stage.climate('lease', 'show', 'lease2', '-f', 'json')
     [number] = lease['reservations'][0]['resources']
     host = stage.climate('host', 'show', number, '-f', 'json')['hypervisor_hostname']
-    stages.check(True, f'room for its server is held on {host}')
+    stages.check(True, f'capacity for its server is held on {host}')
     told = stage.refused('lease', 'create', 'greedy', '--hosts', '7', '--start', lease['start'],
                          '--duration', '10m')
     stages.check('Only 6 of 7 hosts are free' in told, told)
@@ -123,7 +123,7 @@ def _is_imaged(stage, nova, server_id):
 
 
 def _seen_until_gone(cloud, server_id):
-    """What was seen, in order, each once: (status of the image or None, is the server there)."""
+    """Return the observations in order, each once: (status of the image or None, server exists)."""
     seen = []
 
     def gone():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every story is told with: steps, what was seen, and the `climate` command."""
+"""The tools of every story: steps, checks, and the `climate` command."""
 import contextlib
 import json
 import pathlib
@@ -22,7 +22,7 @@ class Failed(Exception):
 
 
 class Stage:
-    """Where a story is played.
+    """The surroundings of a story.
 
     :ivar cloud: the SimulatedCloud.
     :param environ: the environment in which `climate` finds its service.
@@ -102,7 +102,7 @@ def check(held, text):
 
 
 def soon(question):
-    """What `question()` says as soon as that is true; False if it is not within a while."""
+    """Return what `question()` returns as soon as that is true; False if it never is."""
     give_up = time.monotonic() + SECONDS
     while time.monotonic() < give_up:
         if found := question():

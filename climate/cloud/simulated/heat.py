@@ -8,7 +8,6 @@ from climate.cloud import base
 from climate.cloud import models
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import interface
-from climate.cloud.simulated import scheduler
 from climate.cloud.simulated import server_rows
 from climate.cloud.simulated import stack_parts
 from climate.cloud.simulated import templates
@@ -159,14 +158,10 @@ class SimulatedStacks(interface.SimulatedInterface, base.Stacks):
 
     def _boot(self, connection, project_id, part):
         """Boot a server of a stack; return its id, or None if no host takes it."""
-        flavor = _flavor(connection, part, project_id)
-        hints = part.properties.get('scheduler_hints') or {}
-        host = self._lifecycle.choose(connection, scheduler.HostRequest(project_id, hints, flavor))
-        if host is None:
-            return None
-        return self._lifecycle.boot(connection, models.Server(
-            id='', name=part.name, host=host, project_id=project_id, status='BUILD',
-            flavor=flavor), hints).id
+        server = self._lifecycle.boot_anywhere(connection, models.Server(
+            id='', name=part.name, host=None, project_id=project_id, status='BUILD',
+            flavor=_flavor(connection, part, project_id)), part.properties.get('scheduler_hints'))
+        return server and server.id
 
     def _preview(self, connection, spec, project_id):
         preview = templates.preview(spec)

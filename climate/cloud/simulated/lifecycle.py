@@ -79,12 +79,13 @@ class Lifecycle:
         """Return the time when a change that begins now and takes `seconds` is due."""
         return self._clock() + seconds
 
-    def boot_anywhere(self, connection, server):
+    def boot_anywhere(self, connection, server, hints=None):
         """Begin to build a Server where it fits; return its current state, or None."""
-        host = self.choose(connection, scheduler.HostRequest(server.project_id, {}, server.flavor))
-        if host is None:
-            return None
-        return self.boot(connection, dataclasses.replace(server, host=host), {})
+        hints = hints or {}
+        host = self.choose(connection, scheduler.HostRequest(
+            server.project_id, hints, server.flavor))
+        return None if host is None else self.boot(
+            connection, dataclasses.replace(server, host=host), hints)
 
     def boot(self, connection, server, hints):
         """Begin to build a Server on its host; return its current state, without the flavor."""

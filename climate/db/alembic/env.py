@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How alembic reaches the database: over the connection that migrate.py opened."""
+"""The connection of alembic to the database: the one that migrate.py opened."""
 from alembic import context
 
 from climate.db import tables

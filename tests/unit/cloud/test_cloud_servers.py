@@ -43,7 +43,7 @@ def actions(canned):
     return lambda: [each.json() for each in canned.asked('POST', '/servers/s1/action')]
 
 
-def test_a_server_comes_with_its_task_its_metadata_and_its_own_flavor(servers, shown):
+def test_a_server_has_its_task_its_metadata_and_its_own_flavor(servers, shown):
     shown(**{'OS-EXT-STS:task_state': 'shelving', 'metadata': {'k': 'v'}})
     assert servers.server('s1') == models.Server(
         id='s1', name='vm', host='compute-1', project_id='demo', status='ACTIVE',
@@ -54,7 +54,7 @@ def test_a_server_comes_with_its_task_its_metadata_and_its_own_flavor(servers, s
 
 @pytest.mark.parametrize('fields, locked', [
     ({'status': 'ACTIVE'}, False), ({'locked': False}, False), ({'locked': True}, True)])
-def test_a_server_says_whether_it_is_locked(servers, shown, fields, locked):
+def test_a_server_has_its_lock(servers, shown, fields, locked):
     shown(**fields)
     assert servers.server('s1').locked is locked
 
@@ -102,7 +102,7 @@ def test_metadata_are_written_only_where_they_differ(servers, shown, canned):
     assert len(canned.asked('DELETE', '/metadata/dropped')) == 1
 
 
-def test_metadata_of_a_server_that_sleeps_wait_unless_all_is_as_it_should_be(
+def test_metadata_of_a_shelved_server_cannot_be_changed_but_may_be_equal(
         servers, shown, canned):
     shown(status='SHELVED_OFFLOADED', metadata={'k': 'v'})
     canned.http.post(f'{canned.NOVA}/servers/s1/metadata', **_refusal(409, 'it sleeps'))
@@ -126,7 +126,7 @@ def test_a_change_of_an_absent_server_is_refused(servers, shown, canned, change)
 
 
 @pytest.mark.parametrize('change', CHANGES)
-def test_a_change_that_the_state_forbids_is_to_be_tried_again(servers, shown, canned, change):
+def test_a_change_that_the_state_forbids_can_be_repeated_later(servers, shown, canned, change):
     shown(status='ACTIVE')
     for path in ('action', 'metadata'):
         canned.http.post(f'{canned.NOVA}/servers/s1/{path}', **_refusal(409, 'not now'))
@@ -142,20 +142,15 @@ def test_a_change_that_is_forbidden_because_the_server_was_deleted_is_not_tried_
         servers.shelve('s1')
 
 
-def test_servers_are_put_to_sleep(servers, actions):
-    servers.shelve('s1')
-    servers.offload('s1')
-    servers.suspend('s1')
-    assert actions() == [{'shelve': None}, {'shelveOffload': None}, {'suspend': None}]
+@pytest.mark.parametrize('change, action', [
+    ('shelve', 'shelve'), ('offload', 'shelveOffload'), ('suspend', 'suspend'),
+    ('unrescue', 'unrescue'), ('stop', 'os-stop')])
+def test_each_change_of_a_server_is_an_action(servers, actions, change, action):
+    getattr(servers, change)('s1')
+    assert actions() == [{action: None}]
 
 
-def test_servers_are_brought_back(servers, actions):
-    servers.unrescue('s1')
-    servers.stop('s1')
-    assert actions() == [{'unrescue': None}, {'os-stop': None}]
-
-
-def test_a_server_wakes_anywhere_or_on_a_host_whatever_zone_it_was_pinned_to(
+def test_a_server_is_unshelved_anywhere_or_on_a_host_of_any_zone(
         servers, actions, canned):
     servers.unshelve('s1')
     servers.unshelve('s1', 'compute-2')
@@ -166,7 +161,7 @@ def test_a_server_wakes_anywhere_or_on_a_host_whatever_zone_it_was_pinned_to(
     assert versions == ['compute 2.90', 'compute 2.91']
 
 
-def test_a_server_wakes_on_a_host_of_the_zone_that_it_stays_bound_to(servers, shown, actions):
+def test_a_server_is_unshelved_on_a_host_of_its_pinned_zone(servers, shown, actions):
     shown(pinned_availability_zone='az1')
     assert servers.server('s1').zone == 'az1'
     servers.unshelve('s1', 'compute-2', keeps_zone=True)
@@ -181,17 +176,7 @@ def test_the_zone_of_a_server_is_unknown_in_a_nova_that_does_not_show_it(servers
             ] == ['compute 2.100', 'compute 2.90', 'compute 2.90']
 
 
-@pytest.mark.parametrize('status, action', [
-    ('ACTIVE', {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}),
-    ('PAUSED', {'os-migrateLive': {'host': None, 'block_migration': 'auto'}}),
-    ('SHUTOFF', {'migrate': {}}), ('VERIFY_RESIZE', {'confirmResize': None})])
-def test_a_server_is_moved_as_its_state_allows(servers, shown, actions, status, action):
-    shown(status=status)
-    servers.migrate('s1')
-    assert actions() == [action]
-
-
-def test_a_server_that_is_suspended_cannot_be_moved_now(servers, shown, actions):
+def test_a_suspended_server_cannot_be_migrated(servers, shown, actions):
     shown(status='SUSPENDED')
     with pytest.raises(errors.StillBusy, match='SUSPENDED'):
         servers.migrate('s1')
@@ -209,7 +194,7 @@ def test_changes_that_failed_since_a_moment_are_counted(servers, canned, change)
     assert servers.failures('s1', change, NOON) == 2
 
 
-def test_moves_that_failed_since_a_moment_are_counted(servers, canned):
+def test_migrations_that_failed_since_a_moment_are_counted(servers, canned):
     canned.http.get(f'{canned.NOVA}/os-migrations', json={'migrations': [
         {'id': 1, 'status': status, 'migration_type': kind,
          'created_at': f'2030-01-01T{time}.000000'}
@@ -227,7 +212,7 @@ def test_a_server_that_is_gone_has_no_failures(servers, canned):
         servers.failures('s1', 'unshelve', NOON)
 
 
-def test_an_image_keeps_its_key_and_as_much_of_its_name_as_fits(servers, canned):
+def test_an_image_has_its_key_and_the_first_255_characters_of_its_name(servers, canned):
     canned.http.post(f'{canned.NOVA}/servers/s1/action', status_code=202, json={'image_id': 'i1'})
     servers.create_image('s1', 'n' * 300, 'r1')
     [asked] = canned.asked('POST', '/action')

@@ -70,7 +70,7 @@ def test_hypervisors_of_one_service_host_keep_their_servers_apart(cloud, nova):
     assert [each.host for each in cloud.compute_services()].count('ironic') == 1
 
 
-def test_an_aggregate_is_found_before_it_is_made(nova):
+def test_an_existing_aggregate_is_used(nova):
     made = nova.ensure_aggregate('freepool')
     nova.set_aggregate_metadata(made, {'kept': 'x', 'dropped': 'y'})
     nova.set_aggregate_metadata(made, {'dropped': None, 'unknown': None})
@@ -81,7 +81,7 @@ def test_an_aggregate_is_found_before_it_is_made(nova):
     assert nova.aggregate('other') is None
 
 
-def test_moves_can_be_repeated(nova):
+def test_adding_and_removing_hosts_can_be_repeated(nova):
     made = nova.ensure_aggregate('freepool')
     for _ in range(2):
         nova.add_hosts(made, ['compute-1', 'compute-2'])
@@ -155,7 +155,7 @@ def test_servers_go_to_the_emptiest_host_that_is_up_and_enabled(cloud):
         cloud.boot('p', 'vm', host='compute-1')
 
 
-def test_a_deleted_server_stays_for_a_while(simulate, clock):
+def test_a_deleted_server_stays_for_delete_seconds(simulate, clock):
     cloud = simulate('delete_seconds = 5', clock=clock)
     nova = cloud.as_service().nova
     server = cloud.boot('p', 'vm', host='compute-1')
@@ -176,7 +176,7 @@ def test_servers_of_all_projects_on_hosts_are_listed(cloud, nova):
     assert len(cloud.servers('p')) == 2
 
 
-def test_a_user_owns_the_images_made_for_him_and_commands_his_own_servers_only(cloud, trust):
+def test_a_user_owns_the_images_of_their_servers_and_changes_no_other_servers(cloud, trust):
     mine = cloud.boot('p', 'mine')
     other = cloud.boot('q', 'other')
     services = cloud.as_user(trust.id)
@@ -203,7 +203,7 @@ def test_the_trusts_of_a_deleted_user_are_dead(cloud, trust):
         cloud.as_user(trust.id)
 
 
-def test_trusts_are_listed_and_dropped(cloud, trust):
+def test_trusts_are_listed_and_deleted(cloud, trust):
     keystone = cloud.as_service().keystone
     assert trust.roles == ('member',)
     assert [each.id for each in keystone.trusts()] == [trust.id]
@@ -226,7 +226,7 @@ def test_placement_knows_the_hosts(cloud):
         placement.ensure_child('nobody', 'climate_nobody')
 
 
-def test_calls_that_take_time_are_made_at_the_same_time(simulate):
+def test_slow_calls_are_made_concurrently(simulate):
     meeting = threading.Barrier(10)
     cloud = simulate('hosts = 10\ndelay_seconds = 0.001', on_point=lambda name, when: (
         meeting.wait(waiting.SECONDS) if (name, when) == ('nova.add_host', 'before') else None))

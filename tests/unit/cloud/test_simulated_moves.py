@@ -85,14 +85,6 @@ def test_a_stopped_server_is_migrated_and_confirmed(cloud, services, server, clo
     assert (found.host, found.status) == ('compute-2', 'SHUTOFF')
 
 
-@pytest.mark.parametrize('status', ['SUSPENDED', 'SHELVED', 'ERROR'])
-def test_a_server_in_another_status_cannot_be_migrated(cloud, services, server, status):
-    cloud.mark_server(server.id, status)
-    with pytest.raises(errors.StillBusy):
-        services.servers.migrate(server.id, 'compute-2')
-    assert services.servers.last_migration(server.id) is None
-
-
 def _fence(cloud, services):
     services.computes.disable('compute-2', MINE)
 

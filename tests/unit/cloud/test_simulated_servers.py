@@ -76,7 +76,7 @@ def test_users_see_the_servers_of_their_project_only(scene):
         scene.user.servers.mark(other.id, {'a': '1'})
 
 
-def test_a_server_that_is_deleted_softly_is_not_there(scene):
+def test_a_soft_deleted_server_is_not_found(scene):
     assert scene.service.servers.server(scene.boot('SOFT_DELETED').id) is None
 
 
@@ -136,7 +136,7 @@ def test_a_change_that_the_state_forbids_is_refused(scene, status, refused):
             scene.service.servers.create_image(server.id, 'image', 'key')
 
 
-def test_a_server_is_brought_back_from_rescue_and_error_unless_it_is_broken(scene):
+def test_a_server_leaves_rescue_and_error_unless_it_is_broken(scene):
     rescued, failed, broken = scene.boot('RESCUE'), scene.boot('ERROR'), scene.boot()
     scene.service.servers.unrescue(rescued.id)
     scene.service.servers.stop(failed.id)
@@ -147,7 +147,7 @@ def test_a_server_is_brought_back_from_rescue_and_error_unless_it_is_broken(scen
     assert scene.service.servers.failures(broken.id, 'stop', LONG_AGO) == 1
 
 
-def test_a_server_that_is_locked_is_changed_by_administrators_only(scene):
+def test_a_locked_server_is_changed_by_administrators_only(scene):
     server = scene.boot()
     scene.cloud.lock_server(server.id)
     assert scene.look(server).locked
@@ -159,7 +159,7 @@ def test_a_server_that_is_locked_is_changed_by_administrators_only(scene):
     assert scene.status(server) == 'SUSPENDED'
 
 
-def test_a_shelved_server_that_keeps_its_host_is_offloaded_or_woken_where_it_is(scene):
+def test_a_shelved_server_on_its_host_is_offloaded_or_unshelved_there(scene):
     server = scene.boot('SHELVED')
     with pytest.raises(errors.StillBusy, match='offloaded'):
         scene.service.servers.unshelve(server.id, 'compute-2')
@@ -170,7 +170,7 @@ def test_a_shelved_server_that_keeps_its_host_is_offloaded_or_woken_where_it_is(
     assert (scene.status(server), scene.look(server).host) == ('SHELVED_OFFLOADED', None)
 
 
-def test_changes_take_their_time_and_forbid_others_meanwhile(scene_of):
+def test_a_change_takes_time_and_forbids_other_changes(scene_of):
     scene = scene_of('server_seconds = 5')
     server = scene.boot()
     assert (server.status, server.task, server.host) == ('BUILD', 'spawning', 'compute-1')
@@ -190,7 +190,7 @@ def test_changes_take_their_time_and_forbid_others_meanwhile(scene_of):
     assert scene.status(server) == 'ACTIVE'
 
 
-def test_the_image_of_a_shelved_server_is_its_owners_and_goes_when_it_wakes(scene):
+def test_the_image_of_a_shelved_server_belongs_to_its_owner_until_it_is_unshelved(scene):
     server = scene.boot()
     scene.user.servers.shelve(server.id)
     assert scene.images() == [('vm-shelved', 'p', 'active')]
@@ -208,7 +208,7 @@ def test_the_image_of_an_administrators_shelve_stays_when_the_owner_unshelves(sc
     assert scene.images() == [('vm-shelved', 'service', 'active')]
 
 
-def test_a_server_is_woken_on_the_host_that_is_named(scene):
+def test_a_server_is_unshelved_on_the_named_host(scene):
     server = scene.boot('SHELVED_OFFLOADED', flavor='1')
     scene.service.servers.unshelve(server.id, 'compute-3')
     assert scene.look(server).host == 'compute-3'
@@ -216,7 +216,7 @@ def test_a_server_is_woken_on_the_host_that_is_named(scene):
         scene.service.servers.unshelve(server.id, 'nobody')
 
 
-def test_a_wake_without_a_host_to_take_it_fails_silently(scene):
+def test_an_unshelve_without_a_suitable_host_fails_silently(scene):
     server = scene.boot('SHELVED_OFFLOADED')
     for name in scene.cloud.host_names():
         scene.cloud.mark_host(name, enabled=False)
@@ -232,7 +232,7 @@ def test_a_wake_without_a_host_to_take_it_fails_silently(scene):
     assert failures(server.id, 'unshelve', now + datetime.timedelta(seconds=1)) == 0
 
 
-def test_a_host_takes_as_many_servers_as_their_flavors_leave_room(scene):
+def test_a_host_takes_servers_up_to_its_capacity(scene):
     scene.cloud.add_flavor('half', 'half', vcpus=1, ram=30 * 1024, disk=1)
     sleeper = scene.boot('SHELVED_OFFLOADED', flavor='half')
     for _ in range(2):
@@ -245,13 +245,13 @@ def test_a_host_takes_as_many_servers_as_their_flavors_leave_room(scene):
     assert scene.look(sleeper).host == 'compute-2'
 
 
-def test_a_flavor_with_a_trait_goes_where_the_trait_is(scene):
+def test_a_flavor_with_a_trait_needs_a_host_with_the_trait(scene):
     scene.cloud.add_flavor('fast', 'fast',
                            extra_specs={'trait:HW_CPU_X86_AVX2': 'required'})
     assert scene.boot(flavor='fast').host == 'compute-2'
 
 
-def test_the_hint_is_asked_about_again_when_a_server_wakes_or_moves(scene):
+def test_the_hint_of_a_server_counts_again_when_it_is_unshelved_or_migrated(scene):
     nova = scene.service.nova
     pool = nova.ensure_aggregate('r1', zone='climate_r1', metadata={'climate:owner': 'p'})
     nova.add_hosts(pool, ['compute-2'])
@@ -265,7 +265,7 @@ def test_the_hint_is_asked_about_again_when_a_server_wakes_or_moves(scene):
     assert scene.status(server) == 'SHELVED_OFFLOADED'
 
 
-def test_the_hint_of_a_leased_server_leads_to_ordinary_hosts(scene):
+def test_the_hint_of_a_leased_server_is_ignored(scene):
     scene.fence('compute-1', 'compute-2')
     with pytest.raises(errors.Conflict):
         scene.boot(hints={'reservation': 'r'})
@@ -277,7 +277,7 @@ def test_the_hint_of_a_leased_server_leads_to_ordinary_hosts(scene):
 
 
 @pytest.mark.parametrize('hints', [None, {'reservation': 'r'}])
-def test_an_administrator_wakes_a_leased_server_in_the_freepool_but_not_in_other_leases(
+def test_an_administrator_unshelves_a_leased_server_in_the_freepool_but_not_in_other_leases(
         scene, hints):
     server = scene.boot(hints=hints, metadata={'climate:lease_id': 'l'})
     scene.user.servers.shelve(server.id)
@@ -290,7 +290,7 @@ def test_an_administrator_wakes_a_leased_server_in_the_freepool_but_not_in_other
     assert scene.look(server).host == 'compute-1'
 
 
-def test_climate_is_asked_about_hints_where_it_can_be(scene):
+def test_the_scheduler_asks_climate_about_hints_if_it_can(scene):
     asked = []
 
     def answers(reservation_id, project_id):
@@ -303,16 +303,6 @@ def test_climate_is_asked_about_hints_where_it_can_be(scene):
     scene.cloud.answers = lambda reservation_id, project_id: None
     with pytest.raises(errors.Conflict):
         scene.boot(hints={'reservation': 'r'})
-
-
-def test_a_running_server_moves_at_once_and_a_stopped_one_is_confirmed(scene):
-    running, stopped = scene.boot(), scene.boot('SHUTOFF')
-    scene.service.servers.migrate(running.id)
-    assert (scene.status(running), scene.look(running).host) == ('ACTIVE', 'compute-3')
-    scene.service.servers.migrate(stopped.id)
-    assert (scene.status(stopped), scene.look(stopped).host) == ('VERIFY_RESIZE', 'compute-1')
-    scene.service.servers.migrate(stopped.id)
-    assert (scene.status(stopped), scene.look(stopped).host) == ('SHUTOFF', 'compute-1')
 
 
 def test_a_suspended_server_is_imaged_and_shelved(scene):
@@ -338,7 +328,7 @@ def test_an_image_is_found_by_its_key_and_given_away_and_deleted(scene):
     assert glance.made('key', 'p') == []
 
 
-def test_an_image_takes_its_time_and_one_is_made_at_once(scene_of):
+def test_an_image_takes_time_and_no_second_one_is_created_meanwhile(scene_of):
     scene = scene_of('image_seconds = 60')
     server = scene.boot()
     scene.user.servers.create_image(server.id, 'image', 'key')
@@ -352,7 +342,7 @@ def test_an_image_takes_its_time_and_one_is_made_at_once(scene_of):
     scene.user.servers.suspend(server.id)
 
 
-def test_the_image_of_a_server_that_is_deleted_too_early_vanishes(scene_of):
+def test_an_unfinished_image_is_deleted_with_its_server(scene_of):
     scene = scene_of('image_seconds = 60')
     server = scene.boot()
     scene.user.servers.create_image(server.id, 'image', 'key')
@@ -360,7 +350,7 @@ def test_the_image_of_a_server_that_is_deleted_too_early_vanishes(scene_of):
     assert scene.images() == []
 
 
-def test_an_upload_is_broken_off_by_deleting_its_image(scene_of):
+def test_deleting_an_image_aborts_its_upload(scene_of):
     scene = scene_of('image_seconds = 60')
     server = scene.boot()
     scene.user.images.delete(scene.user.servers.create_image(server.id, 'image', 'key'))

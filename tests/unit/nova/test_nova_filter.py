@@ -27,7 +27,7 @@ def test_a_request_with_a_reservation_gets_its_hosts(alone):
     assert passed(alone, request(WITH_R1)) == ['mine']
 
 
-def test_one_host_can_be_asked_for_alone(alone):
+def test_the_filter_decides_about_a_single_host(alone):
     assert alone.host_passes(ALL[1], request(WITH_R1))
     assert not alone.host_passes(ALL[1], request())
 
@@ -40,7 +40,7 @@ def test_a_flavor_without_loaded_extra_specs_is_ordinary(alone):
     assert passed(alone, request(flavor=nova_standin.Flavor(None))) == ['plain']
 
 
-def test_servers_of_one_request_are_decided_once(alone):
+def test_the_filter_runs_once_per_request(alone):
     assert alone.run_filter_once_per_request
 
 
@@ -88,7 +88,7 @@ def test_the_names_of_blazar_can_be_set(climate, login, write):
             assert passed(made, request(), hosts) == ['plain']
 
 
-def test_one_question_is_asked_however_many_hosts_there_are(asking, climate):
+def test_the_filter_makes_one_call_for_any_number_of_hosts(asking, climate):
     climate.shows('r1', ['mine'])
     assert passed(asking, request(WITH_R1), ALL * 100) == ['mine'] * 100
     assert len(climate.asked) == 1
@@ -104,7 +104,7 @@ def test_a_request_without_hosts_needs_no_call_of_climate(asking, climate):
     assert climate.asked == []
 
 
-def test_a_rebuild_stays_where_it_is_and_asks_nothing(asking, climate):
+def test_a_rebuild_passes_without_a_call_of_climate(asking, climate):
     wanted = request({'_nova_check_type': ['rebuild'], 'reservation': ['gone']})
     assert passed(asking, wanted) == ['free', 'mine', 'plain']
     assert climate.asked == []
@@ -113,7 +113,8 @@ def test_a_rebuild_stays_where_it_is_and_asks_nothing(asking, climate):
 @pytest.mark.parametrize('reason', [
     'Lease l1 has not started; it starts at 2030-05-01 13:00:00 UTC.',
     'Lease l1 ended at 2030-05-01 13:00:00 UTC.'])
-def test_a_lease_that_does_not_run_opens_nothing_as_logged(asking, climate, caplog, reason):
+def test_a_lease_that_does_not_run_opens_no_host_and_the_log_has_the_reason(
+        asking, climate, caplog, reason):
     caplog.set_level(logging.INFO)
     climate.shows('r1', reason=reason)
     assert passed(asking, request(WITH_R1)) == []
@@ -121,14 +122,14 @@ def test_a_lease_that_does_not_run_opens_nothing_as_logged(asking, climate, capl
     assert line == f'Request with the hint reservation=r1 of project me has no host: 3 {reason}'
 
 
-def test_an_unknown_reservation_opens_nothing(asking, climate, caplog):
+def test_an_unknown_reservation_opens_no_host(asking, climate, caplog):
     caplog.set_level(logging.INFO)
     climate.knows_not('r1')
     assert passed(asking, request(WITH_R1)) == []
     assert '3 no reservation has this id' in told(caplog)[0]
 
 
-def test_a_lease_of_another_project_opens_nothing(asking, climate, caplog):
+def test_a_lease_of_another_project_opens_no_host(asking, climate, caplog):
     caplog.set_level(logging.INFO)
     climate.shows('r1', ['mine'], owner='them')
     hosts = (host('mine', pool(**{'climate:owner': 'them'})), host('plain'))
@@ -143,26 +144,22 @@ def test_a_lease_that_is_shared_opens_its_hosts(asking, climate):
     assert passed(asking, request(WITH_R1), hosts) == ['mine']
 
 
-def test_sharing_opens_nothing_after_the_end(asking, climate):
+def test_a_shared_lease_opens_no_host_after_its_end(asking, climate):
     climate.shows('r1', owner='them', reason='Lease l1 ended.')
     assert passed(asking, request(WITH_R1), (host('mine', pool(me='x')),)) == []
 
 
-def test_climate_is_right_where_nova_has_not_seen_the_host_arrive(asking, climate):
-    climate.shows('r1', ['free'])
-    assert passed(asking, request(WITH_R1)) == ['free']
+@pytest.mark.parametrize(('hosts', 'expected'), [(['free'], ['free']), (['elsewhere'], [])])
+def test_the_answer_of_climate_wins_over_outdated_aggregates(asking, climate, hosts, expected):
+    climate.shows('r1', hosts)
+    assert passed(asking, request(WITH_R1)) == expected
 
 
-def test_climate_is_right_where_nova_has_not_seen_the_host_leave(asking, climate):
-    climate.shows('r1', ['elsewhere'])
-    assert passed(asking, request(WITH_R1)) == []
-
-
-def test_a_kept_answer_that_the_aggregates_contradict_is_asked_for_anew(asking, climate):
+def test_a_cached_answer_that_the_aggregates_contradict_is_read_again(asking, climate):
     climate.shows('r1', ['mine'])
     assert passed(asking, request(WITH_R1)) == ['mine']
     climate.shows('r1', reason='Lease l1 ended.')
-    assert passed(asking, request(WITH_R1)) == ['mine'], 'kept, and nothing speaks against it'
+    assert passed(asking, request(WITH_R1)) == ['mine'], 'cached, and no aggregate contradicts it'
     assert len(climate.asked) == 1
     gone = (host('mine', FREEPOOL), host('plain'))
     assert passed(asking, request(WITH_R1), gone) == []
@@ -173,7 +170,7 @@ def test_a_cached_answer_does_not_refuse_a_request(asking, climate):
     climate.shows('r1', ['mine'])
     assert passed(asking, request(WITH_R1)) == ['mine']
     climate.shows('r1', ['mine', 'new'])
-    # Nova has not heard of the host's new aggregate yet, either.
+    # Nova does not know the new aggregate of the host yet, either.
     assert passed(asking, request(WITH_R1), (host('new', FREEPOOL),)) == ['new']
     assert len(climate.asked) == 2
 
@@ -185,7 +182,8 @@ def test_a_boot_right_after_a_refused_one_sees_that_the_lease_has_started(asking
     assert passed(asking, request(WITH_R1)) == ['mine']
 
 
-def test_without_climate_requests_with_a_hint_are_refused_others_go_on(asking, climate, caplog):
+def test_requests_with_a_hint_are_refused_without_climate_and_other_requests_pass(
+        asking, climate, caplog):
     caplog.set_level(logging.INFO)
     climate.is_down(requests.exceptions.ConnectionError)
     assert passed(asking, request(WITH_R1)) == []
@@ -213,7 +211,7 @@ def test_an_empty_hint_opens_no_host(asking, climate):
     assert climate.asked == []
 
 
-def test_a_flavor_of_a_reservation_is_asked_about_too(asking, climate, caplog):
+def test_the_filter_asks_about_the_reservation_of_a_flavor(asking, climate, caplog):
     caplog.set_level(logging.INFO)
     climate.shows('r2', ['free'])
     assert passed(asking, flavored('r2')) == ['free']

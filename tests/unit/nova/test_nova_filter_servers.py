@@ -28,24 +28,14 @@ def test_an_ordinary_server_gets_ordinary_hosts(asking, climate, reason):
     assert placing.passed(asking, placing.request(WITH_R1)) == ['plain']
 
 
-def test_an_ordinary_answer_opens_no_fence(asking, climate, caplog):
+def test_an_ordinary_answer_opens_no_reserved_host(asking, climate, caplog):
     caplog.set_level(logging.INFO)
     climate.shows('r1', ordinary=True, reason='It sleeps not.')
     assert placing.passed(asking, placing.request(WITH_R1), ALL[:2]) == []
     assert '2 reserved for others' in placing.told(caplog)[0]
 
 
-def test_a_server_that_sleeps_goes_nowhere(asking, climate):
-    climate.shows('r1', reason='Lease l1 has not started.')
-    assert placing.passed(asking, placing.request(WITH_R1)) == []
-
-
-def test_a_server_that_wakes_goes_to_the_host_that_was_held(asking, climate):
-    climate.shows('r1', ['free'])
-    assert placing.passed(asking, placing.request(WITH_R1)) == ['free']
-
-
-def test_ordinary_hosts_are_there_beside_those_of_other_reservations(asking, climate):
+def test_an_ordinary_server_may_use_ordinary_hosts_and_those_of_other_reservations(asking, climate):
     climate.shows('r0', ordinary=True)
     climate.shows('r1', ['mine'])
     wanted = placing.request({'reservation': ['r0', 'r1']})
@@ -56,25 +46,19 @@ def flavored(hints):
     return placing.request(hints, flavor=nova_standin.Flavor({placing.FLAVOR_KEY: 'r2'}))
 
 
-def test_an_ordinary_server_goes_where_its_flavor_says(asking, climate):
+def test_an_ordinary_server_gets_the_hosts_of_its_flavor(asking, climate):
     climate.shows('r1', ordinary=True)
     climate.shows('r2', ['free'])
     assert placing.passed(asking, flavored(WITH_R1), ALL[:2]) == ['free']
 
 
-def test_a_server_that_sleeps_does_not_wake_by_its_flavor(asking, climate):
+def test_a_flavor_does_not_open_hosts_before_the_start_of_the_lease(asking, climate):
     climate.shows('r1', reason='Lease l1 has not started.')
     climate.shows('r2', ['free'])
     assert placing.passed(asking, flavored(WITH_R1)) == []
 
 
-def test_an_older_climate_says_nothing_of_ordinary_servers(asking, climate):
-    climate.answers('r1', {'json': {'reservation': {
-        'id': 'r1', 'active': False, 'usable': False, 'reason': 'idle', 'service_hosts': []}}})
-    assert placing.passed(asking, placing.request(WITH_R1)) == []
-
-
-def test_servers_that_boot_together_do_not_cost_a_question_each(asking, climate):
+def test_servers_that_boot_together_cost_few_calls(asking, climate):
     for index in range(100):
         climate.shows(f'r{index}', ordinary=True, reason='It has not started.')
     assert placing.passed(asking, placing.request(placing.naming(100))) == ['plain']
@@ -104,7 +88,7 @@ def test_a_server_that_just_boots_with_many_is_not_leased_yet(asking, climate):
 
 
 @pytest.mark.parametrize('hints', [{}, WITH_R1], ids=['no hint', 'an old hint'])
-def test_a_server_that_was_leased_later_wakes_on_its_host(asking, climate, hints):
+def test_a_server_that_was_leased_later_is_unshelved_on_its_host(asking, climate, hints):
     climate.shows('r1', reason='Lease l0 ended.')
     climate.leases('s1', 'r7', ['mine'])
     assert placing.passed(asking, request(hints), MINE) == ['mine']
@@ -114,13 +98,13 @@ def test_a_server_that_was_leased_later_wakes_on_its_host(asking, climate, hints
 @pytest.mark.parametrize('answer', [
     {'reason': 'Lease l1 has not started.'}, {'hosts': ['elsewhere']}, {'ordinary': True},
     {'hosts': ['mine'], 'owner': 'them'}], ids=str)
-def test_a_server_that_was_leased_later_goes_to_no_other_fenced_host(asking, climate, answer):
+def test_a_server_that_was_leased_later_gets_no_other_reserved_host(asking, climate, answer):
     climate.leases('s1', 'r7', **answer)
     theirs = (placing.host('mine', placing.pool(**{'climate:owner': 'them'})),)
     assert placing.passed(asking, request(), theirs) == []
 
 
-def test_a_server_that_no_lease_has_goes_to_no_fenced_host(asking, climate):
+def test_a_server_without_a_lease_gets_no_reserved_host(asking, climate):
     climate.leases_not('s1')
     assert placing.passed(asking, request(), MINE) == []
     assert paths(climate) == ['servers/s1/hosts']
@@ -143,16 +127,16 @@ def test_the_filter_does_not_ask_about_a_server_without_an_id(asking, climate):
 def test_without_climate_a_server_that_was_leased_later_is_refused(asking, climate):
     climate.is_down(requests.exceptions.ConnectionError)
     assert [placing.passed(asking, request(), MINE) for _ in range(3)] == [[]] * 3
-    assert len(climate.asked) == 1, 'then it is left in peace for a moment'
+    assert len(climate.asked) == 1, 'further calls pause'
     assert placing.passed(asking, request(WITH_R1), MINE) == []
 
 
-def test_aggregates_alone_know_nothing_of_servers():
+def test_aggregates_alone_open_no_host_to_a_server_that_was_leased_later():
     with nova_standin.scheduler() as (filter_class, _conf):
         assert placing.passed(filter_class(), request(), MINE) == []
 
 
-def test_a_server_that_outlives_its_lease_goes_where_ordinary_ones_go(asking, climate):
+def test_a_server_that_outlives_its_lease_gets_ordinary_hosts(asking, climate):
     climate.knows_not('r1')
     woken = placing.request(WITH_R1, instance_uuid='s1',
                             requested_destination=nova_standin.Destination(cell='cell1'))
@@ -163,7 +147,7 @@ def test_a_server_that_outlives_its_lease_goes_where_ordinary_ones_go(asking, cl
     assert placing.passed(asking, booted) == []
 
 
-def test_a_server_does_not_go_where_room_is_held_for_another(asking, climate):
+def test_a_server_does_not_get_the_capacity_of_another(asking, climate):
     climate.shows('r1', ['mine'], server_id='s1')
     climate.leases_not('s2')
     assert placing.passed(asking, request(WITH_R1)) == ['mine']
@@ -182,7 +166,7 @@ def test_servers_that_were_booted_together_use_their_own_reservations(asking, cl
 
 
 @pytest.mark.parametrize('other', ['purged', 'never came', 'another server'])
-def test_a_server_that_sleeps_does_not_wake_because_one_booted_with_it_is_over(
+def test_a_lease_that_is_over_opens_no_host_to_a_server_booted_with_its_server(
         asking, climate, other):
     if other == 'purged':
         climate.knows_not('r0')
@@ -204,7 +188,7 @@ GPU = 'resources:CUSTOM_GPU'
 @pytest.mark.parametrize('flavor', [
     placing.sized(), placing.sized(2, 2048, 20, **{GPU: '1'}), placing.sized(2, 2048, 10, 9, 1024),
     placing.sized(9, **{'resources:VCPU': '0'}), nova_standin.Flavor({})], ids=str)
-def test_a_server_has_the_room_that_is_held_for_it(asking, climate, flavor):
+def test_a_server_has_the_capacity_of_its_reservation(asking, climate, flavor):
     climate.shows('r1', ['mine'], server_id='s1', room=ROOM)
     assert placing.passed(asking, request(WITH_R1, flavor=flavor)) == ['mine']
 
@@ -214,7 +198,7 @@ def test_a_server_has_the_room_that_is_held_for_it(asking, climate, flavor):
     placing.sized(2, 2048, 15, 6), placing.sized(2, 2048, 20, 0, 1),
     placing.sized(**{GPU: '2'}), placing.sized(**{'resources:CUSTOM_FPGA': '1'}),
     placing.sized(**{'hw:cpu_policy': 'dedicated'})], ids=str)
-def test_a_server_that_is_resized_gets_no_room_of_others(asking, climate, caplog, flavor):
+def test_a_server_that_is_resized_gets_no_capacity_of_others(asking, climate, caplog, flavor):
     caplog.set_level(logging.INFO)
     climate.shows('r1', ['mine'], server_id='s1', room=ROOM)
     climate.leases('s1', 'r1', ['mine'], room=ROOM)
@@ -230,6 +214,6 @@ def test_an_ordinary_server_may_grow_on_ordinary_hosts(asking, climate):
 
 
 @pytest.mark.parametrize('room', ['big', [1], {'VCPU': 'many'}, {'VCPU': None}], ids=str)
-def test_room_that_cannot_be_read_is_no_answer(asking, climate, room):
+def test_a_capacity_that_cannot_be_read_is_no_answer(asking, climate, room):
     climate.shows('r1', ['mine'], room=room)
     assert placing.passed(asking, request(WITH_R1)) == []

@@ -10,7 +10,7 @@ SHARED = host_rules.NovaAggregate('r1', 'climate_r1', {'climate:owner': 'them', 
 THEIRS = host_rules.NovaAggregate('r1', 'climate_r1', {'climate:owner': 'them'})
 ENDED = host_rules.NovaAggregate('r1', 'climate_r1', {})
 ZONED = host_rules.NovaAggregate('az1', 'az1', {})
-# Those of reservations whose hosts keep the zones of the cloud.
+# Aggregates of reservations whose hosts keep the zones of the cloud.
 BARE = host_rules.NovaAggregate('r1', None, {'climate:owner': 'me', 'climate:reservation': 'r1'})
 BARE_THEIRS = host_rules.NovaAggregate('r1', None, {
     'climate:owner': 'them', 'climate:reservation': 'r1'})
@@ -66,16 +66,15 @@ def test_one_of_several_reservations_opens_the_host():
 
 def test_an_empty_hint_opens_no_host():
     assert not _passes([], MINE)
-    assert not _passes([''], host_rules.NovaAggregate(
-        '', 'climate_', {'climate:owner': 'me'}), ORDINARY,
-                       project_id=None)
+    nameless = host_rules.NovaAggregate('', 'climate_', {'climate:owner': 'me'})
+    assert not _passes([''], nameless, ORDINARY, project_id=None)
 
 
 def test_an_empty_value_shares_nothing():
     assert not _passes(['r1'], host_rules.NovaAggregate('r1', 'climate_r1', {'me': ''}))
 
 
-def test_a_request_without_project_is_nobodys():
+def test_a_request_without_a_project_owns_no_aggregate():
     nobody = host_rules.NovaAggregate('r1', 'climate_r1', {'climate:owner': None, '': 'x'})
     assert not _passes(['r1'], nobody, project_id=None)
     assert not _passes(['r1'], nobody, project_id='')
@@ -86,19 +85,11 @@ def test_a_flavor_of_a_reservation_is_restricted_by_its_resource_class():
     assert not _passes(['r2'], FREEPOOL, flavor_reserved=True)
 
 
-def test_the_names_of_another_reservation_service_can_be_set():
-    theirs = host_rules.NovaAggregate('r1', 'blazar_r1', {'blazar:owner': 'me'})
-    names = {'zone_prefix': 'blazar_', 'owner_key': 'blazar:owner', 'freepool': 'free'}
-    assert _passes(['r1'], theirs, **names)
-    assert not _passes(None, theirs, **names)
-    assert _passes(None, FREEPOOL, **names)
-
-
-def test_an_empty_prefix_fences_no_zone():
+def test_an_empty_prefix_reserves_no_zone():
     assert _passes(None, ORDINARY, zone_prefix='')
 
 
-def test_the_reason_tells_a_foreign_host_from_a_reservation_one_may_not_use():
+def test_each_refusal_has_its_own_reason():
     options = host_rules.AggregateNames()
     assert 'not for this project' in _refusal(['r1'], 'me', [THEIRS], options)
     assert 'not in the reservation' in _refusal(['r1'], 'me', [], options)

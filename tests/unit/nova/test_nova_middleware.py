@@ -16,7 +16,7 @@ def test_the_lease_comes_first_and_is_bound_last(user, nova, service):
     assert nova.closed == 1
 
 
-def test_the_lease_is_asked_for_in_the_name_of_the_user(user, service):
+def test_the_lease_is_requested_with_the_token_of_the_user(user, service):
     user.boots(booting.RESERVED)
     for request in service.asked:
         assert request.headers['X-Auth-Token'] == 'user-token'
@@ -85,7 +85,7 @@ def test_a_request_without_the_hints_passes_byte_for_byte(user, nova, service, r
 
 @pytest.mark.parametrize(('method', 'path'), [
     ('GET', '/servers'), ('POST', '/servers/s1/action'), ('PUT', '/servers'), ('POST', '/flavors')])
-def test_other_requests_are_not_looked_at(user, nova, service, method, path):
+def test_other_requests_are_not_changed(user, nova, service, method, path):
     raw = json.dumps({'server': {}, booting.HINTS: booting.RESERVED}).encode()
     user.sends(raw, path, method)
     assert (nova.bodies, service.asked) == ([raw], [])
@@ -121,14 +121,14 @@ def test_a_request_without_an_id_gets_one(user, service):
     assert service.asked[2].headers['Idempotency-Key'].startswith('req-')
 
 
-def test_climate_may_be_named_by_its_address_alone(write, service, nova):
+def test_climate_can_be_configured_by_its_address_alone(write, service, nova):
     address = write({'endpoint_override': booting.URL})
     with nova_standin.api(address) as (factory, _conf):
         booting.User(factory({})(nova)).boots(booting.RESERVED)
     assert service.log == ['lease', 'nova', 'bound to s1']
 
 
-def test_without_any_way_to_climate_nova_does_not_start(write):
+def test_nova_does_not_start_without_a_login_or_an_address_of_climate(write):
     with nova_standin.api(write({})) as (factory, _conf), pytest.raises(
             exceptions.MissingAuthPlugin, match='neither auth_type nor endpoint_override'):
         factory({})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The question to Climate: what each answer means, how long it is kept, and timeouts."""
+"""The client of the filter: the answers of Climate, their cache, and timeouts."""
 import logging
 
 from oslo_config import cfg
@@ -36,14 +36,14 @@ def shown(reservation_id='r1', **changed):
         **changed}}}
 
 
-def test_an_answer_says_whether_and_where(climate, asker):
+def test_an_answer_has_the_state_and_the_hosts(climate, asker):
     climate.shows('r1', ['a', 'b'])
     answer, kept = asker.ask('r1', 'me')
     assert (answer.active, answer.usable, answer.reason, kept) == (True, True, None, False)
     assert answer.hosts == {'a', 'b'}
 
 
-def test_the_question_names_the_project_and_the_version_and_has_a_token(climate, asker):
+def test_a_call_has_the_project_the_version_and_a_token(climate, asker):
     climate.shows('r1')
     asker.ask('r1', 'me')
     [request] = climate.asked
@@ -71,7 +71,7 @@ def test_a_cached_answer_is_of_one_project_and_one_reservation(climate, asker):
     assert len(climate.asked) == 3
 
 
-def test_an_old_answer_is_replaced_by_one_of_now(climate, asker):
+def test_an_uncached_answer_replaces_the_cached_one(climate, asker):
     climate.answers('r1', shown(), shown(service_hosts=['b']))
     asker.ask('r1', 'me')
     assert asker.ask_uncached('r1', 'me').hosts == {'b'}
@@ -84,7 +84,7 @@ def test_the_answer_that_a_reservation_is_not_active_is_never_cached(climate, as
     assert asker.ask('r1', 'me')[0].usable
 
 
-def test_without_a_cache_each_question_is_asked(climate, conf, clock):
+def test_each_answer_costs_a_call_without_a_cache(climate, conf, clock):
     asker = reservation_client.ReservationClient(options.adapter(conf), 0, clock)
     climate.shows('r1')
     assert [asker.ask('r1', 'me')[1] for _ in range(3)] == [False] * 3
@@ -104,13 +104,13 @@ def test_a_malformed_id_needs_no_call(climate, asker, name):
     assert climate.asked == []
 
 
-def test_a_request_of_no_project_is_asked_for_a_project_that_cannot_be(climate, asker):
+def test_a_request_without_a_project_asks_for_an_impossible_project(climate, asker):
     climate.shows('r1', owner='them')
     asker.ask('r1', None)
     assert climate.asked[0].qs == {'project_id': ['-']}
 
 
-def test_a_token_that_is_not_taken_any_more_is_replaced(climate, asker):
+def test_a_refused_token_is_replaced(climate, asker):
     climate.answers('r1', {'status_code': 401}, shown())
     assert asker.ask('r1', 'me')[0].usable
     assert (climate.logins.call_count, len(climate.asked)) == (2, 2)
@@ -154,27 +154,27 @@ def test_a_failed_call_is_logged_once_and_repeated_later(climate, asker, clock, 
     assert asker.ask('r1', 'me')[1]
 
 
-def test_a_keystone_that_does_not_answer_is_silence_too(climate, asker, requests_mock):
+def test_a_silent_keystone_is_no_answer(climate, asker, requests_mock):
     requests_mock.post('http://keystone.example/v3/auth/tokens',
                        exc=requests.exceptions.ConnectionError)
     with pytest.raises(reservation_client.NoAnswer):
         asker.ask('r1', 'me')
 
 
-def test_a_value_that_is_not_true_is_not_yes(climate, asker):
+def test_a_value_other_than_true_is_false(climate, asker):
     climate.answers('r1', shown(usable='false', active=1))
     answer, _ = asker.ask('r1', 'me')
     assert (answer.active, answer.usable) == (False, False)
 
 
-def test_without_a_login_there_is_nobody_to_ask(write):
+def test_options_without_a_login_have_no_adapter(write):
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[str(write({}))])
     options.register(conf)
     assert options.adapter(conf) is None
 
 
-def test_an_endpoint_can_be_named(login, write, requests_mock, climate):
+def test_the_endpoint_can_be_configured(login, write, requests_mock, climate):
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[str(write(
         login | {'endpoint_override': 'http://elsewhere.example/v1', 'timeout': 1}))])
@@ -192,7 +192,7 @@ def test_the_field_ordinary_is_false_if_it_is_missing(climate, asker, said, read
     assert asker.ask('r1', 'me')[0].ordinary is read
 
 
-def test_a_leased_server_is_asked_about_by_its_own_id(climate, asker):
+def test_a_leased_server_has_the_answer_of_its_reservation(climate, asker):
     climate.leases('s1', 'r7', ['a'], ordinary=True)
     answer = asker.ask_server('s1', 'me')
     assert (answer.reservation_id, answer.hosts, answer.ordinary) == ('r7', {'a'}, True)
@@ -206,12 +206,12 @@ def test_an_answer_about_a_server_is_never_cached(climate, asker):
     assert len(climate.asked) == 3
 
 
-def test_a_server_that_no_lease_has_is_an_answer(climate, asker):
+def test_a_server_without_a_lease_has_no_answer(climate, asker):
     climate.leases_not('s1')
     assert asker.ask_server('s1', 'me') is None
 
 
-def test_a_silence_is_that_of_reservations_and_servers_together(climate, asker, clock):
+def test_a_failed_call_pauses_calls_about_reservations_and_servers(climate, asker, clock):
     climate.is_down(requests.exceptions.ConnectionError)
     with pytest.raises(reservation_client.NoAnswer):
         asker.ask_server('s1', 'me')

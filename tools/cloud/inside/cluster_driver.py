@@ -17,7 +17,7 @@ STATUS = fields.ClusterStatus
 
 
 class PlainServers(driver.Driver):
-    """As many servers as the node groups of a cluster have nodes."""
+    """Give the node groups of a cluster their number of servers."""
 
     provides = [{'server_type': 'vm', 'os': 'ubuntu', 'coe': 'kubernetes'}]
 
@@ -93,7 +93,7 @@ class PlainServers(driver.Driver):
 
 
 def of_group(nodes, group):
-    """Those of the servers that are nodes of a group."""
+    """Return the servers that are nodes of a group."""
     return [node for node in nodes if node.metadata.get(GROUP) == group.uuid]
 
 

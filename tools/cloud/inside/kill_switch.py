@@ -11,7 +11,7 @@ import signal
 
 
 def filter_factory(global_conf, flag):
-    """What paste makes the filter with."""
+    """Make the filter, for paste."""
     return lambda app: KillSwitch(app, pathlib.Path(flag))
 
 

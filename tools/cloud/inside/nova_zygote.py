@@ -38,7 +38,7 @@ SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGUSR1}
 
 @dataclasses.dataclass(frozen=True)
 class Folders:
-    """Where the configuration, the pid files and the logs are."""
+    """The folders of the configuration, the pid files and the logs."""
 
     conf: pathlib.Path
     run: pathlib.Path

@@ -5,7 +5,7 @@ import pathlib
 
 
 def began(pid):
-    """When the process began, in clock ticks since boot; None: it is gone or a zombie."""
+    """Return the start of the process in clock ticks since boot; None: it is gone or a zombie."""
     fields = stat(pid)
     return int(fields[19]) if fields and fields[0] != 'Z' else None
 

@@ -21,7 +21,7 @@ class SizedFakeDriver(fake.FakeDriverWithoutFakeNodes):
     local_gb = 200
 
     def set_host_enabled(self, enabled):
-        """What nova-compute expects when its service is enabled or disabled."""
+        """Return the answer that nova-compute expects when its service is enabled or disabled."""
         return 'enabled' if enabled else 'disabled'
 
     def snapshot(self, context, instance, image_id, update_task_state):

@@ -36,7 +36,7 @@ class SparseFiles(driver.VolumeDriver):
         self._folder.mkdir(parents=True, exist_ok=True)
 
     def check_for_setup_error(self):
-        """Nothing can be wrong with a folder that was just made."""
+        """Accept the folder: it was just made."""
 
     def _update_volume_stats(self):
         total = self.configuration.pool_gb
@@ -98,7 +98,7 @@ class SparseFiles(driver.VolumeDriver):
         image_service.update(context, image_meta['id'], {}, io.BytesIO(bytes(1024)))
 
     def retype(self, context, volume, new_type, diff, host):
-        """Let a volume change its type within the pool; nothing is to be done for it."""
+        """Accept a change of type within the pool, which needs no work."""
         return True, None
 
     def migrate_volume(self, context, volume, host):
@@ -126,7 +126,7 @@ class SparseFiles(driver.VolumeDriver):
         return {'driver_volume_type': 'local', 'data': {'device_path': str(self._file(volume))}}
 
     def terminate_connection(self, volume, connector, **more):
-        """Nothing was opened."""
+        """Close nothing: nothing was opened."""
 
     def ensure_export(self, context, volume):
         """Files are not exported."""

@@ -2,7 +2,7 @@
 """Wait for what is behind the APIs: wait_for_workers.py CLOUDS_YAML RABBIT SECONDS POOLS QUEUE...
 
 An API answers before its workers do. Each QUEUE must have a consumer, and Cinder's scheduler must
-know so many POOLS: until then new volumes go to "error".
+know this number of POOLS: until then new volumes go to "error".
 """
 import sys
 import time
@@ -25,12 +25,12 @@ def main(clouds, rabbit, seconds, pools, *queues):
 def wait(ready, what, deadline):
     while not ready():
         if time.monotonic() > deadline:
-            sys.exit(f'waited in vain for {what}')
+            sys.exit(f'waited without success for {what}')
         time.sleep(0.3)
 
 
 def consumers(rabbit, queue):
-    """How many take messages from a queue; 0 also if there is no such queue."""
+    """Return the number of consumers of a queue; 0 also if there is no such queue."""
     url = parse.urlsplit(rabbit)
     with amqp.Connection(host=f'{url.hostname}:{url.port}', userid=url.username,
                          password=url.password) as connection:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CloudKitty's own interpreter runs."""
+"""The code that CloudKitty's own interpreter runs."""

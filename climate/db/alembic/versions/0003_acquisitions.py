@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How leases are acquired; the table of acquisitions was never used before."""
+"""The acquisition of leases; the table of acquisitions was never used before."""
 from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql

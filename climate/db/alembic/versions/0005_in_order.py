@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first free resources of a pool are found without a look at all of them."""
+"""The first free resources of a pool are found without reading all of them."""
 from alembic import op
 
 revision = '0005'

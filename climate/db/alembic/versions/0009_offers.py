@@ -36,7 +36,7 @@ def upgrade():
         sa.Index('ix_offers_held_until', 'held_until'),
         mysql_engine='InnoDB', mysql_charset='utf8mb4')
     # The reservation of an offer is not written before the offer is taken. SQLite can only make the
-    # table anew for that; nothing refers to it, so nothing is lost.
+    # table again for that; nothing refers to it, so nothing is lost.
     with op.batch_alter_table('allocations',
                               table_kwargs={'sqlite_autoincrement': True}) as allocations:
         allocations.drop_constraint('fk_allocations_reservation_id', type_='foreignkey')

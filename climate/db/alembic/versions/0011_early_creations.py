@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is created in the cloud while a request is answered, before its lease is written."""
+"""Objects that are created in the cloud for a request, before its lease is written."""
 from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lease in the wait queue has what it needs at least, so a try in vain is seen without a plan."""
+"""The least that a waiting lease needs, so that hopeless tries are found without a plan."""
 from alembic import op
 import sqlalchemy as sa
 

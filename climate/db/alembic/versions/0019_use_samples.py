@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of running reservations was used by the hour; which slots of periodic work are done."""
+"""The use of running reservations by the hour; which slots of periodic work are done."""
 from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lease says since when it is idle, when it is taken back, and whether it never is."""
+"""Since when a lease is idle, when it is reclaimed, and exemptions from that."""
 from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Price books and statements; reservations say when they started, allocations what was promised."""
+"""Price books and statements; reservations say when they started, allocations their agreed end."""
 from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which project was told of which limit."""
+"""The limits of which projects were notified."""
 from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a manager is not ready."""
+"""The reason why a manager is not ready."""
 from alembic import op
 import sqlalchemy as sa
 
