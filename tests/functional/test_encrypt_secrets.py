@@ -127,7 +127,7 @@ def test_without_a_key_nothing_is_changed(operator):
     assert operator.stored() == {'00000000': ('key-0', None)}
 
 
-def test_what_the_wrong_key_cannot_decrypt_is_named_and_stays_as_it_is(operator):
+def test_a_secret_that_no_key_decrypts_is_named_and_stays_as_it_is(operator):
     operator.subscribe(2)
     right, wrong = encryption.new_key(), encryption.new_key()
     operator.configure(right)
@@ -147,7 +147,7 @@ def test_what_the_wrong_key_cannot_decrypt_is_named_and_stays_as_it_is(operator)
     assert operator.opened(wrong) == [f'key-{number}' for number in range(5)]
 
 
-def test_what_is_no_key_is_named(operator):
+def test_an_invalid_key_is_named(operator):
     operator.configure('secret')
     status, _, complained = operator.run('encrypt-secrets')
     assert status == 1 and complained.startswith(

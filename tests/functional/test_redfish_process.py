@@ -118,7 +118,7 @@ def driver(bmc_file):
 
 @contextlib.contextmanager
 def hanging(process):
-    """Let a process stand still inside."""
+    """Stop a process inside the block."""
     os.kill(process.pid, signal.SIGSTOP)
     try:
         yield
@@ -187,7 +187,7 @@ class _Kept:
             return [each.state for each in power.in_states(connection, sleep.STATES)]
 
     def minute(self, follow=_NAMES):
-        """Let a minute pass, in which the simulated hosts of these names follow their BMCs."""
+        """Advance the clock by a minute; simulated hosts of these names follow their BMCs."""
         manager = self.manager
         manager.run_until(manager.clock.now + minutes(1))
         self.keeper.step(manager.clock())

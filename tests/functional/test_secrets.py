@@ -30,7 +30,7 @@ from climate.rpc import bus
 from climate.rpc import client
 
 SECRET = 'the-secret-of-this-token'
-# What stands after the roles is not looked at, but is a part of the token that is carried along.
+# The part after the roles is not read, but belongs to the token.
 TOKEN = f'{builders.DEMO}:{SECRET}'
 
 
@@ -129,7 +129,7 @@ def keystone(requests_mock):
             'project_domain_name': 'Default', 'www_authenticate_uri': url}
 
 
-def test_what_keystone_is_asked_is_in_no_log(keystone, manager, tmp_path, logs):
+def test_a_token_sent_to_keystone_is_in_no_log(keystone, manager, tmp_path, logs):
     path = tmp_path / 'climate.conf'
     path.write_text('[keystone_authtoken]\n' + ''.join(
         f'{name} = {value}\n' for name, value in keystone.items()))
@@ -260,7 +260,7 @@ def test_each_secret_option_has_a_case():
         if opt.secret and (opt.dest != 'password' or group.name == 'mail')}
 
 
-def test_what_is_secret_in_the_configuration_is_masked_when_it_is_logged(conf):
+def test_secret_options_are_masked_in_the_log(conf):
     names = ('password', 'secret', 'transport_url', 'connection')
     found = [opt for _, group in options.list_opts() for opt in group
              if opt.dest in names or (opt.dest.endswith(('_password', '_secret', '_url'))

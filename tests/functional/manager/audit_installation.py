@@ -11,10 +11,10 @@ ROOM = records.ReservationRequest('virtual:instance', {
 
 
 class Case:
-    """The installation, and hands to put it out of order with.
+    """The installation, with methods that cause drift in it.
 
     :ivar host: a running lease of one host with a server on it.
-    :ivar room: a running lease of room for two instances, one of which is there.
+    :ivar room: a running lease of capacity for two instances, one of which exists.
     :ivar over: a lease of two hosts that has ended.
     """
 
@@ -30,7 +30,7 @@ class Case:
         manager.run()
         self.host, self.room = self.lease(builders.hosts(1)), self.lease(ROOM)
         manager.cloud.boot('demo', 'on the host', {'reservation': self.id_of(self.host)})
-        manager.cloud.boot('demo', 'in the room', flavor=self.id_of(self.room))
+        manager.cloud.boot('demo', 'within the capacity', flavor=self.id_of(self.room))
 
     def lease(self, *reservations, **more):
         lease = self.manager.create(builders.a_lease(*reservations, **more))

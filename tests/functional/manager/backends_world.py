@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Storage back ends of the simulated cloud that sleep, and leases of room on them."""
+"""Storage back ends of the simulated cloud that sleep, and leases of capacity on them."""
 import sleepers_world
 from support import builders
 
@@ -13,7 +13,7 @@ MACHINE = 'storage'
 
 
 def configured(conf):
-    """Let back ends sleep; return the classes of the plugins."""
+    """Configure back ends to sleep; return the classes of the plugins."""
     sleepers_world.configured(conf)
     classes = registry.load(TYPES)
     registry.register_options(conf, classes)
@@ -29,7 +29,7 @@ def enrol(manager, *names):
 
 
 def room(size_gb=50, **more):
-    """A request for room on back ends, of which nothing stays at the end."""
+    """A request for capacity on back ends whose volumes are deleted at the end."""
     return records.ReservationRequest('virtual:volume', {
         'size_gb': size_gb, 'on_end': 'delete', **more})
 

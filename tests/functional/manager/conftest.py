@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures for tests of the manager: hosts that sleep, lent hosts, a webhook, one poll."""
+import types
+
 import clearings
+import oslo_messaging as messaging
+from oslo_messaging import transport
 import pytest
 import sleepers_world
 from support import delivery_rounds
@@ -31,6 +35,16 @@ def hooks(tmp_path, conf):
     """A receiver of webhooks on loopback."""
     with delivery_rounds.hooks(tmp_path, conf) as receiver:
         yield receiver
+
+
+@pytest.fixture
+def bus_options(conf):
+    """The configuration with the options of oslo.messaging for notifications on the bus."""
+    messaging.get_notification_transport(conf, url='fake:/')  # It registers the options.
+    conf.register_opts([], group='oslo_messaging_notifications')
+    messaging.Notifier(transport.NotificationTransport(types.SimpleNamespace(conf=conf)), 'nobody')
+    conf.set_override('driver', ['messagingv2'], group='oslo_messaging_notifications')
+    return conf
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ class Keeping:
     """A Keeper whose steps run when a test says so, on a driver that may fail.
 
     :ivar broken: names of hosts whose BMC does not answer.
-    :ivar switched: names of hosts that were told to switch on or off, in order.
+    :ivar switched: names of hosts that were switched on or off, in order.
     :ivar lying: names of hosts that say they are on, and never boot.
     :ivar slowness: how long a BMC takes to answer that it switches a host on.
     """
@@ -81,13 +81,13 @@ class Keeping:
         return found
 
     def all_asleep(self):
-        """Let an hour pass, in which hosts that nobody needs fall asleep."""
+        """Advance the clock by an hour, in which free hosts fall asleep."""
         self.manager.clock.advance(hours(1))
         self.step(2)
 
 
 def kill_after_one_wake(monkeypatch):
-    """Let the manager die as soon as it has noted that one host must wake up."""
+    """Kill the manager as soon as it has ordered one host to wake up."""
     real = sleep_states.SleepStates.wake_machine
 
     def wake(self, resource_ids, now, mended=None):

@@ -59,7 +59,7 @@ def test_a_repaired_lease_works_as_before(case):
     assert case.audit(fix=True, unknown=True) == 0
     assert len(case.manager.client.list_resources(builders.an_admin(), 'host')) == 7
     assert len(case.pooled()) == 6
-    case.manager.cloud.boot('demo', 'another in the room', flavor=case.id_of(case.room))
+    case.manager.cloud.boot('demo', 'another one', flavor=case.id_of(case.room))
     with pytest.raises(errors.Conflict):
         case.manager.cloud.boot('demo', 'one too many', flavor=case.id_of(case.room))
     lease = case.lease(builders.hosts(4))

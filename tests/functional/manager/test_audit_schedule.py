@@ -29,7 +29,7 @@ def spoil(manager):
 
 
 def looks(manager):
-    """A list that gets longer with each look at the cloud."""
+    """A list that gets longer with each pass over the cloud."""
     found = []
     manager.cloud.faults.on_point = lambda name, when: found.append(name) if (
         name, when) == ('nova.aggregates', 'before') else None

@@ -217,12 +217,12 @@ def test_a_closed_month_does_not_change_and_a_late_correction_names_it(enrolled)
         builders.an_admin(), prices.StatementQuery(month='2030-05'))
     assert statement.closed
     before = cases.lines(enrolled, month='2030-05')
-    # The lease is taken back after all: what was charged for it is wrong.
+    # The lease ends without a start after all: its charges are wrong.
     with enrolled.database.writer() as connection:
         found = leases.get(connection, lease.id)
         reservations.change(connection, [each.id for each in found.reservations],
                             enrolled.clock(), started_at=None)
-        leases.change(connection, found, enrolled.clock(), name='taken back')
+        leases.change(connection, found, enrolled.clock(), name='never started')
     cases.bill(enrolled)
     assert cases.lines(enrolled, month='2030-05') == before
     late = cases.lines(enrolled, month='2030-06')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lease that cannot be billed stops no bill of another one, is told, and is tried again."""
+"""A lease that cannot be billed stops no other bill, is reported, and is tried again."""
 import prometheus_client
 import pytest
 import sqlalchemy as sa
@@ -56,7 +56,7 @@ def metric(manager):
 
 
 def told(manager, lease_id):
-    """What operators and owners read in the history about the bill of a lease."""
+    """Return the entries about the bill of a lease for operators and owners."""
     with manager.database.reader() as connection:
         return [tuple(row) for row in connection.execute(
             sa.select(tables.HISTORY.c.why, tables.HISTORY.c.owner_why)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases whose life is odd: their statements are the price of their history, however often billed.
 
-Each story is told several times: billed after other steps each time.
+Each story runs several times: billed after other steps each time.
 """
 import datetime
 import decimal
@@ -176,7 +176,7 @@ def test_a_lease_costs_the_same_with_any_number_of_bills(conf, database, story):
     again()
 
 
-def test_only_returned_copies_count_as_unused(conf, database):
+def test_unused_hours_count_for_returned_copies_only(conf, database):
     lines = told(conf, database, instances_changed_in_number, set())
     # One of three, for the rest of five days; the growth gives nothing back.
     assert [(each.hours, each.kind) for each in lines if each.kind == 'unused_hours'] == [

@@ -42,7 +42,7 @@ def managers(manager):
 
 
 def at_once(*works):
-    """What each returned, done at the same moment; LostRace where others were faster to the end."""
+    """Return the results of simultaneous calls; LostRace where others were faster to the end."""
     together = threading.Barrier(len(works))
 
     def begin(work):

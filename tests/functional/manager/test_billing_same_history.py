@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same history of allocations costs the same, however it came about."""
+"""Equal histories of allocations cost the same, in whatever steps they came about."""
 import collections
 import decimal
 
@@ -125,7 +125,7 @@ def both(manager, lease, at, count, end):
     manager.run()
 
 
-# Each hour beyond those that were promised has the notice of the change: none. The last lease is
+# Each hour beyond the allocated ones has the notice of the change: none. The last lease is
 # asked for shortly before it begins, because no lease can begin in 28 hours without notice.
 ENLARGED = [(1, -72, 0, 30), (1, 2, 2, 40), (1, 29.5, 30, 40)]
 # (count and hours of the lease that is asked for in time, its changes, the leases that have the
@@ -347,7 +347,7 @@ def test_allocated_hours_are_used_or_unused_in_any_order_of_returns(
     promised = max(count, 4) if way is counted_then_shortened else 4
     unused = 7 * promised + max(4 - count, 0)
     if way is in_several_changes_within_seconds:
-        # What was asked for in between, and given back within a second.
+        # A resource that was requested in between, and returned within a second.
         unused += abs(4 - count)
     assert had['unused_hours'] == pytest.approx(unused, abs=decimal.Decimal('0.01'))
     assert had['resource_hours'] == pytest.approx(8 + count, abs=decimal.Decimal('0.01'))

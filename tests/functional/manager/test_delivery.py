@@ -40,7 +40,7 @@ def test_notifications_of_a_lease_arrive_in_order(manager, hooks):
     assert len(hooks.requests) == 3
 
 
-def test_only_concerned_subscribers_are_notified(manager, hooks):
+def test_a_notification_reaches_only_the_concerned_subscribers(manager, hooks):
     subscribe(manager, hooks.url, caller=builders.a_member('ann'))
     whole = subscribe(manager, hooks.url, caller=builders.a_member('ann'), scope='project')
     subscribe(manager, hooks.url, caller=builders.a_member('eve', 'other'), scope='project')

@@ -64,7 +64,7 @@ class Receivers:
                                   webhook.Webhook(self.manager.core.conf, delivery_rounds.resolve))
 
     def happens(self, caller=None):
-        """Something is told to all subscriptions of a project."""
+        """Send a notification to all subscriptions of a project."""
         self.manager.create(builders.a_lease(acts.dummy()), caller)
         self.manager.run()
         fan_out.fan_out(self.manager.core, self.manager.clock())

@@ -33,14 +33,14 @@ def stored(manager):
 
 
 def is_signed(hooks):
-    """Whether the last webhook is signed with the key of `delivery_rounds.subscribe`."""
+    """Return whether the last webhook is signed with the key of `delivery_rounds.subscribe`."""
     headers, body = hooks.requests[-1]
     return headers[webhook.SIGNATURE_HEADER] == (
         f'v1={webhook.signature("the-key", headers[webhook.TIME_HEADER], body)}')
 
 
 def tell(manager, hooks):
-    """Let something happen and be delivered; returns whether a good signature arrived."""
+    """Deliver a notification; return whether a good signature arrived."""
     before = len(hooks.requests)
     manager.active(acts.dummy(), end=manager.clock() + hours(2))
     delivery_rounds.deliver(manager)

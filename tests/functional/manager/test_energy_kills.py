@@ -68,13 +68,13 @@ class World:
         self.ids = [each.id for each in self.enrolled()]
 
     def born(self):
-        """Let another manager begin."""
+        """Begin another manager."""
         self.manager = builders.Manager(self._conf, self._database, self.clock, self.cloud,
                                         classes=self.classes)
         self.keeping = Mortal(self.manager, self._conf, self.points)
 
     def look(self):
-        """Let a manager do once what it does again and again."""
+        """Run each periodic work of a manager once."""
         self.manager.event_loop.tick(self.clock())
         self.keeping.step()
 
@@ -87,7 +87,7 @@ class World:
         return self.manager.enrol(1)
 
     def request(self):
-        """What a lease of it asks for."""
+        """The request of a lease of it."""
         return builders.hosts()
 
     def services(self):

@@ -121,7 +121,7 @@ def test_a_machine_with_a_back_end_that_is_not_enrolled_stays_awake(manager, kee
     keeping.all_asleep()
     assert _states(keeping, [ssd.id]) == [sleep.AWAKE]
     assert _up(manager)['storage@ssd']
-    # The other one goes, and nothing is in the way any more.
+    # The other one goes, so the machine may sleep.
     with manager.cloud.state() as connection:
         connection.execute('DELETE FROM backends WHERE name = ?', (HDD,))
     keeping.all_asleep()
@@ -357,7 +357,7 @@ def test_a_lease_on_one_back_end_wakes_nothing_ahead_while_another_is_maintained
     keeping.switched.clear()
     keeping.until(start - minutes(1))
     assert not keeping.switched
-    # The lease is a promise, and the back end that it has is not being maintained.
+    # The lease must be kept, and its own back end has no maintenance.
     keeping.until(start + minutes(1))
     assert keeping.switched
 

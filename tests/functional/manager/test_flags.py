@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases that have less than they were promised: better hosts at the start, else flags."""
+"""Leases that have less than their allocations: better hosts at the start, else flags."""
 import acts
 import pytest
 from support import builders
@@ -126,7 +126,7 @@ def test_a_lease_on_a_host_that_shrank_gets_no_time_that_others_have(manager, po
 
 
 def test_prolonged_servers_must_fit_on_the_host_that_shrank(manager, poll_cloud):
-    """It had room for 64 vCPUs, and has room for 32: 32 are promised to others later."""
+    """A host shrinks from 64 to 32 vCPUs, of which 32 are allocated to others later."""
     [host] = manager.enrol(1)
     lease = manager.active(_one(), end=NOON + hours(1))
     manager.create(builders.a_lease(_one(), _one(), start=NOON + hours(3), end=NOON + hours(4)))
@@ -148,7 +148,7 @@ def test_changed_criteria_apply_to_the_resources_of_a_running_lease(manager, pol
             manager.lease(lease).reservations[0], resource_properties='[">=", "$vcpus", "12"]'))
 
 
-def test_only_the_reservation_that_lacks_resources_is_flagged(manager, poll_cloud):
+def test_the_flag_is_set_for_the_lacking_reservation_alone(manager, poll_cloud):
     first, _ = manager.enrol(2)
     lease = manager.active(builders.hosts(), builders.hosts(), end=NOON + hours(9))
     manager.cloud.remove_host(first.name)

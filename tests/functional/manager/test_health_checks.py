@@ -22,7 +22,7 @@ ADMIN = builders.an_admin()
 
 @pytest.fixture
 def look(manager):
-    """callable(minutes): look at the health each half minute for so long."""
+    """callable(minutes): check the health each half minute for this time."""
     found = checks.HealthChecks(manager.core, 'this manager')
 
     def looked(count=0):

@@ -25,7 +25,7 @@ def manager(conf, manager):
 
 
 def live_until(manager, moment):
-    """Let time pass; a sample is taken every ten minutes, as the daemon does."""
+    """Advance the clock, with a sample every ten minutes, as in the daemon."""
     while manager.clock() < moment:
         manager.run()
         sampler.Sampler(manager.core, 'this manager').step(manager.clock())
@@ -116,7 +116,7 @@ def resize(manager, lease, count):
 def test_the_idle_part_of_an_hour_is_charged_once_if_a_host_comes_back_in_it(manager):
     lease = running(manager, 2, NOON + minutes(10), NOON + hours(2))
     live_until(manager, NOON + minutes(30))
-    # Twenty minutes of each host were idle when one of them is given back for ten minutes.
+    # Twenty minutes of each host were idle when one of them is returned for ten minutes.
     resize(manager, lease, 1)
     live_until(manager, NOON + minutes(40))
     resize(manager, lease, 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Idle leases: found, told, and taken back, unless there is anything on them."""
+"""Idle leases: found, reported, and reclaimed unless they are in use."""
 
 import pytest
 import sqlalchemy as sa
@@ -34,7 +34,7 @@ def manager(manager):
 
 
 def pass_hours(manager, hours, owner='this manager'):
-    """Let time pass; samples are taken, leases are judged, events are carried out."""
+    """Advance the clock; take samples, judge leases, and carry out events."""
     step = detection.IdleDetection(manager.core, owner).step
     until = manager.clock.now + HOURS(hours)
     step(manager.clock.now)

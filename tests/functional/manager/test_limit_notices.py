@@ -110,7 +110,7 @@ def allow(manager, most):
 
 
 def check(manager):
-    """Let a manager check the limits once and deliver; return the number of notifications."""
+    """Check the limits once and deliver; return the number of notifications."""
     count = limit_notices.report_near(manager.core, manager.clock())
     delivery_rounds.deliver(manager)
     return count

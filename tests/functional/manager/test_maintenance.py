@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maintenance: leases make way, owners are told, and Nova starts nothing there meanwhile."""
+"""Maintenance: leases move, owners are notified, and Nova starts no server there meanwhile."""
 import acts
 import pytest
 from support import builders

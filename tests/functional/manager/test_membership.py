@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who has left a project is not told of it any more."""
+"""Users who have left a project get no more notifications of it."""
 import hashlib
 
 import acts
@@ -23,7 +23,7 @@ ANN, BOB = builders.a_member('ann'), builders.a_member('bob')
 
 
 class Round:
-    """What happens in the project, and what one manager that stays sends of it."""
+    """One change in the project, and its delivery by one manager that keeps its answers."""
 
     def __init__(self, manager):
         self._manager = manager

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Owners of idle leases are told by mail, by webhook and in their calendars."""
+"""Owners of idle leases are notified by mail, by webhook and in their calendars."""
 import pytest
 from support import builders
 from support import delivery_rounds
@@ -32,7 +32,7 @@ def box(tmp_path, conf):
 
 @pytest.fixture
 def idle(manager, box, hooks):
-    """A lease of ann that is idle since noon; she and a colleague subscribed."""
+    """A lease of ann that is idle since noon; ann and a colleague subscribed."""
     manager.enrol(2)
     for user in ('ann', 'ben'):
         delivery_rounds.subscribe(manager, f'{user}@example.org', ('idle',), transport='mail',

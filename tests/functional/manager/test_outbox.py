@@ -19,33 +19,28 @@ class Bus:
 
     :ivar sent: the event types of what it took, in order.
     :ivar tries: how often it was asked.
-    :ivar room: how many messages it takes before it goes down; None for any number.
+    :ivar left: the number of messages that it takes before it goes down; None for any number.
     """
 
     def __init__(self, conf):
         self.conf = conf
         self.up = True
-        self.room = None
+        self.left = None
         self.sent = []
         self.tries = 0
 
     def send_notification(self, target, ctxt, message, version, retry=None):
         self.tries += 1
-        if not self.up or self.room == 0:
+        if not self.up or self.left == 0:
             raise messaging.MessageDeliveryFailure('no bus')
-        if self.room is not None:
-            self.room -= 1
+        if self.left is not None:
+            self.left -= 1
         self.sent.append(message['event_type'])
 
 
 @pytest.fixture
-def bus(conf):
-    messaging.get_notification_transport(conf, url='fake:/')  # It registers the options.
-    conf.register_opts([], group='oslo_messaging_notifications')
-    made = Bus(conf)
-    messaging.Notifier(transport.NotificationTransport(made), 'nobody')
-    conf.set_override('driver', ['messagingv2'], group='oslo_messaging_notifications')
-    return made
+def bus(bus_options):
+    return Bus(bus_options)
 
 
 class Sending:
@@ -96,10 +91,10 @@ def test_a_sent_notification_is_not_repeated_after_an_outage_of_the_bus(manager,
     for _ in range(4):
         manager.create(builders.a_lease(acts.dummy(), start=NOON + minutes(9)))
     sending = Sending(manager, bus)
-    bus.room = 3
+    bus.left = 3
     assert sending.flush() == 3
     assert len(acts.news(manager)) == 1
-    bus.room = None
+    bus.left = None
     sending.seconds = 1
     assert sending.flush() == 1
     assert len(bus.sent) == 4

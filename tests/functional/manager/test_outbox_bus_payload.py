@@ -3,7 +3,6 @@
 import re
 
 import acts
-import oslo_messaging as messaging
 from oslo_messaging import transport
 import pytest
 from support import builders
@@ -42,16 +41,8 @@ class Consumer:
 
 
 @pytest.fixture
-def consumer(manager, conf):
-    messaging.get_notification_transport(conf, url='fake:/')  # It registers the options.
-    conf.register_opts([], group='oslo_messaging_notifications')
-
-    class _Registered:
-        def __init__(self):
-            self.conf = conf
-    messaging.Notifier(transport.NotificationTransport(_Registered()), 'nobody')
-    conf.set_override('driver', ['messagingv2'], group='oslo_messaging_notifications')
-    return Consumer(manager, conf)
+def consumer(manager, bus_options):
+    return Consumer(manager, bus_options)
 
 
 def assert_contract(payload):

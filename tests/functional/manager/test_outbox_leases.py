@@ -38,7 +38,7 @@ class Proving(engine.Database):
                 .where(tables.OUTBOX.c.id > before, tables.OUTBOX.c.event_type.in_(_TOLD)))
             for payload in rows.scalars().all():
                 found = wire.pack(leases.get(connection, payload['lease_id']))
-                # What is ordered in the same transaction is told with what comes of it.
+                # An event of the same transaction has a notification of its own.
                 found['events'] = [each for each in found['events']
                                    if each['kind'] != event_kinds.DROP_TRUST]
                 assert {name: payload[name] for name in outbox.FIELDS} == {

@@ -53,7 +53,7 @@ def case(name):
 
 
 class World:
-    """A manager, its periodic tasks, and hands to poison rows of its database.
+    """A manager, its periodic tasks, and methods that poison rows of its database.
 
     :ivar sent: the payloads that the bus took.
     :ivar refused: texts; the bus refuses messages with one of them.
@@ -76,7 +76,7 @@ class World:
         self.sent.append(message['payload'])
 
     def poison_writes(self, table, column, value):
-        """Let the database refuse each write of the rows of a table with that value."""
+        """Make the database refuse each write of the rows of a table with that value."""
         with self.manager.database.writer() as connection:
             for what in ('INSERT', 'UPDATE'):
                 connection.exec_driver_sql(
@@ -250,7 +250,7 @@ def _remind(world, _):
 
 @contextlib.contextmanager
 def _failing_once(target):
-    """Let a pure function of the domain fail at its first call: no row makes it fail."""
+    """Make a pure function of the domain fail at its first call: no row makes it fail."""
     from climate.domain import subscriptions
     real, calls = getattr(subscriptions, target), []
 

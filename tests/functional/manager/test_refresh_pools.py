@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resources of every pool that vanish, shrink or no longer fit are told, whatever their kind."""
+"""Resources of every pool that vanish, shrink or no longer fit are logged."""
 import logging
 
 import pytest

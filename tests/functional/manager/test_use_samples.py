@@ -143,14 +143,14 @@ def test_managers_count_a_slot_once(manager):
     manager.enrol(1)
     lease = running(manager)
     first, second = (sampler.Sampler(manager.core, name) for name in ('one', 'two'))
-    # The second one looks at the cloud while the first one writes.
+    # The second one reads the cloud while the first one writes.
     looked = second._measured(manager.clock())
     assert first.step(manager.clock()) == 1
     assert second._write(use_sampling.slot_of(manager.clock(), 10), looked) is None
     assert [each.seconds for _, _, _, each in in_hours(manager, lease)] == [600]
 
 
-def test_only_the_eldest_manager_asks_the_cloud(manager):
+def test_the_cloud_is_called_by_the_eldest_manager_alone(manager):
     manager.enrol(1)
     running(manager)
     with manager.database.writer() as connection:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a forecast says of series whose future is known, and how wide its bands are."""
+"""Forecasts of series whose future is known, and the widths of their bands."""
 import functools
 
 import hypothesis
