@@ -80,9 +80,9 @@ def test_a_failed_server_that_cannot_be_stopped_stays_and_each_try_is_reported(s
     server = scene.hand_over(scene.boot(), later=True, on_end=on_end)
     scene.cloud.break_server(server.id)
     for _ in range(3):
-        with pytest.raises(errors.CloudError, match=r'ERROR on host compute-1.*delete it') as raised:
+        with pytest.raises(errors.CloudError, match=r'ERROR on host compute-1.*delete it') as error:
             scene.run('end')
-        assert not isinstance(raised.value, errors.StillBusy)
+        assert not isinstance(error.value, errors.StillBusy)
         scene.failures += 1
     assert scene.place(server) == ('ERROR', 'compute-1')
 
