@@ -113,7 +113,7 @@ def test_a_lease_is_extended_renamed_made_smaller_and_ended(page):
     # What changes of itself would refuse the end as stale.
     page.reads('active', 'dl.facts')
     page.press('End it now')
-    page.press('No, leave it')
+    page.press('Cancel')
     assert client.leases.get(lease['id'])['status'] in ('active', 'updating')
     page.press('End it now')
     page.reads('End “renamed” now?', 'dialog')
@@ -164,7 +164,7 @@ def test_a_broken_host_of_a_lease_is_swapped(page):
     lease = client.leases.wait(lease['id'])
     (broken,) = lease['reservations'][0]['resources']
     page.go(f'/leases/{lease["id"]}')
-    page.press('Swap it')
+    page.press('Swap')
     page.until(lambda: broken not in client.leases.get(lease['id'])['reservations'][0]['resources'])
     # An operator has mended it.
     page.go('/operator')

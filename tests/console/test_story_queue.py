@@ -52,7 +52,7 @@ def test_an_offer_is_held_taken_and_another_one_dropped(page):
     page.go('/leases/new')
     page.fill('[name=name]', 'held')
     page.reads('6 are free then', '#counts')
-    page.press('Hold it for me')
+    page.press('Hold for me')
     page.reads('is held for your project', '#messages')
     client.availability.hold([HOST], duration='2h')
     page.go('/leases')
@@ -62,7 +62,7 @@ def test_an_offer_is_held_taken_and_another_one_dropped(page):
     page.press('Take it')
     page.reads('taken', 'h1')
     page.go('/leases')
-    page.press('Drop it')
+    page.press('Release')
     page.until(lambda: not page.all('#offers'))
     assert client.offers.list() == []
 

@@ -2,6 +2,7 @@
 """Commands about hosts."""
 import argparse
 import typing
+from collections.abc import Sequence
 
 from climate.client.commands import resource
 
@@ -18,7 +19,7 @@ class OfHosts(resource.OfPool):
 
     pool = 'host'
     named = 'Hypervisor hostname or id of the host.'
-    first = _FIRST
+    first: Sequence[str] = _FIRST
 
     def pool_of(self, parsed_args: argparse.Namespace) -> 'resources.Resources':
         return self.client.hosts
