@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands about hosts."""
 import argparse
-import typing
 from collections.abc import Sequence
+import typing
 
 from climate.client.commands import resource
 
