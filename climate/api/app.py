@@ -54,7 +54,7 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
     health = healthcheck.Healthcheck(None, {
         'oslo_config_config': conf, 'backends': 'climate_manager', 'climate_manager': manager,
         'climate_login_problem': authenticated.login_problem})
-    # As many as of other requests, but counted apart: nobody needs a token for them.
+    # Calendars need no token, so their requests have a limit of their own.
     calendars = calendar_paths.HiddenSecrets(throttling.RequestLimiter(
         app, conf.api.max_requests))
     app = _PublicPaths({**dict.fromkeys(_PUBLIC, app), '/healthcheck': health}, calendars,
@@ -65,10 +65,10 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
 
 
 class _Request(pecan.Request):
-    """A request that shows pecan its method and its path only.
+    """A request of which pecan sees only the method and the path.
 
-    Otherwise pecan would read every body whole, whatever its size, pass its fields as arguments,
-    and replace the method by the field ``_method``.
+    Otherwise pecan would read each body completely, pass its fields as arguments, and replace the
+    method by the field ``_method``.
     """
 
     json: dict = {}
@@ -92,7 +92,7 @@ class _PublicPaths:
         # Every route can also be written with .json at its end.
         sent_path = environ.get('PATH_INFO') or '/'
         path = environ['PATH_INFO'] = sent_path.removesuffix('.json')
-        environ[hooks.TWIN] = path != sent_path
+        environ[hooks.JSON_SUFFIX] = path != sent_path
         if not _is_text(path) or not _is_text(environ.get('QUERY_STRING') or ''):
             return hooks.refused_url(environ, start_response)
         if path.startswith(calendar_paths.PREFIX):

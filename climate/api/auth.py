@@ -16,12 +16,12 @@ from climate.conf import checking
 LOG = log.getLogger(__name__)
 
 _RETRY_SECONDS = 5
-# Between two logins that fail: anybody may call /healthcheck, and Keystone may lock a user out.
+# The pause after a failed login. Everybody may call /healthcheck, and Keystone may lock users out.
 _LOGIN_SECONDS = 10
 _NO_ANSWER = (keystone_errors.ConnectFailure, keystone_errors.DiscoveryFailure,
               keystone_errors.HttpServerError)
 
-# All headers by which a caller could pretend to be somebody else.
+# All headers by which a caller could claim another identity.
 _IDENTITY = ('HTTP_X_USER_ID', 'HTTP_X_PROJECT_ID', 'HTTP_X_ROLES', 'HTTP_X_USER',
              'HTTP_X_USER_NAME', 'HTTP_X_IDENTITY_STATUS', 'HTTP_X_IS_ADMIN_PROJECT',
              'HTTP_OPENSTACK_SYSTEM_SCOPE', 'HTTP_X_DOMAIN_ID', 'HTTP_X_TENANT_ID')
@@ -30,7 +30,8 @@ _IDENTITY = ('HTTP_X_USER_ID', 'HTTP_X_PROJECT_ID', 'HTTP_X_ROLES', 'HTTP_X_USER
 def protect(app, conf):
     """Wrap `app` in the authentication middleware that [api] auth_strategy names.
 
-    Its method `login_problem` returns why no token can be checked, in words for everybody, or None.
+    Its method `login_problem` returns the reason why no token can be checked, or None. Everybody
+    may read the reason.
     """
     strategy = conf.api.auth_strategy
     if strategy == 'keystone':

@@ -8,8 +8,8 @@ from climate.api import throttling
 from climate.domain import due_events
 from climate.domain import lifecycle
 
-_FIRST_LOOK_SECONDS = 0.2
-_LONGEST_LOOK_SECONDS = 2
+_FIRST_PAUSE_SECONDS = 0.2
+_LONGEST_PAUSE_SECONDS = 2
 _GROWTH = 1.5
 # The tasks after which a lease can be changed.
 _PASSING = frozenset({'start', 'update', 'reclaim'})
@@ -36,7 +36,7 @@ class DeleteWaits:
 
         :param lease: the lease as it was before this request. If it was being deleted already,
             this request does not wait.
-        :raises Conflict: the deletion was given up, and the lease is in error.
+        :raises Conflict: the deletion failed, and the lease is in error.
         """
         if not due_events.is_being_deleted(lease):
             self._wait(environ, caller, lease.id, _is_gone)
@@ -61,12 +61,12 @@ class DeleteWaits:
 
     def _until(self, is_done, caller, lease_id):
         now = time.monotonic()
-        give_up, pause = now + self._seconds, _FIRST_LOOK_SECONDS
+        give_up, pause = now + self._seconds, _FIRST_PAUSE_SECONDS
         while now < give_up:
             if is_done(self._manager.get_lease(caller, lease_id)):
                 return True
             time.sleep(min(pause, give_up - now))
-            pause = min(pause * _GROWTH, _LONGEST_LOOK_SECONDS)
+            pause = min(pause * _GROWTH, _LONGEST_PAUSE_SECONDS)
             now = time.monotonic()
         return False
 
@@ -78,7 +78,7 @@ def _is_settled(lease):
 def _is_gone(lease):
     """Return whether a lease is deleted.
 
-    :raises Conflict: the deletion was given up.
+    :raises Conflict: the deletion failed.
     """
     if lease.state == lifecycle.ERROR and not lease.task and lease.deleted_at is None:
         raise errors.Conflict(reason=(

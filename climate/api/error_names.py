@@ -39,7 +39,7 @@ def details(error):
 
 
 def owner_details(error):
-    """Return the details of an error for programs of others, as a JSON-ready dict."""
+    """Return the details of an error for programs of owners, as a JSON-ready dict."""
     return _on_the_wire(error, error.owner_details)
 
 
@@ -56,7 +56,7 @@ def owner_message(error):
 def at_1_0(error):
     """Replace an error for REST 1.0.
 
-    Its clients look for "Missing parameter", and know 403 for a before_end_date out of range. They
+    Its clients search for "Missing parameter", and expect 403 for a wrong before_end_date. They
     take 400 for the answer that too few resources are free, or that a quota is full, and try again
     after any other.
     """

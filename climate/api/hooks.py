@@ -19,8 +19,8 @@ LOG = log.getLogger(__name__)
 _CALLER = 'climate.caller'
 _VERSION = 'climate.version'
 _ACCEPTED = 'climate.accepted'
-#: Whether .json was taken off the end of the path.
-TWIN = 'climate.twin'
+#: Whether .json was removed from the end of the path.
+JSON_SUFFIX = 'climate.json_suffix'
 _REQUEST_ID = 'openstack.request_id'
 # Above the controllers of nouns, pecan takes a part of a path for any attribute, even __class__.
 _ATTRIBUTE = re.compile('/(?:v1/|versions/)?_')
@@ -54,7 +54,7 @@ class RequestHook(hooks.PecanHook):
 
     def on_route(self, state):
         request = state.request
-        # pecan chooses JSON, whatever the caller accepts. Reports look for CSV themselves.
+        # pecan always answers JSON. Reports check the original header for CSV.
         request.environ[_ACCEPTED] = request.headers.get('Accept')
         request.accept = 'application/json'
         request.environ[_CALLER] = context.RequestContext.from_environ(request.environ)
@@ -108,7 +108,7 @@ def _check_scope(caller):
     """Check that the token of a caller, if there is one, belongs to a project.
 
     All rules of the policy have the scope type "project", but oslo.policy takes an unscoped token
-    for one of a project, and says no without a reason to those of the system and of a domain.
+    for one of a project, and refuses tokens of the system and of a domain without a reason.
     """
     if caller.user_id and not caller.project_id:
         raise errors.WrongScope(

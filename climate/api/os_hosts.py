@@ -12,7 +12,7 @@ from climate.policies import hosts as rules
 
 
 class HostSerializer(serializers.ResourceSerializer):
-    """Puts properties beside the host's own fields, in request bodies and in responses."""
+    """Has properties among the fields of a host, in request bodies and in responses."""
 
     one, many = 'host', 'hosts'
     since_1_1 = False
@@ -58,7 +58,7 @@ def _place_in_nova(properties):
     """Take the id out of `properties` of a host without a name.
 
     :returns: {'id': the id in Nova, as text}.
-    :raises Forbidden: there is none; existing clients expect 403.
+    :raises Forbidden: the id is missing; existing clients expect 403.
     """
     if 'id' not in properties:
         raise errors.Forbidden('Name the host: send "name", its hypervisor hostname, or "id".')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of requests and answers that depend on who asks, beyond what policy says of a route.
+"""The permissions of callers within a route: parts of requests and of answers.
 
 Reasons of leases, lines of their history and errors have two versions, for owners and for
 operators. Only this module chooses which one a caller reads.
@@ -17,7 +17,7 @@ def authorize_acquisition(policy, caller, acquisition):
     """Check that the caller may acquire a lease in the requested way.
 
     :param acquisition: an Acquire, or None for a lease that is immediate or scheduled.
-    :raises Forbidden: policy says no; the error names the rule.
+    :raises Forbidden: policy does not allow it; the error names the rule.
     :raises BadField: the request would wait without a limit, and policy does not allow that.
     """
     if acquisition is None:

@@ -4,7 +4,7 @@
 from climate.api import schemas
 
 _PREFIX = '#/components/schemas/'
-# A new lease needs one of these fields to say when it ends.
+# A new lease needs one of these fields, which define its end.
 _SPANS = [{'required': ['end']}, {'required': ['duration']}, {'required': ['offer']}]
 
 

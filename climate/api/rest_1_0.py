@@ -2,8 +2,8 @@
 """Conversion of reservations in bodies of REST 1.0 into the form of REST 1.1.
 
 Clients of REST 1.0 send numbers and booleans as text, unknown fields, and every field of an
-earlier response. All tolerance for that is here; the manager and the plugins get what a client of
-REST 1.1 would send.
+earlier response. Only this module tolerates that; the manager and the plugins get requests in the
+form of REST 1.1.
 """
 import re
 
@@ -15,35 +15,35 @@ _WORDS = {'': None, 'none': None, 'null': None, 'true': True, 'yes': True, 'on':
           '1': True, 'false': False, 'no': False, 'off': False, '0': False}
 # The only type with two forms; its responses have the fields of both.
 _TWO_FORMS = 'virtual:instance'
-# Fields by which a client asks for other resources, or more of them, or another end. A type without
-# the field refuses it. All other unknown fields are dropped.
-_ASKING = frozenset({
+# Fields that request other or more resources, or another end. A type without the field refuses it.
+# All other unknown fields are dropped.
+_REQUESTING = frozenset({
     'min', 'max', 'amount', 'count', 'affinity', 'hypervisor_properties', 'resource_properties',
     'availability_zone', 'traits', 'network_id', 'required_floatingips', 'before_end', 'on_end'})
 # Such fields of flavors, and of variants of REST 1.0. They mean nothing for whole hosts.
 _OF_INSTANCES = frozenset({
     'ephemeral_gb', 'extra_specs', 'swap', 'swap_gb', 'swap_mb', 'root_gb', 'pcpus', 'vgpus'})
 _INSTANCES = ('virtual:instance', 'flavor:instance')
-# Fields of later versions that change what one gets: of leases, and of their reservations. Others,
-# such as labels, are dropped.
+# Fields of later versions, of leases and of reservations, that change the result. Others, such as
+# labels, are dropped.
 _LATER = ('acquire', 'offer')
 _LATER_OF_RESERVATIONS = ('depends_on',)
-# Texts by which existing clients ask for nothing.
+# Texts that mean "no value" for existing clients.
 _EMPTY_WORDS = ('', '0', 'none', 'null', 'false', 'default')
 
 
 def refuse_later(sent):
-    """Refuse the body of a new lease that asks for what only later versions give.
+    """Refuse the body of a new lease with a field that only later versions have.
 
     :raises BadField: it names the field.
     """
     later = [(name, sent.get(name)) for name in _LATER]
-    later += [(f'reservations.{name}', each.get(name)) for each in sent.get('reservations', ())
+    later += [(f'reservations.{name}', item.get(name)) for item in sent.get('reservations', ())
               for name in _LATER_OF_RESERVATIONS]
     for name, value in later:
         if not _is_empty(value):
             raise errors.BadField(field=name, reason=(
-                'REST 1.0 has no such field, so the lease would not be what you ask for: send the '
+                'REST 1.0 has no such field, so the lease would differ from your request: send the '
                 'header "OpenStack-API-Version: reservation 1.1", or leave it out.'))
 
 
@@ -51,20 +51,20 @@ def request(plugin, sent):
     """Convert the request of a new reservation: drop unknown keys, make "2" 2 and "None" null.
 
     :param plugin: the plugin class of the type; None if the type is not enabled.
-    :raises BadField: an unknown key asks for something that the type does not give.
+    :raises BadField: an unknown key requests something that the type does not have.
     """
     if plugin is None:
         return sent
     if plugin.resource_type == _TWO_FORMS:
         sent = _one_form(sent)
     known = plugin.schema['properties']
-    asking = _ASKING | _OF_INSTANCES if plugin.resource_type in _INSTANCES else _ASKING
+    asking = _REQUESTING | _OF_INSTANCES if plugin.resource_type in _INSTANCES else _REQUESTING
     for name in sorted(asking - known.keys()):
         if not _is_empty(sent.get(name)):
             raise errors.BadField(field=f'reservations.{name}', reason=(
-                f'{plugin.resource_type} has no such field, so the lease would not be what you ask '
-                'for: leave it out.'))
-    return {name: _as_wanted(name, value, known[name]) for name, value in sent.items()
+                f'{plugin.resource_type} has no such field, so the lease would differ from the '
+                'request: leave it out.'))
+    return {name: _converted(name, value, known[name]) for name, value in sent.items()
             if name in known}
 
 
@@ -87,7 +87,7 @@ def changes(plugin, reservation, sent):
 
 
 def _is_empty(value):
-    """Return whether a value asks for nothing: null, zero, an empty text or list, or "None"."""
+    """Return whether a value means "no value": null, zero, an empty text or list, or "None"."""
     if isinstance(value, str):
         return value.strip().lower() in _EMPTY_WORDS
     return not value
@@ -103,7 +103,7 @@ def _one_form(sent):
     return {name: value for name, value in sent.items() if name not in other}
 
 
-def _as_wanted(name, value, schema):
+def _converted(name, value, schema):
     kinds = schema.get('type', ())
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if isinstance(value, dict) and 'object' in kinds:
@@ -116,7 +116,7 @@ def _as_wanted(name, value, schema):
             return int(value)
         if 'boolean' in kinds and word in _WORDS:
             return _WORDS[word]
-    # Existing command line clients send every value that looks like a number as a number.
+    # Existing command line clients send each value of digits as a number.
     if type(value) is int and name.endswith('_id') and 'string' in kinds:
         return str(value)
     return value

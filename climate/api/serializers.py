@@ -79,7 +79,7 @@ class ResourceSerializer:
 
 
 class ViewSerializer(ResourceSerializer):
-    """Parses and renders the resources of a pool for the path of its own, its ``View``."""
+    """Parses and renders the resources of a pool for its own path, its ``View``."""
 
     since_1_1 = False
 
@@ -92,7 +92,7 @@ class ViewSerializer(ResourceSerializer):
     @functools.cached_property
     def create_schemas(self):
         schema = self._view.enrol_schema
-        # Clients of REST 1.0 send fields that nobody knows.
+        # Clients of REST 1.0 send unknown fields.
         return {**schema, 'additionalProperties': True}, schema
 
     def enrolment(self, data):

@@ -10,7 +10,7 @@ from climate.api import times
 from climate.domain import lifecycle
 from climate.domain import status_words
 
-# How often a calendar program should look, at most.
+# The shortest interval between two requests of a calendar program.
 _REFRESH = datetime.timedelta(minutes=15)
 _CANCELLED = (lifecycle.ERROR, lifecycle.TIMEDOUT)
 

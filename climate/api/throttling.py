@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of the requests that are processed at the same time: in all, and for one project."""
+"""Throttling: limits of the requests that run at the same time, in all and for one project."""
 import collections
 import re
 import threading
@@ -9,12 +9,12 @@ from climate.api import hooks
 
 _RETRY_SECONDS = 2
 _SLOTS = 'climate.slots'
-# What Nova asks while it boots a server. The .json at the end of a path was removed before.
+# The questions of Nova while it boots a server, without .json at the end of their path.
 _QUESTION = re.compile('/v1/(reservations|servers)/[^/]+/hosts')
 
 
 class Slots:
-    """At most `limit` slots for each key; an unknown key has none taken."""
+    """At most `limit` slots for each key."""
 
     def __init__(self, limit):
         self._limit = limit
@@ -47,7 +47,7 @@ class TakenSlot:
         self._lock = threading.Lock()
 
     def release(self):
-        """Release the slot; the second time nothing happens."""
+        """Release the slot; a second call has no effect."""
         with self._lock:
             slots, self._slots = self._slots, None
         if slots is not None:
@@ -58,8 +58,8 @@ class RequestLimiter:
     """WSGI middleware that passes at most `limit` requests at a time to `application`.
 
     Further requests get a 503 at once. Thus memory and the queue on the message bus stay bounded,
-    however many callers there are. Nova's questions have as many slots of their own, so no other
-    request can be the reason why one is refused. Requests that only wait do not count.
+    however many callers there are. Nova's questions have as many slots of their own, so other
+    requests never cause their refusal. Requests that only wait do not count.
     """
 
     def __init__(self, application, limit):
@@ -79,8 +79,8 @@ class ProjectLimiter:
     """WSGI middleware that passes at most `limit` requests of one project at a time.
 
     Further requests of that project get a 429 at once, and other projects are still served. It is
-    inside the authentication, which says whose request it is. Nova's questions do not count: their
-    policy lets only services ask, and all of them ask as one project.
+    inside the authentication, which knows the project. Nova's questions do not count: by policy
+    only services send them, and all services share one project.
 
     :param limit: 0: no limit.
     """
@@ -102,7 +102,7 @@ class ProjectLimiter:
 
 
 def stop_counting(environ):
-    """Release the slots of a request that from now on only waits."""
+    """Release the slots of a request that only waits from now on."""
     for slot in environ.get(_SLOTS, ()):
         slot.release()
 

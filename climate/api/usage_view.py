@@ -16,7 +16,7 @@ from climate.domain import usage_groups
 from climate.domain import utilisation
 
 CSV = 'text/csv'
-# With these a spreadsheet begins a formula.
+# A spreadsheet takes a cell that begins with one of these for a formula.
 _FORMULA = ('=', '+', '-', '@', '\t', '\r')
 _NUMBER = re.compile(r'-?[0-9]+(\.[0-9]+)?')
 # {word of group_by: the field of an answer}

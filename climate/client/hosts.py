@@ -7,7 +7,7 @@ from climate.client import resources
 
 
 class Hosts(resources.Resources):
-    """The enrolled hosts. Their properties are text fields beside the fields of the host."""
+    """The enrolled hosts. Their properties are text fields among the fields of the host."""
 
     one, many = 'host', 'hosts'
     name_field = 'hypervisor_hostname'

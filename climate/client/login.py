@@ -31,7 +31,7 @@ _TRUE = ('1', 'true', 'yes', 'on')
 def client(options: argparse.Namespace, environ: Mapping[str, str]) -> service.Client:
     """Make the client of the service that the options and the environment select.
 
-    :raises NotConfigured: options are missing; the message says what to set.
+    :raises NotConfigured: options are missing; the message names them.
     """
     try:
         if opts.given(options, environ, 'cloud') or environ.get('OS_CLIENT_CONFIG_FILE'):

@@ -107,7 +107,7 @@ class Shell(app.App):
             file.setFormatter(logging.Formatter(self.LOG_FILE_MESSAGE_FORMAT))
             self._handlers.append(file)
         if level > logging.INFO:
-            # The errors of the client say the same as these warnings, and more clearly.
+            # The errors of the client are clearer than these warnings.
             logging.getLogger('keystoneauth').setLevel(logging.ERROR)
             logging.getLogger('stevedore').setLevel(logging.CRITICAL)
         root = logging.getLogger()

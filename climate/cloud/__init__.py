@@ -5,7 +5,7 @@ import importlib
 from climate.cloud import base
 from climate.cloud import registry
 
-Cloud = base.Cloud
+CloudDriver = base.CloudDriver
 
 # Names, so that the simulated cloud works without loading the SDKs.
 _DRIVERS = {
@@ -15,7 +15,7 @@ _DRIVERS = {
 
 
 def build(conf, users=None):
-    """Return the Cloud that [cloud] driver names. No service is called until it is used.
+    """Return the CloudDriver that [cloud] driver names. No service is called until it is used.
 
     :param users: {name of an adapter: the plugins that use it}; None: all installed adapters.
         Adapters that Climate itself uses are always connected.

@@ -16,7 +16,7 @@ _USERS = 256
 _READ_ATTEMPTS = 3
 
 
-class OpenStackCloud(base.Cloud):
+class OpenStackCloud(base.CloudDriver):
     """The adapters, connected as `conf` says. Climate logs in at the first call.
 
     :param adapters: {name: Adapter class}, keystone among them.

@@ -24,11 +24,11 @@ NAMESPACES = ('climate', 'climate.cloud', 'climate.plugins', 'oslo.log', 'oslo.m
 
 
 class WrongValue(errors.ConfigurationError):
-    """An option has a wrong value; the text names the option, the value and the way out."""
+    """An option has a wrong value; the text names the option, the value and the remedy."""
 
 
 class UnreadableFile(errors.ConfigurationError):
-    """A configuration file cannot be read; the text says why."""
+    """A configuration file cannot be read; the text has the reason."""
 
 
 def values(conf, options):
@@ -55,7 +55,7 @@ def _value(conf, section, group, option):
         is_endless = isinstance(value, float) and not math.isfinite(value)
         if not _is_missing(option, value) and not is_endless:
             return
-        reason = 'it is empty' if value is None else 'it is no finite number'
+        reason = 'it is empty' if value is None else 'it is not a finite number'
     place, text = _given(conf, group, option)
     shown, why = ('***', '') if option.secret else (f'"{text}"', f' ({reason})')
     raise WrongValue(f'[{group}] {option.name} = {shown} in {place} cannot be used{why}. Write '

@@ -53,7 +53,7 @@ class Client:
     def check(self, conf):
         """Check the files and the address that the group names.
 
-        :raises WrongValue: a file cannot be read, or the address is none.
+        :raises WrongValue: a file cannot be read, or the address is not a URL.
         """
         for name in _FILES:
             checking.file(conf, self.name, name)

@@ -9,8 +9,8 @@ _OF_OSLO_CONFIG = ('config-file', 'config-dir')
 def options_first(conf, argv):
     """Return a command line with the registered options of `conf` before everything else.
 
-    argparse gives all that follows a subcommand to the parser of that subcommand, which knows only
-    the options of its own, and it refuses the second of two words that an option divides.
+    argparse passes everything after a subcommand to the parser of that subcommand, which knows only
+    its own options. It also refuses a word after an option if another word precedes the option.
     """
     with_value, flags = _registered(conf)
     first, rest, words = [], [], iter(argv)

@@ -21,7 +21,7 @@ _CHECK_SECONDS = 60
 def mutate(conf, program):
     """Change the options that can change in a running program, and log the others that differ.
 
-    If the files cannot be used, nothing changes, and the log says why.
+    If the files cannot be used, nothing changes, and the log has the reason.
     """
     try:
         for problem in checking.names(conf):
@@ -37,11 +37,11 @@ def mutate(conf, program):
 def reload(conf, program, check):
     """Change all options, for workers that are forked from now on; return whether they changed.
 
-    If the files cannot be used, nothing changes, and the log says why.
+    If the files cannot be used, nothing changes, and the log has the reason.
 
     :param check: `check(conf)` raises an error if the program cannot start with this configuration.
     """
-    # In a process of its own, because what was read cannot be undone here.
+    # In another process, because this one cannot undo the reading.
     process = multiprocessing.get_context('fork').Process(target=_try, args=(conf, program, check))
     process.start()
     process.join(_CHECK_SECONDS)

@@ -18,7 +18,7 @@ def all_texts():
 
 
 def text(key, **values):
-    """Return the text of a key, with its {fields} replaced; the key itself if there is none."""
+    """Return the text of a key, with its {fields} replaced; the key itself if it has no text."""
     template = all_texts().get(key, key)
     return template.format(**values) if values else template
 

@@ -62,7 +62,7 @@ class Core:
 
     conf: object
     database: engine.Database
-    cloud: clouds.Cloud
+    cloud: clouds.CloudDriver
     registry: registry.Registry
     clock: collections.abc.Callable[[], datetime.datetime]
     notify: collections.abc.Callable[[], None] = lambda: None

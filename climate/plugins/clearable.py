@@ -34,7 +34,7 @@ class State(Protocol):
     answers: bool
 
 
-class Server(Protocol):
+class HostedServer(Protocol):
     """A server that runs on a host, or leaves one.
 
     :ivar host: its service host; None if it is on none.
@@ -91,7 +91,7 @@ class Lent:
 class Destinations:
     """The possible destinations of the servers of some hosts.
 
-    :ivar servers: {server id: choice.Server} of the servers of all hosts but those of `unknown`.
+    :ivar servers: {server id: choice.MovableServer} of all hosts but those of `unknown`.
     :ivar unknown: {host name: why the destinations of its servers are not known}.
     :ivar free: {host name: {resource class: free units}} of the hosts that may take servers.
     """
@@ -120,15 +120,16 @@ class Clearable(abc.ABC):
         """
 
     @abc.abstractmethod
-    def servers_on(self, cloud: clouds.Cloud, service_hosts: Sequence[str]) -> Sequence[Server]:
+    def servers_on(self, cloud: clouds.Cloud,
+                   service_hosts: Sequence[str]) -> Sequence[HostedServer]:
         """Return the Servers of all projects that run on these hosts. Changes nothing."""
 
     @abc.abstractmethod
-    def server(self, cloud: clouds.Cloud, server_id: str) -> Server | None:
-        """Return the Server, on any host, or None if it does not exist. Changes nothing."""
+    def server(self, cloud: clouds.Cloud, server_id: str) -> HostedServer | None:
+        """Return the HostedServer, on any host, or None if it does not exist. Changes nothing."""
 
     @abc.abstractmethod
-    def refusals(self, cloud: clouds.Cloud, servers: Iterable[Server], project_id: str,
+    def refusals(self, cloud: clouds.Cloud, servers: Iterable[HostedServer], project_id: str,
                  leased: Collection[str], waited_for: Collection[str]) -> dict[str, str]:
         """Return {server id: why it must stay} of the Servers that must stay on their hosts.
 
@@ -143,7 +144,7 @@ class Clearable(abc.ABC):
 
     @abc.abstractmethod
     def destinations(self, cloud: clouds.Cloud, lent: Lent,
-                     servers: Mapping[str, Sequence[Server]],
+                     servers: Mapping[str, Sequence[HostedServer]],
                      tried: Mapping[str, Collection[str]]) -> Destinations:
         """Return the Destinations of the servers of some hosts. Changes nothing.
 

@@ -24,7 +24,7 @@ _REFUSED = (*pyamqp.Transport.channel_errors, amqp.NotAllowed)
 
 
 class BusUnreachable(Exception):
-    """The bus cannot be reached; the text says why."""
+    """The bus cannot be reached; the text has the reason."""
 
 
 class NoManagerQueue(BusUnreachable):
@@ -40,9 +40,9 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES, needs_manager: bool = F
 
     :param retries: how often a connection is tried again.
     :param needs_manager: check that there is a queue from which managers read calls.
-    :raises NoManagerQueue: there is none.
+    :raises NoManagerQueue: the queue does not exist.
     :raises LoginRefused: the user, the password or the virtual host is wrong.
-    :raises BusUnreachable: nobody answers there.
+    :raises BusUnreachable: the broker does not answer.
     :raises errors.ConfigurationError: the URL is wrong.
     """
     internal = context.RequestContext.internal()
@@ -113,6 +113,6 @@ class Bus:
         would wait until its time limit. The queue stays when its managers stop.
         """
         if not self._reached:
-            # On a connection of its own: a message that comes back leaves one in disorder.
+            # With a separate connection, because a returned message leaves one unusable.
             reach(self._conf, needs_manager=True)
             self._reached = True

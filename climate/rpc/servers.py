@@ -16,7 +16,7 @@ LOG = log.getLogger(__name__)
 def serve(conf: cfg.ConfigOpts, name: str, endpoint: object) -> messaging.MessageHandlingServer:
     """Start to answer calls of the API with the methods of `endpoint`; return the server.
 
-    :param name: the name of the server, by which nobody calls it.
+    :param name: the name of the server; calls are addressed to all servers.
     """
     connected = transport.connect(conf)
     transport.limit_prefetch(conf)

@@ -41,7 +41,7 @@ def log_in(page, cloud, user, project, password=None):
 
 def test_a_member_logs_in_leases_a_host_and_ends_the_lease(page, cloud, scene):
     log_in(page, cloud, 'demo', 'demo', 'wrong')
-    page.reads('Keystone knows no such user')
+    page.reads('project is wrong')
     log_in(page, cloud, 'demo', 'demo')
     page.reads('demo in demo', 'header')
     name = scene.name()

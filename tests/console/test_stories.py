@@ -84,10 +84,10 @@ def test_a_refusal_says_why_and_offers_what_fits(page):
     page.fill('[name=name]', 'too many')
     page.fill('[name=min]', '9')
     page.fill('[name=max]', '9')
-    page.reads('With 8 it fits', '#offers')
+    page.reads('It fits with 8', '#offers')
     page.press('Check')
     page.reads('of 9 hosts are free', '#problem')
-    page.press('With 8 it fits')
+    page.press('It fits with 8')
     page.until(lambda: page.one('[name=min]').get_attribute('value') == '8')
     page.fill('[name=resource_properties]', 'vcpus>=64')
     page.reads('2 meet this', '#counts')
@@ -113,7 +113,7 @@ def test_a_lease_is_extended_renamed_made_smaller_and_ended(page):
     # What changes of itself would refuse the end as stale.
     page.reads('active', 'dl.facts')
     page.press('End it now')
-    page.press('No, leave it')
+    page.press('Cancel')
     assert client.leases.get(lease['id'])['status'] in ('active', 'updating')
     page.press('End it now')
     page.reads('End “renamed” now?', 'dialog')
@@ -164,7 +164,7 @@ def test_a_broken_host_of_a_lease_is_swapped(page):
     lease = client.leases.wait(lease['id'])
     (broken,) = lease['reservations'][0]['resources']
     page.go(f'/leases/{lease["id"]}')
-    page.press('Swap it')
+    page.press('Swap')
     page.until(lambda: broken not in client.leases.get(lease['id'])['reservations'][0]['resources'])
     # An operator has mended it.
     page.go('/operator')

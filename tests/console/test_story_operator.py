@@ -39,7 +39,7 @@ def test_a_host_is_withdrawn_and_enrolled_again(page):
 
 def test_another_pool_is_chosen(page):
     page.go('/operator?pool=address')
-    page.reads('Nothing is enrolled', '#resources')
+    page.reads('No resource is enrolled', '#resources')
 
 
 def test_managers_and_idle_leases_are_there(page):

@@ -15,7 +15,7 @@ def wait_for_hosts(page, name):
 
 def test_the_timeline_lists_who_waits_and_a_click_opens_the_lease(page):
     page.go('/')
-    page.reads('Nobody waits for this pool', '#waiting-rows')
+    page.reads('No request waits for this pool', '#waiting-rows')
     lease = wait_for_hosts(page, 'patient')
     page.reads('patient', '#waiting-rows')
     page.reads('2 × host', '#waiting-rows')
@@ -33,7 +33,7 @@ def test_a_served_lease_leaves_the_queue_by_itself(page):
     page.go('/')
     page.reads('soon served', '#waiting-rows')
     page.standalone.client.leases.delete(lease['id'])
-    page.reads('Nobody waits for this pool', '#waiting-rows')
+    page.reads('No request waits for this pool', '#waiting-rows')
 
 
 def test_a_script_in_the_name_of_a_waiting_lease_is_text(page):
@@ -52,7 +52,7 @@ def test_an_offer_is_held_taken_and_another_one_dropped(page):
     page.go('/leases/new')
     page.fill('[name=name]', 'held')
     page.reads('6 are free then', '#counts')
-    page.press('Hold it for me')
+    page.press('Hold for me')
     page.reads('is held for your project', '#messages')
     client.availability.hold([HOST], duration='2h')
     page.go('/leases')
@@ -62,7 +62,7 @@ def test_an_offer_is_held_taken_and_another_one_dropped(page):
     page.press('Take it')
     page.reads('taken', 'h1')
     page.go('/leases')
-    page.press('Drop it')
+    page.press('Release')
     page.until(lambda: not page.all('#offers'))
     assert client.offers.list() == []
 

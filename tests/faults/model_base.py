@@ -27,7 +27,7 @@ SIDE = st.integers(0, 1)
 CALM, STORMY, FROZEN = 'calm', 'stormy', 'frozen'
 #: The end of the month in which all begins.
 JUNE = datetime.datetime(2030, 6, 1, tzinfo=datetime.UTC)
-# So long an offer that nobody took is remembered.
+# The time for which an offer that nobody took is kept.
 _FORGOTTEN = datetime.timedelta(hours=1)
 
 
@@ -42,7 +42,7 @@ class Told:
 
     @property
     def kind(self):
-        """How it is acquired, where that may take its time; else None."""
+        """The type of its acquisition; None if it starts at a fixed time."""
         asked = self.request.acquire
         return None if asked is None else asked.type
 
@@ -96,7 +96,7 @@ class Base(stateful.RuleBasedStateMachine):
 
     @classmethod
     def forget(cls):
-        """Begin to count anew."""
+        """Reset all counts."""
         cls.tally.clear()
         cls.steps.clear()
 
@@ -208,12 +208,12 @@ class Base(stateful.RuleBasedStateMachine):
             assert not told.made or lease_id in self.recorded.leases, f'{lease_id} is lost.'
 
     def spoil_images(self, server_id, fault):
-        """Let the images of a server fail, as ``SimulatedCloud.spoil_images`` says."""
+        """Make the images of a server fail, as ``SimulatedCloud.spoil_images`` does."""
         self.spoiled.add(server_id)
         self.world.cloud.spoil_images(server_id, fault)
 
     def mend_images(self):
-        """Let the images of all servers succeed again; those that are stuck stay so."""
+        """Make the images of all servers succeed again, except those that are stuck."""
         for server_id in self.spoiled:
             self.world.cloud.spoil_images(server_id, None)
         self.spoiled.clear()

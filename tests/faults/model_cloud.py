@@ -39,7 +39,7 @@ def check(cloud, recorded, booted_for, strangers=()):
 
 
 def no_host_is_handed_out_twice(aggregates):
-    """No host is in the zone of one reservation and in the aggregate of another."""
+    """A host in the zone of one reservation is in no aggregate of another."""
     inside = collections.defaultdict(list)
     for each in aggregates:
         for host in each.hosts:
@@ -130,7 +130,7 @@ def nobody_is_on_the_hosts_of_others(servers, recorded, booted_for):
 
 
 def nobody_else_suffers(cloud, recorded, strangers, disabled):
-    """No clearing loses a server of others, or undoes what an administrator did to a service.
+    """A clearing loses no server of others, and keeps what an administrator did to a service.
 
     :param strangers: ids of the servers of others that their users have not deleted.
     :param disabled: {service host: why an administrator has disabled it}.

@@ -29,7 +29,7 @@ _ROUNDS = 2
 
 
 def judge(model):
-    """Let everything come to its end, and see that it is the right one."""
+    """Bring all leases to their end, and check the result."""
     world = model.world
     _end_of_bad_luck(model)
     manager = world.managers[0]

@@ -19,7 +19,7 @@ _OFF = (*sleep.SLEEPING, sleep.FAILED)
 
 @dataclasses.dataclass(frozen=True)
 class Seen:
-    """What there is of hosts, beside what is recorded of leases.
+    """The hosts, windows and services, beside the recorded leases.
 
     :ivar power: {resource id: state}; what is absent is awake.
     :ivar windows: {id: the row of a window of maintenance}.
@@ -86,7 +86,7 @@ def _running(recorded):
 
 
 def what_runs_is_awake(recorded, seen):
-    """No lease runs on a host that sleeps, falls asleep, or wakes up."""
+    """A host with a running lease neither sleeps, nor falls asleep, nor wakes up."""
     for reservation_id, hosts in _running(recorded).items():
         for each in hosts:
             state = seen.power.get(each.id)
@@ -94,7 +94,7 @@ def what_runs_is_awake(recorded, seen):
 
 
 def what_starts_works(recorded, before, seen, seen_before):
-    """No lease has started on a host that was out of order, or off, all the time.
+    """Leases have not started on a host that was out of order, or off, all the time.
 
     What a lease lacks, it says.
     """
@@ -127,7 +127,7 @@ def what_is_kept_free_is_kept_for_something(recorded, seen):
 
 
 def what_is_closed_is_closed_for_something(recorded, seen):
-    """What Climate has closed for a sleep sleeps; what it closed for a maintenance has one."""
+    """A host closed for a sleep sleeps; a host closed for a maintenance has one."""
     hosts = {each.name: each for each in recorded.hosts() if each.withdrawn_at is None}
     for compute in seen.computes.values():
         if compute.enabled or compute.reason is None:
@@ -142,7 +142,7 @@ def what_is_closed_is_closed_for_something(recorded, seen):
 
 
 def storage_that_is_closed_sleeps(recorded, seen):
-    """What Climate has closed of storage sleeps."""
+    """A storage service that Climate has closed sleeps."""
     for each in recorded.resources.values():
         if each.pool != 'backend' or each.withdrawn_at is not None:
             continue
@@ -168,7 +168,7 @@ def _at_work(seen):
 
 
 def those_on_sick_hosts_know(recorded, told, now, ahead):
-    """The owner of a lease that starts soon on a host that is not well was told of it.
+    """The owner of a lease that starts soon on a host that is not well was notified.
 
     :param told: the ids of the leases whose owners were told.
     :param ahead: the timedelta that counts as soon.
@@ -193,7 +193,7 @@ def told_of_sick_hosts(database, what):
 
 
 def nobody_waits_for_a_sleeper(recorded, seen, now, since, patience):
-    """No lease whose hosts could be woken in time waits for them.
+    """A lease does not wait for hosts that could be woken in time.
 
     :param since: from this moment on, nothing was in the way.
     :param patience: how long all may take, as a timedelta.

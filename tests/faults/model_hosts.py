@@ -53,7 +53,7 @@ class Hosts(model_idle.Idle):
 
     @base.rule(side=base.SIDE, times=st.integers(1, 4), works=st.booleans())
     def daemons_look_after_hosts(self, side, times, works):
-        """Each minute: health, healing, maintenance, energy."""
+        """Run the tasks of health, moves, maintenance and energy once a minute."""
         for _ in range(times):
             self.world.clock.advance(_MINUTE)
             self.tend(side)
@@ -65,7 +65,7 @@ class Hosts(model_idle.Idle):
         self.tend(side)
 
     def tend(self, side):
-        """Let one manager do once what it does periodically for hosts."""
+        """Run the periodic tasks of one manager for hosts once."""
         # Starts may fail of what is sick, and wait for what sleeps.
         self.tended = self.services_touched = True
         for task in (self._health, self._maintenance, self._energy):
@@ -161,7 +161,7 @@ class Hosts(model_idle.Idle):
         truths.check(self.recorded, before, self._seen, seen_before, self.enabled_by_hand)
 
     def mend_hosts(self):
-        """Let all BMCs work, and all hosts but those that sleep; nobody is out of order."""
+        """Repair all BMCs, and all hosts that do not sleep; no host is out of order then."""
         self.bmcs.faults.clear()
         self._ill_luck_ended = self.now
         seen = truths.look(self.world.database, self.world.cloud)
@@ -175,7 +175,7 @@ class Hosts(model_idle.Idle):
             client.set_out_of_order(builders.an_admin(), 'host', each.id, '')
 
     def live_until(self, manager, moment):
-        """Let time pass, in which daemons look after hosts."""
+        """Advance the time to a moment; the tasks for hosts run meanwhile."""
         if not self.tended:
             manager.run_until(moment)
             return
@@ -197,7 +197,7 @@ class Hosts(model_idle.Idle):
             recorded, seen, self.now, self._ill_luck_ended, _PATIENCE)
 
     def wake_all_hosts(self, manager):
-        """Let all hosts wake up, as before the driver is switched off, and maintenance end."""
+        """Wake all hosts, as before the driver is switched off, and end all maintenance."""
         if not self.tended:
             return
         self.world.conf.set_override('spare_percent', 100, group='energy')
@@ -216,6 +216,8 @@ class Hosts(model_idle.Idle):
                 manager.client.update_resource(builders.an_admin(), each.pool, each.id, {},
                                                reservable=True)
             awake = all(seen.power.get(each.id, sleep.AWAKE) == sleep.AWAKE for each in there)
-            if awake and not seen.open_windows():
+            # Nobody else disables storage, so it is well again, and nothing keeps leases off it.
+            well = all(each.is_well for each in there if each.pool == 'backend')
+            if awake and well and not seen.open_windows():
                 return
-        raise AssertionError(f'Somebody sleeps for ever: {seen}')
+        raise AssertionError(f'Somebody sleeps, or is sick, for ever: {seen}')

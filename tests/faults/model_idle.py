@@ -29,7 +29,7 @@ _OTHERS = {event_kinds.UPDATE, event_kinds.HEAL, event_kinds.DELETE}
 
 
 def taken_back(database, like=_DONE):
-    """Return a Counter of how often each lease was taken back, or a part of it."""
+    """Return a Counter of how often each lease was reclaimed, or a part of it."""
     history = tables.HISTORY.c
     with database.reader() as connection:
         return collections.Counter(dict(connection.execute(
@@ -39,7 +39,7 @@ def taken_back(database, like=_DONE):
 
 
 def nothing_in_use_is_taken_back(ended, recorded, booted_for, there):
-    """No lease was ended for idleness while a server was on it.
+    """A lease with a server on it was not ended for idleness.
 
     :param ended: ids of the leases that were ended since the last look.
     :param booted_for: {server id: the id of the reservation it was booted for}.
@@ -52,7 +52,7 @@ def nothing_in_use_is_taken_back(ended, recorded, booted_for, there):
 
 
 def nothing_exempt_is_taken_back(counts, exempt):
-    """No lease was taken back since it was exempted.
+    """An exempt lease was not reclaimed since it was exempted.
 
     :param counts: as `taken_back`.
     :param exempt: {lease id: its count when it was exempted}.
@@ -114,7 +114,7 @@ class Idle(model_networks.Networks):
         self.exempt_one(side, self.pick(self.live(), which).id, exempt)
 
     def exempt_one(self, side, lease_id, exempt):
-        # Whoever dies of it leaves the administrator without an answer.
+        # A manager that dies of it leaves the administrator without an answer.
         self.exempt.pop(lease_id, None)
         changed = self.ask(side, lambda client: client.update_lease(
             builders.an_admin(), lease_id, records.LeaseChanges(idle_exempt=exempt)))

@@ -89,7 +89,7 @@ def what_is_looked_for_is_not_forgotten(recorded, lease, now):
         going = pending & {event_kinds.ACQUIRE, event_kinds.DELETE}
         assert going or given_up, f'{lease} is forgotten.'
         return
-    # A try that a manager had in hand when it died is looked at once more, and finds nothing to do.
+    # A try of a manager that died is carried out once more, and finds nothing to do.
     assert all(event.kind != event_kinds.ACQUIRE or event.status == lifecycle.EVENT_IN_PROGRESS
                for event in recorded.open_events(lease.id)), lease
     mine = {each.id for each in recorded.reservations.values() if each.lease_id == lease.id}
@@ -101,7 +101,7 @@ def what_is_looked_for_is_not_forgotten(recorded, lease, now):
 
 
 def what_happened_is_told(recorded, told):
-    """Each lease was told to be made, to have ended or to be deleted: once, and never in vain.
+    """Creation, end and deletion of each lease have one notification each, if they happened.
 
     :param told: {(lease id, event type): how many notifications of the outbox}.
     """
@@ -127,7 +127,7 @@ def told(database):
 
 
 def nothing_goes_back(recorded, before):
-    """No lease and no reservation comes to a state that none of its tasks leads to."""
+    """Leases and reservations come only to states to which one of their tasks leads."""
     for lease in before.leases.values():
         after = recorded.leases[lease.id]
         assert after.state in _MOVES[lease.state], f'{lease} became {after}'

@@ -43,7 +43,7 @@ class Members(model_gone.Gone):
 
     @base.rule(side=base.SIDE, wanted=_ASKED, later=requests.LATER, swaps=st.integers(0, 3))
     def a_member_comes_swaps_and_goes(self, side, wanted, later, swaps):
-        """What is free for others afterwards is what was free before, in a calm run."""
+        """Lease, swap and delete; in a calm run, others then have as much as before."""
         self.act(side, lambda manager: manager.run())
         quiet = self.mood == base.CALM and not self.world.points.armed
         before = model_records.read(self.world.database)
@@ -105,7 +105,7 @@ class Members(model_gone.Gone):
         bounds.refusals_are_few_and_small(self.world.database, self.most_refusals)
 
     def others_get_everything(self, manager):
-        """Let another member have all hosts, addresses and segments, when all leases are over."""
+        """Lease all hosts, addresses and segments to another member, when all leases are over."""
         other, start = builders.a_member('eve', 'other'), self.now + builders.minutes(60)
         enrolled = {pool: [each for each in manager.client.list_resources(builders.an_admin(), pool)
                            if each.reservable and each.is_well]

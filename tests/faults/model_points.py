@@ -27,7 +27,7 @@ class Points:
         return self._deed is not None
 
     def arm(self, number, deed, kind):
-        """Let `deed(whether a call of the cloud is about to be made)` happen at a point to come."""
+        """Call `deed(whether a call of the cloud is about to be made)` at a later point."""
         self._left, self._deed, self._kind = number, deed, kind
 
     def disarm(self):

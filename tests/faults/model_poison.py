@@ -50,7 +50,7 @@ def dump(database):
 
 @contextlib.contextmanager
 def poisoned(database, table, key):
-    """Let SQLite refuse each write of the rows of a table with that key, inside the block."""
+    """Make SQLite refuse each write of the rows of a table with that key, inside the block."""
     value = key if isinstance(key, int) else f"'{key}'"
     with database.engine.begin() as connection:
         for what in ('INSERT', 'UPDATE'):

@@ -10,7 +10,7 @@ from climate.db import tables
 from climate.domain import lifecycle
 from climate.power import base
 
-#: It answers with an error; it does nothing of what it is told; it says on whatever is true.
+#: It answers with an error; it ignores each order; it always says that the machine is on.
 REFUSES, IGNORES, LIES = FAULTS = ('refuses', 'ignores', 'lies')
 
 

@@ -48,7 +48,7 @@ class Recorded:
         return [each for each in self.resources.values() if each.pool == 'host']
 
     def never_acquired(self, lease):
-        """True for a lease whose resources were looked for, or are, in vain."""
+        """Return whether a lease has never got its resources."""
         return lease.id in self.acquisitions and not any(
             event.kind == event_kinds.START for event in self.events.get(lease.id, ()))
 

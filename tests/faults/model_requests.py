@@ -142,7 +142,7 @@ class Requests(base.Base):
         self.delete_one(side, self.pick(ids if live and ids else list(self.told), which))
 
     def delete_one(self, side, lease_id):
-        # Whoever dies of it may have written it before.
+        # A manager that dies of it may have written it before.
         self.told[lease_id].asked_to_delete = True
         if self.ask(side, lambda client: client.delete_lease(
                 builders.a_member(), lease_id)) is not None:

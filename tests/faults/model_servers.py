@@ -26,7 +26,7 @@ class Servers(requests.Requests):
     @stateful.precondition(lambda self: self.live())
     @base.rule(which=base.WHICH, place=st.integers(0, 2), bind=st.booleans(), side=base.SIDE)
     def boot_for_a_lease(self, which, place, bind, side):
-        """On its hosts, in its room, or as the server that it waits for."""
+        """Boot on its hosts, in its capacity, or as the server that it waits for."""
         lease = self.lease(self.pick(self.live(), which).id)
         reservation = self.pick(lease.reservations, place)
         request = reservation.request
@@ -114,7 +114,7 @@ class Servers(requests.Requests):
     @stateful.precondition(lambda self: len(self.world.cloud.servers()) < _MOST)
     @base.rule(flavor=requests.FLAVOR, anywhere=st.integers(0, 2))
     def boot_an_ordinary_server(self, flavor, anywhere):
-        # Hosts with servers of whoever wants them are not cleared, so there are to be others.
+        # Hosts with servers of the waiting project are not cleared, so some servers boot elsewhere.
         self._boot({}, flavor, host=None if not anywhere else f'compute-{model_world.HOSTS}')
 
     def _boot(self, hints, flavor, metadata=None, host=None, project=DEMO):

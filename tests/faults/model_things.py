@@ -38,7 +38,7 @@ def _network(segment, inside, on_end):
 
 
 def _stack(count):
-    """Without servers, or with so many that have room on hosts."""
+    """Return a stack without servers, or with servers that fit on the hosts."""
     if not count:
         return asked('virtual:stack', template=_WORD)
     server = {'type': 'OS::Nova::Server', 'properties': {'flavor': {'get_param': 'size'}}}

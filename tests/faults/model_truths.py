@@ -98,7 +98,7 @@ def _is_block(recorded, given):
 
 
 def nothing_is_promised_that_was_withdrawn(recorded, now):
-    """Of what is held only, whoever takes it is told."""
+    """A withdrawn resource has no allocations; the owner of an offer is notified on taking it."""
     for given in recorded.allocations:
         assert (given.reservation_id not in recorded.reservations
                 or given.released_at is not None or given.end <= now
@@ -134,7 +134,7 @@ def holders_have_what_they_hold(recorded):
 
 
 def _end_was_given_up(recorded, lease):
-    """True where an operator must look at a lease: it is in error and says why."""
+    """Return whether an operator must act: the lease is in error and says why."""
     return lease.state == lifecycle.ERROR and any(
         event.kind in _ENDINGS and event.status == lifecycle.EVENT_ERROR
         for event in recorded.events.get(lease.id, ()))
@@ -175,7 +175,7 @@ def what_is_missing_is_told(recorded):
 
 
 def owners_read_nothing_of_operators(recorded):
-    """What owners read of their leases names no resource, no address and no foreign reservation.
+    """The texts for owners name no resource, no address and no foreign reservation.
 
     What they asked for by its name is no secret.
     """

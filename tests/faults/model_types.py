@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is true of addresses, networks, volumes, stacks and clusters, after each step.
+"""Invariants of addresses, networks, volumes, stacks and clusters, after each step.
 
 A further type needs a line in model_things.KINDS, a pool in model_world.POOLS if it has one of its
 own, and here the calls of its service that may fail and the tables of what is made for leases.
@@ -51,7 +51,7 @@ def check(cloud, recorded, own):
 
 
 def what_was_made_is_of_somebody(left, recorded):
-    """What was made for a reservation is deleted before the reservation is over."""
+    """Objects made for a reservation are deleted before the reservation is over."""
     for table in MADE:
         for row in left[table]:
             for found in _ID.findall(' '.join(str(each) for each in row)):

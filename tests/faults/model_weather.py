@@ -131,7 +131,7 @@ class Weather(model_enrolment.Enrolment):
     @stateful.precondition(lambda self: self.mood == base.FROZEN)
     @base.rule(number=_POINT, claims=st.sampled_from([1, 2, 60]))
     def a_manager_stands_still(self, number, claims):
-        """It wakes when its claims have ended; a call that it was about to make is made then."""
+        """Freeze a manager until its claims have ended; it then makes the call that was next."""
         def freeze(calling):
             self.world.frozen = self.world.frozen or calling
             self.tally['frozen'] += 1
@@ -178,7 +178,7 @@ class Weather(model_enrolment.Enrolment):
     @stateful.precondition(lambda self: self.mood != base.CALM)
     @base.rule(number=st.integers(0, model_world.HOSTS))
     def a_cell_does_not_answer(self, number):
-        """That of one host; with 0, all answer again."""
+        """Silence the cell of one host; with 0, all cells answer again."""
         self.world.cloud.silence_cell(*([f'compute-{number}'] if number else []))
 
     @stateful.precondition(lambda self: self.mood != base.CALM)

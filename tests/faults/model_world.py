@@ -16,7 +16,7 @@ from climate.db import tables
 from climate.manager.events import loop
 
 HOSTS = 7
-#: So many of them may be enrolled; ordinary servers live on the others.
+#: The number of them that may be enrolled; ordinary servers live on the others.
 POOLED = 4
 #: Those that are lent to best effort, by the aggregate of that name.
 LENT = ('compute-5', 'compute-6')
@@ -31,7 +31,7 @@ POOLS = {
 }
 _TRIES = 4
 CLAIM = datetime.timedelta(seconds=30)
-#: So long Climate waits for images before it may delete a server without one.
+#: The time for which Climate waits for images before it may delete a server without one.
 IMAGES_TAKE = datetime.timedelta(minutes=10)
 
 #: The most refused requests of a project that are kept, in runs in which they are few or many.
@@ -192,7 +192,7 @@ class World:
         return Daemon(self.conf, self.database, self.clock, self.cloud, f'manager-{self._born}')
 
     def choose(self, cleaning_minutes, hold_room, refusals):
-        """Let the managers be started anew with these options."""
+        """Restart the managers with these options."""
         self.conf.set_override('cleaning_minutes', cleaning_minutes, group='manager')
         self.conf.set_override('hold_room', hold_room, group='virtual:instance')
         self.conf.set_override('refusals_per_project', refusals, group='forecast')

@@ -27,7 +27,7 @@ ADMIN = builders.an_admin()
 
 
 class _Look:
-    """Looks at the invariants again and again, as the model does."""
+    """Checks the invariants after each step, as the model does."""
 
     def __init__(self, manager):
         self._manager = manager

@@ -57,7 +57,7 @@ def eyes(manager):
 
 @pytest.fixture
 def careless(manager):
-    """The same with a lease that would rather lose a server than keep it."""
+    """Eyes on a lease that deletes servers without an image."""
     return Eyes(manager, on_image_failure='delete')
 
 

@@ -40,10 +40,10 @@ def test_a_bad_item_that_stops_no_other_one_is_accepted(manager, leases, place):
 @pytest.mark.proof
 def test_a_bad_item_that_stops_the_task_is_seen(manager, leases):
     def stops():
+        with manager.database.reader() as connection:
+            books = biller.books.read_all(connection)
         with pytest.raises(Exception, match=model_poison.POISON):
-            biller.Biller(manager.core)._write(
-                leases[0], biller.books.read_all(manager.database.engine.connect()),
-                manager.clock())
+            biller.Biller(manager.core)._write(leases[0], books, manager.clock())
     with pytest.raises(AssertionError, match='so nobody looked after bills'):
         _judged(manager, leases[0], stops)
 

@@ -29,7 +29,7 @@ def change(manager, lease, place=0, **request):
 
 
 def spread(lease, place=0):
-    """How many slots the reservation has on each of its hosts, the most first."""
+    """Return the numbers of slots on the hosts of the reservation, in descending order."""
     counts = collections.Counter(lease.reservations[place].resource_ids)
     return sorted(counts.values(), reverse=True)
 
@@ -90,14 +90,14 @@ def test_affinity_says_how_instances_lie(manager, enrol_hosts, affinity, expecte
     assert spread(manager.active(sized(4, affinity=affinity))) == expected
 
 
-def test_all_together_needs_one_host_with_room_for_all(manager, enrol_hosts):
+def test_affinity_needs_one_host_with_capacity_for_all_instances(manager, enrol_hosts):
     enrol_hosts(3)
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(sized(9, affinity=True)))
     assert spread(manager.create(builders.a_lease(sized(9)))) == [8, 1]
 
 
-def test_all_apart_needs_as_many_hosts(manager, enrol_hosts):
+def test_anti_affinity_needs_one_host_for_each_instance(manager, enrol_hosts):
     enrol_hosts(2)
     with pytest.raises(errors.NotEnough, match=r'3 servers .* only 2 fit'):
         manager.create(builders.a_lease(sized(3, affinity=False)))
@@ -182,7 +182,7 @@ def test_capacity_is_what_placement_lets_nova_use(manager, enrol_hosts):
     manager.create(builders.a_lease(sized(3, memory_mb=1024)))
 
 
-def test_one_instance_is_no_larger_than_placement_allows(manager, enrol_hosts):
+def test_an_instance_is_no_larger_than_placement_allows(manager, enrol_hosts):
     enrol_hosts(1, vcpus=2)
     with pytest.raises(errors.NotEnough, match='0 with capacity for one when empty'):
         manager.create(builders.a_lease(sized(1, vcpus=3)))
@@ -337,7 +337,7 @@ def test_a_lease_is_prolonged_with_its_slots_where_they_are(manager, enrol_hosts
         manager.create(builders.a_lease(sized(7), start=NOON + 2 * HOUR, end=NOON + 3 * HOUR))
 
 
-def test_what_was_leased_stays_when_the_flavor_changes(manager, enrol_hosts):
+def test_a_leased_flavor_keeps_its_sizes_when_the_flavor_changes(manager, enrol_hosts):
     enrol_hosts(1)
     manager.cloud.add_flavor('f', 'f', vcpus=1)
     lease = manager.create(builders.a_lease(flavored('f', 2), start=NOON + HOUR,

@@ -152,7 +152,7 @@ def test_a_cluster_grows_and_shrinks_with_its_lease(manager, enrol_hosts):
 
 @pytest.mark.parametrize('field', [
     {'master_count': 3}, {'flavor_id': '1'}, {'labels': {'a': 'b'}}, {'keypair': 'other'}])
-def test_only_the_number_of_workers_of_a_running_cluster_changes(manager, enrol_hosts, field):
+def test_a_running_cluster_may_change_its_number_of_workers_only(manager, enrol_hosts, field):
     enrol_hosts(2)
     lease = started(manager, a_cluster(1))
     with pytest.raises(errors.Conflict, match=next(iter(field))):
@@ -299,7 +299,7 @@ def test_a_full_quota_of_nova_is_said_when_the_lease_is_made(manager, enrol_host
     manager.create(builders.a_lease(a_cluster(2)))
 
 
-def test_what_servers_use_of_a_quota_now_counts_only_for_a_lease_from_now(manager, enrol_hosts):
+def test_present_servers_count_in_a_quota_only_for_a_lease_that_starts_now(manager, enrol_hosts):
     enrol_hosts(1)
     manager.cloud.set_quota('demo', 'instances', 3)
     manager.cloud.boot('demo', 'mine', flavor='1')
@@ -315,7 +315,7 @@ def test_what_servers_use_of_a_quota_now_counts_only_for_a_lease_from_now(manage
 
 
 @pytest.mark.usefixtures('as_before')
-def test_only_the_nodes_that_are_added_are_compared_with_the_quota(manager, enrol_hosts):
+def test_a_change_compares_only_the_added_nodes_with_the_quota(manager, enrol_hosts):
     enrol_hosts(1)
     manager.cloud.set_quota('demo', 'instances', 4)
     lease = started(manager, a_cluster(2))
@@ -465,7 +465,7 @@ def test_nodes_of_a_cluster_that_is_deleted_before_the_start_end_the_reservation
     ({'node_count': 1, 'resource_id': '00000000-0000-0000-0000-000000000000'}, 'resource_id'),
     ({'node_count': 1, 'resource_id': 'x', 'labels': {'a': 'b'}}, 'labels'),
 ])
-def test_what_the_project_cannot_use_is_refused_by_the_name_of_its_field(
+def test_an_error_names_the_field_whose_object_the_project_cannot_use(
         manager, enrol_hosts, request_, field):
     enrol_hosts(1)
     clusters = manager.cloud.as_service().clusters

@@ -94,7 +94,7 @@ def test_a_floating_ip_of_the_users_own_stays_whatever_is_written_on_it(manager)
     assert drifts(manager) == {}
 
 
-def test_what_an_administrator_gave_to_the_same_project_stays(manager):
+def test_a_floating_ip_that_an_administrator_gave_to_the_project_stays(manager):
     lease = scene.leased(manager, 1, ['172.24.4.211'], start=1)
     manager.cloud.network.take_address(scene.PUBLIC, '172.24.4.211', 'demo')
     manager.run_until(LATE)
@@ -102,7 +102,7 @@ def test_what_an_administrator_gave_to_the_same_project_stays(manager):
     assert manager.lease(lease).state != lifecycle.ACTIVE
 
 
-def test_what_a_lost_start_left_is_found_by_its_description_and_cleared(manager):
+def test_floating_ips_of_a_lost_start_are_found_by_their_description_and_cleared(manager):
     lease = scene.leased(manager, 1)
     manager.run()
     [made] = manager.cloud.network.floating_ips()

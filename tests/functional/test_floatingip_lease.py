@@ -119,7 +119,7 @@ def test_a_dead_trust_neither_keeps_a_lease_from_starting_nor_leaves_anything(ma
     assert scene.there(manager) == {}
 
 
-def test_what_the_owner_renamed_or_deleted_does_not_matter_at_the_end(manager):
+def test_a_lease_ends_although_its_owner_changed_or_deleted_its_floating_ips(manager):
     lease = scene.leased(manager, 3)
     manager.run()
     manager.cloud.network.untag('172.24.4.210')
@@ -261,7 +261,7 @@ def test_an_address_in_use_or_of_no_subnet_is_not_enrolled(manager):
         scene.enrol_one(manager, '172.24.4.241', 'nowhere')
 
 
-def test_the_same_address_may_be_in_two_networks(manager):
+def test_two_networks_may_have_equal_addresses(manager):
     other = manager.cloud.network.add_network('other', '172.24.4.0/24')
     scene.enrol_one(manager, '172.24.4.210', other)
     scene.leased(manager, 1, ['172.24.4.210'], network_id=other)

@@ -223,7 +223,7 @@ def test_a_trust_that_dies_during_the_lease_does_not_matter(manager):
     nothing_left(manager)
 
 
-def test_what_the_owner_renamed_or_deleted_does_not_matter_at_the_end(manager):
+def test_a_lease_ends_although_its_owner_changed_or_deleted_its_network(manager):
     one, first = running(manager)
     two, second = running(manager)
     manager.cloud.network.unmark(first.id)
@@ -366,7 +366,7 @@ def full(manager):
     return Full(lease, made, server, own, mine)
 
 
-def test_all_that_hangs_on_a_network_is_removed_in_order(conf, manager, full):
+def test_attached_resources_of_a_network_are_removed_in_order(conf, manager, full):
     conf.set_override('port_seconds', 20, group='simulated')
     hands = manager.cloud.network
     manager.run_until(LATE + builders.minutes(5))

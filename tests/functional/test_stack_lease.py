@@ -343,7 +343,7 @@ def test_a_stack_without_room_may_stay_at_the_end(manager, on_end, left):
 
 
 @pytest.mark.usefixtures('as_before')
-def test_only_the_dates_and_the_end_of_a_stack_can_change(manager):
+def test_a_stack_may_change_its_dates_and_on_end_only(manager):
     manager.enrol(2)
     lease = manager.active(stacks.asked())
     update = manager.client.update_lease

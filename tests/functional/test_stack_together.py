@@ -142,7 +142,7 @@ def test_if_one_cannot_start_the_others_are_taken_back(manager, refused):
 
 
 @pytest.mark.usefixtures('as_before')
-def test_all_are_prolonged_or_none(manager):
+def test_a_prolongation_covers_all_reservations_or_none(manager):
     lease = leased(manager)
     manager.run_until(LATER + builders.minutes(2))
     late = manager.create(builders.a_lease(records.ReservationRequest('virtual:floatingip', {
@@ -178,7 +178,7 @@ def test_a_label_that_the_stack_does_not_depend_on_is_refused(manager, said):
     assert 'lease_parameters' in refused.value.details['field']
 
 
-def test_what_the_template_makes_itself_is_not_held_and_that_is_said(manager):
+def test_the_lease_says_that_objects_of_the_template_are_not_held(manager):
     template = stacks.template(
         ip={'type': 'OS::Neutron::FloatingIP', 'properties': {'floating_network': 'public'}},
         disk={'type': 'OS::Cinder::Volume', 'properties': {'size': 10}})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the start of a lease needs is made before it, as far as nobody can use it."""
+"""The stage of a lease: objects of its start that are created before it and not usable yet."""
 import pytest
 from support import builders
 
@@ -11,8 +11,8 @@ from climate.domain import records
 NOON, hours = builders.NOON, builders.hours
 LATER = {'start': NOON + hours(2), 'end': NOON + hours(4)}
 SIZES = {'vcpus': 2, 'memory_mb': 2048, 'disk_gb': 10, 'amount': 2, 'affinity': None}
-# The calls that open the door. Whether the hosts are up is asked by each start.
-DOOR = {
+# The calls that give the project access. Each start checks that the hosts are up.
+OPENING_CALLS = {
     'virtual:instance': {'nova.services': 1, 'nova.add_host': 1, 'placement.set_slots': 1,
                          'nova.allow_flavor': 1},
     'flavor:instance': {'nova.services': 1, 'nova.add_host': 1, 'placement.set_slots': 1,
@@ -60,7 +60,7 @@ def made(pool, lease):
             services.flavors.flavor(reservation.id, 'demo') is not None)
 
 
-@pytest.mark.parametrize('resource_type', sorted(DOOR))
+@pytest.mark.parametrize('resource_type', sorted(OPENING_CALLS))
 def test_a_start_makes_only_the_calls_that_open_the_door(pool, resource_type):
     before = pool.cloud.leftovers()
     lease = later(pool, records.ReservationRequest(resource_type, REQUESTS[resource_type]))
@@ -69,7 +69,7 @@ def test_a_start_makes_only_the_calls_that_open_the_door(pool, resource_type):
     lease = started(pool, lease)
     pool.cloud.faults.on_point = None
     made = [name for name, when in calls if when == 'before' and not name.startswith('keystone')]
-    wanted = dict(DOOR[resource_type])
+    wanted = dict(OPENING_CALLS[resource_type])
     if REQUESTS[resource_type].get('affinity'):
         wanted['nova.server_group'] = 1
     assert {name: made.count(name) for name in made} == wanted
@@ -78,7 +78,7 @@ def test_a_start_makes_only_the_calls_that_open_the_door(pool, resource_type):
     assert pool.cloud.leftovers() == before
 
 
-def test_nobody_sees_what_is_staged(pool):
+def test_staged_objects_are_invisible(pool):
     lease = later(pool, sized())
     hosts, flavor, may_use = made(pool, lease)
     assert (hosts, flavor.vcpus, may_use) == ((), 2, False)
@@ -118,7 +118,7 @@ def test_a_staged_lease_that_is_deleted_leaves_nothing(pool, asked):
 
 
 @pytest.mark.parametrize('asked', [sized(), builders.hosts(1)])
-def test_what_somebody_deleted_meanwhile_is_made_again(pool, asked):
+def test_a_start_recreates_staged_objects_that_somebody_deleted(pool, asked):
     lease = later(pool, asked)
     nova = pool.cloud.as_service().nova
     nova.delete_aggregate(nova.aggregate(lease.reservations[0].id))
@@ -128,7 +128,7 @@ def test_what_somebody_deleted_meanwhile_is_made_again(pool, asked):
     assert len(made(pool, lease)[0]) == 1
 
 
-def test_what_cannot_be_staged_is_left_to_the_start(pool):
+def test_a_failed_stage_is_left_to_the_start(pool):
     pool.cloud.fail('nova.create_aggregate', 1000, errors.CloudError(service='Nova', reason='no'))
     lease = pool.create(builders.a_lease(sized(), **LATER))
     pool.run_until(LATER['start'] - builders.seconds(1))
@@ -138,7 +138,7 @@ def test_what_cannot_be_staged_is_left_to_the_start(pool):
     started(pool, lease)
 
 
-def test_where_it_is_switched_off_the_start_makes_everything(pool):
+def test_a_start_creates_everything_if_staging_is_off(pool):
     pool.core.conf.set_override('stage_seconds', 0, group='manager')
     lease = pool.create(builders.a_lease(sized(), **LATER))
     assert lease.event(event_kinds.STAGE) is None
@@ -160,8 +160,8 @@ def flavor_of(pool, lease):
 
 
 @pytest.mark.parametrize('seconds', [115, 5])
-def test_nothing_is_left_of_an_earlier_request(pool, seconds):
-    """Whether there is time to stage it anew, or not."""
+def test_a_changed_request_leaves_no_staged_objects(pool, seconds):
+    """The result is the same with and without time for another stage."""
     pool.cloud.add_flavor('a', 'a', extra_specs={'quota:cpu_quota': '1000'})
     pool.cloud.add_flavor('b', 'b')
     lease = later(pool, records.ReservationRequest('flavor:instance', {

@@ -99,13 +99,13 @@ def test_an_image_that_fails_keeps_the_volume_and_the_lease_says_so(manager, vol
     lease = leased(manager, room())
     run_for(manager, MINUTES(1))
     manager.cloud.fail('cinder.upload_to_image', 10 ** 6,
-                       errors.CloudError(service='Cinder', reason='no room for images'))
+                       errors.CloudError(service='Cinder', reason='no space for images'))
     manager.run_until(NOON + HOURS(12))
     assert manager.lease(lease).state == lifecycle.ERROR
     assert 'The volumes are kept.' in manager.lease(lease).reason
     [volume] = volumes.every()
     assert volume.status == 'available'
-    # Its room is not promised to anybody else as long as it is there.
+    # Nobody else can lease its capacity as long as it exists.
     all_of_it = room(200, resource_properties='["==", "$media", "ssd"]')
     with pytest.raises(errors.NotEnough):
         leased(manager, all_of_it, start=manager.clock.now)
@@ -146,7 +146,7 @@ def test_a_type_is_given_that_the_owner_fills_up_to_its_quota(manager, volumes):
     assert_nothing_is_left(manager, volumes)
 
 
-def test_no_more_room_is_promised_than_the_back_ends_have(manager, volumes):
+def test_leases_get_no_more_capacity_than_the_back_ends_have(manager, volumes):
     leased(manager, room(400, on_end='delete'))
     leased(manager, room(200, on_end='delete'))
     with pytest.raises(errors.NotEnough):
@@ -184,7 +184,7 @@ def test_a_running_lease_shrinks_to_the_volumes_that_its_owner_has_left(
     run_for(manager, MINUTES(1))
     with pytest.raises(errors.Conflict, match='has 3 volumes, and would have capacity for 2'):
         change(lease, amount=2)
-    # The one that goes need not be on the back end whose room is given up.
+    # The deleted volume need not be on the back end that loses the capacity.
     for victim in volumes.every()[:2]:
         owner = manager.cloud.as_user(manager.lease(lease).trust_id).volumes
         owner.delete(victim.id)

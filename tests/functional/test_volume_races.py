@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many callers want the last room of a storage back end at once: exactly what there is is given.
+"""Many concurrent requests for the last capacity of a storage back end.
 
 CLIMATE_RACE_ROUNDS says how often it is tried; a few times by default.
 """
@@ -48,7 +48,7 @@ def crowd(conf, manager):
 @pytest.mark.parametrize(('size_gb', 'amount', 'give', 'winners'), [
     (30, 1, 'volumes', 3), *(pytest.param(*each, marks=pytest.mark.proof) for each in (
         (100, 1, 'volumes', 1), (100, 1, 'type', 1), (20, 2, 'volumes', 2)))])
-def test_of_sixteen_who_want_the_last_room_as_many_get_it_as_it_suffices_for(
+def test_sixteen_concurrent_requests_share_the_last_capacity_without_overbooking(
         manager, api, crowd, size_gb, amount, give, winners):
     for _ in range(races.ROUNDS):
         answers = crowd.ask('post_json', '/v1/leases', [
@@ -66,7 +66,7 @@ def test_of_sixteen_who_want_the_last_room_as_many_get_it_as_it_suffices_for(
         assert len(left) == winners
         for lease_id in left:
             assert api.delete(f'/v1/leases/{lease_id}').status_code < 300
-        # Room is free again only when the cloud has it back.
+        # The capacity is free again only after the end in the cloud.
         manager.run()
     volumes = manager.cloud.as_service().volumes
     assert [each.size_gb for each in volumes.every()] == [400]

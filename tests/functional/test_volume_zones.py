@@ -71,7 +71,7 @@ def test_the_zone_of_a_back_end_is_refreshed(manager):
 
 @pytest.fixture
 def strict(manager, conf):
-    """The same cloud, whose Nova attaches volumes to servers in their zone only."""
+    """Configure Nova to attach volumes to servers in their zone only."""
     conf.set_override('cross_az_attach', False, group='nova')
     manager.cloud.keep_volumes_in_zones()
     return manager
@@ -99,7 +99,7 @@ def _zones(manager, lease):
     (_hosts(1), _room('az2'), [{'az2'}, {'az2'}]),
     (_hosts(1), _room(), [{'az1'}, {'az1'}]),
     (_hosts(3), _room('az2'), [{'az1', 'az2'}, {'az2'}]),
-    # The room of az1 is too small for it.
+    # The capacity of az1 is too small for it.
     (_hosts(2), _room(size_gb=300), None)])
 def test_volumes_are_placed_in_a_zone_of_the_hosts_of_the_lease(
         strict, hosts, room, zones, in_order):

@@ -78,7 +78,7 @@ def _from_query(request, now):
 
 
 def _from_body(request, conf, now):
-    """Parse the body of POST /v1/availability, which also says how many offers to hold.
+    """Parse the body of POST /v1/availability, which has the number of offers to hold.
 
     :returns: an ``availability.AvailabilityQuery``.
     :raises BadRequest: the body does not match the schema; the error names the field.

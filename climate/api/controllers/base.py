@@ -69,7 +69,7 @@ class Controller(rest.RestController):
         try:
             method, remainder = super()._route(args, request)
             if method.__self__ is self:
-                self._refuse_place(method.__name__, list(filter(None, remainder)))
+                self._refuse_extra_steps(method.__name__, list(filter(None, remainder)))
                 self._refuse_query(request, method.__name__)
         except webob.exc.HTTPMethodNotAllowed as error:
             if not hasattr(error, 'verbs'):
@@ -92,11 +92,11 @@ class Controller(rest.RestController):
         return super()._find_sub_controllers(remainder, request)
 
     def _get_args_for_controller(self, controller):
-        # pecan's own method looks for a request of the thread first. There is none, and pecan then
-        # raises one shared error object, whose traceback would keep the data of every request.
+        # pecan's own method first reads the request of the thread. As there is none, pecan raises a
+        # shared error object, whose traceback would keep the data of every request.
         return _arguments(controller.__func__)
 
-    def _refuse_place(self, name, steps):
+    def _refuse_extra_steps(self, name, steps):
         # Otherwise pecan would call methods for one resource without an id, and methods for the
         # collection with an id.
         if len(steps) > 1:
@@ -105,7 +105,7 @@ class Controller(rest.RestController):
             raise webob.exc.HTTPMethodNotAllowed()
 
     def _refuse_query(self, request, name):
-        # A caller who asks for a dry run must never get the real thing.
+        # A caller who asks for a dry run must never get a real change.
         if request.method == 'HEAD' or name in ('get_all', 'get_one'):
             return
         known = (*self.ignored, *((_DRY_RUN,) if name in self.dry_runs else ()))
@@ -134,7 +134,7 @@ class Controller(rest.RestController):
         return caller
 
     def _project(self, req, caller, rule):
-        """Return the id of the project that a query asks about; None: all projects.
+        """Return the id of the project that a query names; None: all projects.
 
         :param rule: the rule for other projects than the caller's.
         :raises Forbidden: the caller may see the own project only.

@@ -162,12 +162,12 @@ class PropertiesController(PoolPartController):
     def patch(self, req, resp, name):
         caller = self._authorized(req, self._serializer.rules.update_properties)
         data = body.read(req, schemas.PROPERTY_UPDATE, self._limit)
-        changed = self._change(caller, name, data['private'], req.environ[hooks.TWIN])
+        changed = self._change(caller, name, data['private'], req.environ[hooks.JSON_SUFFIX])
         return {'resource_property': self._serializer.property(changed, hooks.is_lenient(req))}
 
-    def _change(self, caller, name, private, is_twin):
+    def _change(self, caller, name, private, has_suffix):
         """Change the property whose name, perhaps without its ending ".json", is in the path."""
-        if is_twin:
+        if has_suffix:
             with contextlib.suppress(errors.PropertyNotFound):
                 return self._manager.update_property(
                     caller, self._serializer.pool, f'{name}.json', private)

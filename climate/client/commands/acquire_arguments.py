@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that say how a new lease acquires its resources."""
+"""Arguments about the acquisition of the resources of a new lease."""
 import argparse
 import typing
 

@@ -24,12 +24,12 @@ _WORDS = {'true': True, 'false': False, 'none': None}
 _Value = typing.TypeVar('_Value')
 _OPENING, _CLOSING = '[{', ']}'
 # Fields of reservations whose values are names that users choose, even "null" or "{a}".
-_NAME_FIELDS = frozenset({
+NAME_FIELDS = frozenset({
     'resource_type', 'id', 'label', 'flavor_id', 'network_name', 'external_network', 'keypair',
     'volume_type', 'hint_parameter', 'zone_parameter'})
 # Other fields with text, however it looks. For them null means none, and brackets begin JSON.
 # Values of other fields, such as those of other vendors' types, are guessed: 2 is a number.
-_TEXT_FIELDS = frozenset({
+TEXT_FIELDS = frozenset({
     'before_end', 'environment', 'flavor_parameter', 'give', 'hold_room', 'on_end',
     'on_image_failure', 'required_segment', 'subnet', 'template'})
 
@@ -221,13 +221,13 @@ def _value(name: str, text: str) -> typing.Any:
         if text:
             _json(name, text)
         return text
-    if name in _NAME_FIELDS:
+    if name in NAME_FIELDS:
         return text
     if text[:1] in ('[', '{'):
         return _json(name, text)
     if text.lower() == 'null':
         return None
-    if name in _TEXT_FIELDS or name.endswith('_id'):
+    if name in TEXT_FIELDS or name.endswith('_id'):
         return text
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]

@@ -115,7 +115,7 @@ class Pairs(columns.FormattableColumn[Mapping[str, typing.Any]]):
 
 
 class PriceColumn(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
-    """A price: the amount with its currency; nothing if there is none."""
+    """A price: the amount with its currency; empty without a price."""
 
     def human_readable(self) -> str:
         return f'{self._value["amount"]} {self._value["currency"]}' if self._value else ''

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands about hosts."""
 import argparse
+from collections.abc import Sequence
 import typing
 
 from climate.client.commands import resource
@@ -18,6 +19,7 @@ class OfHosts(resource.OfPool):
 
     pool = 'host'
     named = 'Hypervisor hostname or id of the host.'
+    first: Sequence[str] = _FIRST
 
     def pool_of(self, parsed_args: argparse.Namespace) -> 'resources.Resources':
         return self.client.hosts
@@ -27,7 +29,6 @@ class CreateHost(OfHosts, resource.CreateResource):
     """Enrol a host, so that it can be leased."""
 
     by_name = True
-    first = _FIRST
 
 
 class ListHosts(OfHosts, resource.ListResources):
@@ -40,25 +41,17 @@ class ListHosts(OfHosts, resource.ListResources):
 class ShowHost(OfHosts, resource.ShowResource):
     """Show a host and its properties."""
 
-    first = _FIRST
-
 
 class SetHost(OfHosts, resource.SetResource):
     """Set or remove properties of a host, or take it out of use."""
-
-    first = _FIRST
 
 
 class WakeHost(OfHosts, resource.WakeResource):
     """Wake a host that sleeps."""
 
-    first = _FIRST
-
 
 class SleepHost(OfHosts, resource.SleepResource):
     """Put a host to sleep that nobody has leased."""
-
-    first = _FIRST
 
 
 class DeleteHosts(OfHosts, resource.DeleteResources):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that say what to reserve."""
+"""Arguments about the resources to reserve."""
 import argparse
 import typing
 

@@ -106,7 +106,7 @@ class CloudServices:
             return self.__dict__[name]
 
 
-class Cloud(abc.ABC):
+class CloudDriver(abc.ABC):
     """The cloud, under any identity that Climate uses. A process has one instance.
 
     :ivar adapters: {name: Adapter class} of the connected services.

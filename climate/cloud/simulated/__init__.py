@@ -33,7 +33,7 @@ _LEASED = 'climate:lease_id'
 _TABLE = re.compile(r'CREATE TABLE IF NOT EXISTS (\w+)')
 
 
-class SimulatedCloud(base.Cloud):
+class SimulatedCloud(base.CloudDriver):
     """A cloud with the interface of the real one, and methods for demonstrations and tests.
 
     The additional methods take no time and pass no fault points.

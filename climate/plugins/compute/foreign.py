@@ -24,13 +24,18 @@ def on_leased(servers, project_id, aggregate, names):
 
     :param project_id: the project of the lease. The aggregate may be shared with other projects:
         their ids are keys of its metadata.
-    :param aggregate: the Aggregate of the reservation; None: it is gone.
+    :param aggregate: the Aggregate of the reservation. None means that it is gone; then any project
+        may have shared it, and servers that were booted with the reservation count as admitted.
     :param names: the ids by which a hint can name the reservation: its own, and that of its lease.
     """
-    return [server for server in servers if not (
-        (server.project_id == project_id
-         or (aggregate is not None and aggregate.metadata.get(server.project_id)))
-        and (server.hints is None or booted_with(server, names)))]
+    def is_admitted(server):
+        is_own = server.project_id == project_id
+        if server.hints is None:
+            return is_own or (aggregate is not None
+                              and bool(aggregate.metadata.get(server.project_id)))
+        return booted_with(server, names) and (
+            is_own or aggregate is None or bool(aggregate.metadata.get(server.project_id)))
+    return [server for server in servers if not is_admitted(server)]
 
 
 def booted_with(server, names):

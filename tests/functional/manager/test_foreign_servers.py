@@ -183,7 +183,7 @@ def test_a_lease_that_shrinks_does_not_delete_a_foreign_server(manager):
     assert len(_names(manager)) == 2
 
 
-def test_with_the_filter_no_server_is_foreign(manager, leased):
+def test_the_filter_admits_no_foreign_server(manager, leased):
     """Servers of the lease, of instance capacity and ordinary ones are where they may be."""
     manager.client.create_resource(builders.an_admin(), 'host', 'compute-3', {})
     capacity = manager.active(audit_installation.ROOM, end=NOON + hours(2))
@@ -229,7 +229,7 @@ def test_a_file_that_was_named_and_is_missing_is_reported(manager, conf, tmp_pat
     assert 'none.conf' in found.problem
 
 
-def test_without_a_file_several_foreign_servers_say_that_the_filter_is_missing(manager, conf):
+def test_several_foreign_servers_show_that_the_filter_is_missing(manager, conf):
     conf.set_override('scheduler_config_files', [], group='nova')
     for each in manager.enrol(2):
         assert _filter_drifts(manager) == []

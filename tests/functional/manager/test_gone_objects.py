@@ -254,6 +254,27 @@ def test_a_host_that_a_change_takes_out_of_a_lease_is_free_though_its_aggregate_
         each.id for key, each in servers.items() if key in kept}
 
 
+@pytest.mark.parametrize('leave', [acts.end, _shrink])
+def test_servers_of_friends_end_with_their_lease_though_its_aggregate_is_gone(manager, leave):
+    manager.core.conf.set_override('reservation_zone', 'never', group='nova')
+    lease = manager.active(builders.hosts(2), end=NOON + hours(9))
+    [reservation] = lease.reservations
+    manager.cloud.share_aggregate(reservation.id, 'friends')
+    hosts = {each.name: manager.cloud.boot('friends', 'a guest', {'reservation': reservation.id},
+                                           host=each.name).id
+             for each in _hosts(manager) if each.id in reservation.resource_ids}
+    with manager.cloud.state() as connection:
+        connection.execute('DELETE FROM aggregate_hosts WHERE host IN (?, ?)', tuple(hosts))
+        connection.execute('DELETE FROM aggregates WHERE name = ?', (reservation.id,))
+    manager.clock.advance(minutes(1))
+    leave(manager, lease)
+    gone_world.run_for(manager, minutes(30))
+    free = set(hosts) & set(acts.freepool(manager))
+    assert len(free) == (2 if leave is acts.end else 1)
+    assert {each.id for each in manager.cloud.servers() if each.name == 'a guest'} == {
+        key for host, key in hosts.items() if host not in free}
+
+
 @pytest.mark.parametrize('foreign_servers', ['keep', 'delete'])
 @pytest.mark.parametrize('end', [acts.end, _shrink])
 def test_a_host_that_somebody_puts_into_the_aggregate_of_a_lease_only_leaves_it(

@@ -108,7 +108,7 @@ def test_a_lease_that_shrinks_names_the_servers_that_go(manager):
         ('demo', 'delete server', f'The lease was changed: {gone.name} ({gone.id})')]
 
 
-def test_images_are_named_once_when_all_are_made_and_anew_after_a_prolongation(manager):
+def test_images_are_named_once_when_all_are_made_and_again_after_a_prolongation(manager):
     lease, [server] = _hosts(manager, before_end='snapshot')
     manager.run_until(NOON + hours(3) + minutes(5))
     [image] = manager.cloud.images()
@@ -156,14 +156,14 @@ def test_the_servers_of_instance_capacity_are_named(manager):
 
 @pytest.mark.parametrize(('on_end', 'what'), [
     ('delete', 'delete server'), ('suspend', 'suspend server'), ('shelve', 'shelve server')])
-def test_what_is_done_to_a_leased_server_is_told(manager, on_end, what):
+def test_the_history_has_each_change_of_a_leased_server(manager, on_end, what):
     lease, server = _leased(manager, on_end)
     manager.run_until(NOON + hours(5))
     told = _told(manager, lease, 'delete server', 'suspend server', 'shelve server')
     assert told == [('climate', what, f'The lease is over: web ({server.id})')]
 
 
-def test_a_leased_server_that_is_moved_off_the_pool_is_told_without_hosts(manager):
+def test_a_move_off_the_pool_is_in_the_history_without_hosts(manager):
     manager.enrol(1)
     server = manager.cloud.boot('demo', 'web', host='compute-1', flavor='2', forced=True)
     lease = manager.create(builders.a_lease(records.ReservationRequest('virtual:instance', {
@@ -209,7 +209,7 @@ def test_many_servers_need_few_entries_of_limited_length_and_no_statement_each(m
     assert len(told) < 20 and max(map(len, told)) < 5_000
 
 
-def test_nothing_is_told_twice_although_the_deletion_is_tried_again_and_again(manager):
+def test_the_history_has_a_deletion_once_although_it_is_tried_again(manager):
     lease, [server] = _hosts(manager)
     manager.cloud.fail('nova.delete_server', 5, acts.NO)
     manager.run_until(NOON + hours(5))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No server on leased hosts is deleted without the image that its lease asks for."""
+"""Servers on leased hosts are deleted only with the image that their lease requests."""
 import acts
 import pytest
 from support import builders
@@ -160,7 +160,7 @@ def ill(manager):
 
 @pytest.mark.parametrize('moment', [minutes(10), hours(3) + minutes(10)])
 def test_a_deletion_that_was_given_up_and_is_repeated_makes_new_images(manager, ill, moment):
-    """Also of servers that have an image from the moment before the end."""
+    """Servers with an image from the moment before the end get new images, too."""
     lease, servers = _lease(manager)
     manager.run_until(NOON + moment)
     ill(True)
@@ -309,7 +309,7 @@ def test_a_server_in_a_status_from_which_nova_makes_no_image_gets_one(manager, s
 
 
 @pytest.mark.parametrize('status', ['ERROR', 'RESCUE', 'SUSPENDED', 'PAUSED', 'SHELVED'])
-def test_without_images_a_lease_ends_whatever_its_servers_do(manager, status):
+def test_a_lease_without_images_ends_in_any_state_of_its_servers(manager, status):
     manager.enrol(1)
     lease = manager.active(builders.hosts(1), end=NOON + hours(4))
     manager.cloud.mark_server(_boot(manager, lease, 'vm').id, status)
@@ -355,7 +355,7 @@ def test_a_server_that_its_user_deletes_meanwhile_is_not_missed(slow):
     assert acts.is_clean(slow, 1)
 
 
-def test_without_before_end_no_image_is_made(manager):
+def test_a_lease_without_before_end_makes_no_image(manager):
     manager.enrol(1)
     lease = manager.active(end=NOON + hours(4))
     _boot(manager, lease, 'vm')

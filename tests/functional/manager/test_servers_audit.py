@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What audits say of leased servers and their metadata."""
+"""Audits of leased servers and their metadata."""
 import uuid
 
 import pytest

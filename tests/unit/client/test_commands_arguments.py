@@ -74,7 +74,7 @@ def test_a_value_is_of_the_type_of_its_field(parse, kind, name, kinds):
         assert read('{"a":"7"}') == {'a': '7'}
 
 
-@pytest.mark.parametrize('name', sorted(arguments._NAME_FIELDS - {'resource_type', 'id'}))
+@pytest.mark.parametrize('name', sorted(arguments.NAME_FIELDS - {'resource_type', 'id'}))
 def test_a_name_may_look_like_any_other_value(name):
     for text in ('null', 'NULL', '[x]', '{"a":1}', '0', 'true'):
         assert arguments.reservation(f'type=x,{name}={text}')[name] == text
@@ -82,7 +82,7 @@ def test_a_name_may_look_like_any_other_value(name):
 
 def test_the_fields_that_are_text_are_fields_of_some_type():
     known = {each.values[1] for each in _fields()} | {'resource_type', 'id', 'label'}
-    assert known >= arguments._NAME_FIELDS | arguments._TEXT_FIELDS
+    assert known >= arguments.NAME_FIELDS | arguments.TEXT_FIELDS
 
 
 def test_a_reservation_is_shown_with_what_it_depends_on():

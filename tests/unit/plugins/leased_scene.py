@@ -21,8 +21,8 @@ class Scene:
     """Four hosts, of which compute-1 and compute-2 are enrolled, and a lease of project p.
 
     :ivar reservation: the Reservation, after `lease`.
-    :ivar resources: the Resources that hold room for it.
-    :ivar failures: how many tries have failed, as the manager counts them.
+    :ivar resources: the Resources with its capacity.
+    :ivar failures: the number of failed tries.
     """
 
     def __init__(self, conf):
@@ -45,7 +45,7 @@ class Scene:
         self.reservation, self.resources, self.failures = None, [], 0
 
     def boot(self, status='ACTIVE', host='compute-3', project_id='p', **more):
-        """A server in that status."""
+        """Boot a server and bring it to that status."""
         server = self.cloud.boot(project_id, 'vm', host=host, flavor='2', **more)
         self.put(server, status)
         return server
@@ -61,7 +61,7 @@ class Scene:
                                    base.Occasion(project_id, not later, before))
 
     def lease(self, server, later=False, on_end='snapshot', room=True):
-        """Lease a server; with `later` room for it is held on compute-1."""
+        """Lease a server; with `later`, capacity for it is held on compute-1."""
         request = self.resolve({'resource_id': server.id, 'on_end': on_end}, later)
         self.resources = [self.pool[0]] if later and room else []
         self.reservation = records.Reservation(
@@ -70,7 +70,7 @@ class Scene:
         return server
 
     def call(self, method):
-        """One call of a method of the plugin; returns what it returns."""
+        """Call a method of the plugin once; return its result."""
         cloud = lease_cloud.ActionCloud(self.cloud, self.lease_record, base.Attempt(
             now=self.clock(), since=builders.NOON, failures=self.failures))
         lease = dataclasses.replace(self.lease_record, reservations=(self.reservation,))
@@ -78,7 +78,7 @@ class Scene:
                                             {'hosts': self.resources})
 
     def run(self, method, times=100):
-        """Call a method until it is done, a second between two calls; writes the binding down."""
+        """Call a method until it is done, once in a second; store the binding."""
         for _ in range(times):
             try:
                 binding = self.call(method)
@@ -94,7 +94,7 @@ class Scene:
         raise AssertionError(f'{method} never came to its end.')
 
     def persist(self, method):
-        """As `run`, and a failure is counted and the method called again, as the manager does."""
+        """Call `run`, again after each failure, as the manager does."""
         for _ in range(10):
             try:
                 return self.run(method)
@@ -119,7 +119,7 @@ class Scene:
         return self.service.servers.server(server.id)
 
     def place(self, server):
-        """(status, host) of a server; None where it is gone."""
+        """Return (status, host) of a server; None if it is gone."""
         found = self.look(server)
         return found and (found.status, found.host)
 
@@ -132,7 +132,7 @@ class Scene:
                 for each in self.cloud.images()]
 
     def picture(self):
-        """What is true in the cloud, without chance ids."""
+        """Return the state of the cloud without random ids."""
         return ([(each.name, each.host, each.status, each.task) for each in self.cloud.servers()],
                 self.cloud.leftovers())
 

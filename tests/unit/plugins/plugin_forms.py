@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forms of reservations beside the example of each plugin, and resources of each pool."""
+"""Further requests for each plugin, in addition to its example, and resources of each pool."""
 from climate.cloud.simulated import neutron
 
 _TEMPLATE = {'heat_template_version': '2021-04-16', 'parameters': {
@@ -22,7 +22,7 @@ def _leased_volume(cloud, trust_id, _example):
     return {'resource_id': volumes.create('data', 5, 'ordinary', {}), 'on_end': 'keep'}
 
 
-def _stack_with_room(_cloud, _trust_id, _example):
+def _stack_with_capacity(_cloud, _trust_id, _example):
     return {'template': _TEMPLATE, 'flavor_parameter': 'size'}
 
 
@@ -66,7 +66,7 @@ FORMS = {
     'a volume type': ('virtual:volume', _volume_type),
     'a leased volume': ('virtual:volume', _leased_volume),
     'a network without a subnet': ('virtual:network', _bare_network),
-    'a stack with room': ('virtual:stack', _stack_with_room),
+    'a stack with capacity': ('virtual:stack', _stack_with_capacity),
     'a stack of two flavors': ('virtual:stack', _stack_of_two_flavors),
     'an existing stack': ('virtual:stack', _existing_stack),
     'further nodes of a cluster': ('virtual:cluster', _further_nodes),

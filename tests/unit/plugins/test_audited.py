@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every installed plugin promises to an audit."""
+"""The contract of every installed plugin with audits."""
 import contextlib
 import dataclasses
 import uuid
@@ -23,12 +23,12 @@ def scene(request, conf):
     return found
 
 
-def seen(scene):
+def observed(scene):
     return scene.plugin.observe(scene.cloud)
 
 
 def lacks(scene):
-    return scene.plugin.lacks(seen(scene), scene.lease, scene.reservation,
+    return scene.plugin.lacks(observed(scene), scene.lease, scene.reservation,
                               scene.resources)
 
 
@@ -41,21 +41,21 @@ def clear(scene):
     contract.until_done('clear', clear_once)
 
 
-def test_what_a_start_makes_has_traces_and_lacks_nothing(scene):
-    assert scene.plugin.traces(seen(scene)) == []
+def test_the_objects_of_a_start_have_traces_and_lack_nothing(scene):
+    assert scene.plugin.traces(observed(scene)) == []
     before = scene.picture()
     binding = scene.call('start')
     scene.reservation = dataclasses.replace(scene.reservation, binding=binding or {})
-    traces = scene.plugin.traces(seen(scene))
+    traces = scene.plugin.traces(observed(scene))
     assert {each.made_for for each in traces} == ({ID} if scene.picture() != before else set())
     if scene.plugin.resource_type not in UNSIGNED:
         assert any(each.signed_by for each in traces) == bool(traces)
     assert lacks(scene) == []
     scene.call('end')
-    assert scene.plugin.traces(seen(scene)) == []
+    assert scene.plugin.traces(observed(scene)) == []
 
 
-def test_completing_what_lacks_nothing_changes_nothing(scene):
+def test_completing_a_complete_reservation_changes_nothing(scene):
     binding = scene.call('start') or {}
     scene.reservation = dataclasses.replace(scene.reservation, binding=binding)
     before = scene.picture()
@@ -63,7 +63,7 @@ def test_completing_what_lacks_nothing_changes_nothing(scene):
     assert scene.picture() == before
 
 
-def test_what_a_start_did_not_come_to_is_found_and_completed(scene):
+def test_the_missing_part_of_an_interrupted_start_is_found_and_completed(scene):
     for place in range(1, 100):
         if not crashing.dies_at(scene.cloud, place, lambda: scene.call('start')):
             return
@@ -74,7 +74,7 @@ def test_what_a_start_did_not_come_to_is_found_and_completed(scene):
     raise AssertionError('The start never came to its end.')
 
 
-def test_whatever_part_of_a_start_was_made_can_be_cleared(scene):
+def test_any_part_of_an_interrupted_start_can_be_cleared(scene):
     before = scene.picture()
     clear(scene)
     assert scene.picture() == before

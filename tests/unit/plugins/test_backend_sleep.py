@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What keeps a machine with storage back ends awake, as the pool sees it."""
+"""The reasons of the back end pool to keep a machine awake."""
 import types
 
 import pytest
@@ -16,20 +16,20 @@ def _service(host='node@lease', binary='cinder-volume', **values):
 
 
 class Cinder:
-    """A Cinder with one back end on a machine, and whatever a test adds; both of its faces."""
+    """A Cinder with one back end on a machine, and everything that a test adds."""
 
     BINARY = 'cinder-volume'
 
     def __init__(self):
-        self.there = [_service(), _service('controller', 'cinder-scheduler')]
+        self.present = [_service(), _service('controller', 'cinder-scheduler')]
         self.listed = [models.Backend(LEASE, 'lease', 100)]
-        self.volumes, self.copies, self.coming = [], [], []
+        self.volumes, self.copies, self.arriving = [], [], []
 
     def as_service(self):
         return types.SimpleNamespace(volumes=self, storage_hosts=self)
 
     def services(self):
-        return self.there
+        return self.present
 
     def backends(self):
         return self.listed
@@ -48,7 +48,7 @@ class Cinder:
         return self.copies
 
     def unplaced_volumes(self):
-        return self.coming
+        return self.arriving
 
 
 @pytest.fixture
@@ -73,19 +73,19 @@ def test_an_empty_machine_may_sleep(why):
     assert why() is None
 
 
-def test_volumes_and_snapshots_of_anybody_are_seen(why, cinder):
+def test_volumes_and_snapshots_of_any_project_keep_the_machine_awake(why, cinder):
     cinder.copies = [models.VolumeSnapshot('s', 'copy', 'available')]
     assert why() == 'snapshots are on it (1)'
     cinder.volumes = [_volume()]
     assert why() == 'volumes are on it (1)'
 
 
-@pytest.mark.parametrize(('coming', 'is_awake'), [
+@pytest.mark.parametrize(('arriving', 'is_awake'), [
     (_volume('creating', 'ordinary'), False), (_volume('creating', 'any'), True),
     (_volume('creating', 'mine'), True), (_volume('creating', 'gone'), True),
     (_volume('retyping', 'ordinary'), True)])
-def test_a_volume_that_may_come_is_waited_for(why, cinder, coming, is_awake):
-    cinder.coming = [coming]
+def test_a_volume_that_may_be_placed_there_keeps_the_machine_awake(why, cinder, arriving, is_awake):
+    cinder.arriving = [arriving]
     assert why() == ('volumes may come to it (1)' if is_awake else None)
 
 
@@ -93,9 +93,9 @@ def test_a_volume_that_may_come_is_waited_for(why, cinder, coming, is_awake):
     _service('node', 'cinder-scheduler'), _service('node', 'cinder-backup'),
     _service('node@other'), _service('node@other', enabled=False, reason='my own')])
 def test_another_service_on_the_machine_keeps_it_awake_while_it_is_up(why, cinder, other):
-    cinder.there.append(other)
+    cinder.present.append(other)
     assert other.host in why()
-    cinder.there[-1] = _service(other.host, other.binary, up=False)
+    cinder.present[-1] = _service(other.host, other.binary, up=False)
     assert why() is None
 
 
@@ -105,10 +105,10 @@ def test_another_pool_of_the_same_service_keeps_it_awake(why, cinder):
 
 
 def test_a_service_that_is_down_or_unknown_is_not_asleep(why, cinder):
-    cinder.there[0] = _service(up=False)
+    cinder.present[0] = _service(up=False)
     assert why() == 'its service node@lease is down'
     # Closed by Climate, it may be down because the machine shuts down.
-    cinder.there[0] = _service(up=False, enabled=False, reason='climate: asleep to save energy')
+    cinder.present[0] = _service(up=False, enabled=False, reason='climate: asleep to save energy')
     assert why() is None
-    del cinder.there[0]
+    del cinder.present[0]
     assert why() == 'Cinder does not know the service node@lease'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit of room for several flavors, by a stack with two."""
+"""The audit of capacity for several flavors, by a stack with two."""
 import dataclasses
 import uuid
 
@@ -22,21 +22,21 @@ def scene(conf):
     return found
 
 
-def seen(scene):
+def observed(scene):
     return scene.plugin.observe(scene.cloud)
 
 
 def problems(scene):
     return [each.problem for each in scene.plugin.lacks(
-        seen(scene), scene.lease, scene.reservation, scene.resources)]
+        observed(scene), scene.lease, scene.reservation, scene.resources)]
 
 
 def clear(scene):
     scene.plugin.clear(scene.cloud, ID, scene.enrolled)
 
 
-def test_all_that_was_made_has_traces_and_nothing_is_missing(scene):
-    traces = scene.plugin.traces(seen(scene))
+def test_all_objects_have_traces_and_none_is_missing(scene):
+    traces = scene.plugin.traces(observed(scene))
     assert {each.made_for for each in traces} == {ID}
     names = [each.name for each in traces]
     assert SECOND in names
@@ -46,10 +46,10 @@ def test_all_that_was_made_has_traces_and_nothing_is_missing(scene):
 
 @pytest.mark.parametrize(('flavor_id', 'problem'), [
     (ID, f'its flavor {ID} is missing'), (SECOND, f'its flavor {SECOND} is missing')])
-def test_a_missing_flavor_is_found_and_made_again(scene, flavor_id, problem):
+def test_a_missing_flavor_is_found_and_created_again(scene, flavor_id, problem):
     scene.cloud.as_service().flavors.delete(flavor_id)
     assert problems(scene) == [problem]
-    [drift] = scene.plugin.lacks(seen(scene), scene.lease, scene.reservation, scene.resources)
+    [drift] = scene.plugin.lacks(observed(scene), scene.lease, scene.reservation, scene.resources)
     assert drift.repair == audit.COMPLETE
     assert scene.call('complete') == scene.reservation.binding
     assert problems(scene) == []
@@ -69,18 +69,18 @@ def test_a_host_that_is_not_in_its_aggregate_and_lost_slots_are_found(scene):
     assert problems(scene) == []
 
 
-def test_nothing_is_cleared_while_there_are_servers(scene):
+def test_servers_prevent_the_clearing_of_their_capacity(scene):
     before = scene.picture()
     with pytest.raises(errors.StillBusy, match='are there yet'):
         clear(scene)
     assert scene.picture() == before
 
 
-def test_all_of_it_is_cleared_once_its_stack_is_gone(scene):
+def test_all_objects_are_cleared_once_the_stack_is_gone(scene):
     [stack] = scene.cloud.stacks('demo')
     scene.cloud.as_service().stacks.delete('demo', stack)
     for server in scene.cloud.servers():
         scene.cloud.delete_server(server.id)
     clear(scene)
     clear(scene)
-    assert scene.plugin.traces(seen(scene)) == []
+    assert scene.plugin.traces(observed(scene)) == []

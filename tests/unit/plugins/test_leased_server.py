@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The request for a leased server, and what the manager learns of its reservation."""
+"""The request for a leased server, and the answers of its form about a reservation."""
 import dataclasses
 
 import leased_scene
@@ -45,14 +45,14 @@ def test_a_server_is_leased_with_its_own_flavor(scene):
     assert not scene.plugin.prepares(resolved)
 
 
-def test_the_cloud_may_have_another_way_to_end(scene):
+def test_an_option_sets_the_default_of_on_end(scene):
     scene.conf.set_override('on_end', 'shelve', group='virtual:instance')
     assert scene.resolve({**UNBOUND, 'on_end': None})['on_end'] == 'shelve'
     assert scene.resolve({**UNBOUND, 'on_end': 'delete'})['on_end'] == 'delete'
 
 
 @pytest.mark.parametrize('hold_room', ['required', 'preferred'])
-def test_one_that_sleeps_needs_the_room_of_its_flavor(scene, hold_room):
+def test_a_sleeping_server_needs_the_capacity_of_its_flavor(scene, hold_room):
     scene.conf.set_override('hold_room', hold_room, group='virtual:instance')
     scene.cloud.add_flavor('big', 'big', vcpus=2, ram=1024, disk=3, ephemeral=1, swap=1024,
                            extra_specs={'trait:HW_CPU_X86_AVX2': 'required',
@@ -86,7 +86,7 @@ def test_a_flavor_that_the_database_cannot_keep_is_refused_only_if_capacity_is_h
     (lambda scene: {'resource_id': None, 'flavor_id': 'unknown'}, 'flavor_id'),
     (lambda scene: {**UNBOUND, 'vcpus': 1}, 'vcpus'),
     (lambda scene: {**SIZED, 'on_end': 'delete'}, 'vcpus, memory_mb, disk_gb, amount')])
-def test_what_cannot_be_meant_is_refused_with_the_name_of_the_field(
+def test_a_contradictory_request_is_refused_with_the_name_of_the_field(
         scene, checked, request_of, field):
     with pytest.raises(errors.BadField) as caught:
         scene.resolve(checked(request_of(scene)))
@@ -107,7 +107,7 @@ def test_a_server_that_is_being_deleted_cannot_be_leased(scene):
     ({'resource_id': '../x'}, 'resource_id'), ({'resource_id': 7}, 'resource_id'),
     ({**UNBOUND, 'on_end': 'explode'}, 'on_end'), ({**UNBOUND, 'sleeps': True}, 'Known are'),
     ({'vcpus': 1}, 'is a required property'), ({}, 'is a required property')])
-def test_what_is_not_in_the_schema_is_refused(checked, request_, text):
+def test_the_schema_refuses_other_fields_and_values(checked, request_, text):
     with pytest.raises(errors.BadField, match=text):
         checked(request_)
 
@@ -115,12 +115,12 @@ def test_what_is_not_in_the_schema_is_refused(checked, request_, text):
 @pytest.mark.parametrize('request_, missing', [
     ({'vcpus': '1'}, 'memory_mb, disk_gb, amount'), ({}, 'vcpus, memory_mb, disk_gb, amount'),
     ({'flavor_id': '2'}, 'vcpus, memory_mb, disk_gb, amount')])
-def test_a_client_of_rest_1_0_is_told_which_fields_are_missing(checked, request_, missing):
+def test_an_error_at_rest_1_0_names_the_missing_fields(checked, request_, missing):
     with pytest.raises(errors.BadField) as caught:
         checked(request_, lenient=True)
-    told = error_names.at_1_0(caught.value)
-    assert isinstance(told, errors.MissingFields)
-    assert told.message == f'Missing parameter {missing}'
+    shown = error_names.at_1_0(caught.value)
+    assert isinstance(shown, errors.MissingFields)
+    assert shown.message == f'Missing parameter {missing}'
 
 
 @pytest.mark.parametrize('sent, kept', [
@@ -129,12 +129,12 @@ def test_a_client_of_rest_1_0_is_told_which_fields_are_missing(checked, request_
       'disk_gb': 3, 'status': 'active'}, {'resource_id': 's', 'on_end': 'delete'}),
     ({**UNBOUND, 'vcpus': 1, 'amount': None}, UNBOUND),
     ({'resource_id': None, 'flavor_id': 2}, {'resource_id': None, 'flavor_id': '2'})])
-def test_a_client_of_rest_1_0_may_send_back_all_that_it_was_shown(checked, sent, kept):
+def test_a_client_of_rest_1_0_may_send_back_all_fields_of_an_answer(checked, sent, kept):
     assert checked(sent, lenient=True) == kept
 
 
 @pytest.mark.parametrize('known', [True, False])
-def test_only_what_becomes_of_it_can_be_changed(scene, checked, known):
+def test_a_change_may_set_on_end_only(scene, checked, known):
     server = scene.boot()
     before = _reservation(scene.resolve({'resource_id': server.id} if known else UNBOUND, True),
                           binding={'resource_id': server.id})
@@ -151,7 +151,7 @@ def test_only_what_becomes_of_it_can_be_changed(scene, checked, known):
             scene.resolve(checked({**asked, **foreign}), before=before)
 
 
-def test_the_flavor_of_a_server_to_come_is_named_by_its_name_too(scene, checked):
+def test_the_flavor_of_a_future_server_may_be_given_by_name(scene, checked):
     resolved = scene.resolve({'resource_id': None, 'flavor_id': 'm1.small'})
     assert resolved['flavor_id'] == '2'
     before = _reservation(resolved)
@@ -161,7 +161,7 @@ def test_the_flavor_of_a_server_to_come_is_named_by_its_name_too(scene, checked)
         scene.resolve(checked({**again, 'flavor_id': 'm1.tiny'}), before=before)
 
 
-def test_the_id_is_that_of_the_request_or_the_one_it_was_bound_to(scene):
+def test_the_leased_id_comes_from_the_request_or_the_binding(scene):
     known = _reservation(scene.resolve({'resource_id': scene.boot().id}))
     unbound = _reservation(scene.resolve(UNBOUND))
     bound = dataclasses.replace(unbound, binding={'resource_id': 's'})
@@ -175,13 +175,13 @@ def test_the_id_is_that_of_the_request_or_the_one_it_was_bound_to(scene):
 
 def test_servers_that_name_the_lease_arrive_oldest_first_and_of_its_project_only(scene):
     marks = {'climate:lease_id': 'l'}
-    mine = [scene.boot(metadata=marks).id for _ in range(2)]
+    own = [scene.boot(metadata=marks).id for _ in range(2)]
     scene.boot(project_id='other', metadata=marks)
     scene.boot(metadata={'climate:lease_id': 'another'})
-    assert scene.plugin.discovered_targets(scene.cloud, scene.lease_record) == mine
+    assert scene.plugin.discovered_targets(scene.cloud, scene.lease_record) == own
 
 
-def test_a_server_is_bound_only_where_it_fits(scene):
+def test_a_server_that_does_not_fit_is_not_bound(scene):
     reservation = _reservation(scene.resolve(UNBOUND, later=True))
 
     def check(server_id):
@@ -199,10 +199,10 @@ def test_a_server_is_bound_only_where_it_fits(scene):
 
 
 @pytest.mark.parametrize('count', [1, 30])
-def test_what_is_gone_is_found_among_few_and_many(scene, count):
-    there = [scene.boot().id for _ in range(count)]
-    assert scene.plugin.gone(scene.cloud, [*there, 'gone']) == {'gone'}
-    assert scene.plugin.gone(scene.cloud, there) == frozenset()
+def test_gone_servers_are_found_among_few_and_many(scene, count):
+    present = [scene.boot().id for _ in range(count)]
+    assert scene.plugin.gone(scene.cloud, [*present, 'gone']) == {'gone'}
+    assert scene.plugin.gone(scene.cloud, present) == frozenset()
 
 
 def _roams(scene, reservation, **lease):
@@ -210,7 +210,7 @@ def _roams(scene, reservation, **lease):
     return scene.plugin.may_leave_pool(changed, reservation)
 
 
-def test_it_is_placed_on_ordinary_hosts_unless_it_sleeps_or_has_room(scene):
+def test_a_server_may_use_ordinary_hosts_unless_it_sleeps_or_has_capacity(scene):
     running = _reservation(scene.resolve(UNBOUND))
     later = _reservation(scene.resolve(UNBOUND, later=True))
     asleep = dataclasses.replace(later, binding={'resource_id': 's', 'asleep': True})
@@ -231,7 +231,7 @@ def test_it_is_placed_on_ordinary_hosts_unless_it_sleeps_or_has_room(scene):
     assert not _roams(scene, _reservation(scene.resolve(SIZED)), **ended)
 
 
-def test_it_is_unshelved_during_the_start_where_room_is_held(scene):
+def test_a_server_with_held_capacity_is_unshelved_during_the_start(scene):
     held = {'hosts': (1,)}
     later = _reservation(scene.resolve(UNBOUND, later=True))
     bound = dataclasses.replace(later, binding={'resource_id': 's'}, allocated=held)
@@ -242,7 +242,7 @@ def test_it_is_unshelved_during_the_start_where_room_is_held(scene):
         _reservation(scene.resolve(SIZED), allocated=held))))
 
 
-def test_it_has_as_much_room_as_is_held(scene):
+def test_the_target_capacity_is_the_held_capacity(scene):
     later = _reservation(scene.resolve(UNBOUND, later=True))
     held = dataclasses.replace(later, allocated={'hosts': (1,)})
     sized = _reservation(scene.resolve(SIZED), allocated={'hosts': (1,)})
@@ -259,5 +259,5 @@ def test_answers_show_the_server_and_its_size(scene):
     assert scene.plugin.fields(bound) == {**at_1_0, 'resource_name': 'web-1'}
 
 
-def test_the_manager_waits_and_looks_as_the_options_say(scene):
+def test_options_set_the_patience_and_the_audit_interval(scene):
     assert (scene.plugin.patience_seconds, scene.plugin.audit_seconds) == (120, 60)

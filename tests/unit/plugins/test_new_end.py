@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of leased room: no volume is deleted before its copy is safe."""
+"""The end of new volumes: no volume is deleted before its copy is safe."""
 import pytest
 from support import builders
 from support import crashing
@@ -10,7 +10,7 @@ from climate import errors
 
 @pytest.fixture
 def build(conf):
-    """callable(request) → Scene whose reservation has started."""
+    """Return a Scene whose reservation with this request has started."""
     conf.set_override('volume_seconds', 1, group='simulated')
 
     def started(**request):
@@ -34,7 +34,7 @@ def test_an_end_that_is_cut_short_anywhere_goes_on_and_makes_one_image(build):
 
 
 @pytest.mark.parametrize('status', ['error', 'error_extending', 'maintenance', 'backing-up'])
-def test_a_volume_that_cannot_be_copied_is_kept_and_in_the_end_a_person_is_asked(build, status):
+def test_a_volume_that_cannot_be_copied_is_kept_and_the_owner_must_act(build, status):
     scene = build(size_gb=10)
     with scene.cloud.state() as connection:
         connection.execute('UPDATE volumes SET status = ?', (status,))
@@ -47,7 +47,7 @@ def test_a_volume_that_cannot_be_copied_is_kept_and_in_the_end_a_person_is_asked
     assert len(scene.volumes.every()) == 1
 
 
-def test_an_image_that_is_lost_is_made_again(build):
+def test_a_lost_image_is_made_again(build):
     scene = build(size_gb=10)
     with pytest.raises(errors.StillBusy):
         scene.call('end')
@@ -57,7 +57,7 @@ def test_an_image_that_is_lost_is_made_again(build):
     assert scene.images() == [('demo', 'active')]
 
 
-def test_one_that_holds_up_the_end_does_not_keep_the_others(build):
+def test_a_volume_that_delays_the_end_does_not_delay_the_others(build):
     scene = build(size_gb=100, give='type', on_end='delete')
     owner = scene.cloud.as_user(scene.lease.trust_id).volumes
     for name in ('one', 'two'):
@@ -82,3 +82,20 @@ def test_a_volume_with_snapshots_is_not_retyped_and_stays(build):
     with pytest.raises(errors.StillBusy):
         scene.call('end')
     assert scene.volumes.volume(volume.id) == volume
+
+
+def test_an_audit_names_the_volumes_that_are_left_and_deletes_none(conf):
+    scene = volume_scene.Scene(conf, {'size_gb': 10})
+    scene.finish('start')
+    [volume] = scene.volumes.every()
+    with pytest.raises(errors.StillBusy, match=f'{volume.id} of project demo'):
+        scene.plugin.clear(scene.cloud, 'r', scene.backends)
+    assert scene.volumes.every() == [volume]
+    owner = scene.cloud.as_user(scene.lease.trust_id).volumes
+    with pytest.raises(errors.CloudError, match='could not be found'):
+        owner.create('another', 1, volume.type_name, {})
+
+    scene.volumes.retype(volume.id, 'ordinary')
+    scene.plugin.clear(scene.cloud, 'r', scene.backends)
+    assert [kind.name for kind in scene.volumes.types()] == ['ordinary']
+    assert [each.id for each in scene.volumes.every()] == [volume.id]

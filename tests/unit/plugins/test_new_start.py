@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The start of leased room."""
+"""The start of new volumes."""
 import pytest
 from support import crashing
 import volume_scene
@@ -27,7 +27,7 @@ def test_a_start_that_is_cut_short_anywhere_goes_on_and_makes_each_volume_once(b
     raise AssertionError('The start never came to its end.')
 
 
-def test_a_volume_moves_with_its_data_to_the_back_end_that_it_has_now(build):
+def test_a_volume_moves_with_its_data_to_its_new_back_end(build):
     scene = build(size_gb=10)
     scene.finish('start')
     [before] = scene.volumes.every()
@@ -38,7 +38,7 @@ def test_a_volume_moves_with_its_data_to_the_back_end_that_it_has_now(build):
     assert [each.name for each in scene.volumes.types()] == ['ordinary', 'reservation:r:2']
 
 
-def test_without_a_trust_no_volume_is_made(build):
+def test_a_start_without_a_trust_creates_no_volume(build):
     scene = build(size_gb=10)
     scene.cloud.delete_trustor('demo')
     with pytest.raises(errors.TrustDead):
@@ -48,7 +48,7 @@ def test_without_a_trust_no_volume_is_made(build):
     assert [each.name for each in scene.volumes.types()] == ['ordinary']
 
 
-def test_a_volume_that_is_lost_while_it_is_leased_is_never_deleted_as_failed(build):
+def test_a_leased_volume_in_error_is_not_deleted_as_failed(build):
     scene = build(size_gb=10)
     scene.finish('start')
     [volume] = scene.volumes.every()

@@ -83,7 +83,7 @@ class Scene:
         self.reservation = dataclasses.replace(self.reservation, binding=self.call('stage'))
 
     def cut_short_everywhere(self, method, before=lambda: None, **more):
-        """Call it again and again, each time until it dies at the next point; yield each time.
+        """Call a method repeatedly, each time until it dies one point later; yield each time.
 
         :param before: called before each.
         """
@@ -96,7 +96,7 @@ class Scene:
         raise AssertionError(f'{method} never came to its end.')
 
     def owners_delete(self, reservation_id):
-        """Let owners delete what audits leave to them, because their data are in it."""
+        """Delete, as their owners, the objects that audits keep because they have data."""
         volumes = self.cloud.as_service().volumes
         for each in volumes.every():
             if reservation_id in each.type_name:
@@ -107,7 +107,7 @@ class Scene:
                 clusters.delete(cluster_id)
 
     def picture(self):
-        """What an audit can see. Heat shows Climate no list of the stacks of all projects."""
+        """Return the objects that an audit observes, which are all but stacks."""
         services = self.cloud.as_service()
         seen = {name: rows for name, rows in self.cloud.leftovers().items()
                 if name not in ('stacks', 'stack_parts')}
@@ -117,11 +117,11 @@ class Scene:
                 services.volumes.types(), [each.name for each in services.volumes.every()])
 
     def whole_picture(self):
-        """Also what audits leave alone, because it belongs to users."""
+        """Return `picture`, with the stacks of users."""
         return self.picture(), self.cloud.stacks()
 
     def without_ids(self):
-        """The same as text, without the ids that the cloud has drawn, such as of server groups."""
+        """Return `whole_picture` as text, without random ids, such as those of server groups."""
         return _DRAWN.sub('ID', repr(self.whole_picture()))
 
 
@@ -139,12 +139,12 @@ def test_the_schema_is_closed_and_admits_the_example(scene):
         jsonschema.validate({**scene.example, 'unheard_of': 1}, schema)
 
 
-def test_it_is_called_as_it_is_installed(scene):
+def test_a_plugin_has_the_name_of_its_entry_point(scene):
     assert isinstance(scene.plugin, base.ResourcePlugin)
     assert scene.plugin.resource_type in TYPES
 
 
-def test_unknown_keys_and_numbers_as_text_are_taken_from_clients_of_rest_1_0(scene):
+def test_rest_1_0_accepts_unknown_keys_and_numbers_as_text(scene):
     example = scene.example
     texts = {key: str(value) if isinstance(value, int) else value
              for key, value in example.items()}
@@ -157,7 +157,7 @@ def test_resolving_a_resolved_request_changes_nothing(scene):
         scene.reservation.request)
 
 
-def test_what_a_client_may_send_of_a_resolved_request_is_in_the_schema(scene):
+def test_the_schema_admits_the_fields_that_clients_may_send_back(scene):
     jsonschema.validate(scene.plugin.asked(scene.reservation.request), scene.plugin.schema)
 
 

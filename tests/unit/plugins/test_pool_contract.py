@@ -21,7 +21,7 @@ def pool(request):
     return POOLS[request.param]
 
 
-def test_its_name_is_a_noun_that_fits_into_urls_rules_and_entry_points(pool):
+def test_the_name_of_a_pool_fits_into_urls_rules_and_entry_points(pool):
     assert re.fullmatch('[a-z][a-z0-9]*', pool.name)
 
 
@@ -31,7 +31,7 @@ def test_the_schema_of_an_enrolment_is_closed_and_leaves_properties_to_the_api(p
     assert 'properties' not in pool.enrol_schema['properties']
 
 
-def test_it_shows_its_own_fields_only_also_where_the_cloud_said_nothing(pool):
+def test_a_pool_shows_its_own_fields_only_even_without_facts(pool):
     shown = pool.shown(records.Resource(1, pool.name, 'x', {}))
     assert isinstance(shown, dict)
     assert not COMMON & set(shown)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A leased server in a status from which its lease cannot be ended as it should be."""
+"""The end of leased servers whose status forbids the requested change."""
 import leased_scene
 import pytest
 from support import builders
@@ -19,16 +19,16 @@ def scene(conf):
 @pytest.mark.parametrize('on_end, after', [
     ('suspend', 'SUSPENDED'), ('shelve', 'SHELVED_OFFLOADED'), ('migrate', 'ACTIVE'),
     ('snapshot', None), ('delete', None)])
-def test_one_that_its_user_locked_is_ended_by_the_service(scene, on_end, after):
+def test_the_service_ends_the_lease_of_a_locked_server(scene, on_end, after):
     server = scene.hand_over(scene.boot(), later=True, on_end=on_end)
     scene.cloud.lock_server(server.id)
     scene.run('end')
-    found = scene.look(server)
-    assert (found and found.status) == after
-    assert not found or found.host not in ('compute-1', 'compute-2')
+    seen = scene.look(server)
+    assert (seen and seen.status) == after
+    assert not seen or seen.host not in ('compute-1', 'compute-2')
 
 
-def test_one_that_its_user_locked_is_put_to_sleep_by_the_service(scene):
+def test_the_service_puts_a_locked_server_to_sleep(scene):
     server = scene.lease(scene.boot(), later=True)
     scene.cloud.lock_server(server.id)
     scene.run('prepare')
@@ -37,14 +37,14 @@ def test_one_that_its_user_locked_is_put_to_sleep_by_the_service(scene):
 
 @pytest.fixture
 def building(conf):
-    """A scene in which whatever is built is never ready."""
+    """A scene in which no build ever finishes."""
     conf.set_override('server_seconds', 1000000, group='simulated')
     return leased_scene.Scene(conf)
 
 
 @pytest.mark.parametrize('status', ['RESCUE', 'ERROR'])
 @pytest.mark.parametrize('later', [True, False])
-def test_it_is_brought_back_to_be_imaged(scene, status, later):
+def test_a_server_in_rescue_or_error_is_recovered_for_its_image(scene, status, later):
     server = scene.hand_over(scene.boot(), later=later)
     scene.put(server, status)
     scene.run('end')
@@ -56,18 +56,19 @@ def test_it_is_brought_back_to_be_imaged(scene, status, later):
     ('shelve', 'RESCUE', 'SHELVED_OFFLOADED'), ('shelve', 'ERROR', 'SHELVED_OFFLOADED'),
     ('migrate', 'RESCUE', 'ACTIVE'), ('migrate', 'ERROR', 'SHUTOFF')])
 @pytest.mark.parametrize('speed', [0, 2])
-def test_it_is_brought_back_and_leaves_the_pool(scene, on_end, status, after, speed):
+def test_a_server_in_rescue_or_error_is_recovered_and_leaves_the_pool(
+        scene, on_end, status, after, speed):
     server = scene.hand_over(scene.boot(), later=True, on_end=on_end)
     scene.conf.set_override('server_seconds', speed, group='simulated')
     scene.put(server, status)
     scene.run('end')
-    found = scene.look(server)
-    assert found.status == after
-    assert found.host not in ('compute-1', 'compute-2')
+    seen = scene.look(server)
+    assert seen.status == after
+    assert seen.host not in ('compute-1', 'compute-2')
 
 
 @pytest.mark.parametrize('status', ['RESCUE', 'ERROR'])
-def test_one_that_is_to_live_on_outside_the_pool_stays_as_it_is(scene, status):
+def test_a_server_outside_the_pool_that_is_to_be_moved_stays_as_it_is(scene, status):
     server = scene.hand_over(scene.boot(), on_end='migrate')
     scene.put(server, status)
     scene.run('end')
@@ -75,18 +76,18 @@ def test_one_that_is_to_live_on_outside_the_pool_stays_as_it_is(scene, status):
 
 
 @pytest.mark.parametrize('on_end', ['snapshot', *LIVING_ON])
-def test_one_in_error_that_cannot_be_stopped_stays_and_each_try_is_told(scene, on_end):
+def test_a_failed_server_that_cannot_be_stopped_stays_and_each_try_is_reported(scene, on_end):
     server = scene.hand_over(scene.boot(), later=True, on_end=on_end)
     scene.cloud.break_server(server.id)
     for _ in range(3):
-        with pytest.raises(errors.CloudError, match=r'ERROR on host compute-1.*delete it') as told:
+        with pytest.raises(errors.CloudError, match=r'ERROR on host compute-1.*delete it') as error:
             scene.run('end')
-        assert not isinstance(told.value, errors.StillBusy)
+        assert not isinstance(error.value, errors.StillBusy)
         scene.failures += 1
     assert scene.place(server) == ('ERROR', 'compute-1')
 
 
-def test_one_that_was_only_just_woken_and_fell_into_error_sleeps_again(scene):
+def test_a_server_that_failed_while_it_was_unshelved_sleeps_again(scene):
     server = scene.lease(scene.boot(), later=True)
     scene.run('prepare')
     with pytest.raises(errors.StillBusy):
@@ -97,7 +98,7 @@ def test_one_that_was_only_just_woken_and_fell_into_error_sleeps_again(scene):
 
 
 @pytest.mark.parametrize('on_end, after', [('snapshot', None), ('shelve', ('ERROR', None))])
-def test_one_in_error_that_is_on_no_host_has_nothing_that_could_be_imaged(scene, on_end, after):
+def test_a_server_in_error_without_a_host_is_not_imaged(scene, on_end, after):
     server = scene.hand_over(scene.boot(), on_end=on_end)
     scene.put(server, 'SHELVED_OFFLOADED')
     scene.put(server, 'ERROR')
@@ -108,7 +109,7 @@ def test_one_in_error_that_is_on_no_host_has_nothing_that_could_be_imaged(scene,
 
 @pytest.mark.proof
 @pytest.mark.parametrize('on_end', ['snapshot', *LIVING_ON])
-def test_it_is_waited_for_while_it_is_built_and_deleted_when_that_takes_too_long(building, on_end):
+def test_the_end_waits_for_a_build_and_deletes_a_server_that_is_stuck_in_it(building, on_end):
     server = building.boot()
     building.hand_over_in_build(server, on_end)
     for _ in range(3600):
@@ -120,7 +121,7 @@ def test_it_is_waited_for_while_it_is_built_and_deleted_when_that_takes_too_long
     assert (building.place(server), building.images()) == (None, [])
 
 
-def test_where_an_image_may_take_for_ever_the_manager_limits_how_long_it_may_be_built(building):
+def test_the_manager_limits_a_build_if_images_have_no_time_limit(building):
     building.conf.set_override('image_seconds', 0, group='virtual:instance')
     building.hand_over_in_build(building.boot(), 'snapshot')
     building.clock.advance(builders.hours(9))
@@ -129,7 +130,7 @@ def test_where_an_image_may_take_for_ever_the_manager_limits_how_long_it_may_be_
     assert not wait.value.kwargs['has_own_limit']
 
 
-def test_one_that_was_never_built_nor_handed_over_is_left(building):
+def test_a_server_that_was_never_built_nor_handed_over_is_left(building):
     server = building.boot()
     building.lease(server, later=True)
     with pytest.raises(errors.StillBusy, match='being built'):
@@ -141,7 +142,7 @@ def test_one_that_was_never_built_nor_handed_over_is_left(building):
 
 @pytest.mark.parametrize('on_end', ['delete', 'snapshot', *LIVING_ON])
 @pytest.mark.parametrize('started', [True, False])
-def test_one_of_a_cell_that_does_not_answer_is_not_taken_for_one_on_no_host(
+def test_a_server_of_a_silent_cell_does_not_count_as_without_a_host(
         scene, on_end, started):
     server = scene.lease(scene.boot(), later=True, on_end=on_end)
     scene.run('prepare')

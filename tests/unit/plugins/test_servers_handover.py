@@ -21,13 +21,13 @@ def scene(conf):
 
 @pytest.fixture
 def slow(conf):
-    """A scene in which all takes its time."""
+    """A scene in which each change takes some seconds."""
     for name, seconds in (('server_seconds', 2), ('delete_seconds', 2), ('image_seconds', 5)):
         conf.set_override(name, seconds, group='simulated')
     return leased_scene.Scene(conf)
 
 
-def test_it_sleeps_until_its_lease_starts_and_wakes_where_room_is_held(scene):
+def test_a_server_sleeps_until_its_lease_starts_and_wakes_on_its_reserved_host(scene):
     server = scene.lease(scene.boot(), later=True)
     assert scene.run('prepare') == {
         'resource_id': server.id, 'resource_name': 'vm', 'asleep': True}
@@ -39,13 +39,13 @@ def test_it_sleeps_until_its_lease_starts_and_wakes_where_room_is_held(scene):
     assert scene.images() == []
 
 
-def test_one_whose_lease_starts_at_once_stays_where_it_is(scene):
+def test_a_server_whose_lease_starts_at_once_stays_on_its_host(scene):
     server = scene.hand_over(scene.boot())
     assert (scene.place(server), scene.marks(server)) == (('ACTIVE', 'compute-3'), RUNNING)
 
 
 @pytest.mark.parametrize('status', [*AWAKE, 'SHELVED', 'SHELVED_OFFLOADED'])
-def test_it_is_put_to_sleep_from_each_status(scene, status):
+def test_a_server_is_put_to_sleep_from_each_status(scene, status):
     server = scene.boot(status)
     scene.lease(server, later=True)
     scene.run('prepare')
@@ -54,7 +54,7 @@ def test_it_is_put_to_sleep_from_each_status(scene, status):
     assert (scene.place(server), scene.marks(server)) == (('ACTIVE', 'compute-1'), RUNNING)
 
 
-def test_it_is_waited_for_while_it_is_being_built(slow):
+def test_the_preparation_waits_for_a_build(slow):
     server = slow.cloud.boot('p', 'vm', host='compute-3', flavor='2')
     slow.lease(server, later=True)
     assert server.status == 'BUILD'
@@ -64,7 +64,7 @@ def test_it_is_waited_for_while_it_is_being_built(slow):
 
 @pytest.mark.parametrize('method', ['prepare', 'start'])
 @pytest.mark.parametrize('status', ['ERROR', 'RESCUE'])
-def test_a_status_from_which_nothing_can_be_done_is_told(scene, method, status):
+def test_a_status_that_forbids_the_change_is_reported(scene, method, status):
     server = scene.lease(scene.boot(), later=True)
     scene.put(server, status)
     with pytest.raises(errors.CloudError, match=f'{status}.*openstack server show') as caught:
@@ -72,19 +72,19 @@ def test_a_status_from_which_nothing_can_be_done_is_told(scene, method, status):
     assert not isinstance(caught.value, errors.StillBusy)
 
 
-def test_one_that_fell_into_error_before_a_start_at_once_is_told(scene):
+def test_a_server_that_failed_before_its_start_is_reported(scene):
     server = scene.lease(scene.boot())
     scene.put(server, 'ERROR')
     with pytest.raises(errors.CloudError, match='ERROR'):
         scene.run('start')
 
 
-def test_without_held_room_it_wakes_anywhere_outside_the_pool(scene):
+def test_a_server_without_held_capacity_wakes_outside_the_pool(scene):
     server = scene.hand_over(scene.boot(), later=True, room=False)
     assert scene.look(server).host in ('compute-3', 'compute-4')
 
 
-def test_each_wake_in_vain_is_told_once_and_tried_again(scene):
+def test_each_failed_wake_is_reported_once_and_tried_again(scene):
     server = scene.lease(scene.boot(), later=True)
     scene.run('prepare')
     scene.cloud.mark_host('compute-1', enabled=False)
@@ -98,14 +98,14 @@ def test_each_wake_in_vain_is_told_once_and_tried_again(scene):
     assert scene.place(server) == ('ACTIVE', 'compute-1')
 
 
-def test_one_that_was_not_put_to_sleep_in_time_stays_where_it_is(scene):
+def test_a_server_that_was_not_put_to_sleep_in_time_stays_on_its_host(scene):
     server = scene.lease(scene.boot('SHUTOFF'), later=True)
     scene.run('start')
     assert (scene.place(server), scene.marks(server)) == (('SHUTOFF', 'compute-3'), RUNNING)
 
 
 @pytest.mark.parametrize(('project_id', 'stays'), [('p', True), ('other', False)])
-def test_one_that_is_awake_stays_on_a_host_that_its_own_project_has_leased(
+def test_an_awake_server_stays_on_a_host_that_its_own_project_has_leased(
         scene, project_id, stays):
     nova = scene.service.nova
     nova.remove_hosts(nova.aggregate('freepool'), ['compute-2'])
@@ -117,7 +117,7 @@ def test_one_that_is_awake_stays_on_a_host_that_its_own_project_has_leased(
     assert (scene.look(server).host == 'compute-2') is stays
 
 
-def test_it_leaves_the_host_whose_room_its_reservation_lost(scene):
+def test_a_server_leaves_the_host_that_its_reservation_lost(scene):
     server = scene.hand_over(scene.boot(), later=True)
     scene.resources = [scene.pool[1]]
     scene.run('start')
@@ -125,7 +125,7 @@ def test_it_leaves_the_host_whose_room_its_reservation_lost(scene):
 
 
 @pytest.mark.parametrize('status', ['SHUTOFF', 'SUSPENDED', 'SHELVED_OFFLOADED'])
-def test_what_its_owner_did_to_it_since_the_start_stays(scene, status):
+def test_changes_of_the_owner_after_the_start_stay(scene, status):
     server = scene.hand_over(scene.boot())
     scene.put(server, status)
     scene.run('start')
@@ -133,7 +133,7 @@ def test_what_its_owner_did_to_it_since_the_start_stays(scene, status):
 
 
 @pytest.mark.parametrize('status', AWAKE)
-def test_it_is_imaged_for_its_owner_and_then_deleted(slow, status):
+def test_a_server_is_imaged_for_its_owner_and_then_deleted(slow, status):
     server = slow.boot('BUILD')
     slow.clock.advance(builders.minutes(1))
     slow.lease(server)
@@ -144,7 +144,7 @@ def test_it_is_imaged_for_its_owner_and_then_deleted(slow, status):
     assert slow.images() == [('reserved_vm', 'p', 'active')]
 
 
-def test_it_is_not_deleted_before_its_image_is_active(scene):
+def test_a_server_is_not_deleted_before_its_image_is_active(scene):
     scene.conf.set_override('image_seconds', 60, group='simulated')
     server = scene.hand_over(scene.boot())
     for _ in range(60):
@@ -175,13 +175,13 @@ def test_an_image_that_is_not_active_in_time_saves_the_server(scene, status, aft
     assert scene.marks(server) == {}
 
 
-def test_an_image_that_is_waited_for_for_ever(scene):
+def test_the_end_waits_without_a_limit_if_image_seconds_is_zero(scene):
     scene.conf.set_override('image_seconds', 0, group='virtual:instance')
     with pytest.raises(AssertionError, match='never came'):
         _end_with_an_image_that_takes_for_ever(scene, 'ACTIVE')
 
 
-def test_an_image_that_vanished_is_made_again(scene):
+def test_a_lost_image_of_a_server_is_made_again(scene):
     scene.conf.set_override('image_seconds', 60, group='simulated')
     scene.hand_over(scene.boot())
     with pytest.raises(errors.StillBusy):
@@ -192,14 +192,14 @@ def test_an_image_that_vanished_is_made_again(scene):
     assert scene.images() == [('reserved_vm', 'p', 'active')]
 
 
-def test_one_that_sleeps_is_woken_to_be_imaged(scene):
+def test_a_sleeping_server_is_woken_for_its_image(scene):
     server = scene.hand_over(scene.boot())
     scene.put(server, 'SHELVED_OFFLOADED')
     scene.run('end')
     assert (scene.place(server), scene.images()) == (None, [('reserved_vm', 'p', 'active')])
 
 
-def test_it_is_woken_to_be_imaged_where_no_room_is_held_for_others(scene):
+def test_a_server_is_woken_for_its_image_outside_the_pool(scene):
     server = scene.hand_over(scene.boot(), later=True)
     scene.put(server, 'SHELVED_OFFLOADED')
     with pytest.raises(errors.StillBusy):
@@ -209,7 +209,7 @@ def test_it_is_woken_to_be_imaged_where_no_room_is_held_for_others(scene):
     assert (scene.place(server), scene.images()) == (None, [('reserved_vm', 'p', 'active')])
 
 
-def test_one_that_cannot_be_woken_to_be_imaged_is_left_asleep(scene):
+def test_a_server_that_cannot_be_woken_for_its_image_is_left_asleep(scene):
     server = scene.hand_over(scene.boot())
     scene.put(server, 'SHELVED_OFFLOADED')
     for name in scene.cloud.host_names():
@@ -223,23 +223,23 @@ def test_one_that_cannot_be_woken_to_be_imaged_is_left_asleep(scene):
 
 
 @pytest.mark.parametrize('on_end, status, after', [
-    *(('delete', status, None) for status in (*AWAKE, 'SHELVED_OFFLOADED', 'ERROR')),
+    *(('delete', status, None) for status in ('ACTIVE', 'SHELVED_OFFLOADED', 'ERROR')),
     ('suspend', 'ACTIVE', 'SUSPENDED'), ('suspend', 'SUSPENDED', 'SUSPENDED'),
     ('suspend', 'SHUTOFF', 'SHUTOFF'), ('suspend', 'PAUSED', 'SHELVED_OFFLOADED'),
     ('suspend', 'SHELVED', 'SHELVED_OFFLOADED'), ('suspend', 'VERIFY_RESIZE', 'SHUTOFF'),
-    *(('shelve', status, 'SHELVED_OFFLOADED') for status in (*AWAKE, 'VERIFY_RESIZE')),
+    *(('shelve', status, 'SHELVED_OFFLOADED') for status in ('ACTIVE', 'VERIFY_RESIZE')),
     *((on_end, 'SHELVED_OFFLOADED', 'SHELVED_OFFLOADED') for on_end in (
         'suspend', 'shelve', 'migrate')),
-    *(('migrate', status, status) for status in (*AWAKE, 'ERROR'))])
-def test_at_the_end_it_is_as_was_asked_for(scene, on_end, status, after):
+    *(('migrate', status, status) for status in ('ACTIVE', 'ERROR'))])
+def test_a_server_has_the_requested_state_at_the_end(scene, on_end, status, after):
     server = scene.hand_over(scene.boot(), on_end=on_end)
     scene.put(server, status)
     scene.run('end')
-    found = scene.look(server)
-    assert (found and found.status) == after
-    if found and found.host and status != 'ERROR':
-        # Nova lets nobody change the metadata of others.
-        assert (found.host, scene.marks(server)) == ('compute-3', {})
+    seen = scene.look(server)
+    assert (seen and seen.status) == after
+    if seen and seen.host and status != 'ERROR':
+        # Nova refuses to change the metadata in other statuses.
+        assert (seen.host, scene.marks(server)) == ('compute-3', {})
 
 
 @pytest.mark.parametrize('on_end, status, after', [
@@ -248,19 +248,19 @@ def test_at_the_end_it_is_as_was_asked_for(scene, on_end, status, after):
     ('migrate', 'SHUTOFF', 'SHUTOFF'), ('shelve', 'ACTIVE', 'SHELVED_OFFLOADED'),
     ('suspend', 'SUSPENDED', 'SHELVED_OFFLOADED'), ('migrate', 'SUSPENDED', 'SHELVED_OFFLOADED')])
 @pytest.mark.parametrize('speed', [0, 2])
-def test_at_the_end_it_takes_no_room_in_the_pool(scene, on_end, status, after, speed):
+def test_a_server_uses_no_capacity_of_the_pool_after_the_end(scene, on_end, status, after, speed):
     server = scene.hand_over(scene.boot(), later=True, on_end=on_end)
     scene.conf.set_override('server_seconds', speed, group='simulated')
     scene.put(server, status)
     scene.run('end')
-    found = scene.look(server)
-    assert found.status == after
-    assert found.host in (('compute-3', 'compute-4') if after != 'SHELVED_OFFLOADED' else (None,))
+    seen = scene.look(server)
+    assert seen.status == after
+    assert seen.host in (('compute-3', 'compute-4') if after != 'SHELVED_OFFLOADED' else (None,))
     assert scene.marks(server) == {}
 
 
 @pytest.mark.parametrize('on_end', ['suspend', 'migrate'])
-def test_what_cannot_be_moved_out_of_the_pool_is_shelved(scene, on_end):
+def test_a_server_that_cannot_leave_the_pool_is_shelved(scene, on_end):
     server = scene.hand_over(scene.boot(), later=True, on_end=on_end)
     for name in ('compute-3', 'compute-4'):
         scene.cloud.mark_host(name, enabled=False)
@@ -269,7 +269,7 @@ def test_what_cannot_be_moved_out_of_the_pool_is_shelved(scene, on_end):
 
 
 @pytest.mark.parametrize('on_end, call', [('suspend', 'nova.suspend'), ('migrate', 'nova.migrate')])
-def test_what_nova_refuses_to_suspend_or_to_move_is_shelved(scene, on_end, call):
+def test_a_server_that_nova_refuses_to_suspend_or_move_is_shelved(scene, on_end, call):
     later = on_end == 'migrate'
     server = scene.hand_over(scene.boot(), later=later, on_end=on_end)
     scene.cloud.fail(call, 9, errors.CloudError(service='Nova', reason='not with this driver'))
@@ -280,7 +280,7 @@ def test_what_nova_refuses_to_suspend_or_to_move_is_shelved(scene, on_end, call)
 @pytest.mark.parametrize('error', [
     errors.CloudUnreachable(service='Nova', reason='away'),
     errors.TrustDead(service='Keystone', reason='gone')])
-def test_what_nova_did_not_hear_is_said_again(scene, error):
+def test_a_call_that_did_not_reach_nova_is_repeated(scene, error):
     server = scene.hand_over(scene.boot(), on_end='suspend')
     scene.cloud.fail('nova.suspend', 1, error)
     with pytest.raises(type(error)):
@@ -289,7 +289,7 @@ def test_what_nova_did_not_hear_is_said_again(scene, error):
     assert scene.place(server) == ('SUSPENDED', 'compute-3')
 
 
-def test_one_that_nova_silently_fails_to_suspend_is_shelved(scene):
+def test_a_server_that_nova_silently_fails_to_suspend_is_shelved(scene):
     server = scene.hand_over(scene.boot(), on_end='suspend')
     with pytest.raises(errors.StillBusy):
         scene.call('end')
@@ -301,7 +301,7 @@ def test_one_that_nova_silently_fails_to_suspend_is_shelved(scene):
 
 @pytest.mark.parametrize('on_end', ENDINGS)
 @pytest.mark.parametrize('prepared', [True, False])
-def test_one_that_never_was_handed_over_stays_as_it_is(scene, on_end, prepared):
+def test_a_server_that_was_never_handed_over_stays_as_it_is(scene, on_end, prepared):
     server = scene.lease(scene.boot(), later=True, on_end=on_end)
     if prepared:
         scene.run('prepare')
@@ -311,7 +311,7 @@ def test_one_that_never_was_handed_over_stays_as_it_is(scene, on_end, prepared):
     assert [name for name, _, _ in scene.images()] == (['vm-shelved'] if prepared else [])
 
 
-def test_one_that_was_only_just_woken_sleeps_again(scene):
+def test_a_server_that_was_just_woken_sleeps_again(scene):
     server = scene.lease(scene.boot(), later=True)
     scene.run('prepare')
     with pytest.raises(errors.StillBusy):
@@ -322,7 +322,7 @@ def test_one_that_was_only_just_woken_sleeps_again(scene):
 
 
 @pytest.mark.parametrize('method', ['prepare', 'start'])
-def test_a_server_that_is_gone_before_the_end_is_told_of(scene, method):
+def test_a_server_that_is_gone_before_the_end_is_reported(scene, method):
     server = scene.lease(scene.boot(), later=True)
     scene.put(server, 'SOFT_DELETED')
     with pytest.raises(errors.TargetGone):
@@ -339,21 +339,24 @@ def test_the_end_of_a_server_that_is_gone_does_nothing(scene):
     assert scene.images() == []
 
 
-def test_a_start_that_was_never_written_down_is_ended_all_the_same(scene):
+def test_a_start_without_a_stored_binding_can_be_ended(scene):
     server = scene.lease(scene.boot(), on_end='delete')
     scene.call('start')
     scene.run('end')
     assert scene.place(server) is None
 
 
-def test_with_a_dead_trust_the_service_acts_and_the_image_is_the_owners(scene):
-    server = scene.hand_over(scene.boot())
+@pytest.mark.parametrize(('on_end', 'after', 'image'), [
+    ('snapshot', None, ('reserved_vm', 'p', 'active')),
+    ('shelve', ASLEEP, ('vm-shelved', 'service', 'active'))])
+def test_the_service_ends_a_lease_with_a_dead_trust(scene, on_end, after, image):
+    server = scene.hand_over(scene.boot(), on_end=on_end)
     scene.cloud.delete_trustor('u')
     scene.run('end')
-    assert (scene.place(server), scene.images()) == (None, [('reserved_vm', 'p', 'active')])
+    assert (scene.place(server), scene.images()) == (after, [image])
 
 
-def test_with_a_dead_trust_a_server_is_not_put_to_sleep_before_the_start(scene):
+def test_a_server_with_a_dead_trust_is_not_put_to_sleep_before_the_start(scene):
     server = scene.lease(scene.boot(), later=True)
     scene.cloud.delete_trustor('u')
     with pytest.raises(errors.TrustDead):
@@ -362,7 +365,7 @@ def test_with_a_dead_trust_a_server_is_not_put_to_sleep_before_the_start(scene):
     assert (scene.place(server), scene.images()) == (('ACTIVE', 'compute-3'), [])
 
 
-def test_with_a_dead_trust_a_server_that_sleeps_wakes(scene):
+def test_a_sleeping_server_with_a_dead_trust_wakes(scene):
     server = scene.lease(scene.boot(), later=True)
     scene.run('prepare')
     scene.cloud.delete_trustor('u')
@@ -370,14 +373,7 @@ def test_with_a_dead_trust_a_server_that_sleeps_wakes(scene):
     assert scene.place(server) == ('ACTIVE', 'compute-1')
 
 
-def test_with_a_dead_trust_the_service_puts_to_sleep_at_the_end(scene):
-    server = scene.hand_over(scene.boot(), on_end='shelve')
-    scene.cloud.delete_trustor('u')
-    scene.run('end')
-    assert scene.place(server) == ('SHELVED_OFFLOADED', None)
-
-
-def test_the_image_that_the_service_made_is_the_owners_also_when_the_server_is_gone(scene):
+def test_the_owner_gets_the_image_of_the_service_even_if_the_server_is_gone(scene):
     server = scene.hand_over(scene.boot())
     scene.cloud.delete_trustor('u')
     with pytest.raises(errors.StillBusy):
@@ -388,7 +384,7 @@ def test_the_image_that_the_service_made_is_the_owners_also_when_the_server_is_g
 
 
 @pytest.mark.parametrize('bound', [True, False])
-def test_servers_that_came_and_were_never_bound_are_forgotten(scene, bound):
+def test_servers_that_were_never_bound_lose_their_marks(scene, bound):
     marks = {'climate:lease_id': 'l'}
     stray, foreign = scene.boot(metadata=marks), scene.boot(metadata={
         **marks, 'climate:reservation_id': 'another'})
@@ -403,7 +399,7 @@ def test_servers_that_came_and_were_never_bound_are_forgotten(scene, bound):
 
 
 def _story(conf, steps, later, on_end, on_point=None):
-    """The picture after a story whose calls `on_point` may cut short; and whether it did."""
+    """Run the steps, which `on_point` may interrupt; return the picture and whether it did."""
     scene = leased_scene.Scene(conf)
     server = scene.lease(scene.boot(), later=later, on_end=on_end)
     scene.cloud.faults.on_point = on_point and (lambda name, when: on_point(scene, server))
@@ -424,7 +420,7 @@ def _story(conf, steps, later, on_end, on_point=None):
 
 
 def _each_point(conf, *story, deed):
-    """Tell the story anew for each of its points, with `deed(scene, server)` done there once."""
+    """Run the story once for each of its points, and call `deed(scene, server)` there."""
     for place in range(1, 200):
         left = place
 

@@ -36,7 +36,7 @@ class Scene:
         self.allocate(0)
 
     def allocate(self, place, copies=1):
-        """Let the reservation have its room on that back end, and nowhere else."""
+        """Allocate the reservation its capacity on that back end only."""
         self.resources = {'room': (self.backends[place],)}
         self.reservation = dataclasses.replace(
             self.reservation, allocated={'room': (self.backends[place].id,) * copies})
