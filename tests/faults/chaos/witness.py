@@ -10,7 +10,7 @@ from climate.cloud import models
 from climate.cloud.simulated import aggregates
 from climate.cloud.simulated import flavors
 from climate.cloud.simulated import hosts
-from climate.cloud.simulated import servers
+from climate.cloud.simulated import server_rows
 from climate.cloud.simulated import store
 
 _FREEPOOL = 'freepool'
@@ -39,13 +39,13 @@ def appear(path, count, lent):
         and one more.
     """
     def found(connection):
-        hosts.found(connection, count + lent + 1)
-        flavors.found(connection)
+        hosts.add_first(connection, count + lent + 1)
+        flavors.add_first(connection)
         flavor = flavors.usable(connection, '1', _OTHERS)
         aggregate = aggregates.make(connection, _LENT, None)
         for number in range(count + 1, count + lent + 1):
             aggregates.add_host(connection, aggregate.id, f'compute-{number}')
-            servers.make(connection, models.Server(
+            server_rows.make(connection, models.Server(
                 id='', name=f'of others {number}', host=f'compute-{number}',
                 project_id=_OTHERS, status=_RUNNING, flavor=flavor), {})
         connection.execute(_TABLE)
@@ -53,7 +53,7 @@ def appear(path, count, lent):
         connection.execute(_TRIGGER.format(what='DELETE', row='OLD', came=0))
         connection.execute(_DELETIONS)
         connection.execute(_DELETED)
-    store.Store(str(path), found).close()
+    store.StateStore(str(path), found).close()
 
 
 @dataclasses.dataclass(frozen=True)
