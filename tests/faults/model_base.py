@@ -147,8 +147,8 @@ class Base(stateful.RuleBasedStateMachine):
 
     def demand(self, side, deed, of_the_cloud=False):
         """Ask the manager itself, as `ask` asks through a client."""
-        # Whoever finds no room lets go of offers whose time is over before it refuses, and forgets
-        # old ones.
+        # Before a request is refused for lack of capacity, expired offers are released and old ones
+        # deleted.
         over = any(
             each.held_until <= (self.now if each.place is not None else self.now - _FORGOTTEN)
             for each in self.recorded.offers.values())

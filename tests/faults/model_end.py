@@ -129,7 +129,7 @@ def _let_time_pass(model, manager):
 def _ask_again_for_ends_given_up(model, manager):
     """Delete leases whose end was given up, as an operator does, and again if it is once more.
 
-    What stood in the way first may have hidden servers whose images never came.
+    The first problem may have hidden servers whose images never became active.
     """
     for _ in range(_ROUNDS):
         stuck = [each for each in model_records.read(model.world.database).leases.values()

@@ -170,7 +170,7 @@ def _at_work(seen):
 def those_on_sick_hosts_know(recorded, told, now, ahead):
     """The owner of a lease that starts soon on a host that is not well was notified.
 
-    :param told: the ids of the leases whose owners were told.
+    :param told: the ids of the leases whose owners were notified.
     :param ahead: the timedelta that counts as soon.
     """
     bad = {each.id for each in recorded.hosts() if each.withdrawn_at is None
@@ -182,7 +182,7 @@ def those_on_sick_hosts_know(recorded, told, now, ahead):
         lease = recorded.leases[reservation.lease_id]
         if (lease.state == lifecycle.PENDING and lease.task is None and lease.deleted_at is None
                 and now < lease.start <= now + ahead):
-            assert lease.id in told, f'{lease} starts on a sick host, and nobody was told.'
+            assert lease.id in told, f'{lease} starts on a sick host, and nobody was notified.'
 
 
 def told_of_sick_hosts(database, what):
@@ -195,7 +195,7 @@ def told_of_sick_hosts(database, what):
 def nobody_waits_for_a_sleeper(recorded, seen, now, since, patience):
     """A lease does not wait for hosts that could be woken in time.
 
-    :param since: from this moment on, nothing was in the way.
+    :param since: the moment from which nothing failed any more.
     :param patience: how long all may take, as a timedelta.
     """
     for given in recorded.allocations:

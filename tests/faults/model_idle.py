@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps about idle leases, and the truths: nothing in use and nothing exempt is taken back."""
+"""The steps about idle leases, and the truths: nothing in use and nothing exempt is reclaimed."""
 import collections
 import contextlib
 
@@ -48,7 +48,7 @@ def nothing_in_use_is_taken_back(ended, recorded, booted_for, there):
     for server_id, reservation_id in booted_for.items():
         lease_id = recorded.reservations[reservation_id].lease_id
         assert lease_id not in ended or server_id not in there, (
-            f'{lease_id} was taken back with server {server_id} on it.')
+            f'{lease_id} was reclaimed with server {server_id} on it.')
 
 
 def nothing_exempt_is_taken_back(counts, exempt):
@@ -58,7 +58,7 @@ def nothing_exempt_is_taken_back(counts, exempt):
     :param exempt: {lease id: its count when it was exempted}.
     """
     for lease_id, count in exempt.items():
-        assert counts[lease_id] == count, f'{lease_id} is exempt, and was taken back.'
+        assert counts[lease_id] == count, f'{lease_id} is exempt, and was reclaimed.'
 
 
 class Idle(model_networks.Networks):
@@ -129,7 +129,7 @@ class Idle(model_networks.Networks):
         ended = {key for key, count in (self._ended - before).items() if not (
             {each.kind for each in self.recorded.events[key]} & _OTHERS)}
         taken = taken_back(self.world.database)
-        self.tally['idle leases taken back'] += (taken - self._taken).total()
+        self.tally['idle leases reclaimed'] += (taken - self._taken).total()
         self._taken = taken
         if not self.world.frozen:
             nothing_in_use_is_taken_back(ended, self.recorded, self.booted_for, there)

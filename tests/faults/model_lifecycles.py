@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Invariants of the states of leases, of their events, and of what their owners are told."""
+"""Invariants of the states of leases, of their events, and of the notifications to their owners."""
 import collections
 
 import model_records as records
@@ -46,7 +46,7 @@ def the_lifecycle_is_kept(recorded, lease):
         ending = {*_KINDS_OF[lease.task], event_kinds.DELETE}
         assert kinds & ending, f'{lease}: nobody will ever end its task.'
     if event_kinds.HEAL in {event.kind for event in recorded.open_events(lease.id)}:
-        assert lease.task != 'start', f'{lease} is being healed, and is listed as starting.'
+        assert lease.task != 'start', f'{lease} is started again, and is listed as starting.'
     for event in recorded.events[lease.id]:
         assert event.status != lifecycle.EVENT_IN_PROGRESS or event.claim_owner, event
 
@@ -114,7 +114,7 @@ def what_happened_is_told(recorded, told):
             wanted[lease.id, 'lease.event.end_lease'] = 1
     for key in wanted.keys() | {key for key in told if key[1] in (
             'lease.create', 'lease.delete')}:
-        assert told[key] == wanted[key], f'{key} was told {told[key]} times, not {wanted[key]}.'
+        assert told[key] == wanted[key], f'{key} has {told[key]} notifications, not {wanted[key]}.'
 
 
 def told(database):

@@ -2,8 +2,8 @@
 """The step of one bad item that each periodic task meets, and the truth: no other item notices.
 
 The database refuses each write of one row. The tasks run until they change nothing any more. Then
-the row is healed, and the tasks run once more at the same moment. Whatever they change now must be
-about that row, because every other item has had its turn.
+the row is repaired, and the tasks run once more at the same moment. All that they change now must
+be about that row, because every other item has had its turn.
 """
 import contextlib
 import json
@@ -172,7 +172,7 @@ class Poison(model_members.Members):
 
 
 def nobody_else_waited_for_it(recorded, table, key, rows, maintained=()):
-    """Check that rows which changed when a bad item was healed are about that item.
+    """Check that rows which changed when a bad item was repaired are about that item.
 
     :param rows: pairs (table, row as a dict).
     :param maintained: as of `related`.

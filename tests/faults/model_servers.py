@@ -41,7 +41,7 @@ class Servers(requests.Requests):
             server = self._boot_on_hosts(reservation)
         else:
             server = self._boot({}, reservation.id)
-        assert server or not promised, f'{reservation} has no room for a server.'
+        assert server or not promised, f'{reservation} has no capacity for a server.'
         if server:
             self.booted_for[server.id] = reservation.id
 

@@ -125,7 +125,7 @@ def holders_have_what_they_hold(recorded):
         reservation = recorded.reservations[resource.held_by]
         lease = recorded.leases[reservation.lease_id]
         mine = [each for each in whole[reservation.id] if each.resource_id == resource.id]
-        assert mine, f'{resource} is held by {reservation}, which was never promised it.'
+        assert mine, f'{resource} is held by {reservation}, to which it was never allocated.'
         assert lease.state not in lifecycle.OVER and lease.deleted_at is None, (
             f'{resource} is held by {reservation} of {lease}, which is over.')
         assert (any(each.released_at is None for each in mine) or recorded.open_events(lease.id)

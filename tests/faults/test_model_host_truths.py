@@ -148,7 +148,7 @@ def test_a_lease_on_a_sick_host_of_which_nobody_was_told_is_seen(manager, hosts)
         truths.those_on_sick_hosts_know(
             model_records.read(manager.database),
             truths.told_of_sick_hosts(manager.database, health_moves.NOTIFICATION), NOON, hours(1))
-    with pytest.raises(AssertionError, match='nobody was told'):
+    with pytest.raises(AssertionError, match='nobody was notified'):
         known()
     checks.HealthChecks(manager.core, 'here').check(NOON)
     health_moves.HealthMoves(manager.core).move_soon(NOON)

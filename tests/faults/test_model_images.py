@@ -98,7 +98,7 @@ def test_an_image_made_while_the_lease_ran_undisturbed_is_seen(eyes):
     eyes.look(strict=False)
 
 
-def test_who_deletes_a_server_is_asked(eyes):
+def test_the_deleter_of_a_server_is_known(eyes):
     eyes.manager.cloud.delete_server(eyes.server.id)
     eyes.refused('nobody deleted it')
 

@@ -84,7 +84,7 @@ def test_a_host_that_nobody_holds_is_seen(manager, lease):
     _refused(manager, 'and holds')
 
 
-def test_what_no_lease_owns_is_seen(manager, lease):
+def test_an_object_without_a_lease_is_seen(manager, lease):
     _write(manager, sa.update(tables.RESERVATIONS).where(
         tables.RESERVATIONS.c.lease_id == lease.id).values(state='deleted'))
     recorded = model_records.read(manager.database)
@@ -117,7 +117,7 @@ def test_a_notification_that_is_lost_or_doubled_is_seen(manager, lease, double):
                 at=row.at, event_type=row.event_type, payload=row.payload))
         else:
             connection.execute(sa.delete(tables.OUTBOX).where(tables.OUTBOX.c.id == row.id))
-    with pytest.raises(AssertionError, match=f'was told {2 if double else 0} times, not 1'):
+    with pytest.raises(AssertionError, match=f'has {2 if double else 0} notifications, not 1'):
         model_lifecycles.what_happened_is_told(recorded, model_lifecycles.told(manager.database))
 
 
@@ -198,7 +198,7 @@ def test_a_lease_that_was_taken_back_with_a_server_on_it_is_seen(manager, lease)
     recorded, booted = model_records.read(manager.database), {server.id: lease.reservations[0].id}
     model_idle.nothing_in_use_is_taken_back(set(), recorded, booted, {server.id})
     model_idle.nothing_in_use_is_taken_back({lease.id}, recorded, booted, set())
-    with pytest.raises(AssertionError, match='was taken back with server'):
+    with pytest.raises(AssertionError, match='was reclaimed with server'):
         model_idle.nothing_in_use_is_taken_back({lease.id}, recorded, booted, {server.id})
 
 
@@ -208,7 +208,7 @@ def test_an_exempt_lease_that_was_taken_back_is_seen(manager, lease):
     _write(manager, sa.insert(tables.HISTORY).values(
         lease_id=lease.id, at=builders.NOON, who='climate', what=event_kinds.RECLAIM,
         why='Nothing ran on it since 2030-05-01 12:00 UTC, so it ends now.'))
-    with pytest.raises(AssertionError, match='is exempt, and was taken back'):
+    with pytest.raises(AssertionError, match='is exempt, and was reclaimed'):
         model_idle.nothing_exempt_is_taken_back(
             model_idle.taken_back(manager.database), {lease.id: 0})
 
