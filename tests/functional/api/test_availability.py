@@ -64,8 +64,8 @@ def test_an_answer_without_offers_has_reasons_and_alternatives(ask, manager):
                                 'resource_properties': ['>', '$vcpus', 32]}]).json
     assert answer['offers'] == []
     assert answer['reasons'] == [
-        'physical:host: 3 hosts are enrolled, 1 with vcpus > 32; 2 wanted, at the best time there '
-        'is room for 1.']
+        'physical:host: 3 hosts are enrolled, 1 with vcpus > 32; 2 wanted, at the best time 1 '
+        'fit.']
     assert answer['considered'][0]['criteria'] == [
         {'criterion': 'vcpus > 32', 'met_by': 1, 'remaining': 1}]
     assert answer['alternatives'] == [
