@@ -137,7 +137,7 @@ def test_a_program_switches_a_host_off_and_on(command, tmp_path):
 
 @pytest.mark.parametrize(('text', 'why'), [
     ('echo no such host >&2; exit 3', 'failed with 3: no such host'),
-    ('echo maybe', 'says "maybe"'), ('exec sleep 60', 'did not end within 2 s')])
+    ('echo maybe', 'answers "maybe"'), ('exec sleep 60', 'did not end within 2 s')])
 def test_a_program_that_fails_lies_or_hangs_is_an_error(command, text, why):
     with pytest.raises(errors.PowerFailed, match=why):
         command(text).state(HOST)
