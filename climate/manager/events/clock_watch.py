@@ -87,8 +87,8 @@ class ClockWatch:
         LOG.info('The clock of the database says %s and is believed again', now.isoformat())
         self._publish('clock.believed', judgement, now)
 
-    def _publish(self, what, judgement, now):
+    def _publish(self, name, judgement, now):
         with self._core.database.writer() as connection:
-            journal.publish(connection, now, what, [{
+            journal.publish(connection, now, name, [{
                 'manager': self._owner, 'database_time': now.isoformat(),
                 'ahead_seconds': round(judgement.ahead_seconds)}])
