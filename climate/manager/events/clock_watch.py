@@ -57,7 +57,7 @@ class ClockWatch:
 
     def _look(self, now):
         before = self._judgement
-        look = clock_jumps.Look(now, self._machine_clock(), self._core.monotonic())
+        look = clock_jumps.ClockReading(now, self._machine_clock(), self._core.monotonic())
         after = clock_jumps.judge(before, look, self._limit, self._is_confirmed(before))
         self._may_act = not after.is_ahead
         if after.doubted is not None and after.doubted is not before.doubted:

@@ -100,7 +100,7 @@ def test_two_servers_do_not_share_room_for_one():
     hosts = [choice.ClearableHost('a', (_server('s1'), _server('s2')))]
     with pytest.raises(choice.Impossible) as caught:
         choice.plan(hosts, {'b': {'VCPU': 1}}, 1, _count)
-    assert caught.value.reasons == {'a': 'the other hosts have no room for all of its servers'}
+    assert caught.value.reasons == {'a': 'the other hosts have no capacity for all of its servers'}
     plan = choice.plan(hosts, {'b': {'VCPU': 1}, 'c': {'VCPU': 1}}, 1, _count)
     assert {move.target for move in plan.moves} == {'b', 'c'}
 
@@ -109,7 +109,7 @@ def test_a_server_that_no_host_takes_is_named():
     with pytest.raises(choice.Impossible) as caught:
         choice.plan([choice.ClearableHost('a', (_server('s1', targets='a'),)),
                      choice.ClearableHost('b')], {'a': {'VCPU': 9}, 'b': {'VCPU': 9}}, 2, _count)
-    assert caught.value.reasons == {'a': 'no other host has room for server s1'}
+    assert caught.value.reasons == {'a': 'no other host has capacity for server s1'}
     assert caught.value.possible == 1
 
 

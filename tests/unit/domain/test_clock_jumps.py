@@ -19,8 +19,8 @@ def judged(*looks, confirmed=False):
 
 
 def _look(monotonic, database, machine):
-    return clock_jumps.Look(NOON + datetime.timedelta(seconds=database),
-                            NOON + datetime.timedelta(seconds=machine), monotonic)
+    return clock_jumps.ClockReading(NOON + datetime.timedelta(seconds=database),
+                                    NOON + datetime.timedelta(seconds=machine), monotonic)
 
 
 @pytest.mark.parametrize('looks', [
