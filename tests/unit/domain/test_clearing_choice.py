@@ -85,7 +85,7 @@ def test_a_plan_is_as_cheap_as_the_cheapest_there_is_and_none_is_missed(scene, c
 
 @given(_scenes())
 @settings(max_examples=100)
-def test_where_it_is_impossible_fewer_hosts_than_wanted_are_said_to_be_possible(scene):
+def test_an_impossible_choice_reports_fewer_hosts_than_wanted(scene):
     hosts, free, wanted, kept = scene
     try:
         choice.plan(hosts, free, wanted, _count, kept)
@@ -128,7 +128,7 @@ def test_the_server_goes_to_the_host_with_the_most_memory_left():
     assert choice.plan(hosts, free, 1, _count).moves[0].target == 'c'
 
 
-def test_what_a_host_does_not_count_is_not_counted_there():
+def test_a_class_that_a_host_does_not_list_is_not_counted_there():
     host = choice.ClearableHost('a', (choice.MovableServer('s1', {'DISK_GB': 9}, frozenset('b')),))
     assert choice.plan([host], {'b': {'VCPU': 1}}, 1, _count).moves[0].target == 'b'
 

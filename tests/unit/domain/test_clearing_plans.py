@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The history entries of host clearing: each change is told once."""
+"""The history entries of host clearing: each change is reported once."""
 import dataclasses
 
 from climate.domain.clearing import plans
@@ -13,7 +13,7 @@ def a_plan(*hosts):
     return plans.ClearingPlan('cheapest', hosts)
 
 
-def test_what_was_given_back_is_told_once():
+def test_a_released_host_is_reported_once():
     released = dataclasses.replace(HOST, state=plans.RELEASED)
     assert plans.changes(a_plan(HOST), a_plan(released)) == [
         ('host released', 'host c1: it is disabled')]
@@ -26,6 +26,6 @@ def test_a_host_that_is_wanted_again_is_told_without_what_was_moved_before():
     assert plans.changes(a_plan(released), a_plan(again)) == [('fence', 'host c1')]
 
 
-def test_nothing_is_told_of_a_host_to_which_nothing_was_done():
+def test_an_unchanged_host_is_not_reported():
     assert plans.changes(
         a_plan(PLANNED), a_plan(PLANNED.dropped('it is not wanted any more'))) == []
