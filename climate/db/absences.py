@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When resources were absent: enrolled, but out of order or asleep."""
+"""The absences of resources: spans in which an enrolled one is out of service or asleep."""
 import collections
 
 import sqlalchemy as sa
@@ -31,7 +31,7 @@ def end(connection, resource_id, kind, now):
 
 
 def touching(connection, start, end):
-    """Return {resource id: [(kind, start, end or None)]} of what lasted between two moments.
+    """Return {resource id: [(kind, start, end or None)]} of absences between two moments.
 
     The kinds are ``utilisation.ABSENCES``; absences of one kind may overlap.
     """
@@ -44,18 +44,18 @@ def touching(connection, start, end):
 def with_causes(connection, start, end, pool=None, most=None):
     """Return what `touching` does, with the kinds ``utilisation.CAUSES`` as they were recorded.
 
-    :param pool: only those of the enrolled resources of this pool; None: of all resources.
-    :param most: no more than so many absences; None: all.
+    :param pool: only absences of the enrolled resources of this pool; None: of all resources.
+    :param most: the maximum number of absences; None: all.
     """
     statement = sa.select(ABSENCES).where(ABSENCES.c.start < end, sa.or_(
         ABSENCES.c.end.is_(None), ABSENCES.c.end > start)).order_by(ABSENCES.c.id).limit(most)
     if pool is not None:
         statement = statement.join(RESOURCES, RESOURCES.c.id == ABSENCES.c.resource_id).where(
             RESOURCES.c.pool == pool, RESOURCES.c.withdrawn_at.is_(None))
-    found = collections.defaultdict(list)
+    spans = collections.defaultdict(list)
     for row in connection.execute(statement):
-        found[row.resource_id].append((row.kind, row.start, row.end))
-    return found
+        spans[row.resource_id].append((row.kind, row.start, row.end))
+    return spans
 
 
 def _open(resource_id, kind):

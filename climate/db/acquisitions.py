@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Acquisitions in the database: how a lease searches for its resources, and what it waits for."""
+"""Acquisitions in the database: the search of a lease for its resources, and its wait for them."""
 import dataclasses
 import datetime
 
@@ -13,7 +13,7 @@ from climate.domain import records
 ACQUISITIONS = tables.ACQUISITIONS
 _COLUMNS = tuple(ACQUISITIONS.c[field.name] for field in dataclasses.fields(records.Acquisition))
 
-#: What a lease may wait for: its turn in the wait queue, or another try of its failed start.
+#: The reasons to wait: for a turn in the wait queue, or for another try of a failed start.
 QUEUE = 'queue'
 HEALING = 'healing'
 
@@ -21,11 +21,11 @@ HEALING = 'healing'
 def add(connection, lease):
     """Write the Acquisition of a new lease, and queue the lease if it has to wait."""
     acquisition = lease.acquisition
-    stands = lease.state == lifecycle.ACQUIRING and acquisition.type in acquire.QUEUED
+    is_queued = lease.state == lifecycle.ACQUIRING and acquisition.type in acquire.QUEUED
     values = {column.name: getattr(acquisition, column.name) for column in _COLUMNS}
-    values['notify_at'] = [each.isoformat() for each in acquisition.notify_at]
+    values['notify_at'] = [moment.isoformat() for moment in acquisition.notify_at]
     connection.execute(sa.insert(ACQUISITIONS).values(
-        waits_for=QUEUE if stands else None, **values))
+        waits_for=QUEUE if is_queued else None, **values))
 
 
 def of_leases(connection, lease_ids):
@@ -49,9 +49,9 @@ def change(connection, lease_id, now, **values):
 
 
 def heal(connection, lease, now):
-    """Let a lease whose start or change failed wait until it succeeds after all.
+    """Record that a lease whose start or change failed waits for another try.
 
-    It may have waited so before. Leases that book at once are read without their row.
+    It may have waited before. The row of a lease that was booked at once is not read elsewhere.
     """
     done = connection.execute(sa.update(ACQUISITIONS).where(ACQUISITIONS.c.lease_id == lease.id)
                               .values(waits_for=HEALING, updated_at=now))
@@ -62,7 +62,7 @@ def heal(connection, lease, now):
 
 
 def leave(connection, lease_id, now):
-    """Note that a lease does not wait any more."""
+    """Record that a lease does not wait any more."""
     change(connection, lease_id, now, waits_for=None)
 
 

@@ -20,8 +20,8 @@ class ListPart:
     """The part of a list to read.
 
     :ivar resource_ids: only the allocations of these resources; None: of all.
-    :ivar after: the `place` of an allocation, after which the part begins; None: at the first one.
-    :ivar limit: the greatest number of allocations; None: all.
+    :ivar after: the `place` of an allocation, after which the part begins; None: at the start.
+    :ivar limit: the maximum number of allocations; None: all.
     """
 
     resource_ids: list[int] | None = None

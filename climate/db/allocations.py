@@ -20,7 +20,7 @@ LEASES = tables.LEASES
 RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
 # An allocation that a running reservation lost ended at that moment, and its resource is cleaned as
-# usual. One that was released before it began is void.
+# usual. An allocation that was released before it began is void.
 COUNTS = sa.or_(ALLOCATIONS.c.released_at.is_(None),
                 ALLOCATIONS.c.released_at >= ALLOCATIONS.c.end)
 
@@ -39,11 +39,11 @@ RESERVABLE = sa.and_(RESOURCES.c.pool == sa.bindparam('pool'), RESOURCES.c.reser
 
 def add(connection, allocations):
     """Insert allocations."""
-    rows = [{'reservation_id': given.reservation_id, 'resource_id': given.resource_id,
-             'start': given.start, 'end': given.end, 'whole': given.whole,
-             'amount': dict(given.amount), 'copies': given.copies, 'need': given.need,
-             'promised_until': given.promised_until}
-            for given in allocations]
+    rows = [{'reservation_id': allocation.reservation_id, 'resource_id': allocation.resource_id,
+             'start': allocation.start, 'end': allocation.end, 'whole': allocation.whole,
+             'amount': dict(allocation.amount), 'copies': allocation.copies,
+             'need': allocation.need, 'promised_until': allocation.promised_until}
+            for allocation in allocations]
     if rows:
         connection.execute(_ADD, rows)
 
@@ -84,22 +84,22 @@ _BOOKINGS_BETWEEN = _BOOKINGS.where(TOUCHES)
 
 
 def bookings(connection, resource_ids, span, ignoring=()):
-    """Return what is booked of resources during `span`.
+    """Return the bookings of resources during `span`.
 
     :param ignoring: ids of reservations whose allocations do not count.
     :returns: {resource id: [(Interval, amount or selection.WHOLE)]}; an allocation of n copies is
         listed n times.
     """
-    asked = {'ids': list(resource_ids), 'start': span.start, 'ignoring': list(ignoring)}
+    values = {'ids': list(resource_ids), 'start': span.start, 'ignoring': list(ignoring)}
     if span.end is None:
-        rows = connection.execute(_BOOKINGS_FROM, asked)
+        rows = connection.execute(_BOOKINGS_FROM, values)
     else:
-        rows = connection.execute(_BOOKINGS_BETWEEN, {**asked, 'end': span.end})
-    found = collections.defaultdict(list)
+        rows = connection.execute(_BOOKINGS_BETWEEN, {**values, 'end': span.end})
+    by_resource = collections.defaultdict(list)
     for resource_id, start, end, whole, amount, copies in rows.all():
         booking = interval.Interval(start, end), selection.WHOLE if whole else amount
-        found[resource_id] += [booking] * copies
-    return found
+        by_resource[resource_id] += [booking] * copies
+    return by_resource
 
 
 def next_cleaned(connection, now, cleaning):
@@ -136,20 +136,21 @@ _OVERDUE = (
 def overdue(connection, now, latest, resource_ids=None, ignoring=()):
     """Return the overdue allocations of shared resources: ended ones that may still be in use.
 
-    Their lease is being ended or reduced, or that was given up, so their servers may still exist.
+    The end or the change of their lease is in progress or was given up, so their servers may still
+    exist.
 
     :param latest: the latest moment until which a failed event is retried.
-    :param resource_ids: only those of these resources; None: of all.
+    :param resource_ids: only allocations of these resources; None: of all.
     :param ignoring: ids of reservations whose allocations do not count.
     :returns: {resource id: [(reservation id, amount)]}; an allocation of n copies is listed n
         times.
     """
     found = collections.defaultdict(list)
-    asked = {'now': now, 'latest': latest}
-    if connection.execute(_IS_CHANGING, asked).first() is None:
+    values = {'now': now, 'latest': latest}
+    if connection.execute(_IS_CHANGING, values).first() is None:
         return found
     # A lease that is both ended and deleted yields a row for each event. Keep one of each id.
-    overdue_ones = {row.id: row for row in connection.execute(_OVERDUE, asked)}
+    overdue_ones = {row.id: row for row in connection.execute(_OVERDUE, values)}
     for row in overdue_ones.values():
         if row.reservation_id not in ignoring and (
                 resource_ids is None or row.resource_id in resource_ids):
@@ -160,9 +161,9 @@ def overdue(connection, now, latest, resource_ids=None, ignoring=()):
 def change(connection, reservation_ids, resource_ids, need=None, by_owner=False, **values):
     """Update the allocations of some resources to reservations with `values`.
 
-    :param need: only those that serve the need with this key; None: all.
-    :param by_owner: whether the owner changes a running lease; an earlier end then keeps until
-        when it was promised.
+    :param need: only allocations for the need with this key; None: for all.
+    :param by_owner: whether the owner changes a running lease; then an earlier end keeps the moment
+        up to which the allocation was guaranteed.
     """
     connection.execute(
         sa.update(ALLOCATIONS)
@@ -175,56 +176,57 @@ def change(connection, reservation_ids, resource_ids, need=None, by_owner=False,
 def cut(connection, reservation_ids, now, resource_ids=None, need=None, by_owner=False):
     """Release allocations at `now`: running ones end then, future ones become void.
 
-    :param resource_ids: only those of these resources; None: of all. Named resources are removed
-        from a running reservation, so their allocations are marked as released.
-    :param need: only those that serve the need with this key; None: all.
-    :param by_owner: whether the owner gives them back, so that they keep until when they were
-        promised.
+    :param resource_ids: only allocations of these resources; None: of all. Named resources are
+        removed from a running reservation, so their allocations are marked as released.
+    :param need: only allocations for the need with this key; None: for all.
+    :param by_owner: whether the owner returns them; then they keep the moment up to which they were
+        guaranteed.
     """
-    mine = [ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
-            ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > now, *_serving(need)]
+    selected = [ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
+                ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > now, *_serving(need)]
     if resource_ids is not None:
-        mine.append(ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
-    connection.execute(sa.update(ALLOCATIONS).where(*mine, ALLOCATIONS.c.start >= now)
+        selected.append(ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
+    connection.execute(sa.update(ALLOCATIONS).where(*selected, ALLOCATIONS.c.start >= now)
                        .values(released_at=now))
     values = {'end': now} if resource_ids is None else {'end': now, 'released_at': now}
-    connection.execute(sa.update(ALLOCATIONS).where(*mine, ALLOCATIONS.c.start < now)
+    connection.execute(sa.update(ALLOCATIONS).where(*selected, ALLOCATIONS.c.start < now)
                        .ordered_values(*_promise(now if by_owner else None), *values.items()))
 
 
 def promises(connection, reservation_id, now, resource_ids, need, *, by_owner):
-    """Return until when a reservation was to have copies that are about to be cut, as Promises.
+    """Return the guarantees of copies that are about to be cut from a reservation.
 
     Whole resources have none, because an owner replaces them only by themselves.
 
-    :param by_owner: whether the owner cuts them; else only earlier promises count.
+    :param by_owner: whether the owner cuts them; otherwise only earlier guarantees count.
     """
     rows = connection.execute(sa.select(ALLOCATIONS).where(
         ALLOCATIONS.c.reservation_id == reservation_id, ALLOCATIONS.c.released_at.is_(None),
         ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)), ALLOCATIONS.c.whole.is_(False),
         ALLOCATIONS.c.end > now, *_serving(need)).order_by(ALLOCATIONS.c.id))
-    found = [(row, max(filter(None, [row.promised_until, row.end if by_owner else None]),
-                       default=None)) for row in rows]
+    moments = [(row, max(filter(None, [row.promised_until, row.end if by_owner else None]),
+                         default=None)) for row in rows]
     return [unused_hours.Promise(row.resource_id, row.copies, until)
-            for row, until in found if until]
+            for row, until in moments if until]
 
 
 def take_promises(connection, reservation_id, now, resource_ids):
-    """Return the Promises of allocations that are about to be exchanged, which lose them."""
-    mine = (ALLOCATIONS.c.reservation_id == reservation_id, ALLOCATIONS.c.end > now,
-            ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.promised_until.is_not(None),
-            ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)))
-    rows = connection.execute(sa.select(ALLOCATIONS).where(*mine).order_by(ALLOCATIONS.c.id)).all()
-    connection.execute(sa.update(ALLOCATIONS).where(*mine).values(promised_until=None))
+    """Remove the guarantees of allocations that are about to be exchanged; return them."""
+    selected = (ALLOCATIONS.c.reservation_id == reservation_id, ALLOCATIONS.c.end > now,
+                ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.promised_until.is_not(None),
+                ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)))
+    rows = connection.execute(
+        sa.select(ALLOCATIONS).where(*selected).order_by(ALLOCATIONS.c.id)).all()
+    connection.execute(sa.update(ALLOCATIONS).where(*selected).values(promised_until=None))
     return [unused_hours.Promise(row.resource_id, row.copies, row.promised_until) for row in rows]
 
 
 def _promise(end):
-    """Return the assignment that keeps until when allocations were promised, before they end.
+    """Return the assignment that keeps the moment up to which allocations were guaranteed.
 
-    It must come before that of the end, because MariaDB assigns from left to right.
+    It must come before the assignment of the end, because MariaDB assigns from left to right.
 
-    :param end: their new end; None: there is nothing to keep.
+    :param end: their new end; None: nothing must be kept.
     """
     if end is None:
         return ()
@@ -270,7 +272,7 @@ def requests_on(connection, resource_id, now):
 
 
 def running(connection, now):
-    """Return what running reservations of active leases have at `now`, by resource, as rows.
+    """Return the allocations of running reservations of active leases at `now`, by resource.
 
     :returns: rows with reservation_id, lease_id, project_id, resource_type, request,
         missing_resources, degraded, resource_id, need, whole, amount, copies.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is late or stuck in the database, as numbers for the metrics."""
+"""The late and stuck work in the database, as numbers for the metrics."""
 import sqlalchemy as sa
 
 from climate.db import tables
@@ -12,7 +12,7 @@ LEASES = tables.LEASES
 OUTBOX = tables.OUTBOX
 RESERVATIONS = tables.RESERVATIONS
 
-#: The kinds of events whose delay somebody notices.
+#: The kinds of events whose delay users notice.
 NOTICED = (event_kinds.START, event_kinds.END, event_kinds.DELETE)
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 _OVERDUE = (
@@ -32,10 +32,10 @@ _WAITING = sa.select(sa.func.count(), sa.func.min(OUTBOX.c.at))
 
 
 def overdue(connection, now, longest_pause):
-    """Return {kind: the moment of the oldest event of NOTICED that has passed and is not done}.
+    """Return {kind: the moment of the oldest overdue event}, for the kinds NOTICED.
 
-    :param longest_pause: an event that failed is due again within this time. So the index leaves
-        out all events of the far future.
+    :param longest_pause: the time within which a failed event is due again. So the index excludes
+        all events of the far future.
     """
     rows = connection.execute(_OVERDUE, {'now': now, 'horizon': now + longest_pause})
     return {kind: at for kind, at in rows}

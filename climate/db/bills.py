@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases to bill: what of them is not billed yet, and failed attempts."""
+"""Leases to bill: which of them are due, and failed attempts."""
 import dataclasses
 import datetime
 
@@ -47,7 +47,7 @@ _UNBILLED = (
 
 @dataclasses.dataclass(frozen=True)
 class Bill:
-    """How far a lease is billed; see ``tables.BILLS``."""
+    """The progress of the billing of a lease; see ``tables.BILLS``."""
 
     lease_id: str
     billed_until: datetime.datetime

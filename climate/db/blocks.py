@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocations without a lease: they keep leases away from a resource for a span of time.
 
-A block has an id in place of that of a reservation. It takes what no lease has of the resource, so
-no two allocations ever overlap. When a lease leaves, the block must be filled again.
+A block has an id of its own in place of a reservation's. It takes the time that no lease has of the
+resource, so no two allocations ever overlap. When a lease leaves, the block must be filled again.
 """
 import collections
 
@@ -18,35 +18,32 @@ ALLOCATIONS = tables.ALLOCATIONS
 
 
 def incomplete(connection, spans):
-    """Return the ids of the blocks that do not cover all that is free of their resource.
+    """Return the ids of the blocks that do not cover all free time of their resource.
 
     :param spans: {(block id, resource id): the Interval that it should cover}.
     """
-    found = set()
-    for (block_id, resource_id), (own, gaps) in _read(connection, spans).items():
-        if not health.covered(gaps, own):
-            found.add((block_id, resource_id))
-    return found
+    return {key for key, (own, gaps) in _read(connection, spans).items()
+            if not health.covered(gaps, own)}
 
 
 def fill(connection, spans):
-    """Let blocks cover all that is free of their resource. The resources must be locked.
+    """Extend blocks to all free time of their resources. The resources must be locked.
 
     :param spans: as for `incomplete`.
     """
-    found = _read(connection, spans)
+    blocks = _read(connection, spans)
     of_block = collections.defaultdict(list)
-    for block_id, resource_id in found:
+    for block_id, resource_id in blocks:
         of_block[block_id].append(resource_id)
     for block_id, resource_ids in of_block.items():
         allocations.delete(connection, [block_id], resource_ids)
     allocations.add(connection, [
         records.Allocation(block_id, resource_id, gap.start, gap.end)
-        for (block_id, resource_id), (_, gaps) in found.items() for gap in gaps])
+        for (block_id, resource_id), (_, gaps) in blocks.items() for gap in gaps])
 
 
 def delete(connection, block_ids, resource_ids=None):
-    """Delete blocks; return how many allocations that were."""
+    """Delete blocks; return the number of deleted allocations."""
     wanted = ALLOCATIONS.c.reservation_id.in_(list(block_ids))
     if resource_ids is not None:
         wanted = sa.and_(wanted, ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
@@ -67,9 +64,9 @@ def _read(connection, spans):
                ALLOCATIONS.c.start < max(span.end for span in spans.values())))
     for block_id, resource_id, start, end in rows:
         taken[resource_id].append((block_id, interval.Interval(start, end)))
-    found = {}
+    blocks = {}
     for (block_id, resource_id), span in spans.items():
-        mine = [each for owner, each in taken[resource_id] if owner == block_id]
-        others = [each for owner, each in taken[resource_id] if owner != block_id]
-        found[block_id, resource_id] = mine, health.gaps(span, others)
-    return found
+        own = [booked for owner, booked in taken[resource_id] if owner == block_id]
+        others = [booked for owner, booked in taken[resource_id] if owner != block_id]
+        blocks[block_id, resource_id] = own, health.gaps(span, others)
+    return blocks

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocations of very many resources, read as numpy columns.
 
-To create a record for each allocation takes a hundred times longer than to read the rows. So the
+Creating a record for each allocation takes a hundred times longer than reading the rows. So the
 database concatenates the moments of all allocations of a resource into one value.
 """
 import dataclasses
@@ -77,7 +77,7 @@ def of_pool(connection, pool, span, ignoring=(), parts=True):
 
     :param span: the Interval, which includes the time for cleaning.
     :param ignoring: ids of reservations whose allocations do not count.
-    :param parts: False: the amounts do not matter, and each booking counts as whole.
+    :param parts: whether the amounts matter; if not, each booking counts as whole.
     """
     return _read(connection, _POOL, span, ignoring, parts, pool=pool)
 
@@ -111,7 +111,7 @@ def _read(connection, which, span, ignoring, parts=True, **asked):
         amounts=[_amount(*each) for each in known] if parts else [(selection.WHOLE, 1)])
 
 
-# Which allocations are read.
+# The conditions on the allocations to read.
 _POOL = sa.and_(ALLOCATIONS.c.resource_id == RESOURCES.c.id, allocations.RESERVABLE)
 _THESE = ALLOCATIONS.c.resource_id.in_(sa.bindparam('ids', expanding=True))
 _BETWEEN = ALLOCATIONS.c.resource_id.between(sa.bindparam('first'), sa.bindparam('last'))

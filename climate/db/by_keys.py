@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 def batches(keys, size):
     """Yield lists of at most `size` of the keys, in their order."""
-    every = list(keys)
-    for first in range(0, len(every), size):
-        yield every[first:first + size]
+    listed = list(keys)
+    for first in range(0, len(listed), size):
+        yield listed[first:first + size]
 
 
 class ByKeys:
@@ -41,8 +41,8 @@ class ByKeys:
         values = values or {}
         if len(keys) == 1:
             [key] = keys
-            mine = dict(zip(('key', 'number'), key, strict=True)) if self._pairs else {'key': key}
-            return connection.execute(self._one, {**mine, **values})
+            named = dict(zip(('key', 'number'), key, strict=True)) if self._pairs else {'key': key}
+            return connection.execute(self._one, {**named, **values})
         if not self._pairs:
             return connection.execute(self._many, {'keys': keys, **values})
         return connection.execute(self._many, {'keys': [key for key, _ in keys], 'pairs': keys,

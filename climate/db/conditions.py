@@ -44,7 +44,7 @@ NONE = Condition(None)
 
 
 def of(wanted: requirement.Requirement, name: str, others: Collection[str] = ()) -> Condition:
-    """Return a Condition that every resource meets which meets the requirement.
+    """Return a Condition that every resource that meets the requirement meets.
 
     :param name: the variable that stands for the name of a resource.
     :param others: the variables that stand for neither the name nor a property.
@@ -116,19 +116,19 @@ class _Maker:
     def _compared(self, wanted):
         number = next(self._numbers)
         name, value = f'c{number}_name', f'c{number}_value'
-        word, said = _asked(wanted)
+        word, operand = _operand(wanted)
         if number >= _MOST_COMPARISONS or (wanted.name == self._name and word != 'text'):
             return None
         if wanted.name == self._name:
-            self.values[value] = said
+            self.values[value] = operand
             return 'name', value
         self.values[name] = wanted.name
         if word != 'has':
-            self.values[value] = said
+            self.values[value] = operand
         return word, name, value
 
 
-def _asked(wanted):
+def _operand(wanted):
     """Return (the word of a form, the value to compare with) for one comparison."""
     if wanted.name == requirement.TRAITS:
         # The traits are a list in one text, which SQL does not search.
@@ -160,7 +160,7 @@ def _one_of(wanted):
 def _double(number):
     """Return a number as the database stores it, or None if it is too large."""
     try:
-        found = float(number)
+        double = float(number)
     except OverflowError:
         return None
-    return found if math.isfinite(found) else None
+    return double if math.isfinite(double) else None

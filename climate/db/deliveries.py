@@ -6,6 +6,7 @@ from oslo_db import exception
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import by_keys
 from climate.db import engine
 from climate.db import pages
 from climate.db import tables
@@ -26,14 +27,15 @@ def add(connection, entries):
     :param entries: tuples (Subscription, source, kind, at, content, now); any iterable.
     :raises LostRace: a subscription was deleted meanwhile; the transaction must be rolled back.
     """
-    rows = ({'subscription_id': each.id, 'source': source, 'transport': each.transport,
+    rows = ({'subscription_id': subscription.id, 'source': source,
+             'transport': subscription.transport,
              'kind': kind, 'at': at, 'content': content, 'state': notifications.WAITING,
              'attempts': 0, 'next_at': now}
-            for each, source, kind, at, content, now in entries)
-    # There may be thousands, so they are not all in memory at once.
+            for subscription, source, kind, at, content, now in entries)
+    # There may be thousands, so they are not all held in memory.
     try:
-        while some := list(itertools.islice(rows, _BATCH)):
-            connection.execute(_ADD, some)
+        while batch := list(itertools.islice(rows, _BATCH)):
+            connection.execute(_ADD, batch)
     except (exception.DBReferenceError, sa.exc.IntegrityError) as error:
         if _KEY_OF_SUBSCRIPTION in str(error) or 'FOREIGN KEY' in str(error):
             raise errors.LostRace() from error
@@ -41,15 +43,14 @@ def add(connection, entries):
 
 
 def sources(connection, wanted):
-    """Return those of some pairs (subscription id, source) that have a delivery already."""
-    found = set()
-    ids = sorted({source for _, source in wanted})
-    for first in range(0, len(ids), _BATCH):
-        found |= {tuple(row) for row in connection.execute(
-            sa.select(DELIVERIES.c.subscription_id, DELIVERIES.c.source)
-            .where(DELIVERIES.c.source.in_(ids[first:first + _BATCH]),
-                   DELIVERIES.c.subscription_id.in_({each for each, _ in wanted})))}
-    return found & set(wanted)
+    """Return the pairs (subscription id, source) in `wanted` that have a delivery already."""
+    ids = {subscription_id for subscription_id, _ in wanted}
+    names = sorted({source for _, source in wanted})
+    return {tuple(row) for batch in by_keys.batches(names, _BATCH)
+            for row in connection.execute(
+                sa.select(DELIVERIES.c.subscription_id, DELIVERIES.c.source)
+                .where(DELIVERIES.c.source.in_(batch), DELIVERIES.c.subscription_id.in_(ids)))
+            } & set(wanted)
 
 
 def any_due(connection, transport, now):
@@ -63,12 +64,12 @@ def any_due(connection, transport, now):
 def due(connection, transport, now, limit, in_flight):
     """Return pairs (id, ahead) of at most `limit` deliveries that are due, in a fair order.
 
-    They are the oldest of their subscriptions: a receiver gets its notifications one after the
-    other, and one that is slow or gone takes one place. `ahead` is how many deliveries of the same
-    project are sent now or come before this one; those with the fewest are first, and among these
-    the longest due.
+    Only the oldest of each subscription are returned: a receiver gets its notifications one after
+    the other, and a slow one occupies one worker. `ahead` is the number of deliveries of the same
+    project that are in flight or come before this one. The smallest numbers are first, and among
+    these the longest due.
 
-    :param in_flight: {project id: how many of its deliveries are sent now}.
+    :param in_flight: {project id: number of its deliveries that are being sent}.
     """
     oldest = (
         sa.select(sa.func.min(DELIVERIES.c.id))
@@ -89,7 +90,7 @@ def due(connection, transport, now, limit, in_flight):
 
 
 def claim(connection, ids, owner, now, until):
-    """Claim those of some deliveries that are still due; return Deliveries.
+    """Claim the deliveries with these ids that are still due; return them.
 
     The claim lasts until `until`, which is their ``next_at`` meanwhile.
     """
@@ -125,7 +126,7 @@ def change(connection, delivery_id, **values):
 
 
 def hasten(connection, subscription_id, now):
-    """Let all deliveries of a subscription that wait unclaimed be due now."""
+    """Make all unclaimed deliveries of a subscription due now."""
     connection.execute(
         sa.update(DELIVERIES)
         .where(DELIVERIES.c.subscription_id == subscription_id, DELIVERIES.c.next_at > now,
@@ -154,10 +155,10 @@ def give_up_reminders(connection, lease_ids, now):
     waiting = connection.execute(sa.select(DELIVERIES.c.id, DELIVERIES.c.source).where(
         DELIVERIES.c.kind == notification_kinds.BEFORE_END, DELIVERIES.c.next_at.is_not(None)))
     ids = [row.id for row in waiting if row.source.split(':')[1] in lease_ids]
-    for first in range(0, len(ids), _BATCH):
+    for batch in by_keys.batches(ids, _BATCH):
         connection.execute(
             sa.update(DELIVERIES)
-            .where(DELIVERIES.c.id.in_(ids[first:first + _BATCH]))
+            .where(DELIVERIES.c.id.in_(batch))
             .values(state=notifications.GIVEN_UP, done_at=now, next_at=None, claim_owner=None,
                     reason='The lease has ended.'))
 
@@ -179,7 +180,7 @@ def log(connection, subscription_id, marker=None, limit=None, most_bytes=None):
 
 
 def forget(connection, before, limit):
-    """Delete at most `limit` deliveries that were done before a moment; return how many."""
+    """Delete at most `limit` deliveries that were done before a moment; return their number."""
     ids = list(connection.execute(
         sa.select(DELIVERIES.c.id).where(DELIVERIES.c.done_at < before)
         .order_by(DELIVERIES.c.done_at).limit(limit)).scalars())
@@ -189,7 +190,7 @@ def forget(connection, before, limit):
 
 
 def waiting(connection):
-    """Return {transport: (how many deliveries wait, when the oldest of them happened)}."""
+    """Return {transport: (number of waiting deliveries, moment of the oldest)}."""
     rows = connection.execute(
         sa.select(DELIVERIES.c.transport, sa.func.count(), sa.func.min(DELIVERIES.c.at))
         .where(DELIVERIES.c.next_at.is_not(None)).group_by(DELIVERIES.c.transport))

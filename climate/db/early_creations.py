@@ -12,13 +12,14 @@ _COLUMNS = tables.columns(CREATIONS, records.EarlyCreation)
 def add(connection, creations):
     """Insert EarlyCreations."""
     connection.execute(sa.insert(CREATIONS), [
-        {column.name: getattr(each, column.name) for column in _COLUMNS} for each in creations])
+        {column.name: getattr(creation, column.name) for column in _COLUMNS}
+        for creation in creations])
 
 
 def settle(connection, ids):
     """Delete the records that are not closing, because a lease uses the objects now.
 
-    :returns: how many records were deleted.
+    :returns: the number of deleted records.
     """
     return connection.execute(sa.delete(CREATIONS).where(
         CREATIONS.c.id.in_(ids), CREATIONS.c.closing.is_(False))).rowcount

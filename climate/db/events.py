@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events in the database: which are due, which manager carries them out, how they went."""
+"""Events in the database: due ones, claims of managers, and results."""
 import collections
 import dataclasses
 
@@ -68,10 +68,10 @@ def of_leases(connection, lease_ids, shown=False):
     if not lease_ids:
         return {}
     statement = _SHOWN_OF_LEASES if shown else _OF_LEASES
-    found = collections.defaultdict(tuple)
+    by_lease = collections.defaultdict(tuple)
     for row in statement.execute(connection, lease_ids).all():
-        found[row.lease_id] += (records.Event(*row),)
-    return dict(found)
+        by_lease[row.lease_id] += (records.Event(*row),)
+    return dict(by_lease)
 
 
 _LANES = {kind: place for place, kinds in enumerate(event_kinds.LANES.values()) for kind in kinds}
@@ -93,7 +93,7 @@ def due(connection, now, limit, kinds=tuple(event_kinds.KINDS)):
 
     An event whose claim has expired is due again. A lease with another event in progress has none.
 
-    :param limit: how many events at most.
+    :param limit: the maximum number of events.
     :param kinds: only events of these kinds.
     """
     rows = connection.execute(_DUE, {'now': now, 'limit': limit, 'kinds': kinds})
@@ -133,23 +133,23 @@ _CLAIM = by_keys.ByKeys(
     *_CLAIMED)
 
 
-def claim(connection, found, owner, now, until):
+def claim(connection, due_events, owner, now, until):
     """Claim events for `owner`; return them with their new claims.
 
     The caller must have locked their leases.
 
     :raises LostRace: an event has changed since it was read; the transaction must be rolled back.
     """
-    if not found:
+    if not due_events:
         return []
     values = {'status': lifecycle.EVENT_IN_PROGRESS, 'claim_owner': owner,
               'claimed_until': until, 'updated_at': now}
-    done = _CLAIM.execute(connection, _claims(found), {'now': now, **values})
-    if done.rowcount != len(found):
+    done = _CLAIM.execute(connection, _claims(due_events), {'now': now, **values})
+    if done.rowcount != len(due_events):
         raise errors.LostRace()
     return [dataclasses.replace(event, claim_no=event.claim_no + 1,
                                 begun_at=event.begun_at or now, **values)
-            for event in found]
+            for event in due_events]
 
 
 _HOLD = by_keys.ByKeys(sa.update(EVENTS).where(_IS_OURS), *_CLAIMED)
@@ -160,9 +160,9 @@ def hold(connection, claimed, until):
     """Prolong claims to `until`; return the ids of the events that are still claimed."""
     if not claimed:
         return set()
-    mine = _claims(claimed)
-    _HOLD.execute(connection, mine, {'claimed_until': until})
-    return set(_HELD.execute(connection, mine).scalars())
+    keys = _claims(claimed)
+    _HOLD.execute(connection, keys, {'claimed_until': until})
+    return set(_HELD.execute(connection, keys).scalars())
 
 
 _FINISH = by_keys.ByKeys(
@@ -200,7 +200,7 @@ def move(connection, event, now, at):
 
 _ALLOCATIONS, _THEIRS = tables.ALLOCATIONS, tables.ALLOCATIONS.alias()
 _IS_DELAYED = sa.and_(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.due_at > _NOW)
-# The starts that have waited for a resource of these reservations, and are looked at again later.
+# The starts that have waited for a resource of these reservations, and are tried again later.
 _WAITING = by_keys.ByKeys(
     sa.select(EVENTS.c.id).distinct()
     .join(tables.RESERVATIONS, tables.RESERVATIONS.c.lease_id == EVENTS.c.lease_id)
@@ -209,7 +209,7 @@ _WAITING = by_keys.ByKeys(
     .where(EVENTS.c.kind == event_kinds.START, EVENTS.c.waits > 0, _IS_DELAYED,
            _THEIRS.c.released_at.is_(None), _THEIRS.c.start <= _NOW, _THEIRS.c.end > _NOW),
     _ALLOCATIONS.c.reservation_id)
-# The additional look does not count as one of the looks that end the wait.
+# The additional try does not count towards the limit of the wait.
 _HASTEN = by_keys.ByKeys(
     sa.update(EVENTS).where(_IS_DELAYED)
     .values(waits=sa.case((EVENTS.c.waits > 1, EVENTS.c.waits - 1), else_=EVENTS.c.waits)),
@@ -217,7 +217,7 @@ _HASTEN = by_keys.ByKeys(
 
 
 def hasten_starts(connection, reservation_ids, now):
-    """Let starts that wait for a resource of these reservations be due at once."""
+    """Make starts that wait for a resource of these reservations due at once."""
     waiting = _WAITING.execute(connection, sorted(reservation_ids), {'now': now}).scalars().all()
     if waiting:
         _HASTEN.execute(connection, sorted(waiting), {'now': now, 'due_at': now})
@@ -244,6 +244,6 @@ def change(connection, lease_id, changes, now):
     add(connection, all_new(lease_id, changes.add, now))
 
 
-def _claims(found):
+def _claims(events):
     """Return the pairs (event id, claim number) by which the statements find claimed events."""
-    return [(event.id, event.claim_no) for event in found]
+    return [(event.id, event.claim_no) for event in events]

@@ -42,7 +42,7 @@ class ResourceSearch:
     :ivar condition: the ``conditions.Condition`` that the resources meet.
     :ivar names: the properties and facts whose values are returned.
     :ivar well: whether to leave out resources that are not well.
-    :ivar kept: ids of resources that are left out neither for that reason nor for maintenance.
+    :ivar kept: ids of resources that are included even if they are not well or have maintenance.
     """
 
     pool: str
@@ -74,17 +74,17 @@ def groups(connection, pool, now, cleaning, ignoring=()):
     """Return the resources of a pool that are free in the cloud, as minimum_need.AlikeResources.
 
     Criteria do not count. Resources that are held, lent to a reservation, or booked whole now are
-    left out. Two statements read them, however many there are.
+    left out. Two statements read any number of them.
 
     :param cleaning: how long an allocation counts after its end.
     :param ignoring: ids of the reservations whose allocations do not count.
     """
-    asked = {'pool': pool, 'start': now - cleaning, 'ignoring': list(ignoring)}
+    values = {'pool': pool, 'start': now - cleaning, 'ignoring': list(ignoring)}
     counts = collections.Counter()
-    for *kind, count in connection.execute(_GROUPS, asked):
+    for *kind, count in connection.execute(_GROUPS, values):
         counts[tuple(kind)] += count
     used = collections.defaultdict(collections.Counter)
-    for resource_id, *kind, amount, copies in connection.execute(_IN_USE, {**asked, 'now': now}):
+    for resource_id, *kind, amount, copies in connection.execute(_IN_USE, {**values, 'now': now}):
         for name, units in json.loads(amount).items():
             used[resource_id, *kind][name] += units * int(copies)
     left = collections.Counter()
@@ -107,11 +107,11 @@ def _group(kind, count, now):
 
 def _first_start(whole):
     """Return a subquery for the first start among the allocations of a resource that count."""
-    found = sa.select(sa.func.min(ALLOCATIONS.c.start)).where(
+    statement = sa.select(sa.func.min(ALLOCATIONS.c.start)).where(
         ALLOCATIONS.c.resource_id == RESOURCES.c.id, allocations.REACHES, allocations.IGNORING)
     if whole:
-        found = found.where(ALLOCATIONS.c.whole.is_(True))
-    return found.scalar_subquery()
+        statement = statement.where(ALLOCATIONS.c.whole.is_(True))
+    return statement.scalar_subquery()
 
 
 _EACH = (
@@ -138,15 +138,15 @@ _IN_USE = (
 
 
 def _resources(connection, search, after_id, limit, unused):
-    asked = {'pool': search.pool, 'own': list(search.own), 'after_id': after_id, 'limit': limit,
-             'kept': list(search.kept), 'start': search.span.start, 'end': search.span.end,
-             **search.condition.values,
-             **{f'name_{number}': name for number, name in enumerate(search.names)}}
+    values = {'pool': search.pool, 'own': list(search.own), 'after_id': after_id, 'limit': limit,
+              'kept': list(search.kept), 'start': search.span.start, 'end': search.span.end,
+              **search.condition.values,
+              **{f'name_{number}': name for number, name in enumerate(search.names)}}
     if unused:
-        asked['ignoring'] = list(search.ignoring)
+        values['ignoring'] = list(search.ignoring)
     statement = _statement(unused, search.soon, search.well, search.condition.form,
                            len(search.names))
-    return connection.execute(statement, asked).all()
+    return connection.execute(statement, values).all()
 
 
 # The resources that have maintenance. Their blocks have a gap where a lease has just left.
@@ -164,7 +164,7 @@ _MAINTAINED = (
 @functools.lru_cache(maxsize=256)
 def _statement(unused, soon, well, form, names):
     own = sa.bindparam('own', expanding=True)
-    found = (
+    statement = (
         sa.select(RESOURCES.c.id, RESOURCES.c.name,
                   sa.cast(RESOURCES.c.capacity, sa.Text).label('capacity'),
                   *(_value(number) for number in range(names)))
@@ -172,13 +172,15 @@ def _statement(unused, soon, well, form, names):
                sa.or_(RESOURCES.c.lent_to.is_(None), RESOURCES.c.lent_to.in_(own)))
         .order_by(RESOURCES.c.id).limit(sa.bindparam('limit', type_=sa.Integer)))
     if soon:
-        found = found.where(sa.or_(RESOURCES.c.held_by.is_(None), RESOURCES.c.held_by.in_(own)))
+        statement = statement.where(
+            sa.or_(RESOURCES.c.held_by.is_(None), RESOURCES.c.held_by.in_(own)))
     usable = RESOURCES.c.id.not_in(_MAINTAINED)
     if well:
         usable = sa.and_(usable, RESOURCES.c.health_state == health.WELL)
-    found = found.where(sa.or_(RESOURCES.c.id.in_(sa.bindparam('kept', expanding=True)), usable))
+    statement = statement.where(
+        sa.or_(RESOURCES.c.id.in_(sa.bindparam('kept', expanding=True)), usable))
     if form is not None:
-        found = found.where(conditions.clause(form))
+        statement = statement.where(conditions.clause(form))
     if unused:
         # PostgreSQL would turn NOT EXISTS into a join that reads all resources and allocations
         # before it returns the first row. For IS NULL it estimates one row in 200, and would read
@@ -188,8 +190,8 @@ def _statement(unused, soon, well, form, names):
             .where(ALLOCATIONS.c.resource_id == RESOURCES.c.id, allocations.TOUCHES,
                    allocations.IGNORING)
             .limit(1).scalar_subquery())
-        found = found.where(sa.func.coalesce(taken, 0) < 1)
-    return found
+        statement = statement.where(sa.func.coalesce(taken, 0) < 1)
+    return statement
 
 
 def _value(number):

@@ -15,23 +15,23 @@ _COLUMNS = tables.columns(HEALTH, health.ResourceHealth)
 
 
 def find(connection, resource_ids):
-    """Return {resource id: Health}; a resource of which nothing is known was always well."""
+    """Return {resource id: ResourceHealth}; a resource without a row was always well."""
     ids = list(resource_ids)
     rows = connection.execute(sa.select(*_COLUMNS).where(HEALTH.c.resource_id.in_(ids)))
     known = {row.resource_id: health.ResourceHealth(*row) for row in rows}
     return {key: known.get(key) or health.ResourceHealth(key) for key in ids}
 
 
-def put(connection, found, now):
-    """Store a Health, and what follows from it, at the resource. The resource must be locked."""
-    values = vars(found)
-    done = connection.execute(sa.update(HEALTH).where(HEALTH.c.resource_id == found.resource_id)
+def put(connection, known, now):
+    """Store a ResourceHealth, and its verdict at the resource. The resource must be locked."""
+    values = vars(known)
+    done = connection.execute(sa.update(HEALTH).where(HEALTH.c.resource_id == known.resource_id)
                               .values(**values))
-    if done.rowcount == 0 and not _exists(connection, found.resource_id):
+    if done.rowcount == 0 and not _exists(connection, known.resource_id):
         connection.execute(sa.insert(HEALTH).values(**values))
-    verdict = found.verdict(now)
+    verdict = known.verdict(now)
     connection.execute(
-        sa.update(RESOURCES).where(RESOURCES.c.id == found.resource_id)
+        sa.update(RESOURCES).where(RESOURCES.c.id == known.resource_id)
         .values(health_state=verdict.state, health_reason=verdict.reason,
                 generation=RESOURCES.c.generation + 1))
 
@@ -74,7 +74,7 @@ def not_well(connection):
 def future_leases(connection, resource_ids, after, until):
     """Return the leases that have one of the resources and start between two moments.
 
-    :returns: {lease id: {resource id}}, those that start first before others.
+    :returns: {lease id: {resource id}}, in the order of the starts.
     """
     rows = connection.execute(
         sa.select(LEASES.c.id, ALLOCATIONS.c.resource_id)
@@ -85,7 +85,7 @@ def future_leases(connection, resource_ids, after, until):
                ALLOCATIONS.c.start <= until, LEASES.c.start > after,
                LEASES.c.state == lifecycle.PENDING)
         .order_by(LEASES.c.start, LEASES.c.id))
-    found = {}
+    by_lease = {}
     for lease_id, resource_id in rows:
-        found.setdefault(lease_id, set()).add(resource_id)
-    return found
+        by_lease.setdefault(lease_id, set()).add(resource_id)
+    return by_lease

@@ -57,7 +57,7 @@ _FORGET = sa.delete(HISTORY).where(_OF_KIND, HISTORY.c.id <= sa.bindparam('last'
 # Entries that managers add after a change of a lease.
 _FOLLOWING = {'update': (event_kinds.UPDATE, event_kinds.NOTIFY)}
 
-# How many characters of a list stand in one entry.
+# The maximum number of characters of a list in one entry.
 _PAGE = 4_000
 
 _LINE = tables.columns(HISTORY, records.HistoryLine)
@@ -100,7 +100,7 @@ def note_each(connection, lease_id, now, who, what, reasons):
 
 
 def note_list(connection, lease_id, now, who, what, because, items):
-    """Add entries with a list of items: as many entries of limited length as it needs.
+    """Add a list of items to the history, in entries of limited length.
 
     :param items: texts that the owner may read.
     """
@@ -115,10 +115,10 @@ def note_list(connection, lease_id, now, who, what, because, items):
 
 def since(connection, lease_id, earliest):
     """Return {what: [why]} of the entries of a lease from that moment on."""
-    found = {}
+    by_kind = {}
     for what, why in connection.execute(_SINCE, {'of_lease': lease_id, 'earliest': earliest}):
-        found.setdefault(what, []).append(why)
-    return found
+        by_kind.setdefault(what, []).append(why)
+    return by_kind
 
 
 def last(connection, lease_id, what):
@@ -160,8 +160,8 @@ def history(connection, lease_id, marker=None, limit=None, most_bytes=None):
     The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
 
     :param marker: only entries after the one with this id.
-    :param limit: how many entries at most.
-    :param most_bytes: how many bytes at most.
+    :param limit: the maximum number of entries.
+    :param most_bytes: the maximum number of bytes.
     """
     wanted = HISTORY.c.lease_id == lease_id
     if marker is not None:
@@ -181,7 +181,7 @@ def publish(connection, now, event_type, payloads):
 def lock_not_fanned_out(connection, limit):
     """Lock the oldest notifications that the subscriptions do not have yet; return their ids.
 
-    Those that another transaction has locked are left out.
+    Notifications that another transaction has locked are left out.
     """
     return list(connection.execute(
         _NOT_FANNED_OUT[engine.skips_locked(connection)], {'limit': limit}).scalars())
@@ -198,14 +198,15 @@ def any_not_fanned_out(connection):
 
 
 def fanned_out(connection, ids):
-    """Write down that the subscriptions have these notifications."""
+    """Record that the subscriptions have these notifications."""
     connection.execute(_FANNED_OUT, {'ids': list(ids)})
 
 
 def unsent(connection, owner, now, until, limit):
     """Claim the oldest notifications without a claim; return [(id, event_type, payload)].
 
-    Only those that the subscriptions have already: what was sent is deleted.
+    Only notifications that the subscriptions have already are claimed, because a notification is
+    deleted once it is sent.
     """
     ids = list(connection.execute(_OLDEST[engine.skips_locked(connection)],
                                   {'now': now, 'limit': limit}).scalars())

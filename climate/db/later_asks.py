@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of running leases that their owners asked for later, in the database."""
+"""The parts of running leases that their owners requested later, in the database."""
 import sqlalchemy as sa
 
 from climate.db import tables
@@ -27,7 +27,7 @@ _COUNT = sa.select(
 
 
 def parts_of(connection, lease_id):
-    """Return how many rows a lease has for what it had, has, and was asked for later."""
+    """Return the number of rows of a lease in the tables of allocations and of later asks."""
     return connection.execute(_COUNT, {'of_lease': lease_id}).scalar_one()
 
 
@@ -43,19 +43,19 @@ def add(connection, lease_id, added):
 
 
 def inherit(connection, lease_id, reservation_id, old_id, chosen):
-    """Let resources that take the place of another one keep the notice of that one.
+    """Transfer the notice of a resource to the resources that replace it.
 
-    The copies that were asked for first go to the first of them.
+    The copies that were requested first go to the first of them.
 
     :param chosen: the Allocations of the new resources.
     """
     added = []
-    for each in of_lease(connection, lease_id):
-        if (each.reservation_id, each.resource_id) == (reservation_id, old_id):
-            left = each.above
-            for given in chosen:
+    for ask in of_lease(connection, lease_id):
+        if (ask.reservation_id, ask.resource_id) == (reservation_id, old_id):
+            left = ask.above
+            for allocation in chosen:
                 added.append(short_notice.LaterAsk(
-                    each.asked_at, each.since, reservation_id, given.resource_id,
-                    min(left, given.copies)))
-                left -= min(left, given.copies)
+                    ask.asked_at, ask.since, reservation_id, allocation.resource_id,
+                    min(left, allocation.copies)))
+                left -= min(left, allocation.copies)
     add(connection, lease_id, added)

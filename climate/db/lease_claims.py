@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims of leases in the database: which manager carries out an event of a lease.
+"""Claims of leases in the database, by managers that carry out an event of a lease.
 
-The claim number of a lease increases with each claim. All that is written for an event is
-conditional on this number, so a manager that lost its claim writes nothing.
+The claim number of a lease increases with each claim. Every write for an event is conditional on
+this number, so a manager that lost its claim writes nothing.
 """
 import dataclasses
 
@@ -32,33 +32,33 @@ _LOCK = by_keys.ByKeys(
     .with_for_update(), LEASES.c.id)
 
 
-def take(connection, found, owner):
+def take(connection, leases, owner):
     """Claim locked leases for `owner`; return them with their new claim numbers.
 
     Users see no change.
 
     :raises LostRace: a lease was claimed since it was read; the transaction must be rolled back.
     """
-    _write(connection, _TAKE, found, claim_owner=owner)
-    return [dataclasses.replace(lease, claim_no=lease.claim_no + 1) for lease in found]
+    _write(connection, _TAKE, leases, claim_owner=owner)
+    return [dataclasses.replace(lease, claim_no=lease.claim_no + 1) for lease in leases]
 
 
-def take_for(connection, found, owner, task, until, now):
+def take_for(connection, leases, owner, task, until, now):
     """Claim locked leases for `owner` and show that `task` is running on them; return them.
 
     Users see no change of a lease that shows this task already, because it is tried again.
 
-    :param until: until when the task is shown.
+    :param until: the moment until which the task is shown.
     :raises LostRace: a lease was claimed since it was read; the transaction must be rolled back.
     """
     values = {'task': task, 'task_until': until}
-    again = [lease for lease in found if lease.task == task]
-    fresh = [lease for lease in found if lease.task != task]
+    again = [lease for lease in leases if lease.task == task]
+    fresh = [lease for lease in leases if lease.task != task]
     _write(connection, _TAKE, again, claim_owner=owner, task_until=until)
     _write(connection, _BEGIN_TASK, fresh, claim_owner=owner, updated_at=now, **values)
     return [dataclasses.replace(lease, claim_no=lease.claim_no + 1, **values,
                                 generation=lease.generation + (lease.task != task))
-            for lease in found]
+            for lease in leases]
 
 
 def hold_task(connection, claimed, until):
@@ -104,7 +104,7 @@ def end_quietly(connection, lease, now, state, reason, **values):
 
 
 def lock(connection, claimed):
-    """Lock claimed leases; return {lease id: its generation} of those that are still claimed."""
+    """Lock leases; return {lease id: its generation} of those that still have the claim."""
     rows = _LOCK.execute(connection, [lease.id for lease in claimed])
     numbers = {lease.id: lease.claim_no for lease in claimed}
     return {lease_id: generation for lease_id, claim_no, generation in rows

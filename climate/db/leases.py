@@ -150,9 +150,9 @@ def mentioned(connection, ids):
     if not ids:
         return []
     named = sorted(ids)
-    theirs = sa.select(tables.RESERVATIONS.c.lease_id).where(tables.RESERVATIONS.c.id.in_(named))
+    owners = sa.select(tables.RESERVATIONS.c.lease_id).where(tables.RESERVATIONS.c.id.in_(named))
     return _whole(connection, connection.execute(
-        _SELECT.where(sa.or_(LEASES.c.id.in_(named), LEASES.c.id.in_(theirs)))
+        _SELECT.where(sa.or_(LEASES.c.id.in_(named), LEASES.c.id.in_(owners)))
         .order_by(LEASES.c.id)).all())
 
 
@@ -185,10 +185,10 @@ def _whole(connection, rows, shown=False):
     of_lease = reservations.of_leases(connection, ids)
     happening = events.of_leases(connection, ids, shown)
     # Most leases have no acquisition, so only the others are looked up.
-    sought = acquisitions.of_leases(connection, [
+    acquired = acquisitions.of_leases(connection, [
         row.id for row in rows if row.acquire_type in acquire.LASTING])
     return [records.Lease(*row, reservations=of_lease.get(row.id, ()),
-                          events=happening.get(row.id, ()), acquisition=sought.get(row.id))
+                          events=happening.get(row.id, ()), acquisition=acquired.get(row.id))
             for row in rows]
 
 

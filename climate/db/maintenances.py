@@ -142,7 +142,7 @@ def expand(connection, found, windows, expanded_to):
 def close(connection, found):
     """Mark a locked Maintenance as being deleted; drop the windows that have not begun.
 
-    Those that have begun are over now. A manager that has claimed one of them sees that afterwards.
+    Windows that have begun are over now. A manager that has claimed one notices that afterwards.
     """
     connection.execute(sa.delete(WINDOWS).where(WINDOWS.c.maintenance_id == found.id,
                                                 WINDOWS.c.state == maintenance.PLANNED))
@@ -151,13 +151,13 @@ def close(connection, found):
 
 
 def close_again(connection, window, now):
-    """Let other windows that run close the resources again that a Window has opened."""
+    """Make other running windows close the resources again that a window has opened."""
     mine = sa.select(OF.c.resource_id).where(OF.c.maintenance_id == window.maintenance_id)
     _close_again(connection, now, OF.c.resource_id.in_(mine), WINDOWS.c.id != window.id)
 
 
 def close_awake(connection, resource_id, now):
-    """Let the windows that run close a resource again, which was opened because it woke up."""
+    """Make running windows close a resource again that was opened because it woke up."""
     _close_again(connection, now, OF.c.resource_id == resource_id)
 
 
@@ -167,7 +167,7 @@ def _close_again(connection, now, *which):
         .join_from(WINDOWS, OF, OF.c.maintenance_id == WINDOWS.c.maintenance_id)
         .where(WINDOWS.c.state.in_(_CLOSED), WINDOWS.c.end > now, *which)).scalars())
     if found:
-        # Who closes them now may have passed the resource already, so its claim is lost.
+        # A manager that closes them now may have passed the resource already, so its claim is lost.
         connection.execute(sa.update(WINDOWS).where(
             WINDOWS.c.id.in_(found), WINDOWS.c.state.in_(_CLOSED))
             .values(state=maintenance.CLOSING, claim_no=WINDOWS.c.claim_no + 1))
@@ -184,7 +184,7 @@ def finish(connection, maintenance_id):
 
 
 def to_do(connection, now):
-    """Return the Windows that a manager should carry on now, each with whether it is over.
+    """Return pairs (MaintenanceWindow, whether it is over) of windows that need a manager now.
 
     A window has begun, or is over, and no manager has claimed it.
     """
@@ -203,7 +203,7 @@ def to_do(connection, now):
 def claim(connection, window, state, owner, until):
     """Claim a Window for `owner` in a new state; return the claimed Window.
 
-    :raises LostRace: another manager was faster.
+    :raises LostRace: another manager has claimed it.
     """
     done = connection.execute(
         sa.update(WINDOWS)
@@ -236,9 +236,9 @@ def resource_ids(connection, maintenance_id):
 
 
 def taken(connection, resource_ids, start, end):
-    """Return what leases that are to come or run have of resources between two moments.
+    """Return the allocations of resources to future and running leases between two moments.
 
-    :returns: rows (lease id, resource id, start, end), of leases that start first before others.
+    :returns: rows (lease id, resource id, start, end), by the start of the lease.
     """
     return [tuple(row) for row in connection.execute(
         sa.select(LEASES.c.id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.end)

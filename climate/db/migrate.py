@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from climate import errors
 from climate.db import bills
+from climate.db import by_keys
 from climate.db import engine
 from climate.db import limit_notices
 from climate.db import offers
@@ -21,6 +22,7 @@ from climate.db import use_samples
 
 _SCRIPTS = pathlib.Path(__file__).parent / 'alembic'
 _AT_ONCE = 1000
+_BATCH = 500
 
 
 class NoSuchRevision(Exception):
@@ -75,15 +77,15 @@ def check(conf):
 
 
 def purge(database, before):
-    """Delete leases that ended or were deleted before `before`; return how many.
+    """Delete leases that ended or were deleted before `before`; return their number.
 
     Their reservations, events, allocations and history are deleted with them. Withdrawn resources
     without allocations, expired idempotency keys, expired offers, old samples of use and old
-    refusals are deleted too. What the usage of days that are not closed is counted from stays, and
-    so do leases that are not billed yet. The lines of statements stay for ever.
+    refusals are deleted too. Rows from which the usage of open days is counted stay, and so do
+    leases that are not billed yet. The lines of statements stay for ever.
     """
     leases, allocations = tables.LEASES, tables.ALLOCATIONS
-    theirs = tables.RESERVATIONS
+    reservations = tables.RESERVATIONS
     with database.reader() as connection:
         counted = min(before, usage_days.counted_until(connection) or before)
     over = sa.or_(leases.c.deleted_at < counted, leases.c.ended_at < counted)
@@ -96,13 +98,13 @@ def purge(database, before):
         offers.delete(connection, offers.lock(
             connection, offers.expired(connection, before, before)))
         ids = list(connection.execute(sa.select(leases.c.id).where(over)).scalars())
-        for some in _batches(ids, 500):
+        for batch in by_keys.batches(ids, _BATCH):
             connection.execute(sa.delete(tables.HISTORY).where(
-                tables.HISTORY.c.lease_id.in_(some)))
+                tables.HISTORY.c.lease_id.in_(batch)))
             # No foreign key with a cascade covers allocations.
             connection.execute(sa.delete(allocations).where(allocations.c.reservation_id.in_(
-                sa.select(theirs.c.id).where(theirs.c.lease_id.in_(some)))))
-            connection.execute(sa.delete(leases).where(leases.c.id.in_(some)))
+                sa.select(reservations.c.id).where(reservations.c.lease_id.in_(batch)))))
+            connection.execute(sa.delete(leases).where(leases.c.id.in_(batch)))
         connection.execute(sa.delete(tables.IDEMPOTENCY_KEYS).where(
             tables.IDEMPOTENCY_KEYS.c.expires_at < before))
         use_samples.delete(connection, counted)
@@ -125,11 +127,11 @@ def _purge_resources(database, before):
             .where(resources.c.withdrawn_at < before,
                    ~sa.exists().where(allocations.c.resource_id == resources.c.id))
             .order_by(resources.c.id).with_for_update()).scalars())
-        for some in _batches(ids, 500):
+        for batch in by_keys.batches(ids, _BATCH):
             for column in _without_cascade(resources):
                 if column.table is not allocations:
-                    connection.execute(sa.delete(column.table).where(column.in_(some)))
-            connection.execute(sa.delete(resources).where(resources.c.id.in_(some)))
+                    connection.execute(sa.delete(column.table).where(column.in_(batch)))
+            connection.execute(sa.delete(resources).where(resources.c.id.in_(batch)))
 
 
 def _without_cascade(parent):
@@ -143,7 +145,3 @@ def _settings():
     settings = config.Config()
     settings.set_main_option('script_location', str(_SCRIPTS))
     return settings
-
-
-def _batches(items, size):
-    return (items[first:first + size] for first in range(0, len(items), size))

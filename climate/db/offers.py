@@ -26,10 +26,14 @@ _OVER = (
 
 
 def add(connection, offer, place):
-    """Insert an offer at a place of its project. A place that is taken raises Duplicate."""
+    """Insert an offer at a place of its project.
+
+    :raises Duplicate: the place is taken.
+    """
     values = {column.name: getattr(offer, column.name) for column in _COLUMNS}
-    values['request'] = [_part(each) for each in offer.request]
-    values['secrets'] = {each.id: each.secrets for each in offer.request if each.secrets}
+    values['request'] = [_part(request) for request in offer.request]
+    values['secrets'] = {request.id: request.secrets
+                         for request in offer.request if request.secrets}
     connection.execute(sa.insert(OFFERS).values(
         place=place, request_bytes=request_sizes.of_requests(offer.request), **values))
 
@@ -105,29 +109,31 @@ def _delete_allocations(connection, offers):
 def allocations_of(connection, offers):
     """Return {offer id: tuple of its Allocations, in the order of its reservations}."""
     by_reservation = collections.defaultdict(tuple)
-    for given in allocations.of_reservations(
-            connection, [each.id for offer in offers for each in offer.request]):
-        by_reservation[given.reservation_id] += (given,)
-    return {offer.id: tuple(given for each in offer.request for given in by_reservation[each.id])
+    for allocation in allocations.of_reservations(
+            connection, [request.id for offer in offers for request in offer.request]):
+        by_reservation[allocation.reservation_id] += (allocation,)
+    return {offer.id: tuple(allocation for request in offer.request
+                            for allocation in by_reservation[request.id])
             for offer in offers}
 
 
 def _whole(connection, rows):
     offers = [_record(row) for row in rows]
-    given = allocations_of(connection, offers)
-    return [dataclasses.replace(each, allocations=given[each.id]) for each in offers]
+    by_offer = allocations_of(connection, offers)
+    return [dataclasses.replace(offer, allocations=by_offer[offer.id]) for offer in offers]
 
 
-def _part(asked):
+def _part(request):
     """Return a ReservationRequest as JSON, with labels only if it has any.
 
     Managers of an older release know no labels.
     """
-    part = {'id': asked.id, 'resource_type': asked.resource_type, 'request': dict(asked.request)}
-    if asked.label:
-        part['label'] = asked.label
-    if asked.depends_on:
-        part['depends_on'] = list(asked.depends_on)
+    part = {'id': request.id, 'resource_type': request.resource_type,
+            'request': dict(request.request)}
+    if request.label:
+        part['label'] = request.label
+    if request.depends_on:
+        part['depends_on'] = list(request.depends_on)
     return part
 
 

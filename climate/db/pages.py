@@ -2,15 +2,15 @@
 """Pages of lists that are limited by the bytes of their rows as well as by the number of rows."""
 import sqlalchemy as sa
 
-#: What the list of a page has after its last row if a limit of bytes ended the page early.
+#: The item after the last row of a page that a limit of bytes ended early.
 EARLY_END = None
 
 
 def read(connection, statement, size, most_bytes):
     """Return (the rows that a statement selects, up to `most_bytes`; the end of the list).
 
-    The database adds up the bytes, so that nothing large is read in vain. A page has at least one
-    row. The end of the list is [EARLY_END] if there are more rows, otherwise [].
+    The database adds up the bytes, so that large rows are not read without need. A page has at
+    least one row. The end of the list is [EARLY_END] if there are more rows, otherwise [].
 
     :param statement: a SELECT in a total order, with the limit of rows.
     :param size: an expression for the bytes of a row.
@@ -42,10 +42,10 @@ def of_others(column, parent, bytes_each):
 
 
 def _fitting(sizes, most_bytes):
-    """Return how many of the first sizes have at most `most_bytes` together, but at least 1."""
+    """Return the number of the first sizes with a sum of at most `most_bytes`, but at least 1."""
     total = 0
-    for count, each in enumerate(sizes):
-        total += int(each)
+    for count, size in enumerate(sizes):
+        total += int(size)
         if count and total > most_bytes:
             return count
     return len(sizes)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The leases of a pool for plans: who has which resource from a moment on, and who waits."""
+"""The rows for what-if plans and forecasts: allocations, resources, waiting leases."""
 import sqlalchemy as sa
 
 from climate.db import allocations
+from climate.db import by_keys
 from climate.db import tables
 from climate.domain import lifecycle
 
@@ -51,7 +52,7 @@ _BATCH = 500
 
 
 def placed(connection, pool, start):
-    """Return what is allocated of a pool from a moment on, as rows by start.
+    """Return the allocations of a pool from a moment on, as rows by start.
 
     :returns: rows with resource_id, start, end, whole, amount, copies, need, reservation_id and
         lease_id, which is None for an offer.
@@ -64,15 +65,15 @@ def reservations(connection, lease_ids):
 
     :returns: rows with id, lease_id, resource_type and request.
     """
-    ids, found = list(lease_ids), {}
-    for first in range(0, len(ids), _BATCH):
-        for row in connection.execute(_ALL_OF_LEASES, {'ids': ids[first:first + _BATCH]}):
-            found.setdefault(row.lease_id, []).append(row)
-    return found
+    by_lease = {}
+    for batch in by_keys.batches(lease_ids, _BATCH):
+        for row in connection.execute(_ALL_OF_LEASES, {'ids': batch}):
+            by_lease.setdefault(row.lease_id, []).append(row)
+    return by_lease
 
 
 def waiting(connection):
-    """Return the leases that wait for resources, those first that are served first.
+    """Return the leases that wait for resources, in the order in which they are served.
 
     :returns: rows with id, project_id, end, duration_seconds and asked_at; see
         ``records.Acquisition``.
@@ -81,7 +82,7 @@ def waiting(connection):
 
 
 def demand(connection, pool, span):
-    """Return what was and is allocated of a pool during `span`, as rows in no order.
+    """Return the past and present allocations of a pool during `span`, as rows in no order.
 
     :returns: rows with resource_id, start, end, whole, amount, copies, asked_at and
         duration_seconds; the last two are None unless the lease may have waited.
@@ -91,7 +92,7 @@ def demand(connection, pool, span):
 
 
 def enrolled(connection, pool):
-    """Return all resources that the pool has or had.
+    """Return all present and former resources of the pool.
 
     :returns: rows with id, name, capacity, created_at and withdrawn_at.
     """

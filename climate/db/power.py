@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The power of resources in the database: which sleep, how often they did, how long they woke."""
+"""The power of resources in the database: their states, and how they fell asleep and woke up."""
 import collections
 
 import sqlalchemy as sa
@@ -37,20 +37,21 @@ def in_states(connection, states):
 def change(connection, before, state, now):
     """Bring a resource into another state, if it is still as the Power `before` says.
 
-    That it was woken while it fell asleep is noted.
+    If it is woken while it falls asleep, that is recorded.
 
-    :returns: False if somebody else changed it meanwhile.
+    :returns: False if another transaction has changed it.
     """
     values = {'state': state, 'since': now}
-    mine = STATES.c.resource_id == before.resource_id
+    is_resource = STATES.c.resource_id == before.resource_id
     if before.since is None:
-        # The caller holds the lock of the resource, so nobody inserts the same row.
-        if connection.execute(sa.select(STATES.c.state).where(mine)).first() is not None:
+        # The caller holds the lock of the resource, so no other transaction inserts the same row.
+        if connection.execute(sa.select(STATES.c.state).where(is_resource)).first() is not None:
             return False
         connection.execute(sa.insert(STATES).values(resource_id=before.resource_id, **values))
         return True
     done = connection.execute(sa.update(STATES).where(
-        mine, STATES.c.state == before.state, STATES.c.since == before.since).values(**values))
+        is_resource, STATES.c.state == before.state,
+        STATES.c.since == before.since).values(**values))
     if done.rowcount != 1:
         return False
     if (before.state, state) == (sleep.FALLING, sleep.WAKING):
@@ -59,7 +60,7 @@ def change(connection, before, state, now):
 
 
 def restart(connection, resource_ids, before, now):
-    """Let what has been falling asleep or waking up since before a moment do so since now."""
+    """Set the start of changes of power that began before a moment, and go on, to now."""
     connection.execute(sa.update(STATES).where(
         STATES.c.resource_id.in_(list(resource_ids)), STATES.c.since < before,
         STATES.c.state.in_((sleep.FALLING, sleep.WAKING))).values(since=now))
@@ -68,10 +69,10 @@ def restart(connection, resource_ids, before, now):
 def needed(connection, now, resource_ids=None, pools=()):
     """Return {resource id: a Need} of those with an allocation that is not over.
 
-    A block of maintenance or health has an allocation, and so has an offer; none of them needs a
-    resource awake, and nobody may switch it meanwhile.
+    Blocks of maintenance or health, and offers, have allocations, too. They do not need a resource
+    awake, but it may not be switched meanwhile.
 
-    :param resource_ids: only of these; None: of the enrolled resources of `pools`.
+    :param resource_ids: the resources; None: the enrolled resources of `pools`.
     """
     of_lease = sa.case((RESERVATIONS.c.id.is_not(None), ALLOCATIONS.c.start))
     statement = (
@@ -106,16 +107,16 @@ def future_leases(connection, resource_ids, now, until):
 
 
 def note(connection, resource_id, kind, now, seconds=None):
-    """Write down that a resource fell asleep, woke up or did not wake up.
+    """Record that a resource fell asleep, woke up or did not wake up.
 
-    :param seconds: how long it took to wake up.
+    :param seconds: the duration of the wake-up.
     """
     connection.execute(sa.insert(CHANGES).values(resource_id=resource_id, kind=kind, at=now,
                                                  seconds=seconds))
 
 
 def cycles(connection, since):
-    """Return {resource id: how often it fell asleep since that moment}."""
+    """Return {resource id: number of times that it fell asleep since a moment}."""
     return collections.Counter(connection.execute(
         sa.select(CHANGES.c.resource_id).where(CHANGES.c.at > since,
                                                CHANGES.c.kind == sleep.SLEPT)).scalars())
@@ -130,18 +131,18 @@ def fell_asleep(connection, resource_ids, since):
 
 
 def wake_seconds(connection, since):
-    """Return {resource id: [how many seconds each wake-up since that moment took]}."""
-    found = collections.defaultdict(list)
+    """Return {resource id: [duration in seconds of each wake-up since a moment]}."""
+    durations = collections.defaultdict(list)
     for resource_id, seconds in connection.execute(
             sa.select(CHANGES.c.resource_id, CHANGES.c.seconds)
             .where(CHANGES.c.at > since, CHANGES.c.kind == sleep.WOKE,
                    CHANGES.c.seconds.is_not(None))):
-        found[resource_id].append(seconds)
-    return found
+        durations[resource_id].append(seconds)
+    return durations
 
 
 def counts(connection, since):
-    """Return ({state: how many resources}, {kind of change: how many since that moment})."""
+    """Return ({state: number of resources}, {kind of change: number since a moment})."""
     states = connection.execute(
         sa.select(STATES.c.state, sa.func.count())
         .join_from(STATES, RESOURCES, STATES.c.resource_id == RESOURCES.c.id)

@@ -19,7 +19,10 @@ def every(connection):
 
 
 def add(connection, book):
-    """Insert a version. One with that number, or valid from that moment, raises Duplicate."""
+    """Insert a version.
+
+    :raises Duplicate: a version has the same number, or is valid from the same moment.
+    """
     values = dataclasses.asdict(book)
     del values['valid_until']
     connection.execute(sa.insert(BOOKS).values(**values))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refusals in the database: what was asked for and not given."""
+"""Refusals in the database: resources that were requested and refused."""
 import sqlalchemy as sa
 
 from climate.db import tables
@@ -22,7 +22,7 @@ def repeat(connection, hashes, now):
     """Count one more refusal of a request that was refused a short while ago.
 
     :param hashes: the request hashes of all Refusals of the request.
-    :returns: whether it was refused a short while ago; if not, nothing was written.
+    :returns: whether it was refused a short while ago. If not, nothing was written.
     """
     return connection.execute(
         sa.update(REFUSALS).where(REFUSALS.c.request_hash.in_(list(hashes)),
@@ -33,21 +33,20 @@ def repeat(connection, hashes, now):
 def add(connection, added, once=False):
     """Insert the Refusals of one request.
 
-    If another transaction adds the same request at the same moment, one of them raises Duplicate.
-
     :param once: write nothing if the request was refused before.
+    :raises Duplicate: another transaction adds the same request at the same moment.
     """
     last = connection.execute(
         sa.select(sa.func.max(REFUSALS.c.episode))
-        .where(REFUSALS.c.request_hash.in_([each.request_hash for each in added]))).scalar()
+        .where(REFUSALS.c.request_hash.in_([refusal.request_hash for refusal in added]))).scalar()
     if once and last is not None:
         return
     connection.execute(sa.insert(REFUSALS).inline(), [
-        {**{name: getattr(each, name) for name in _NAMES},
-         'amount': None if each.amount is None else dict(each.amount),
-         'criteria': None if each.criteria is None else list(each.criteria),
+        {**{name: getattr(refusal, name) for name in _NAMES},
+         'amount': None if refusal.amount is None else dict(refusal.amount),
+         'criteria': None if refusal.criteria is None else list(refusal.criteria),
          'episode': 0 if last is None else last + 1}
-        for each in added])
+        for refusal in added])
 
 
 def of_pool(connection, pool, span):
@@ -61,29 +60,29 @@ def of_project(connection, project_id, span):
 
 
 def counted_between(connection, start, end, project_id=None):
-    """Return the Refusals of usage that count between two moments.
+    """Return the refusals that usage counts between two moments, as RefusedUsage.
 
-    A request that was repeated counts once, however often it was refused.
+    A repeated request counts once.
 
-    :param project_id: only those of this project; None: of all.
+    :param project_id: only refusals of this project; None: of all projects.
     """
-    mine = [] if project_id is None else [REFUSALS.c.project_id == project_id]
-    asked = {'start': start, 'end': end}
-    found = {}
+    conditions = [] if project_id is None else [REFUSALS.c.project_id == project_id]
+    values = {'start': start, 'end': end}
+    by_request = {}
     for statement, more in ((_ASKED, {}), (_LATE, {'earliest': start - _LONGEST})):
-        for row in connection.execute(statement.where(*mine), {**asked, **more}):
-            found.setdefault(row.request_hash, usage_figures.RefusedUsage(
+        for row in connection.execute(statement.where(*conditions), {**values, **more}):
+            by_request.setdefault(row.request_hash, usage_figures.RefusedUsage(
                 row.project_id, row.user_id, row.resource_type, row.pool,
                 usage_figures.as_text(row.amount or {}), row.copies,
                 usage_figures.refused(row.start, row.end, row.at), row.reason))
-    return list(found.values())
+    return list(by_request.values())
 
 
 def purge(connection, before, most):
-    """Delete refusals whose last repetition is before a moment, whatever time was asked for.
+    """Delete refusals whose last repetition is before a moment.
 
-    :param most: how many at most.
-    :returns: how many were deleted.
+    :param most: the maximum number of deleted refusals.
+    :returns: the number of deleted refusals.
     """
     ids = connection.execute(sa.select(REFUSALS.c.id).where(
         REFUSALS.c.last_at < before).limit(most)).scalars().all()

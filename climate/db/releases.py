@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became free of resources since a moment: released allocations, and added resources."""
+"""The capacity that became free since a moment: released allocations, and added resources."""
 import collections
 import datetime
 
@@ -15,12 +15,12 @@ ALLOCATIONS = tables.ALLOCATIONS
 EVENTS = tables.EVENTS
 RESERVATIONS = tables.RESERVATIONS
 RESOURCES = tables.RESOURCES
-# The longest teardown that is looked at. A lease that ended earlier released all at its end.
+# The longest teardown that counts. A lease that ended earlier released everything at its end.
 _TEARDOWN = datetime.timedelta(days=1)
 
 
 def since(connection, resource_ids, moment, span, now, cleaning):
-    """Return what was released of resources from `moment` on, as amounts.
+    """Return the amounts of resources that were released from `moment` on.
 
     A running allocation is released when the teardown of its lease is done, or when the resource
     has been cleaned. One that was void before it began counts if it touched `span`. A resource
@@ -44,13 +44,13 @@ def since(connection, resource_ids, moment, span, now, cleaning):
                   ALLOCATIONS.c.copies)
         .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
         .where(ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)), sa.or_(ended, void)))
-    found = collections.defaultdict(list)
+    released = collections.defaultdict(list)
     for resource_id, whole, amount, copies in rows.all():
-        found[resource_id].append(selection.WHOLE if whole else {
+        released[resource_id].append(selection.WHOLE if whole else {
             name: units * copies for name, units in amount.items()})
     for resource_id in connection.execute(
             sa.select(RESOURCES.c.id)
             .where(RESOURCES.c.id.in_(sorted(resource_ids)), RESOURCES.c.available_since >= moment)
             ).scalars():
-        found[resource_id].append(selection.WHOLE)
-    return found
+        released[resource_id].append(selection.WHOLE)
+    return released

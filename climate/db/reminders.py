@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reminders in the database: which leases end so and so long after a moment."""
+"""Reminders in the database: the leases that end within the times that subscriptions name."""
 import datetime
 
 import sqlalchemy as sa
 
+from climate.db import by_keys
 from climate.db import engine
 from climate.db import tables
 from climate.domain import lifecycle
@@ -14,24 +15,24 @@ LEASES = tables.LEASES
 REMINDERS = tables.REMINDERS
 SCANS = tables.REMINDER_SCANS
 _SCAN = 1
-# So many spans of time are asked for in one statement.
+# The maximum number of spans of time in one statement.
 _BATCH = 100
 _ANY = sa.select(REMINDERS.c.seconds).limit(1)
 
 
 def any_wanted(connection):
-    """Return whether a subscription wants to be told before the end."""
+    """Return whether a subscription wants reminders before the end."""
     return connection.execute(_ANY).scalar() is not None
 
 
 def wanted(connection):
-    """Return the numbers of seconds before the end at which somebody is told, without doubles."""
+    """Return the distinct numbers of seconds before the end at which a reminder is wanted."""
     return list(connection.execute(
         sa.select(REMINDERS.c.seconds).distinct().order_by(REMINDERS.c.seconds)).scalars())
 
 
 def first_wanted_at(connection):
-    """Return when the oldest subscription with reminders was made."""
+    """Return when the oldest subscription with reminders was created."""
     table = tables.SUBSCRIPTIONS
     return connection.execute(
         sa.select(sa.func.min(table.c.created_at))
@@ -39,12 +40,15 @@ def first_wanted_at(connection):
 
 
 def has_scan(connection):
-    """Return whether reminders were ever looked for."""
+    """Return whether the scan for reminders has begun."""
     return connection.execute(sa.select(SCANS.c.id)).scalar() is not None
 
 
 def begin(connection, moment):
-    """Write that reminders are looked for from a moment on. A second time raises Duplicate."""
+    """Record that the scan for reminders begins at a moment.
+
+    :raises Duplicate: it has begun before.
+    """
     connection.execute(sa.insert(SCANS).values(id=_SCAN, scanned_until=moment))
 
 
@@ -58,21 +62,21 @@ def lock_scan(connection):
 
 
 def scanned(connection, until):
-    """Write down up to which moment the reminders were looked for."""
+    """Record the moment up to which the reminders were scanned."""
     connection.execute(sa.update(SCANS).values(scanned_until=until))
 
 
 def between(connection, seconds, since, until, now):
     """Yield the Reminders whose moment is after `since` and not after `until`.
 
-    Leases that are over have none, also if their moment came before, because "ends soon" must not
-    follow "has ended". Nor have those that wait for resources, whose end is not known.
+    Leases that are over have none, even if their moment was before the end, because "ends soon"
+    must not follow "has ended". Leases that wait for resources have none, because their end is not
+    known.
 
-    :param seconds: how long before the end; a list.
+    :param seconds: the list of times before the end.
     """
-    for first in range(0, len(seconds), _BATCH):
-        some = seconds[first:first + _BATCH]
-        spans = {each: (since + _span(each), until + _span(each)) for each in some}
+    for batch in by_keys.batches(seconds, _BATCH):
+        spans = {count: (since + _span(count), until + _span(count)) for count in batch}
         rows = connection.execute(
             sa.select(LEASES).where(
                 sa.or_(*(sa.and_(LEASES.c.end > low, LEASES.c.end <= high)
@@ -81,10 +85,9 @@ def between(connection, seconds, since, until, now):
                 LEASES.c.deleted_at.is_(None), LEASES.c.end > now)
             .order_by(LEASES.c.end, LEASES.c.id)).all()
         for row in rows:
-            for each, (low, high) in spans.items():
-                moment = row.end - _span(each)
+            for count, (low, high) in spans.items():
                 if low < row.end <= high:
-                    yield _reminder(row, each, moment)
+                    yield _reminder(row, count, row.end - _span(count))
 
 
 def leases_of_calendar(connection, subscription, since, limit):
@@ -98,12 +101,12 @@ def leases_of_calendar(connection, subscription, since, limit):
         LEASES.c.end > since, LEASES.c.state != lifecycle.ACQUIRING)
     if subscription.scope == subscriptions.OWN:
         statement = statement.where(LEASES.c.user_id == subscription.user_id)
-    found = connection.execute(statement.where(LEASES.c.ended_at.is_(None)).order_by(
+    rows = connection.execute(statement.where(LEASES.c.ended_at.is_(None)).order_by(
         LEASES.c.end, LEASES.c.id).limit(limit)).all()
-    if len(found) < limit:
-        found += connection.execute(statement.where(LEASES.c.ended_at.is_not(None)).order_by(
-            LEASES.c.end.desc(), LEASES.c.id).limit(limit - len(found))).all()
-    return sorted(found, key=lambda row: (row.end, row.id))
+    if len(rows) < limit:
+        rows += connection.execute(statement.where(LEASES.c.ended_at.is_not(None)).order_by(
+            LEASES.c.end.desc(), LEASES.c.id).limit(limit - len(rows))).all()
+    return sorted(rows, key=lambda row: (row.end, row.id))
 
 
 def _reminder(row, seconds, moment):

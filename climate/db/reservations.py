@@ -13,7 +13,7 @@ from climate.domain import records
 RESERVATIONS = tables.RESERVATIONS
 ALLOCATIONS = tables.ALLOCATIONS
 _OWN = tables.columns(RESERVATIONS, records.Reservation, 'allocated', 'secrets')
-# A reservation in one of these states needs the secrets of its request no more.
+# A reservation in one of these states does not need the secrets of its request any more.
 _WITHOUT_SECRETS = (lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_DELETED)
 
 # Statements of every lease's life are built once, because building one costs more than running it.
@@ -49,28 +49,28 @@ def of_leases(connection, lease_ids):
         return {}
     rows = _OF_LEASES.execute(connection, lease_ids).all()
     allocated = _allocated(connection, [row.id for row in rows])
-    found = collections.defaultdict(tuple)
+    by_lease = collections.defaultdict(tuple)
     for row in rows:
-        found[row.lease_id] += (records.Reservation(
+        by_lease[row.lease_id] += (records.Reservation(
             *row, allocated=allocated.get(row.id, {})),)
-    return dict(found)
+    return dict(by_lease)
 
 
 def change(connection, reservation_ids, now, **values):
     """Update reservations with `values`. The caller must have claimed or locked the lease.
 
-    A deleted reservation releases its target. An active one keeps when it was active first. Both
-    lose their secrets.
+    A deleted reservation releases its target. An active one keeps the moment at which it became
+    active. Both lose their secrets.
     """
     if values.get('state') in _WITHOUT_SECRETS:
         values['secrets'] = None
     if values.get('state') == lifecycle.RESERVATION_DELETED:
         values['leased_id'] = None
-    change_them = _CHANGE
+    statement = _CHANGE
     if values.get('state') == lifecycle.RESERVATION_ACTIVE:
-        change_them, values['active_at'] = _ACTIVATE, now
+        statement, values['active_at'] = _ACTIVATE, now
     if reservation_ids:
-        change_them.execute(connection, list(reservation_ids), {'updated_at': now, **values})
+        statement.execute(connection, list(reservation_ids), {'updated_at': now, **values})
 
 
 def secrets_of(connection, reservation_ids):
@@ -120,6 +120,6 @@ def _allocated(connection, reservation_ids):
     found = collections.defaultdict(dict)
     for reservation_id, need, resource_id, copies in _ALLOCATED.execute(connection,
                                                                         reservation_ids):
-        mine = found[reservation_id]
-        mine[need] = mine.get(need, ()) + (resource_id,) * copies
+        by_need = found[reservation_id]
+        by_need[need] = by_need.get(need, ()) + (resource_id,) * copies
     return found

@@ -41,11 +41,10 @@ def find(connection, pool):
         .where(PROPERTIES.c.pool == pool, PROPERTIES.c.fact.is_(False),
                RESOURCES.c.withdrawn_at.is_(None))
         .distinct().order_by(PROPERTIES.c.name, VALUES.c.text))
-    found = {}
+    by_name = {}
     for row in rows:
-        known = found.setdefault(row.name, (row, []))
-        known[1].append(row.text)
-    return [_property(row, values) for row, values in found.values()]
+        by_name.setdefault(row.name, (row, []))[1].append(row.text)
+    return [_property(row, values) for row, values in by_name.values()]
 
 
 def named(connection, pool, name):

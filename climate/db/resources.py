@@ -59,9 +59,10 @@ _VALUES = by_keys.ByKeys(
 
 
 def add(connection, pool, name, capacity, now, **values):
-    """Enrol a resource; return its id. A name that is enrolled already raises Duplicate.
+    """Enrol a resource; return its id.
 
     :param values: values of further columns: reservable, lent_to.
+    :raises Duplicate: the name is enrolled already.
     """
     key = connection.execute(sa.insert(RESOURCES).values(
         pool=pool, name=name, enrolled_name=name, capacity=capacity, created_at=now,
@@ -218,7 +219,7 @@ def release_others(connection, reservation_id):
 
     If its lease is being deleted, it keeps them until the end, because its allocations are void.
 
-    :returns: how many were released.
+    :returns: the number of released resources.
     """
     return connection.execute(_RELEASE_OTHERS, {'holder': reservation_id}).rowcount
 
@@ -241,8 +242,8 @@ def _whole(connection, rows):
     ids = [row.id for row in rows]
     if not ids:
         return []
-    said = collections.defaultdict(lambda: ({}, {}))
+    values = collections.defaultdict(lambda: ({}, {}))
     for resource_id, name, fact, text in _VALUES.execute(connection, ids):
-        said[resource_id][fact][name] = text
-    return [records.Resource(*row, properties=said[row.id][False], facts=said[row.id][True])
+        values[resource_id][fact][name] = text
+    return [records.Resource(*row, properties=values[row.id][False], facts=values[row.id][True])
             for row in rows]

@@ -27,10 +27,11 @@ def posted(connection, lease_id):
 
 
 def add(connection, lease_id, project_id, first, currency, lines, now):
-    """Insert lines of a lease. One with a number that is there already raises Duplicate.
+    """Insert lines of a lease.
 
     :param first: the number of the first one.
     :param lines: [(month, ``ledger.Due``, the amount in the smallest unit)].
+    :raises Duplicate: the lease has a line with one of the numbers.
     """
     connection.execute(sa.insert(LINES), [{
         'lease_id': lease_id, 'number': number, 'project_id': project_id, 'month': month,
@@ -43,7 +44,7 @@ def add(connection, lease_id, project_id, first, currency, lines, now):
 
 
 def open_months(database, months):
-    """Make sure that the months have rows; any number of managers may do it at once."""
+    """Add rows of the months that have none; any number of managers may do it at once."""
     with database.reader() as connection:
         known = set(connection.execute(sa.select(MONTHS.c.month).where(
             MONTHS.c.month.in_(sorted(months)))).scalars())
@@ -53,9 +54,9 @@ def open_months(database, months):
 
 
 def lock_months(connection, months):
-    """Lock months until the transaction ends; return the set of those that are not closed.
+    """Lock months until the transaction ends; return the set of open ones.
 
-    A month before a closed one is closed too, though it had no statement until now.
+    A month before a closed one is closed too, even without a statement.
     """
     rows = connection.execute(sa.select(MONTHS, _LAST_CLOSED.label('last'))
                               .where(MONTHS.c.month.in_(sorted(months)))

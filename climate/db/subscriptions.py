@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import by_keys
 from climate.db import pages
 from climate.db import tables
 from climate.domain import subscriptions as domain
@@ -15,14 +16,15 @@ _ANY = sa.select(SUBSCRIPTIONS.c.id).where(
     SUBSCRIPTIONS.c.transport.in_(domain.SENT)).limit(1)
 _SIZE = 256 + pages.length(SUBSCRIPTIONS.c.address, SUBSCRIPTIONS.c.reason,
                            SUBSCRIPTIONS.c.events, SUBSCRIPTIONS.c.before_end)
-# Of so many projects the subscriptions are read at a time.
+# The number of projects whose subscriptions one statement reads.
 _BATCH = 500
 
 
 def add(connection, subscription, place, **secrets):
-    """Insert a subscription at a place of its project. A place that is taken raises Duplicate.
+    """Insert a subscription at a place of its project.
 
     :param secrets: the columns of its secret.
+    :raises Duplicate: the place is taken.
     """
     values = {column.name: getattr(subscription, column.name) for column in _COLUMNS}
     connection.execute(sa.insert(SUBSCRIPTIONS).values(
@@ -80,14 +82,14 @@ def places(connection, project_id):
 
 
 def count_of_user(connection, project_id, user_id):
-    """Return how many subscriptions a user has in a project."""
+    """Return the number of subscriptions of a user in a project."""
     return connection.execute(
         sa.select(sa.func.count()).where(SUBSCRIPTIONS.c.project_id == project_id,
                                          SUBSCRIPTIONS.c.user_id == user_id)).scalar()
 
 
 def by_project(connection):
-    """Return {project id: how many subscriptions it has}."""
+    """Return {project id: number of its subscriptions}."""
     return dict(connection.execute(
         sa.select(SUBSCRIPTIONS.c.project_id, sa.func.count())
         .group_by(SUBSCRIPTIONS.c.project_id)).all())
@@ -100,17 +102,16 @@ def any_sent(connection):
 
 def of_projects(connection, project_ids):
     """Return {project id: [Subscription]} of those that are enabled and sent."""
-    found = {}
-    wanted = sorted(project_ids)
-    for first in range(0, len(wanted), _BATCH):
+    by_id = {}
+    for batch in by_keys.batches(sorted(project_ids), _BATCH):
         rows = connection.execute(
             sa.select(*_COLUMNS)
-            .where(SUBSCRIPTIONS.c.project_id.in_(wanted[first:first + _BATCH]),
+            .where(SUBSCRIPTIONS.c.project_id.in_(batch),
                    SUBSCRIPTIONS.c.enabled, SUBSCRIPTIONS.c.transport.in_(domain.SENT))
             .order_by(SUBSCRIPTIONS.c.created_at, SUBSCRIPTIONS.c.id))
         for row in rows:
-            found.setdefault(row.project_id, []).append(_record(row))
-    return found
+            by_id.setdefault(row.project_id, []).append(_record(row))
+    return by_id
 
 
 def of_calendar(connection, secret_hash):
@@ -135,7 +136,7 @@ def with_secrets(connection, ids):
 def ids_with_secrets(connection):
     """Return the ids of the subscriptions that have a key, in order."""
     return list(connection.execute(
-        sa.select(SUBSCRIPTIONS.c.id).where(sa.or_(*(each.is_not(None) for each in _SECRET)))
+        sa.select(SUBSCRIPTIONS.c.id).where(sa.or_(*(column.is_not(None) for column in _SECRET)))
         .order_by(SUBSCRIPTIONS.c.id)).scalars())
 
 
@@ -175,7 +176,7 @@ def delete(connection, subscription_id):
 
 
 def counts(connection):
-    """Return {(transport, enabled): how many subscriptions}."""
+    """Return {(transport, enabled): number of subscriptions}."""
     rows = connection.execute(
         sa.select(SUBSCRIPTIONS.c.transport, SUBSCRIPTIONS.c.enabled, sa.func.count())
         .group_by(SUBSCRIPTIONS.c.transport, SUBSCRIPTIONS.c.enabled))
@@ -185,7 +186,7 @@ def counts(connection):
 def _add_reminders(connection, subscription_id, before_end):
     if before_end:
         connection.execute(sa.insert(REMINDERS), [
-            {'subscription_id': subscription_id, 'seconds': each} for each in before_end])
+            {'subscription_id': subscription_id, 'seconds': seconds} for seconds in before_end])
 
 
 def _record(row):

@@ -15,7 +15,7 @@ RESERVATIONS = tables.RESERVATIONS
 class SwapReport:
     """The report of a member that a resource of a lease does not work.
 
-    :ivar until: the moment from which the report does not count any more.
+    :ivar until: when the report expires.
     """
 
     lease_id: str
@@ -35,7 +35,7 @@ def put(connection, report, now):
 
 
 def ends(connection, project_id, now):
-    """Return when the reports of a project that count now will be over, in order."""
+    """Return when the present reports of a project expire, in order."""
     return list(connection.execute(
         sa.select(REPORTS.c.until)
         .where(REPORTS.c.project_id == project_id, REPORTS.c.until > now)
@@ -51,7 +51,7 @@ def reporters(connection, resource_id, now):
 
 
 def by_lease(connection, reservation_ids, now):
-    """Return the ids of the resources that the leases of some reservations report now."""
+    """Return the ids of the resources that the leases of these reservations report now."""
     return set(connection.execute(
         sa.select(REPORTS.c.resource_id)
         .join(RESERVATIONS, RESERVATIONS.c.lease_id == REPORTS.c.lease_id)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of a timeline: which lease has which resource of a pool, and which leases wait."""
+"""The rows of a timeline: the allocations of a pool, and the leases that wait."""
 import collections
 
 import sqlalchemy as sa
@@ -54,9 +54,9 @@ _AT_ONCE = 2_000
 
 
 def allocated(connection, pool, start, end, most):
-    """Return what is allocated of a pool between two moments, by resource and start.
+    """Return the allocations of a pool between two moments, by resource and start.
 
-    :param most: how many rows at most.
+    :param most: the maximum number of rows.
     :returns: rows (reservation_id, resource_id, start, end, window_id, lease_id, project_id, state,
         task, lease_start, deleted_at). window_id is None unless the resource has maintenance, and
         all after it are None unless a lease has the resource.
@@ -69,7 +69,7 @@ def waiting(connection, types, most):
     """Return the leases that wait for their resources, those in the wait queue first.
 
     :param types: only leases with a reservation of one of these types.
-    :param most: how many rows at most.
+    :param most: the maximum number of rows.
     :returns: rows (id, name, project_id, reason, owner_reason, type, created_at, outside).
     """
     return connection.execute(_WAITING, {'types': types, 'most': most}).all()
@@ -77,15 +77,15 @@ def waiting(connection, types, most):
 
 def requests(connection, lease_ids):
     """Return {lease id: rows (lease_id, resource_type, request) of its reservations}."""
-    found = collections.defaultdict(list)
+    by_lease = collections.defaultdict(list)
     if lease_ids:
         for row in _REQUESTS.execute(connection, lease_ids):
-            found[row.lease_id].append(row)
-    return found
+            by_lease[row.lease_id].append(row)
+    return by_lease
 
 
 def leases(connection, lease_ids):
     """Return {lease id: timeline.Shown}."""
     return {row.id: timeline.ShownLease(row.id, row.name, row.project_id)
-            for some in by_keys.batches(lease_ids, _AT_ONCE)
-            for row in _LEASES.execute(connection, some)}
+            for batch in by_keys.batches(lease_ids, _AT_ONCE)
+            for row in _LEASES.execute(connection, batch)}

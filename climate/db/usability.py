@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of a reservation and its lease that Nova's scheduler asks for."""
+"""The facts of a reservation and its lease that Nova's scheduler needs."""
 import sqlalchemy as sa
 
 from climate import errors

@@ -2,6 +2,7 @@
 """Usage of the days that are over, which stays when their leases are purged."""
 import sqlalchemy as sa
 
+from climate.db import by_keys
 from climate.db import managers
 from climate.db import tables
 from climate.db import usage_rows
@@ -35,7 +36,7 @@ def counted_until(connection):
 
 
 def close(connection, day, tally, hours):
-    """Write what was counted of a day, once.
+    """Write the counted usage of a day, once.
 
     :param day: the first second of the day. All days before it are closed.
     :param tally: {Key: Seconds} of that day.
@@ -61,11 +62,11 @@ def sums(connection, start, end, columns, project_id=None):
         parts are None.
     :param project_id: only this project; None: all.
     """
-    mine = [DAYS.c[name] for name in _KEYS if name in columns] + [DAYS.c.amount, DAYS.c.reason]
+    keys = [DAYS.c[name] for name in _KEYS if name in columns] + [DAYS.c.amount, DAYS.c.reason]
     wanted = [DAYS.c.day >= usage_figures.moment(start), DAYS.c.day < usage_figures.moment(end)]
     if project_id is not None:
         wanted.append(DAYS.c.project_id == project_id)
-    rows = connection.execute(sa.select(*mine, *_SUMS).where(*wanted).group_by(*mine))
+    rows = connection.execute(sa.select(*keys, *_SUMS).where(*wanted).group_by(*keys))
     return [(_key(row), usage_figures.Seconds(*(int(row._mapping[figure])
                                                 for figure in usage_figures.FIGURES)))
             for row in rows]
@@ -93,26 +94,26 @@ def properties(connection, names, hidden):
     wanted = [PROPERTIES.c.name.in_(sorted(names))]
     if not hidden:
         wanted += [PROPERTIES.c.private.is_(False), PROPERTIES.c.fact.is_(False)]
-    found = {}
+    by_name = {}
     for name, resource_id, text in connection.execute(
             sa.select(PROPERTIES.c.name, VALUES.c.resource_id, VALUES.c.text)
             .join_from(PROPERTIES, VALUES, VALUES.c.property_id == PROPERTIES.c.id, isouter=True)
             .where(*wanted)):
-        values = found.setdefault(name, {})
+        values = by_name.setdefault(name, {})
         if resource_id is not None:
             values[resource_id] = text
-    return found
+    return by_name
 
 
 def resource_names(connection, pools):
-    """Return {resource id: name} of all resources of some pools, also of withdrawn ones."""
-    return {each.id: each.name for each in connection.execute(
+    """Return {resource id: name} of all resources of pools, including withdrawn ones."""
+    return {row.id: row.name for row in connection.execute(
         sa.select(RESOURCES.c.id, RESOURCES.c.name).where(RESOURCES.c.pool.in_(pools)))}
 
 
 def _insert(connection, table, rows):
-    for first in range(0, len(rows), _AT_ONCE):
-        connection.execute(sa.insert(table).inline(), rows[first:first + _AT_ONCE])
+    for batch in by_keys.batches(rows, _AT_ONCE):
+        connection.execute(sa.insert(table).inline(), batch)
 
 
 def _key(row):

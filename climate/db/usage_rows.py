@@ -23,7 +23,7 @@ RESERVATIONS = tables.RESERVATIONS
 RESOURCES = tables.RESOURCES
 
 _HOUR = datetime.timedelta(hours=1)
-# How many keys a statement names at most.
+# The maximum number of keys in a statement.
 _AT_ONCE = 2_000
 _STARTED = (event_kinds.START, 'healed')
 _DELETION = 'delete'
@@ -36,9 +36,9 @@ _ROWS = (
               RESOURCES.c.pool)
     .join_from(ALLOCATIONS, RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id))
 _BETWEEN = _ROWS.where(allocations.TOUCHES)
-# Leases of which the cloud may have held something after its allocation had ended: those that were
-# over later, that should be over, and that are being deleted. They are found first, and what was
-# found is read by its keys: a database that joins may begin with all that is over.
+# Leases that may have had objects in the cloud after their allocations had ended: those that were
+# over later, that should be over, or that are being deleted. Their ids are read first, and the rest
+# by keys: a database that joins may begin with all leases that are over.
 _OPEN = LEASES.c.ended_at.is_(None)
 _START = sa.bindparam('start', type_=tables.UtcDateTime)
 _LATE_LEASES = sa.union_all(*(sa.select(LEASES.c.id).where(*where) for where in (
@@ -66,17 +66,17 @@ def shares(connection, start, end, now, pool=None, project_id=None):
     Allocations of offers are left out, because no lease has them yet.
 
     :param now: the present moment, up to which occupied and idle are counted.
-    :param pool: only those of this pool; None: of all.
-    :param project_id: only those of this project; None: of all.
+    :param pool: only allocations of this pool; None: of all.
+    :param project_id: only allocations of this project; None: of all.
     """
     rows = [row for row in _rows(connection, start, end) if pool in (None, row.pool)]
     reservations = _by_id(connection, _RESERVATIONS, {row.reservation_id for row in rows})
-    leases = _by_id(connection, _LEASES, {each.lease_id for each in reservations.values()})
+    leases = _by_id(connection, _LEASES, {row.lease_id for row in reservations.values()})
     if project_id is not None:
-        leases = {key: each for key, each in leases.items() if each.project_id == project_id}
+        leases = {key: row for key, row in leases.items() if row.project_id == project_id}
     # Reservations of offers are not written yet.
-    owners = {key: (each, leases[each.lease_id]) for key, each in reservations.items()
-              if each.lease_id in leases}
+    owners = {key: (row, leases[row.lease_id]) for key, row in reservations.items()
+              if row.lease_id in leases}
     rows = [row for row in rows if row.reservation_id in owners]
     courses = _courses(connection, leases)
     occupied = [usage_figures.occupied(
@@ -107,20 +107,20 @@ def enrolments(connection, start, end, pool=None):
 
 
 def first_moment(connection):
-    """Return the first moment of which there is anything to count; None: there is nothing."""
-    found = [connection.execute(sa.select(sa.func.min(column))).scalar_one()
-             for column in (ALLOCATIONS.c.start, RESOURCES.c.created_at)]
-    return min((each for each in found if each is not None), default=None)
+    """Return the first moment with something to count; None: there is nothing."""
+    moments = [connection.execute(sa.select(sa.func.min(column))).scalar_one()
+               for column in (ALLOCATIONS.c.start, RESOURCES.c.created_at)]
+    return min((moment for moment in moments if moment is not None), default=None)
 
 
 def _rows(connection, start, end):
     """Return the rows of allocations that were allocated or occupied between two moments."""
     rows = connection.execute(_BETWEEN, {'start': start, 'end': end}).all()
     late = connection.execute(_LATE_LEASES, {'start': start}).scalars().all()
-    ids = [key for some in by_keys.batches(late, _AT_ONCE)
-           for key in _RESERVATIONS_OF.execute(connection, some).scalars()]
-    for some in by_keys.batches(ids, _AT_ONCE):
-        rows += _LATE.execute(connection, some, {'start': start})
+    ids = [key for batch in by_keys.batches(late, _AT_ONCE)
+           for key in _RESERVATIONS_OF.execute(connection, batch).scalars()]
+    for batch in by_keys.batches(ids, _AT_ONCE):
+        rows += _LATE.execute(connection, batch, {'start': start})
     return rows
 
 
@@ -129,8 +129,8 @@ def _by_id(connection, statement, keys):
 
     Each table is read by its ids alone: to join a few of them, a database may read a whole table.
     """
-    return {row.id: row for some in by_keys.batches(sorted(keys), _AT_ONCE)
-            for row in statement.execute(connection, some)}
+    return {row.id: row for batch in by_keys.batches(sorted(keys), _AT_ONCE)
+            for row in statement.execute(connection, batch)}
 
 
 def _share(row, reservation, lease, occupied, idle):
@@ -147,12 +147,12 @@ def _courses(connection, leases):
     :param leases: {lease id: row with the end and ended_at of the lease}.
     """
     started, deletion = {}, {}
-    for some in by_keys.batches(sorted(leases), _AT_ONCE):
-        for lease_id, what, at in _COURSES.execute(connection, some):
+    for batch in by_keys.batches(sorted(leases), _AT_ONCE):
+        for lease_id, what, at in _COURSES.execute(connection, batch):
             if what == _DELETION:
                 deletion[lease_id] = at
             elif at < leases[lease_id].end:
-                # A start that came after the end of the lease handed nothing over.
+                # A start after the end of the lease does not count.
                 started.setdefault(lease_id, at)
     return {key: usage_figures.Course(
         end=row.end, started=started.get(key), deletion=deletion.get(key),
@@ -163,9 +163,9 @@ def _idle(connection, reservation_ids, start, end):
     """Return {(reservation id, resource id): [(hour, idle seconds)]} between two moments."""
     found = collections.defaultdict(list)
     first = start.replace(minute=0, second=0, microsecond=0)
-    for some in by_keys.batches(sorted(reservation_ids), _AT_ONCE):
+    for batch in by_keys.batches(sorted(reservation_ids), _AT_ONCE):
         for reservation_id, resource_id, hour, sample in use_samples.by_hour(
-                connection, some, first, max(end, first)):
+                connection, batch, first, max(end, first)):
             if sample.idle_seconds:
                 found[reservation_id, resource_id].append(
                     (usage_figures.second(hour), sample.idle_seconds))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of running reservations was used by the hour."""
+"""The measured use of running reservations, by the hour."""
 import collections
 
 import sqlalchemy as sa
@@ -20,7 +20,7 @@ _FIGURES = (SAMPLES.c.seconds, SAMPLES.c.idle_seconds, SAMPLES.c.used_seconds)
 NONE = use_sampling.NO_SAMPLE
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 _OWN = tables.columns(RESERVATIONS, records.Reservation, 'allocated', 'secrets')
-# What a reservation has now; a reservation that has nothing stays in the result.
+# The present allocations of a reservation; one without any stays in the result.
 _HAS = sa.and_(ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id,
                ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.start <= _NOW,
                ALLOCATIONS.c.end > _NOW)
@@ -41,7 +41,7 @@ _MORE = sa.update(SAMPLES).where(_HERE).values({
 
 
 def running(connection, now):
-    """Return what running reservations of active leases have at `now`.
+    """Return the resources of running reservations of active leases at `now`.
 
     :returns: [(Reservation without its `allocated`, project id, resource id or None, copies)].
     """
@@ -62,17 +62,17 @@ def add(connection, hour, samples, until=None):
     The caller has claimed a slot of this work in the same transaction; see ``managers.take_slot``.
 
     :param samples: {key: Sample}.
-    :param until: the end of the samples, until when something ran where they say so.
+    :param until: the end of the samples; in used ones something ran until then.
     """
     known = {tuple(row) for row in connection.execute(
         sa.select(*_KEY).where(SAMPLES.c.hour == hour))}
-    figures = {key: {**vars(each), 'used_until': until if each.is_used else None}
-               for key, each in samples.items()}
+    figures = {key: {**vars(sample), 'used_until': until if sample.is_used else None}
+               for key, sample in samples.items()}
     more = [{'of_hour': hour, 'of_reservation': key[0], 'of_resource': key[1],
-             **{f'more_{name}': value for name, value in each.items()}}
-            for key, each in sorted(figures.items()) if key in known]
-    new = [{'hour': hour, 'reservation_id': key[0], 'resource_id': key[1], **each}
-           for key, each in sorted(figures.items()) if key not in known]
+             **{f'more_{name}': value for name, value in values.items()}}
+            for key, values in sorted(figures.items()) if key in known]
+    new = [{'hour': hour, 'reservation_id': key[0], 'resource_id': key[1], **values}
+           for key, values in sorted(figures.items()) if key not in known]
     if more:
         connection.execute(_MORE, more)
     if new:
@@ -82,30 +82,30 @@ def add(connection, hour, samples, until=None):
 def since(connection, hour, reservation_ids=None):
     """Return {key: the sum of its Samples} from the hour that begins at `hour` on.
 
-    :param reservation_ids: only those of these reservations; None: all.
+    :param reservation_ids: only samples of these reservations; None: of all.
     """
-    mine = () if reservation_ids is None else (
+    conditions = () if reservation_ids is None else (
         SAMPLES.c.reservation_id.in_(sorted(reservation_ids)),)
     rows = connection.execute(
         sa.select(*_KEY, *(sa.func.sum(each) for each in _FIGURES))
-        .where(SAMPLES.c.hour >= hour, *mine).group_by(*_KEY))
+        .where(SAMPLES.c.hour >= hour, *conditions).group_by(*_KEY))
     return {(reservation_id, resource_id): use_sampling.Sample(int(seconds), int(idle), float(used))
             for reservation_id, resource_id, seconds, idle, used in rows}
 
 
 def used(connection, reservation_ids, before):
-    """Return which hours before a moment are sampled, and until when something ran in them.
+    """Return the sampled hours before a moment, and until when something ran in them.
 
-    :returns: {hour: None if nothing ran; otherwise until when, at the latest}.
+    :returns: {hour: the latest moment at which something may have run; None: nothing ran}.
     """
     rows = connection.execute(
         sa.select(SAMPLES.c.hour, SAMPLES.c.seconds > SAMPLES.c.idle_seconds, SAMPLES.c.used_until)
         .where(SAMPLES.c.reservation_id.in_(sorted(reservation_ids)), SAMPLES.c.hour < before))
-    found = {}
+    by_start = {}
     for hour, was_used, until in rows:
         until = (until or hour + use_sampling.HOUR) if was_used else None
-        found[hour] = max(filter(None, (found.get(hour), until)), default=None)
-    return found
+        by_start[hour] = max(filter(None, (by_start.get(hour), until)), default=None)
+    return by_start
 
 
 def by_hour(connection, reservation_ids, start, end):

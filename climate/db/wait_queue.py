@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wait queue in the database: the order of the leases in it, who is due, and who is woken.
+"""The wait queue in the database: the order of its leases, due ones, and woken ones.
 
-The order: a higher priority first, then the older request.
+A higher priority comes first, then the older request.
 """
 import dataclasses
 import datetime
@@ -20,8 +20,8 @@ EVENTS = tables.EVENTS
 LEASES = tables.LEASES
 RESERVATIONS = tables.RESERVATIONS
 
-# Another manager may wake healing leases just after an event was claimed. Their events are due a
-# little later than the claim, and count as due too.
+# Another manager may wake leases that retry a start just after an event was claimed. Their events
+# are due a little later than the claim, and count as due too.
 _SAME_MOMENT = datetime.timedelta(seconds=1)
 _QUEUED = ACQUISITIONS.c.waits_for == acquisitions.QUEUE
 _HEALING = ACQUISITIONS.c.waits_for == acquisitions.HEALING
@@ -54,12 +54,12 @@ def is_first(connection, lease_id):
 
 
 def count_of(connection, project_id):
-    """Return how many leases of a project are in the queue."""
+    """Return the number of leases of a project in the queue."""
     return counts(connection, LEASES.c.project_id == project_id).get(project_id, 0)
 
 
 def counts(connection, *conditions):
-    """Return {project id: how many leases it has in the queue}."""
+    """Return {project id: number of its leases in the queue}."""
     return dict(connection.execute(
         sa.select(LEASES.c.project_id, sa.func.count())
         .join(ACQUISITIONS, LEASES.c.id == ACQUISITIONS.c.lease_id)
@@ -71,7 +71,7 @@ class QueuedLease:
     """A lease in the queue.
 
     :ivar end: when it ends; None: `duration_seconds` after it has got its resources.
-    :ivar least: what it needs at least, as ``domain.minimum_need.of`` returns it; None: not known.
+    :ivar least: its minimum need, as ``domain.minimum_need.of`` returns it; None: not known.
     :ivar holds: whether resources are held back for it.
     :ivar woken: whether it was woken and not tried since.
     """
@@ -113,13 +113,13 @@ _WAITING = (
 
 
 def behind(connection, place, limit):
-    """Return the next QueuedLease leases behind an Acquisition or a QueuedLease, in order."""
+    """Return the next QueuedLeases behind an Acquisition or a QueuedLease, in order."""
     return [QueuedLease(*row) for row in connection.execute(
         _WAITING.where(_behind(place)).limit(limit))]
 
 
 def of_leases(connection, lease_ids):
-    """Return the QueuedLease leases among those with the given ids, in order."""
+    """Return the QueuedLeases among the leases with these ids, in order."""
     return [QueuedLease(*row) for row in connection.execute(
         _WAITING.where(ACQUISITIONS.c.lease_id.in_(lease_ids)))]
 
@@ -132,7 +132,7 @@ def is_due_before(connection, acquisition, now):
 
 
 def is_healing_due(connection, now):
-    """Return whether a lease is due to be healed, or is being healed: its start was given up.
+    """Return whether a lease is due to retry, or retries, a start that was given up.
 
     A lease that waits for something else in the cloud does not count. It needs no free resources.
     """
@@ -144,7 +144,7 @@ def is_healing_due(connection, now):
 
 
 def wake(connection, lease_id, now):
-    """Let a queued lease be tried at once; if it is being tried now, let it be tried again.
+    """Make a queued lease due at once; if it is being tried now, it is tried again.
 
     The caller has locked the queue.
     """
@@ -154,31 +154,31 @@ def wake(connection, lease_id, now):
 
 
 def postpone(connection, lease_ids, now, next_at):
-    """Let the clock try leases at `next_at` that are due at `now`, except those woken meanwhile.
+    """Postpone the tries of leases that are due at `now` to `next_at`, except of those just woken.
 
     If a lease has let others go first, its turn is over. The caller has locked the queue.
 
-    :returns: the ids of the leases that are put off.
+    :returns: the ids of the postponed leases.
     """
     due = (EVENTS.c.kind == event_kinds.ACQUIRE, EVENTS.c.status == lifecycle.EVENT_UNDONE,
            EVENTS.c.due_at <= now)
-    found = dict(connection.execute(
+    lease_of = dict(connection.execute(
         sa.select(EVENTS.c.id, EVENTS.c.lease_id)
         .join_from(ACQUISITIONS, EVENTS, EVENTS.c.lease_id == ACQUISITIONS.c.lease_id)
         .where(ACQUISITIONS.c.lease_id.in_(lease_ids), _QUEUED,
                ACQUISITIONS.c.wakes == ACQUISITIONS.c.heard, *due)).all())
-    if found:
-        connection.execute(sa.update(EVENTS).where(EVENTS.c.id.in_(sorted(found)), *due)
+    if lease_of:
+        connection.execute(sa.update(EVENTS).where(EVENTS.c.id.in_(sorted(lease_of)), *due)
                            .values(due_at=next_at, waits=0))
         connection.execute(
             sa.update(ACQUISITIONS)
-            .where(ACQUISITIONS.c.lease_id.in_(sorted(found.values())), _QUEUED)
+            .where(ACQUISITIONS.c.lease_id.in_(sorted(lease_of.values())), _QUEUED)
             .values(next_at=next_at, updated_at=now))
-    return set(found.values())
+    return set(lease_of.values())
 
 
 def wake_healing(connection, now):
-    """Let all healing leases be tried at once. The caller has locked the queue."""
+    """Make all leases that retry a start due at once. The caller has locked the queue."""
     _hurry(connection, now, event_kinds.HEAL, _HEALING)
 
 
@@ -194,8 +194,8 @@ def holders(connection, lease_id):
 
 
 def release_held(connection, lease_ids):
-    """Delete the allocations that queued leases hold back; leases not queued any more keep them."""
-    # Lock the leases first: one that has just been served must keep its allocations.
+    """Delete the allocations that queued leases hold back. Other leases keep theirs."""
+    # Lock the leases first: a lease that has just been served must keep its allocations.
     connection.execute(sa.select(LEASES.c.id).where(LEASES.c.id.in_(sorted(lease_ids)))
                        .order_by(LEASES.c.id).with_for_update()).all()
     held = list(connection.execute(
@@ -240,14 +240,14 @@ def _hurry(connection, now, kind, *whose):
     """Make events of that kind due now, for the leases whose acquisitions meet `whose`.
 
     The events are read before they are updated, because MariaDB locks every row that an UPDATE
-    looks at.
+    reads.
     """
     later = (EVENTS.c.kind == kind, EVENTS.c.status == lifecycle.EVENT_UNDONE,
              EVENTS.c.due_at > now)
-    found = list(connection.execute(
+    ids = list(connection.execute(
         sa.select(EVENTS.c.id)
         .join_from(ACQUISITIONS, EVENTS, EVENTS.c.lease_id == ACQUISITIONS.c.lease_id)
         .where(*whose, *later).order_by(EVENTS.c.id)).scalars())
-    if found:
-        connection.execute(sa.update(EVENTS).where(EVENTS.c.id.in_(found), *later)
+    if ids:
+        connection.execute(sa.update(EVENTS).where(EVENTS.c.id.in_(ids), *later)
                            .values(due_at=now))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long resources slept, and how much energy that saved. Pure."""
+"""The hours that resources slept, and the energy that this saved."""
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
@@ -9,13 +9,13 @@ import math
 Moment = datetime.datetime
 
 _HOUR = datetime.timedelta(hours=1)
-# More watts than any machine draws are a mistake, or would make the sums meaningless.
+# A value above what any machine draws is a mistake, and would make the sums meaningless.
 _MOST_WATTS = 1_000_000
 
 
 @dataclasses.dataclass(frozen=True)
 class EnergyQuery:
-    """A question for the sleep of resources between two moments.
+    """A query for the sleep of resources between two moments.
 
     :ivar pool: None: all pools whose resources can sleep.
     """
@@ -31,7 +31,7 @@ class Line:
 
     :ivar state: one of ``sleep.STATES``.
     :ivar since: when it came into that state; None: it has been awake since it was enrolled.
-    :ivar watts: how much less it draws asleep; None: that is not known.
+    :ivar watts: how much less it draws asleep; None: not known.
     """
 
     pool: str
@@ -44,13 +44,13 @@ class Line:
 
     @property
     def kwh_saved(self) -> float | None:
-        """The energy that its sleep saved; None: that is not known."""
+        """The energy that its sleep saved; None: not known."""
         return None if self.watts is None else self.hours_asleep * self.watts / 1000
 
 
 @dataclasses.dataclass(frozen=True)
 class EnergyAnswer:
-    """The answer to a EnergyQuery: a Line for each resource, by pool and id.
+    """The answer to an EnergyQuery: a Line for each resource, by pool and id.
 
     :ivar end: the end of the query, or now if that is earlier.
     """
@@ -63,7 +63,7 @@ class EnergyAnswer:
 def hours(spans: Iterable[tuple[Moment, Moment | None]], start: Moment, end: Moment) -> float:
     """Return how many hours between two moments are in spans that do not overlap.
 
-    :param spans: pairs (start, end); an end of None: it goes on.
+    :param spans: pairs (start, end); the end of a sleep that goes on is None.
     """
     total = datetime.timedelta()
     for begin, until in spans:
@@ -72,13 +72,13 @@ def hours(spans: Iterable[tuple[Moment, Moment | None]], start: Moment, end: Mom
 
 
 def watts(properties: Mapping[str, object], name: str, default: float) -> float | None:
-    """Return how much less a resource draws asleep than awake; None: that is not known.
+    """Return how much less a resource draws asleep than awake; None: not known.
 
-    :param name: the property that says so.
-    :param default: what counts without that property; 0: it is not known.
+    :param name: the name of the property with that number.
+    :param default: the number for resources without that property; 0: not known.
     """
     try:
-        found = float(str(properties[name])) if name in properties else default
+        number = float(str(properties[name])) if name in properties else default
     except ValueError:
         return None
-    return found if math.isfinite(found) and 0 < found <= _MOST_WATTS else None
+    return number if math.isfinite(number) and 0 < number <= _MOST_WATTS else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of event kinds: one row says everything that distinguishes a kind.
+"""The table of event kinds: a row has everything that distinguishes a kind.
 
 A new kind needs a row here and an action in ``manager/events/actions.py``. Code asks the table,
 such as ``of(event.kind).task``, instead of comparing names.
@@ -27,7 +27,7 @@ WAKE = 'wake_lease'
 
 
 class Until(enum.Enum):
-    """Up to which point in the life of a lease an event has something to do."""
+    """The point in the life of a lease up to which an event has something to do."""
 
     OVER = 'until the lease is over or is to be deleted'
     DELETION_ORDERED = 'until the lease is to be deleted'
@@ -36,7 +36,7 @@ class Until(enum.Enum):
 
 
 class Releases(enum.Enum):
-    """How much a lease releases when an event succeeds."""
+    """The amount of resources that a lease releases when an event succeeds."""
 
     NOTHING = 'nothing'
     PART = 'a part'
@@ -44,27 +44,27 @@ class Releases(enum.Enum):
 
 
 class Retry(enum.Enum):
-    """How an event is tried again after it failed."""
+    """The way in which an event is tried again after a failure."""
 
     PAUSES = 'pauses that double'
     ACQUISITION = 'pauses that double; best effort: until its time is over'
-    HEALING = 'the pause of healing, until the lease ends'
+    HEALING = 'a constant pause, until the lease ends'
 
 
 class Lane(enum.Enum):
-    """Which workers of a manager carry an event out: each lane has its own."""
+    """The workers of a manager that carry out an event. Each lane has its own workers."""
 
     PROMPT = 'starts, ends and all else'
-    AHEAD = 'what is made before a start'
+    AHEAD = 'preparations of a start'
     TRIES = 'tries to acquire resources'
 
 
 class GivenUp(enum.Enum):
-    """What happens after the last try of an event failed."""
+    """The consequence of the failure of the last try of an event."""
 
-    ERROR = 'the lease says why; a person must look'
-    HEALED = 'the lease is in error, and the same is tried until it ends'
-    GOES_ON = 'the lease says why, and the same is tried until it succeeds'
+    ERROR = 'the lease shows the reason; a person must act'
+    HEALED = 'the lease is in error, and the event is retried until the lease ends'
+    GOES_ON = 'the lease shows the reason, and the event is retried until it succeeds'
     NOT_ACQUIRED = 'the lease is over: it got no resources'
     REAPED = 'the reaper drops the trust'
     LEFT_TO_START = 'the start does it'
@@ -77,19 +77,19 @@ _ALL_STATES = frozenset(lifecycle.STATES)
 class EventKind:
     """The properties of all events of one kind.
 
-    :ivar does: what the event does, as a sentence.
+    :ivar does: a sentence about the effect of the event.
     :ivar task: the task by which the state of its lease changes; None: the state does not change.
     :ivar quiet: users do not see the task: the lease is listed as it is, and can be changed, while
         the event is carried out.
-    :ivar gives_way: if another event of the lease waits to be tried again, this one shows no task
-        and changes nothing.
+    :ivar gives_way: if another event of the lease will be tried again, this one shows no task and
+        changes nothing.
     :ivar states: the states of the lease in which the event can act; it is moot in the others.
-    :ivar until: when it becomes moot; if it is still open then, it is closed.
+    :ivar until: when it becomes moot; an event that is still open then is closed.
     :ivar moot_during: the event is moot while the lease has this task.
     :ivar shown: users see the event in the lease, and notifications report it.
     :ivar told: the history of the lease reports its result.
-    :ivar may_make_images: it may wait long for images of servers.
-    :ivar lane: which workers carry it out.
+    :ivar may_make_images: it may wait for images of servers, which takes long.
+    :ivar lane: the workers that carry it out.
     :ivar only_told: it is only a notification. The manager that claims it finishes it at once.
     :ivar makes_first: before its first try the cloud has nothing of the lease.
     :ivar moves_cloud: while it is due, the objects of the lease in the cloud may change.
@@ -140,7 +140,7 @@ class EventKind:
 
 
 # The rows are in the order of events at the same moment: releases come before starts, and a lease
-# starts before its owner is told that the end is near.
+# starts before its owner is notified of its near end.
 KINDS = {kind.name: kind for kind in (
     EventKind(
         DELETE, 'Releases all resources of the lease, and deletes the lease.', task='delete',
@@ -160,7 +160,7 @@ KINDS = {kind.name: kind for kind in (
         may_make_images=True, moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True,
         given_up=GivenUp.HEALED),
     EventKind(
-        RECLAIM, 'Takes an idle lease back, or a part of it, unless there is something on it.',
+        RECLAIM, 'Reclaims an idle lease, or a part of it, unless it is in use.',
         task='reclaim', gives_way=True, states=frozenset({lifecycle.ACTIVE, lifecycle.ERROR}),
         moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True),
     EventKind(
@@ -172,11 +172,11 @@ KINDS = {kind.name: kind for kind in (
         states=frozenset({lifecycle.PENDING}), moot_during='start', makes_first=True,
         moves_cloud=True),
     EventKind(
-        STAGE, 'Makes what the start of the lease needs and nobody can use before it.',
+        STAGE, 'Creates objects that the start of the lease needs and nobody can use before.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', told=False, lane=Lane.AHEAD,
         makes_first=True, moves_cloud=True, given_up=GivenUp.LEFT_TO_START),
     EventKind(
-        START, 'Hands the resources of the lease to its project.', task='start',
+        START, 'Gives the resources of the lease to its project.', task='start',
         states=frozenset({lifecycle.PENDING}), shown=True, makes_first=True, moves_cloud=True,
         may_leave_unneeded=True, says_all=True, given_up=GivenUp.HEALED),
     EventKind(
@@ -223,12 +223,12 @@ def of(name: str) -> EventKind:
 
 def as_csv() -> str:
     """Return the table as CSV, for the contributor pages."""
-    rows = [('Event', 'What it does', 'Task', 'In these states', 'As long as it matters',
+    rows = [('Event', 'What it does', 'Task', 'In these states', 'Until',
              'Users see it', 'Tried again after', 'Given up')]
     rows += [(f'``{kind.name}``', kind.does, kind.task or 'none',
               'all' if kind.states == _ALL_STATES else ', '.join(sorted(kind.states)),
               kind.until.value, 'yes' if kind.shown else 'no',
-              'never: it is only told' if kind.only_told else kind.retry.value,
+              'never: it is only a notification' if kind.only_told else kind.retry.value,
               'never' if kind.given_up is None or kind.only_told else kind.given_up.value)
              for kind in KINDS.values()]
     return '\n'.join(','.join(f'"{cell}"' for cell in row) for row in rows) + '\n'

@@ -7,7 +7,7 @@ from climate.domain import records
 
 @dataclasses.dataclass(frozen=True)
 class ForecastQuery:
-    """A query: how many resources of a pool are expected to be wanted in each hour until `end`?
+    """A query for the number of resources of a pool that will be wanted in each hour until `end`.
 
     :ivar end: None: in a week.
     :ivar criteria: the JSON text of criteria, so that only some of the resources count; '': all.
@@ -20,13 +20,12 @@ class ForecastQuery:
 
 @dataclasses.dataclass(frozen=True)
 class Hour:
-    """What is expected in the hour from `start` on, in resources.
+    """The expected demand in the hour from `start` on, in resources.
 
-    Nothing is below `allocated`, which is leased or offered already.
-
+    :ivar allocated: the resources that are leased or offered already; no other number is lower.
     :ivar low80: 80 % of the hours are expected between this and `high80`; `low95` and `high95`
-        are the same for 95 %. None: the history is too short to say.
-    :ivar missing: how many resources of the capacity would be missing for what is expected.
+        are the same for 95 %. None: the history is too short.
+    :ivar missing: the number of resources by which the expected demand exceeds the capacity.
     """
 
     start: records.Moment
@@ -45,13 +44,13 @@ class ForecastAnswer:
 
     :ivar method: the name of the method of the forecast.
     :ivar learned_from: the beginning of the history that was read.
-    :ivar capacity: how many resources there are.
+    :ivar capacity: the number of resources.
     :ivar past_error: the mean absolute error of a day ahead in the last four weeks, in resources;
         None: the history is too short.
     :ivar refused: the resource-hours in the history that were asked for and not given.
-    :ivar short_at: the first hour in which more is expected than there is; None: there is none.
-    :ivar may_be_short_at: the first hour in which the upper end of the 80 % band is more than
-        there is.
+    :ivar short_at: the first hour with an expected demand above the capacity; None: there is none.
+    :ivar may_be_short_at: the first hour in which the upper end of the 80 % band is above the
+        capacity.
     """
 
     pool: str
@@ -67,11 +66,11 @@ class ForecastAnswer:
 
 def with_missing(hours: tuple[Hour, ...], capacity: int) -> tuple[Hour, ...]:
     """Return the Hours with the number of resources that would be missing."""
-    return tuple(dataclasses.replace(each, missing=max(0.0, each.expected - capacity))
-                 for each in hours)
+    return tuple(dataclasses.replace(hour, missing=max(0.0, hour.expected - capacity))
+                 for hour in hours)
 
 
 def first_above(hours: tuple[Hour, ...], name: str, capacity: int) -> records.Moment | None:
     """Return the start of the first Hour whose field is more than the capacity, or None."""
-    return next((each.start for each in hours
-                 if getattr(each, name) is not None and getattr(each, name) > capacity), None)
+    return next((hour.start for hour in hours
+                 if getattr(hour, name) is not None and getattr(hour, name) > capacity), None)

@@ -26,7 +26,7 @@ class Starts(Protocol):
     """The possible starts of a fixed duration, and how many resources are free for it."""
 
     def count(self, moment: Moment) -> int:
-        """Return on how many resources the duration may start at a moment."""
+        """Return the number of resources on which the duration may start at a moment."""
 
     def next(self, count: int, after: Moment) -> Moment | None:
         """Return the first start at or after `after` with `count` resources, or None."""
@@ -78,15 +78,15 @@ def starts(spans: Sequence[interval.Interval], duration: datetime.timedelta,
     :param spans: the intervals in which it is taken.
     :param window: the interval that must contain the whole duration.
     """
-    found = []
+    ranges = []
     free_from = window.start
-    for each in [*sorted(spans), None]:
-        free_until = window.end if each is None else min(each.start, window.end)
+    for span in [*sorted(spans), None]:
+        free_until = window.end if span is None else min(span.start, window.end)
         if free_until - free_from >= duration:
-            found.append((free_from, free_until - duration))
-        if each is not None:
-            free_from = max(free_from, each.end)
-    return found
+            ranges.append((free_from, free_until - duration))
+        if span is not None:
+            free_from = max(free_from, span.end)
+    return ranges
 
 
 def openings(found: Starts, least: int, most: int, first: Moment, limit: int) -> list[StartRange]:

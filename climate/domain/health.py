@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The health of a resource: what is known of it, and when a change is believed."""
+"""The health of a resource, and when a change of it is believed."""
 from collections.abc import Iterable
 import dataclasses
 import datetime
@@ -10,11 +10,11 @@ Moment = datetime.datetime
 
 #: The states, as answers show them. Only a resource that is well gets new leases.
 WELL = 'well'
-#: A source of health says that it does not work.
+#: A source of health reports that it does not work.
 SICK = 'sick'
 #: Owners of leases swapped it for another one, and their reports were confirmed.
 QUARANTINED = 'quarantined'
-#: An operator took it out of order.
+#: An operator took it out of service.
 OUT_OF_ORDER = 'out_of_order'
 STATES = (WELL, SICK, QUARANTINED, OUT_OF_ORDER)
 #: The source of the states that people cause.
@@ -23,7 +23,7 @@ OPERATOR, OWNER = 'operator', 'owner'
 
 @dataclasses.dataclass(frozen=True)
 class HealthFinding:
-    """What one source of health says of a resource that does not work: its name, and why."""
+    """The report of one source of health that a resource does not work: its name, and why."""
 
     source: str
     reason: str
@@ -31,11 +31,11 @@ class HealthFinding:
 
 @dataclasses.dataclass(frozen=True)
 class HealthRules:
-    """When a change is believed.
+    """The conditions under which a change of health is believed.
 
-    :ivar sick_after: how long a resource must be found sick without a break.
-    :ivar well_after: how long it must be found well without a break.
-    :ivar longest_gap: the longest time between two looks that count as without a break.
+    :ivar sick_after: how long all checks must find a resource sick.
+    :ivar well_after: how long all checks must find it well.
+    :ivar longest_gap: the longest time between two checks that count as consecutive.
     """
 
     sick_after: datetime.timedelta
@@ -45,14 +45,14 @@ class HealthRules:
 
 @dataclasses.dataclass(frozen=True)
 class ResourceHealth:
-    """What is known of the health of one resource.
+    """The known health of one resource.
 
     :ivar state: WELL or SICK by its sources, once a change is believed; `since`, `reason` and
-        `source` say more of it.
+        `source` describe it.
     :ivar changing_since: since when the sources say the opposite of `state`; None: they agree.
     :ivar looked_at: when they last said the opposite.
-    :ivar out_of_order: why an operator took it out of order, at `out_of_order_since`; None: nobody
-        did.
+    :ivar out_of_order: why an operator took it out of service, at `out_of_order_since`; None: it is
+        in service.
     :ivar quarantined_since: since when new leases do not get it because an owner swapped it, for
         `quarantine_reason`, until `quarantined_until`; None: until an operator ends that.
     """
@@ -71,7 +71,7 @@ class ResourceHealth:
     quarantine_reason: str | None = None
 
     def verdict(self, now: Moment) -> 'HealthVerdict':
-        """Return what counts at `now`: the word of an operator before that of a source."""
+        """Return the verdict at `now`: that of an operator before that of a source."""
         if self.out_of_order is not None:
             return HealthVerdict(OUT_OF_ORDER, self.out_of_order_since, self.out_of_order, OPERATOR)
         if self.state == SICK:
@@ -87,7 +87,7 @@ class ResourceHealth:
 class HealthVerdict:
     """The health of a resource as answers show it.
 
-    :ivar until: when its state ends by itself; None: that is not known.
+    :ivar until: when its state ends by itself; None: not known.
     """
 
     state: str = WELL
@@ -99,12 +99,12 @@ class HealthVerdict:
 
 def judged(known: ResourceHealth, finding: HealthFinding | None, rules: HealthRules,
            now: Moment) -> ResourceHealth:
-    """Return the ResourceHealth after a look at the sources.
+    """Return the ResourceHealth after a check of the sources.
 
-    A change is believed only if each look for long enough found it, and no two of these looks were
-    too far apart. So nothing follows from a resource that fails for a moment.
+    A change is believed only if all checks found it for a sufficient time, and no two of these
+    checks were too far apart. So a short failure has no consequence.
 
-    :param finding: None: all sources say that it works.
+    :param finding: None: all sources report that it works.
     """
     if (finding is not None) == (known.state == SICK):
         calm = dataclasses.replace(known, changing_since=None, looked_at=None)
@@ -129,23 +129,23 @@ def block_of(resource_id: int) -> str:
 
 
 def is_block(reservation_id: str) -> bool:
-    """Whether an id is one that `block_of` returned, and not that of a reservation."""
+    """Return whether an id comes from `block_of`, and is not that of a reservation."""
     return reservation_id.startswith('health-')
 
 
 def gaps(span: interval.Interval,
          taken: Iterable[interval.Interval]) -> list[interval.Interval]:
     """Return the parts of `span` that none of the intervals covers, in order."""
-    found, reached = [], span.start
-    for each in sorted(taken):
-        if each.start >= span.end:
+    free, reached = [], span.start
+    for taken_span in sorted(taken):
+        if taken_span.start >= span.end:
             break
-        if each.start > reached:
-            found.append(interval.Interval(reached, each.start))
-        reached = max(reached, each.end)
+        if taken_span.start > reached:
+            free.append(interval.Interval(reached, taken_span.start))
+        reached = max(reached, taken_span.end)
     if reached < span.end:
-        found.append(interval.Interval(reached, span.end))
-    return found
+        free.append(interval.Interval(reached, span.end))
+    return free
 
 
 def covered(parts: Iterable[interval.Interval], by: Iterable[interval.Interval]) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decision which leases are idle, when they are taken back, and how much of them."""
+"""The decision which leases are idle, when they are reclaimed, and how much of them."""
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ import datetime
 from climate.domain import records
 from climate.domain import use_sampling
 
-# A lease is judged only if it was sampled for this share of the time. What is not known is not
-# idle.
+# A lease is judged only if it was sampled for this share of the time. Otherwise it does not count
+# as idle.
 _KNOWN_SHARE = 0.75
 
 
@@ -18,9 +18,9 @@ _KNOWN_SHARE = 0.75
 class IdleRules:
     """The rules of one cloud.
 
-    :ivar percent: less than this share in use is idle; 0: only if nothing runs.
-    :ivar watched: over what time.
-    :ivar grace: how long after its owner was told a lease is taken back.
+    :ivar percent: a lease is idle if less than this share is in use; 0: only if nothing runs.
+    :ivar watched: the time over which use is measured.
+    :ivar grace: the time from the notification of the owner until a lease is reclaimed.
     """
 
     percent: float
@@ -34,11 +34,11 @@ class IdleRules:
 
 @dataclasses.dataclass(frozen=True)
 class IdleVerdict:
-    """How idle a lease is.
+    """The use of a lease.
 
     :ivar is_idle: whether it counts as idle.
-    :ivar percent_used: how much of what it holds was used.
-    :ivar unused: the keys of the samples of that on which nothing ran at all.
+    :ivar percent_used: the share of its resources that was used.
+    :ivar unused: the keys of the samples in which nothing ran.
     """
 
     is_idle: bool
@@ -53,23 +53,24 @@ UNKNOWN = IdleVerdict(False, 100.0, frozenset())
 def judge(samples: Mapping[use_sampling.Key, use_sampling.Sample], rules: IdleRules) -> IdleVerdict:
     """Return the IdleVerdict of a lease.
 
-    :param samples: the sum of the samples of all that it holds now, over the time that counts.
+    :param samples: the sums of the samples of all its present resources, over the watched time.
     """
     needed = rules.watched.total_seconds() * _KNOWN_SHARE
-    if not samples or any(each.seconds < needed for each in samples.values()):
+    if not samples or any(sample.seconds < needed for sample in samples.values()):
         return UNKNOWN
     whole = use_sampling.total(samples.values())
     percent = 100 * whole.used_seconds / whole.seconds
-    unused = frozenset(key for key, each in samples.items() if each.idle_seconds == each.seconds)
+    unused = frozenset(key for key, sample in samples.items()
+                       if sample.idle_seconds == sample.seconds)
     return IdleVerdict(len(unused) == len(samples) or percent < rules.percent, percent, unused)
 
 
 @dataclasses.dataclass(frozen=True)
 class IdleMarks:
-    """What a lease says about being idle.
+    """The moments of an idle lease.
 
     :ivar since: since when it is idle; None: it is not.
-    :ivar reclaim_at: when it is to be taken back; None: it is not.
+    :ivar reclaim_at: when it will be reclaimed; None: it will not.
     """
 
     since: datetime.datetime | None = None
@@ -83,9 +84,9 @@ def marks_of(lease: records.Lease) -> IdleMarks:
 
 def marked(before: IdleMarks, verdict: IdleVerdict, takes: bool, rules: IdleRules,
            now: datetime.datetime) -> IdleMarks:
-    """Return the IdleMarks of a lease after a IdleVerdict.
+    """Return the IdleMarks of a lease after an IdleVerdict.
 
-    :param takes: whether something could be taken from it.
+    :param takes: whether something can be reclaimed from it.
     """
     if not verdict.is_idle:
         return IdleMarks()
@@ -98,7 +99,7 @@ def unused_since(start: datetime.datetime, used: Mapping[datetime.datetime,
                  watched: datetime.datetime) -> datetime.datetime:
     """Return since when nothing has run on a lease on which nothing ran since `watched`.
 
-    Hours without samples do not count as idle: the time goes back to the first of them at most.
+    Hours without samples do not count as idle: the result is not before the last of them.
 
     :param start: when the lease started.
     :param used: {hour that was sampled: until when something ran in it; None: nothing ran}.
@@ -124,23 +125,24 @@ def week_of(now: datetime.datetime) -> datetime.datetime:
 
 @dataclasses.dataclass(frozen=True)
 class Reclamation:
-    """What is taken back of a lease.
+    """The resources that are reclaimed from a lease.
 
-    :ivar ends: whether all of it is taken: the lease ends.
-    :ivar resource_ids: {reservation id: the ids of the resources that are taken from it}.
+    :ivar ends: whether all of it is reclaimed, so that the lease ends.
+    :ivar resource_ids: {reservation id: the ids of the resources that it loses}.
     """
 
     ends: bool
     resource_ids: Mapping[str, tuple[int, ...]]
 
     def without(self, used: Mapping[str, Collection[int]]) -> 'Reclamation | None':
-        """Return what is left of it; None: nothing.
+        """Return the Reclamation without resources in use; None: nothing is left.
 
-        :param used: {reservation id: the ids of the resources on which there is something}.
+        :param used: {reservation id: the ids of the resources that are in use}.
         """
         if self.ends:
             return None if any(used.values()) else self
-        left = {key: tuple(each for each in ids if each not in used.get(key, ()))
+        left = {key: tuple(resource_id for resource_id in ids
+                           if resource_id not in used.get(key, ()))
                 for key, ids in self.resource_ids.items()}
         left = {key: ids for key, ids in left.items() if ids}
         return dataclasses.replace(self, resource_ids=left) if left else None
@@ -150,7 +152,7 @@ def surplus(allocated: Iterable[int], least: int, unused: Collection[int]) -> tu
     """Return the ids of the unused resources that a reservation can lose, the last ones.
 
     :param allocated: the ids of its resources.
-    :param least: how many it keeps at least.
+    :param least: the number of resources that it must keep.
     """
     ids = sorted(set(allocated))
     most = max(0, len(ids) - least)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decision which events a lease has when it is created, acquired, changed or over.
+"""Decide the events of a lease when it is created, acquired, changed or over.
 
 ``db/events.py`` writes them.
 """
@@ -15,17 +15,17 @@ from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import records
 
-# What starts sooner than this is not staged.
+# A lease that starts sooner than this is not staged.
 _TOO_SHORT = datetime.timedelta(seconds=10)
-# In which share of the time before a start it is staged.
+# The share of the time before a start in which it is staged.
 _EARLY_SHARE = 0.8
 
 # The kind of an event, and the moment at which it is to happen.
 Planned = tuple[str, datetime.datetime]
 
-#: How many notifications that its owner asked for a lease may have that are not sent yet.
+#: The maximum number of notifications that a lease's owner asked for and that are not sent yet.
 MOST_NOTICES = 100
-# These say something of a lease before it ends.
+# The events that only notify before a lease ends.
 _NOTICES = (event_kinds.BEFORE_END, event_kinds.NOTIFY)
 
 
@@ -64,10 +64,11 @@ class Acquired:
 
 @dataclasses.dataclass(frozen=True)
 class Preparations:
-    """What is done for a lease before its start.
+    """The preparations of a lease before its start.
 
     :ivar prepares: whether its targets are prepared, at once.
-    :ivar stages: how long before the start at most what the start needs is made; None: nothing is.
+    :ivar stages: the longest time before the start at which objects for it are created; None: none
+        are.
     :ivar wakes: how long before the start its resources are woken; None: they never sleep.
     """
 
@@ -107,7 +108,7 @@ def _woken_at(lease: records.Lease, ahead: datetime.timedelta | None,
 
 def _staged_at(lease: records.Lease, longest: datetime.timedelta | None,
                now: datetime.datetime) -> datetime.datetime | None:
-    """Return when what the start of a lease needs is made; None: at the start itself.
+    """Return when the objects for the start of a lease are created; None: at the start itself.
 
     Leases that start at the same moment are spread over the time before it. The last fifth of that
     time is left to failed tries.
@@ -131,22 +132,22 @@ def of_acquired(lease: records.Lease, span: interval.Interval, preparations: Pre
     if lease.before_end is not None:
         # It keeps its distance from the end.
         near = span.end - (lease.end - lease.before_end)
-    asked = lease.acquisition.notify_at if lease.acquisition is not None else ()
-    late = tuple(sorted(at for at in (*asked, near) if at is not None and at < span.start))
+    wanted = lease.acquisition.notify_at if lease.acquisition is not None else ()
+    late = tuple(sorted(at for at in (*wanted, near) if at is not None and at < span.start))
     lease = dataclasses.replace(lease, start=span.start, end=span.end,
                                 before_end=None if near in late else near)
-    notify_at = [at for at in asked if at not in late]
+    notify_at = [at for at in wanted if at not in late]
     return Acquired(lease, of_new(lease, notify_at, preparations, now), late)
 
 
 def after_change(before: records.Lease, after: records.Lease,
-                 notify_at: Iterable[datetime.datetime], anew: bool, preparations: Preparations,
-                 now: datetime.datetime) -> EventChanges:
+                 notify_at: Iterable[datetime.datetime], requests_change: bool,
+                 preparations: Preparations, now: datetime.datetime) -> EventChanges:
     """Return the changes of the events of a lease that its owner changes.
 
     :param before: the lease before the change, with its events.
     :param notify_at: the moments of additional notifications.
-    :param anew: whether the request of a reservation changes.
+    :param requests_change: whether the request of a reservation changes.
     :param preparations: those of the lease as it is after the change.
     """
     add: list[Planned] = []
@@ -164,7 +165,7 @@ def after_change(before: records.Lease, after: records.Lease,
         else:
             move.append((near, after.before_end))
     for changes in (notified(before, notify_at),
-                    updated(before, now) if anew and before.state == lifecycle.ACTIVE
+                    updated(before, now) if requests_change and before.state == lifecycle.ACTIVE
                     else EventChanges()):
         add += changes.add
         move += changes.move
@@ -174,13 +175,14 @@ def after_change(before: records.Lease, after: records.Lease,
         if staged is None:
             add.append((event_kinds.STAGE, staged_at))
         elif staged.status == lifecycle.EVENT_IN_PROGRESS:
-            # A second one beside it would undo what it makes. The start sees that it does not fit.
+            # A second one would undo what it creates. The start notices that it does not fit.
             pass
-        elif anew or (staged.status != lifecycle.EVENT_DONE and after.start != before.start):
+        elif requests_change or (staged.status != lifecycle.EVENT_DONE
+                                 and after.start != before.start):
             move.append((staged, staged_at))
     woken_at = _woken_at(after, preparations.wakes, now)
     if before.state == lifecycle.PENDING and woken_at is not None and (
-            anew or after.start != before.start):
+            requests_change or after.start != before.start):
         changed = woken(before.event(event_kinds.WAKE), woken_at)
         add += changed.add
         move += changed.move
@@ -190,14 +192,14 @@ def after_change(before: records.Lease, after: records.Lease,
 def notified(lease: records.Lease, notify_at: Iterable[datetime.datetime]) -> EventChanges:
     """Return the changes that send additional notifications, at most one at each moment.
 
-    If there are many, they replace the oldest ones that were sent.
+    Beyond the maximum they replace the oldest ones that were sent.
 
     :raises BadField: the lease would have too many that are not sent yet.
     """
-    known = sorted((each for each in lease.events if each.kind == event_kinds.NOTIFY),
+    known = sorted((event for event in lease.events if event.kind == event_kinds.NOTIFY),
                    key=lambda event: event.at)
-    sent = [each for each in known if each.status == lifecycle.EVENT_DONE]
-    waiting = {each.at for each in known if each not in sent}
+    sent = [event for event in known if event.status == lifecycle.EVENT_DONE]
+    waiting = {event.at for event in known if event not in sent}
     new = sorted(set(notify_at) - waiting)
     left = len(known) - len(sent)
     if new and left + len(new) > MOST_NOTICES:
@@ -210,7 +212,7 @@ def notified(lease: records.Lease, notify_at: Iterable[datetime.datetime]) -> Ev
 
 
 def updated(lease: records.Lease, now: datetime.datetime) -> EventChanges:
-    """Return the changes that let a running lease be changed in the cloud now.
+    """Return the changes by which a running lease is changed in the cloud now.
 
     The event of an earlier change that is done happens again, so that a lease that is changed very
     often has one.
@@ -222,12 +224,12 @@ def updated(lease: records.Lease, now: datetime.datetime) -> EventChanges:
 
 
 def woken(known: records.Event | None, at: datetime.datetime) -> EventChanges:
-    """Return the changes that let the resources of a lease be woken at a moment.
+    """Return the changes by which the resources of a lease are woken at a moment.
 
     An event that is done happens again, because they may have fallen asleep after it. One that is
     in progress stays.
 
-    :param known: the event of the lease that wakes them; None: it has none.
+    :param known: the lease's event that wakes them; None: it has none.
     """
     if known is None:
         return EventChanges(add=((event_kinds.WAKE, at),))
@@ -238,9 +240,9 @@ def woken(known: records.Event | None, at: datetime.datetime) -> EventChanges:
 
 
 def ordered(lease: records.Lease, kind: str, now: datetime.datetime) -> EventChanges:
-    """Return the changes that let an event happen now, unless one is open or in progress.
+    """Return the changes by which an event happens now, unless one is open or in progress.
 
-    One that was given up and waits to be tried again happens now.
+    An event that was given up, and would be tried again later, happens now.
     """
     known = lease.event(kind)
     if known is None:
@@ -252,7 +254,7 @@ def ordered(lease: records.Lease, kind: str, now: datetime.datetime) -> EventCha
 
 
 def reclaimed(lease: records.Lease, at: datetime.datetime | None) -> EventChanges:
-    """Return the changes that let a lease be taken back at a moment; None: never."""
+    """Return the changes by which a lease is reclaimed at a moment; None: never."""
     known = lease.event(event_kinds.RECLAIM)
     if at is None:
         return EventChanges(close=(event_kinds.RECLAIM,))
@@ -263,11 +265,11 @@ def reclaimed(lease: records.Lease, at: datetime.datetime | None) -> EventChange
 
 def healed(lease: records.Lease, pause: datetime.timedelta | None,
            now: datetime.datetime) -> EventChanges:
-    """Return the changes that let what was given up of a lease be tried again.
+    """Return the changes by which a start or change that was given up is tried again.
 
     There are none for a lease that is past its end.
 
-    :param pause: how long to wait before it; None: nothing is tried again.
+    :param pause: the time until the next try; None: it is not tried again.
     """
     if pause is None or lease.end <= now:
         return EventChanges()

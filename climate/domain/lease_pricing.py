@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The price of a lease between two moments: exact, never negative, and additive over time.
 
-The exact unit is the atom. There are so many of them in a unit of a currency that a rate with six
-decimals, for a microsecond, with two percentages of two decimals, is a whole number of atoms.
+The exact unit is the atom. A unit of a currency has `ATOMS` of them. A rate with six decimals, for
+a microsecond, with two percentages of two decimals, is therefore a whole number of atoms.
 """
 import collections
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ KINDS = (FEE, HOURS, SHORT_NOTICE, PEAK, PRIORITY, BEST_EFFORT, IDLE, UNUSED, CR
 
 _MICROSECOND = datetime.timedelta(microseconds=1)
 HOUR = 3_600_000_000
-# A start that took longer was late: it failed first, or nobody carried it out.
+# A start that took longer was late: it failed first, or no manager carried it out.
 _ON_TIME = datetime.timedelta(minutes=5)
 _RATES: int = 10 ** price_books.RATE_DECIMALS
 # A factor of 1 as a percentage with two decimals.
@@ -43,10 +43,10 @@ ATOMS: int = HOUR * _RATES * _WHOLE ** 2
 class PricedItem:
     """A resource that a reservation has from `start` to `end`, as a whole or `copies` parts of it.
 
-    :ivar unused_until: until when it was promised, if the owner ended it earlier.
-    :ivar unused_copies: how many copies nothing took the place of then; None: all.
+    :ivar unused_until: until when it was guaranteed, if the owner ended it earlier.
+    :ivar unused_copies: the number of returned copies that were not replaced; None: all.
     :ivar idle: the Intervals in which nothing ran on it.
-    :ivar notice: how long before its start it was asked for; None: as the lease.
+    :ivar notice: how long before its start it was requested; None: as the lease.
     """
 
     reservation_id: str
@@ -68,7 +68,7 @@ class PricedItem:
 class Subject:
     """The facts of a lease that determine its price.
 
-    :ivar later: what its owner asked for while it ran.
+    :ivar later: the parts that its owner requested while it ran.
     """
 
     start: datetime.datetime
@@ -81,7 +81,7 @@ class Subject:
 
 @dataclasses.dataclass(frozen=True, order=True)
 class ChargeKey:
-    """What charges have in common that are added to one line.
+    """The key of the charges that are added up in one line.
 
     :ivar rate: the number of the rate in its version of the price book.
     """
@@ -120,8 +120,8 @@ def charges(subject: Subject, books: Sequence[price_books.PriceBook],
             start: datetime.datetime, end: datetime.datetime) -> dict[ChargeKey, Charge]:
     """Return the charges of a lease between two moments, without those that are zero.
 
-    The hours that are used cost what the version says that is valid then. The fee is charged at the
-    start of the lease. Unused hours cost what the version says that is valid when they begin.
+    Used hours are charged by the version that is valid at the time. The fee is charged at the start
+    of the lease. Unused hours are charged by the version that is valid when they begin.
 
     :param books: all versions, in order.
     """
@@ -142,14 +142,14 @@ def charges(subject: Subject, books: Sequence[price_books.PriceBook],
 
 
 def _by_notice(subject: Subject) -> Iterator[PricedItem]:
-    """Yield the Items of a lease, cut into those parts that were asked for at the same moment."""
+    """Yield the items of a lease, cut into the parts that were requested at the same moment."""
     for item in subject.items:
         if not subject.later:
             yield item
             continue
         whole = short_notice.NoticePart(item.copies, item.start, item.end)
         unused = item.copies if item.unused_copies is None else item.unused_copies
-        # Of several copies, those that were asked for last were given back first.
+        # The copies that were requested last were returned first.
         for part in reversed(list(short_notice.parts(subject.later, whole, item.reservation_id,
                                                      item.resource_id))):
             last, of_part = part.end == item.end, min(unused, part.copies)
@@ -160,9 +160,9 @@ def _by_notice(subject: Subject) -> Iterator[PricedItem]:
 
 
 def had_from(start: datetime.datetime, started_at: datetime.datetime | None) -> datetime.datetime:
-    """Return the first moment of an allocation that is charged: nobody had it before a late start.
+    """Return the first charged moment of an allocation: an owner does not pay for a late start.
 
-    :param started_at: when its reservation was active first; None: it is not yet.
+    :param started_at: when its reservation became active; None: it has not yet.
     """
     if started_at is None or started_at - start <= _ON_TIME:
         return start
@@ -175,7 +175,7 @@ def total(found: dict[ChargeKey, Charge]) -> int:
 
 
 def without_unused(subject: Subject) -> Subject:
-    """Return the lease without the hours that were promised and not used."""
+    """Return the lease without the hours that were guaranteed and not used."""
     return dataclasses.replace(subject, items=tuple(
         dataclasses.replace(each, unused_until=None) for each in subject.items))
 
@@ -187,16 +187,16 @@ def rounded(atoms: int, decimals: int) -> int:
 
 
 def amounts(found: Sequence[Charge], decimals: int, before: int = 0) -> list[int]:
-    """Return the amount of each of some charges in a row, in the smallest unit of a currency.
+    """Return the amounts of consecutive charges, in the smallest unit of a currency.
 
-    What is rounded away of a line is carried to the next one: the first lines of a lease, however
-    many, always add up to the rounded sum of their exact amounts.
+    The rounding error of a line is carried over to the next one. So the first N lines of a lease
+    always add up to the rounded sum of their exact amounts.
 
     :param before: the sum of all earlier lines of the lease, in atoms.
     """
     result, before_rounded = [], rounded(before, decimals)
-    for each in found:
-        before += each.atoms
+    for charge in found:
+        before += charge.atoms
         after = rounded(before, decimals)
         result.append(after - before_rounded)
         before_rounded = after
@@ -263,7 +263,7 @@ def _unused(subject: Subject, item: PricedItem, book: price_books.PriceBook,
             start: datetime.datetime, end: datetime.datetime) -> Iterator[tuple[ChargeKey, Charge]]:
     """Yield the charge for unused hours with all surcharges, and the credit for them.
 
-    Nothing is charged, and nothing credited, if the credit is all of it.
+    A credit of 100 % gives neither a charge nor a credit.
     """
     number = _rate_of(item, book)
     credit = _share(book.early_end_credit)

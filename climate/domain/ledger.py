@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Months of statements, and what must be added to the lines of a lease so that they are right."""
+"""Months of statements, and the lines that are missing in the statements of a lease."""
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
@@ -18,7 +18,7 @@ LARGEST = 10 ** 15
 
 @dataclasses.dataclass(frozen=True)
 class Posted:
-    """A line that was written: what of, how much exactly, and the month that it is about."""
+    """A line that was written: its key, its exact charge, and the month that it is about."""
 
     for_month: str
     key: lease_pricing.ChargeKey
@@ -41,10 +41,10 @@ class TooLarge(Exception):
 
 def refuse_too_large(amounts: Sequence[int], currency: str) -> None:
     """Raise TooLarge unless lines can have all amounts, in the smallest unit of the currency."""
-    for each in amounts:
-        if abs(each) > LARGEST:
+    for amount in amounts:
+        if abs(amount) > LARGEST:
             raise TooLarge(
-                f'an amount of {prices.amount_text(each, currency)} {currency} is larger than a '
+                f'an amount of {prices.amount_text(amount, currency)} {currency} is larger than a '
                 f'line can have ({prices.amount_text(LARGEST, currency)} {currency}). Are the '
                 'rates of the price book right?')
 
@@ -68,42 +68,42 @@ def end_of(month: str) -> datetime.datetime:
 
 def targets(subject: lease_pricing.Subject, books: Sequence[price_books.PriceBook],
             now: datetime.datetime) -> dict[Entry, lease_pricing.Charge]:
-    """Return what a lease is charged in each month, of all that can be charged at `now`.
+    """Return the charges of a lease by month, up to `now`.
 
-    That is: allocations that have ended, and the past months of others. Unused hours belong to the
-    month in which the allocation ended.
+    Allocations that have ended are charged, and the past months of others. Unused hours belong to
+    the month in which the allocation ended.
     """
     month = begin_of(month_of(now))
-    items = [each if each.end <= now else dataclasses.replace(
-        each, end=min(each.end, month), unused_until=None) for each in subject.items]
-    items = [each for each in items if each.start < each.end]
+    items = [item if item.end <= now else dataclasses.replace(
+        item, end=min(item.end, month), unused_until=None) for item in subject.items]
+    items = [item for item in items if item.start < item.end]
     found: dict[Entry, lease_pricing.Charge] = {}
     if not items:
         return found
     billed = dataclasses.replace(subject, items=tuple(items))
-    last = max(each.end for each in items)
-    first = min(subject.start, *(each.start for each in items))
+    last = max(item.end for item in items)
+    first = min(subject.start, *(item.start for item in items))
     used, current = lease_pricing.without_unused(billed), month_of(first)
     while begin_of(current) < last:
         for key, charge in lease_pricing.charges(used, books, begin_of(current),
                                                  end_of(current)).items():
             found[current, key] = charge
         current = month_of(end_of(current))
-    for each in items:
-        if each.unused_until is None or each.unused_until <= each.end:
+    for item in items:
+        if item.unused_until is None or item.unused_until <= item.end:
             continue
-        alone = dataclasses.replace(billed, items=(each,))
-        for key, charge in lease_pricing.charges(alone, books, each.end, each.unused_until).items():
+        alone = dataclasses.replace(billed, items=(item,))
+        for key, charge in lease_pricing.charges(alone, books, item.end, item.unused_until).items():
             if key.kind in (lease_pricing.UNUSED, lease_pricing.CREDIT):
-                entry = month_of(each.end), key
+                entry = month_of(item.end), key
                 found[entry] = found.get(entry, lease_pricing.NOTHING) + charge
     return found
 
 
 def due(wanted: Mapping[Entry, lease_pricing.Charge], posted: Sequence[Posted]) -> list[Due]:
-    """Return the lines that are missing, in order; none if the lines that were written are right.
+    """Return the missing lines, in order; none if the written lines are right.
 
-    Idle hours that were charged stay charged, because what was measured is not kept for ever.
+    Idle hours that were charged stay charged, because measurements are deleted after a while.
     """
     have: dict[Entry, lease_pricing.Charge] = {}
     for line in posted:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The life cycle of a lease: its states, and its tasks.
 
-The `state` is what is true of a lease; the `task` is what Climate is doing to it now. Users see
-both as one status word: :mod:`climate.domain.status_words`.
+The `state` describes a lease; the `task` is what Climate is doing to it now. Users see both as one
+status word: :mod:`climate.domain.status_words`.
 """
 import dataclasses
 
@@ -14,12 +14,12 @@ TIMEDOUT = 'TIMEDOUT'
 ERROR = 'ERROR'
 
 STATES = {
-    PENDING: 'Promised; it has not started.',
-    ACQUIRING: 'Still looking for its resources: retries, best effort, or waiting.',
-    ACTIVE: 'Its resources are with the project.',
-    TERMINATED: 'Over; all resources were returned.',
-    TIMEDOUT: 'Its resources were not found within the time it had.',
-    ERROR: 'Something failed; the reason is in words, the end still cleans up.',
+    PENDING: 'Allocated; it has not started.',
+    ACQUIRING: 'It has no resources yet: retries, best effort, or waiting.',
+    ACTIVE: 'Its project has the resources.',
+    TERMINATED: 'Over; all resources were released.',
+    TIMEDOUT: 'It did not get its resources within its time limit.',
+    ERROR: 'Something failed; the lease has the reason, and its end still cleans up.',
 }
 
 #: The states in which a lease has no resources and will get none.
@@ -46,7 +46,7 @@ class Task:
 
     :ivar begins_in: the states in which it may begin.
     :ivar success: the state after success; None: the state does not change.
-    :ivar verb: the words for it in an error message.
+    :ivar verb: its name in an error message.
     :ivar failure: the state after it was given up.
     """
 
@@ -63,13 +63,13 @@ TEARDOWN = ('end', 'delete')
 TASKS = {task.name: task for task in (
     Task('start', frozenset({PENDING, ERROR}), ACTIVE, 'be started'),
     Task('update', frozenset({PENDING, ACTIVE, ERROR}), None, 'be changed'),
-    Task('reclaim', frozenset({ACTIVE, ERROR}), None, 'be taken back'),
+    Task('reclaim', frozenset({ACTIVE, ERROR}), None, 'be reclaimed'),
     Task('end', frozenset({PENDING, ACTIVE, ERROR}), TERMINATED, 'be ended'),
     Task('delete', frozenset(STATES), TERMINATED, 'be deleted'),
 )}
 
-#: How the acquisition of resources ends: {result: the state then}. Acquisition is a state and not
-#: a task.
+#: The results of the acquisition of resources: {result: the state of the lease after it}.
+#: Acquisition is a state and not a task.
 ACQUIRED = 'acquired'
 USED_UP = 'tries used up'
 TOO_LATE = 'time passed'

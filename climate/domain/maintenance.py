@@ -13,24 +13,24 @@ PLANNED = 'planned'
 CLOSING = 'closing'
 #: Its resources are disabled in the cloud.
 RUNNING = 'running'
-#: It is over, and what was disabled for it is being enabled again.
+#: It is over, and its resources are being enabled again.
 OPENING = 'opening'
 DONE = 'done'
-#: The states in which there is something to do yet.
+#: The states of a window that is not over.
 OPEN = (PLANNED, CLOSING, RUNNING, OPENING)
 #: The states in which resources may be disabled for it.
 TOUCHED = (CLOSING, RUNNING, OPENING)
 
-#: What happens to leases that run when a window begins: they stay; their owners are asked to swap;
+#: The effects on leases that run when a window begins: they stay; their owners are asked to swap;
 #: they end.
 LEFT, SWAP, END = 'left', 'swap', 'end'
 MODES = (LEFT, SWAP, END)
 
-#: How a lease is affected: it gets other resources; nothing else fits; it runs and stays; its owner
-#: is asked to swap; it ends.
+#: The ways in which a lease is affected: it gets other resources; nothing else fits; it runs and
+#: stays; its owner is asked to swap; it ends.
 MOVES, STUCK, STAYS, ASKED, ENDS = 'moves', 'stuck', 'stays', 'asked', 'ends'
 
-#: What the reason of each resource that is disabled in the cloud begins with.
+#: The beginning of the reason with which resources are disabled in the cloud.
 REASON = 'climate: maintenance '
 
 
@@ -38,8 +38,8 @@ REASON = 'climate: maintenance '
 class MaintenanceWindow:
     """One time span of a maintenance, for `reason`.
 
-    :ivar id: it stands for a reservation in the allocations that keep leases away.
-    :ivar claim_no: how often a manager has claimed it.
+    :ivar id: also the id of the reservation in the allocations that block its resources.
+    :ivar claim_no: the number of claims by managers.
     """
 
     id: str
@@ -60,7 +60,7 @@ class Affected:
     """A lease that has resources of a maintenance in one of its windows.
 
     :ivar what: MOVES, STUCK, STAYS, ASKED or ENDS.
-    :ivar why: why nothing else fits; None if something does.
+    :ivar why: why no other resources fit; None if others do.
     """
 
     lease_id: str
@@ -73,15 +73,15 @@ class Affected:
 
 @dataclasses.dataclass(frozen=True)
 class Maintenance:
-    """Resources that must be free from `start` to `end`, and again whenever `rule` says.
+    """A maintenance: resources that must be free from `start` to `end`, and recurrently by `rule`.
 
-    :ivar running: what happens to leases that run: LEFT, SWAP or END.
-    :ivar notice_minutes: how long before its early end an owner is told at least.
+    :ivar running: the effect on leases that run: LEFT, SWAP or END.
+    :ivar notice_minutes: the least time between the notification of an owner and an early end.
     :ivar rule: the RRULE of RFC 5545 by which the window recurs; None: there is one window.
     :ivar expanded_to: up to when its windows exist; None: all do.
     :ivar closing: it is being deleted.
     :ivar windows: those that are not over, in order.
-    :ivar affected: the leases in its way, as far as the answer has them.
+    :ivar affected: the leases that it affects; only some responses have them.
     """
 
     id: str
@@ -130,9 +130,9 @@ class MaintenanceRequest:
 def mark(window: MaintenanceWindow) -> str:
     """Return the reason with which resources are disabled in the cloud for a window.
 
-    Only what is disabled for exactly this reason is enabled again, so that nobody undoes what an
-    administrator disabled. Operators know the id of the maintenance; that of the window keeps one
-    window from enabling what the next one has disabled.
+    Only resources that are disabled for exactly this reason are enabled again, not those that an
+    administrator disabled. The id of the maintenance is for operators. The id of the window keeps
+    one window from enabling resources that the next one has disabled.
     """
     return f'{REASON}{window.maintenance_id}, window {window.id}'
 
@@ -140,6 +140,6 @@ def mark(window: MaintenanceWindow) -> str:
 def marks(window: MaintenanceWindow) -> tuple[str, ...]:
     """Return all reasons with which resources may be disabled for a window.
 
-    The second one is that of a manager of an earlier release.
+    The second one was written by managers of an earlier release.
     """
     return mark(window), f'{REASON}{window.id}'

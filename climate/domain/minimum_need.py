@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least that a lease needs, compared with the most that its pools can have free.
+"""The minimum need of a lease, compared with the most that its pools can have free.
 
-What is beyond this bound cannot succeed, whatever the criteria are. What is within it may still
-fail. The least is stored with the lease, so many leases that wait are compared without a plan.
+A lease whose minimum exceeds this bound cannot succeed with any criteria. Others may still fail.
+The minimum is stored with the lease, so that many waiting leases are compared without a plan.
 """
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -25,9 +25,9 @@ class AlikeResources:
     """Resources of one pool that are alike.
 
     :ivar capacity: {class name: units} that are free of each of them now.
-    :ivar count: how many there are.
-    :ivar whole_from: when the first booking of all of it begins; None: never.
-    :ivar used_from: when the first booking of all or a part of it begins; None: never.
+    :ivar count: the number of resources.
+    :ivar whole_from: the start of the first booking of a whole resource; None: there is none.
+    :ivar used_from: the start of the first booking of a resource or a part; None: there is none.
     """
 
     capacity: Mapping[str, int]
@@ -38,7 +38,7 @@ class AlikeResources:
 
 @dataclasses.dataclass(frozen=True)
 class Shortage:
-    """What is too much: `wanted` of `what` are needed of a pool, and at most `free` are free."""
+    """A shortage: a pool has at most `free` of the `wanted` units of `what` free."""
 
     pool: str
     what: str
@@ -52,12 +52,12 @@ class Shortage:
 
 
 def of(needs: Iterable[Any]) -> Least:
-    """Return the least that needs take together, ready for JSON; optional needs take nothing."""
-    found: dict[str, list[list[Any]]] = {}
+    """Return the minimum that needs take together, ready for JSON; optional needs take nothing."""
+    least: dict[str, list[list[Any]]] = {}
     for need in needs:
         if need.optional or not need.demand.at_least:
             continue
-        entries = found.setdefault(need.pool, [])
+        entries = least.setdefault(need.pool, [])
         whole = need.demand.amount is selection.WHOLE
         amount = None if whole else dict(need.demand.amount)
         for entry in entries:
@@ -66,12 +66,12 @@ def of(needs: Iterable[Any]) -> Least:
                 break
         else:
             entries.append([amount, need.demand.at_least])
-    return found
+    return least
 
 
 def shortage(least: Least, groups: Mapping[str, list[AlikeResources]],
              until: datetime.datetime) -> Shortage | None:
-    """Return a Shortage if it is plain that the least does not fit until that moment, or None.
+    """Return a Shortage if the minimum cannot fit until that moment, or None.
 
     :param groups: {pool: its Groups}.
     """
@@ -86,20 +86,20 @@ def _compared(pool: str, entries: list[list[Any]], groups: list[AlikeResources],
               until: datetime.datetime) -> Iterator[tuple[str, int, int]]:
     """Yield triples (what, number wanted, number that can be free at most)."""
     wholes = sum(copies for amount, copies in entries if amount is None)
-    unused = [each for each in groups if _is_later(each.used_from, until)]
-    yield texts.plural(pool), wholes, sum(each.count for each in unused)
-    partly = [each for each in groups if _is_later(each.whole_from, until)]
+    unused = [group for group in groups if _is_later(group.used_from, until)]
+    yield texts.plural(pool), wholes, sum(group.count for group in unused)
+    partly = [group for group in groups if _is_later(group.whole_from, until)]
     parts = [(amount, copies) for amount, copies in entries if amount is not None]
 
-    def most(room: Callable[[Mapping[str, int]], int]) -> int:
-        """Return the room of all resources but the smallest ones that are needed whole."""
-        found = sum(each.count * room(each.capacity) for each in partly)
+    def most(measure: Callable[[Mapping[str, int]], int]) -> int:
+        """Return the capacity of all resources except the smallest ones that are needed whole."""
+        total = sum(group.count * measure(group.capacity) for group in partly)
         if wholes:
-            found -= _smallest(wholes, [(room(each.capacity), each.count) for each in unused])
-        return found
+            total -= _smallest(wholes, [(measure(group.capacity), group.count) for group in unused])
+        return total
 
     for amount, _ in parts:
-        # A copy that takes no less of any class needs a place for this amount, too.
+        # A copy that takes at least as much of each class needs a place for this amount, too.
         wanted = sum(copies for other, copies in parts if _is_as_large(other, amount))
         yield f'places on {texts.plural(pool)}', wanted, most(functools.partial(_copies, amount))
     for name in sorted({name for amount, _ in parts for name in amount}):
@@ -108,16 +108,16 @@ def _compared(pool: str, entries: list[list[Any]], groups: list[AlikeResources],
                most(functools.partial(_units, name)))
 
 
-def _smallest(count: int, rooms: Iterable[tuple[int, int]]) -> int:
-    """Return the room of the `count` resources that have the least.
+def _smallest(count: int, sizes: Iterable[tuple[int, int]]) -> int:
+    """Return the capacity of the `count` smallest resources.
 
-    :param rooms: pairs (the room of each of some resources, how many these are).
+    :param sizes: pairs (capacity of a resource, number of such resources).
     """
-    found = 0
-    for room, some in sorted(rooms):
-        found += room * min(some, count)
-        count -= min(some, count)
-    return found
+    total = 0
+    for size, number in sorted(sizes):
+        total += size * min(number, count)
+        count -= min(number, count)
+    return total
 
 
 def _is_as_large(amount: Mapping[str, int], other: Mapping[str, int]) -> bool:
@@ -133,6 +133,6 @@ def _units(name: str, capacity: Mapping[str, int]) -> int:
 
 
 def _copies(amount: Mapping[str, int], capacity: Mapping[str, int]) -> int:
-    """Return how many copies of an amount fit into a capacity; very many if it is nothing."""
+    """Return how many copies of an amount fit into a capacity; very many if the amount is empty."""
     return min((capacity.get(name, 0) // units for name, units in amount.items() if units > 0),
                default=10 ** 9)

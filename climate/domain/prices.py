@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The records of prices and statements, and the currencies of amounts.
 
-Amounts are text, so that no number of them is ever rounded on the way.
+Amounts are text, so that they are never rounded between the manager and the API.
 """
 from collections.abc import Mapping
 import dataclasses
@@ -23,14 +23,14 @@ VES WST XCD XCG YER ZAR ZMW ZWG
 _NONE = 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'
 _THREE = 'BHD IQD JOD KWD LYD OMR TND'
 
-#: {code: how many decimals its amounts have}.
+#: {code: number of decimals of its amounts}.
 DECIMALS = {code: count for codes, count in ((_NONE, 0), (_TWO, 2), (_THREE, 3))
             for code in codes.split()}
 
 
 @dataclasses.dataclass(frozen=True)
 class StoredBook:
-    """A version of the price book as it was given, with its number and who gave it.
+    """A version of the price book as an administrator added it, with its number.
 
     It is valid until `valid_until`, when the next version begins; None: no later one is known.
     """
@@ -64,7 +64,7 @@ class PriceLine:
 
 @dataclasses.dataclass(frozen=True)
 class LeasePrice:
-    """What a lease costs in all; the lines add up to the amount."""
+    """The total price of a lease; the lines add up to the amount."""
 
     amount: str
     currency: str
@@ -107,8 +107,8 @@ class Statement:
 class StatementQuery:
     """A query for statements or their lines. A filter that is None selects all.
 
-    :ivar marker: what the page before ended with: (month, lease id, number) of a line, or (month,
-        project id, 0) of a statement; None: the first page.
+    :ivar marker: the last item of the previous page: (month, lease id, number) of a line, or
+        (month, project id, 0) of a statement; None: the first page.
     """
 
     project_id: str | None = None

@@ -26,7 +26,7 @@ Booking = tuple[interval.Interval, Amount]
 
 
 class Spread(enum.Enum):
-    """How the copies of a demand are spread over the resources."""
+    """The spread of the copies of a demand over the resources."""
 
     APART = 'each on another resource'
     TOGETHER = 'all on one resource'
@@ -43,7 +43,7 @@ class Pick:
 
 @dataclasses.dataclass(frozen=True)
 class Demand:
-    """What a reservation demands of a pool: `at_least` to `at_most` copies of `amount`.
+    """The demand of a reservation on a pool: `at_least` to `at_most` copies of `amount`.
 
     :ivar amount: {class name: units} of one copy, or WHOLE.
     :ivar keep: the picks that the reservation has now, the most important first; those that still

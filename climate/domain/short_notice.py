@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The notice that the owner of a lease gave for each part of it.
 
-The resources that a lease has at its start are asked for before it. What its owner adds while it
-runs is asked for at that moment: further resources, and more time.
+The resources that a lease has at its start are requested before it. Further resources, and more
+time, are requested at the moment at which the owner adds them.
 """
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from climate.domain import records
 
 @dataclasses.dataclass(frozen=True)
 class LaterAsk:
-    """A part of a lease that its owner asked for while it ran.
+    """A part of a lease that its owner requested while it ran.
 
     More time has no `reservation_id`: all that the lease has from `since` on. Further resources
     have one: the copies of the resource above the first `above`, from `since` on.
@@ -53,23 +53,23 @@ class NoticePart:
 def of_change(before: records.Lease, after: records.Lease,
               allocations: Sequence[records.Allocation],
               now: datetime.datetime) -> tuple[LaterAsk, ...]:
-    """Return what the owner of a lease asks for by a change now; nothing before its start.
+    """Return the parts that the owner of a lease requests by a change; none before its start.
 
-    :param allocations: those that the changed reservations get.
+    :param allocations: the allocations that the changed reservations get.
     """
     if before.state == lifecycle.PENDING:
         return ()
-    found = [LaterAsk(now, before.end)] if after.end > before.end else []
+    asks = [LaterAsk(now, before.end)] if after.end > before.end else []
     had = {each.id: each.resource_ids for each in before.reservations}
     for (reservation_id, resource_id), copies in _copies(allocations).items():
         above = had.get(reservation_id, ()).count(resource_id)
         if copies > above:
-            found.append(LaterAsk(now, now, reservation_id, resource_id, above))
-    return tuple(found)
+            asks.append(LaterAsk(now, now, reservation_id, resource_id, above))
+    return tuple(asks)
 
 
 def with_added(known: Sequence[LaterAsk], added: Sequence[LaterAsk]) -> tuple[LaterAsk, ...]:
-    """Return all later asks; those for time that was given back and is asked for again go."""
+    """Return all later asks, without those for time that was returned and is requested again."""
     again = min((each.since for each in added if each.is_more_time), default=None)
     return (*(each for each in known
               if again is None or not each.is_more_time or each.since < again), *added)
@@ -108,7 +108,7 @@ def _in_time(longer: Sequence[tuple[LaterAsk, datetime.timedelta]], whole: Notic
              ask: LaterAsk | None) -> Iterator[NoticePart]:
     start, notice = whole.start, None if ask is None else ask.notice
     for each, its_notice in longer:
-        # Who asks for further resources until a later end asks for all their time at once.
+        # A request for further resources until a later end includes all of their time.
         if each.since >= whole.end or (ask is not None and each.asked_at <= ask.asked_at):
             continue
         if each.since > start:

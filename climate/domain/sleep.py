@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which resources may sleep, and which must wake up, to save energy. Pure."""
+"""Decide which resources may sleep, and which must wake up, to save energy."""
 import collections
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ AWAKE, FALLING, ASLEEP, WAKING, FAILED = STATES = (
     'awake', 'falling_asleep', 'asleep', 'waking', 'failed')
 #: The states in which nothing can be started on a resource, but it can be woken.
 SLEEPING = (FALLING, ASLEEP, WAKING)
-#: What is written down of each resource: it fell asleep, it was woken while it fell asleep, it woke
+#: The recorded changes of a resource: it fell asleep, it was woken while it fell asleep, it woke
 #: up, it did not wake up.
 SLEPT, INTERRUPTED, WOKE, FAILED_TO_WAKE = ('slept', 'interrupted', 'woke', 'failed_to_wake')
 
@@ -34,7 +34,7 @@ class Power:
 
 @dataclasses.dataclass(frozen=True)
 class NextAllocation:
-    """When a resource is allocated next.
+    """The next allocations of a resource.
 
     :ivar taken_at: the next start of any allocation, such as one of maintenance; None: there is
         none.
@@ -50,9 +50,9 @@ class SleepRules:
     """The rules of an administrator.
 
     :ivar lead: how long before it is needed a resource should be awake.
-    :ivar spare: how many free resources of each group stay awake.
-    :ivar spare_share: which share of each group stays awake and free, from 0 to 1. The greater of
-        both counts.
+    :ivar spare: the number of free resources of each group that stay awake.
+    :ivar spare_share: the share of each group that stays awake and free, from 0 to 1. The greater
+        of both counts.
     :ivar cycles_per_day: how often a resource may fall asleep in 24 hours.
     """
 
@@ -70,7 +70,7 @@ class Sleeper:
 
     :ivar machine: the name of its machine. All resources of one machine sleep and wake together.
     :ivar group: spare resources are counted in each group.
-    :ivar is_free: nobody has it now, and nothing else speaks against its sleep.
+    :ivar is_free: whether no lease has it now, and nothing else prevents its sleep.
     :ivar needed_at: the next start of a lease on it; None: there is none.
     :ivar cycles: how often it fell asleep in the last 24 hours.
     :ivar wake: how long it takes to wake up.
@@ -87,7 +87,7 @@ class Sleeper:
     wake: datetime.timedelta
 
     def due_at(self, rules: SleepRules) -> datetime.datetime | None:
-        """Return when it must begin to wake up; None: nobody needs it."""
+        """Return when it must begin to wake up; None: no lease needs it."""
         if self.needed_at is None:
             return None
         return self.needed_at - self.wake - rules.lead
@@ -110,8 +110,8 @@ def plan(sleepers: Sequence[Sleeper], rules: SleepRules, now: datetime.datetime)
     """Decide which resources wake up and which fall asleep at `now`.
 
     A resource that is needed always wakes. Further ones wake until enough spare ones of each group
-    are awake or on their way. A machine sleeps only if each of its resources may, and if enough
-    spare ones of each group are awake without it: what only wakes up can still fail to.
+    are awake or waking. A machine sleeps only if each of its resources may, and if enough spare
+    ones of each group are awake without it. Waking ones do not count, because they can fail.
     """
     groups, machines = collections.defaultdict(list), collections.defaultdict(list)
     for each in sleepers:
@@ -144,14 +144,14 @@ def _waking(groups: Mapping[str, Sequence[Sleeper]], machines: Mapping[str, Sequ
 
 def _joining(machine: Sequence[Sleeper], rules: SleepRules,
              now: datetime.datetime) -> list[Sleeper]:
-    """Return the resources that become spare when their machine wakes and were not before."""
+    """Return the resources that become spare when their machine wakes."""
     return [each for each in machine
             if each.state in (ASLEEP, FALLING) and not each.is_due(rules, now)]
 
 
 def _beyond_spare(groups: Mapping[str, Sequence[Sleeper]], states: Sequence[str], rules: SleepRules,
                   now: datetime.datetime) -> dict[str, int]:
-    """Return by group how many idle resources in `states` exceed the spare ones; < 0: missing."""
+    """Return {group: free resources in `states` minus the wanted spare ones}; < 0: missing."""
     return {name: sum(each.state in states and each.is_free and not each.is_due(rules, now)
                       for each in group)
             - max(rules.spare, math.ceil(rules.spare_share * len(group) - 1e-9))
@@ -181,7 +181,7 @@ def _counted(machine: Sequence[Sleeper], counts: Mapping[str, int], step: int) -
 
 
 def may_sleep(sleeper: Sleeper, rules: SleepRules, now: datetime.datetime) -> bool:
-    """Return whether a resource may fall asleep at `now`, whatever others do."""
+    """Return whether a resource may fall asleep at `now`, without regard to the others."""
     due = sleeper.due_at(rules)
     return (sleeper.state == AWAKE and sleeper.is_free
             and (due is None or due >= now + rules.min_asleep)
@@ -193,8 +193,8 @@ def wake_time(seconds: Sequence[float], first: datetime.timedelta, margin: float
               ) -> datetime.timedelta:
     """Return how long a resource will take to wake up, from how long it took before.
 
-    :param seconds: how long it took, in any order.
-    :param first: what counts as long as nothing is known.
+    :param seconds: the durations of earlier wake-ups, in any order.
+    :param first: the result while nothing is known.
     :param margin: the share that is added to the 95th percentile, such as 0.2.
     """
     if not seconds:
@@ -209,7 +209,7 @@ def _has_been(sleeper: Sleeper, least: datetime.timedelta, now: datetime.datetim
 
 
 def _urgency(sleeper: Sleeper) -> tuple[bool, float, int, int]:
-    """Sort what is needed first, then what slept most often, to the front."""
+    """Sort by the earliest need, then by the most cycles."""
     needed = sleeper.needed_at
     return (needed is None, 0 if needed is None else needed.timestamp(), -sleeper.cycles,
             -sleeper.id)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts about a lease in two versions: for its owner, and for operators.
+"""Texts about a lease in two versions, for its owner and for operators; nouns and numbers.
 
 The version for operators may have names of hosts, ids of other projects' reservations, addresses
 and words of other services. The owner's version has none of them.
@@ -35,7 +35,7 @@ def of_error(error: errors.ClimateError) -> Text:
 
 
 def unexpected(error: Exception, event_id: str) -> Text:
-    """Return the text of an error that is a bug; owners read only where operators find it.
+    """Return the text of an error that is a bug; owners read only where operators find the reason.
 
     :param event_id: the id of the event that failed, which is in the log too.
     """
@@ -44,11 +44,12 @@ def unexpected(error: Exception, event_id: str) -> Text:
 
 
 def joined(*parts: Text | None) -> Text | None:
-    """Return the sentences of `parts` one after the other; None if there is none."""
-    some = [each for each in parts if each is not None]
-    if not some:
+    """Return the sentences of `parts` as one text; None if there is none."""
+    present = [part for part in parts if part is not None]
+    if not present:
         return None
-    return Text(' '.join(each.owner for each in some), ' '.join(each.operator for each in some))
+    return Text(' '.join(part.owner for part in present),
+                ' '.join(part.operator for part in present))
 
 
 def columns(name: str, text: Text | None) -> dict[str, str | None]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The timeline of a pool as a picture shows it: its resources, and bars for the leases on them."""
+"""The timeline of a pool: its resources, and bars for the leases on them."""
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ import typing
 from climate.domain import texts
 
 #: The kinds of bars: a lease of the caller's project, one of another project, an offer that is
-#: held, a resource that has maintenance, is out of order or asleep, and several of these, too short
-#: to tell apart.
+#: held, a resource that has maintenance, is out of service or asleep, and several of these that are
+#: too short to be distinguished.
 OWN = 'own'
 OTHERS = 'others'
 OFFER = 'offer'
@@ -20,25 +20,24 @@ OUT_OF_ORDER = 'out_of_order'
 ASLEEP = 'asleep'
 SEVERAL = 'several'
 KINDS = (OWN, OTHERS, OFFER, MAINTENANCE, OUT_OF_ORDER, ASLEEP, SEVERAL)
-#: How many waiting leases a timeline has at most.
+#: The maximum number of waiting leases of a timeline.
 MOST_WAITING = 100
-#: How many bars a timeline has at most.
+#: The maximum number of bars of a timeline.
 MOST_BARS = 60_000
-#: Of more bars only those of so many resolutions have their leases: on a shorter one no name can
-#: be read.
+#: If there are more bars than ALL_NAMED, only those that last NAMED_RESOLUTIONS resolutions have
+#: their leases: on a shorter bar no name can be read.
 ALL_NAMED = 2_000
 NAMED_RESOLUTIONS = 20
 
 
 @dataclasses.dataclass(frozen=True)
 class TimelineQuery:
-    """A question for a timeline.
+    """A query for a timeline.
 
     :ivar criteria: JSON text of criteria; '': all resources of the pool.
     :ivar hidden: whether the criteria may name resources and private properties.
     :ivar project_id: the project of the caller.
-    :ivar everybody: whether leases of other projects are shown too, not only that something is
-        taken.
+    :ivar everybody: whether leases of other projects are named, not only shown as bars.
     :ivar resolution: in seconds; bars that together are shorter are one bar, and of many
         bars only those that are much longer have their leases. 0: every bar is shown, with its
         lease.
@@ -81,11 +80,11 @@ class WaitingLease:
     """A lease that waits for resources of the pool.
 
     :ivar position: its position among the leases in the wait queue that need this pool, from 1 on;
-        None: it waits outside of the queue, as a best effort does.
+        None: it waits outside the queue, as a best effort does.
     :ivar since: when it was requested.
     :ivar acquire_type: how it gets its resources.
-    :ivar wanted: how many resources, or parts of resources, it needs of the pool at least.
-    :ivar own: whether the caller's project has it.
+    :ivar wanted: the minimum number of resources, or parts of resources, that it needs of the pool.
+    :ivar own: whether it belongs to the caller's project.
     :ivar lease: the lease, if it may be seen; `reason` is why it waits, and is given only then.
     """
 
@@ -100,7 +99,7 @@ class WaitingLease:
 
 @dataclasses.dataclass(frozen=True)
 class Bar:
-    """Somebody has a resource from one second to another.
+    """The use of a resource from one second to another.
 
     :ivar resource_id: the id of the resource.
     :ivar kind: one of KINDS.
@@ -152,30 +151,31 @@ class Timeline:
 def merged(bars: Iterable[Bar], resolution: int) -> list[Bar]:
     """Merge bars of one resource that follow each other and are shorter than a resolution.
 
-    Bars become one if all of them and what is between them are together shorter than the
-    resolution, so a picture with pixels of that length shows the same.
+    Bars become one if they are shorter than the resolution together with the gaps between them. So
+    a picture with pixels of that length shows the same.
 
     :param bars: ordered by resource and start.
     :param resolution: in seconds.
     """
-    found: list[Bar] = []
+    result: list[Bar] = []
     for bar in bars:
-        last = found[-1] if found else None
+        last = result[-1] if result else None
         if (last is not None and last.resource_id == bar.resource_id
                 and max(last.end, bar.end) - last.start < resolution):
             same = (last.lease_id, last.kind) == (bar.lease_id, bar.kind)
-            found[-1] = Bar(last.resource_id, last.start, max(last.end, bar.end),
-                            last.kind if same else SEVERAL, last.status if same else None,
-                            last.lease_id if same else None)
+            result[-1] = Bar(last.resource_id, last.start, max(last.end, bar.end),
+                             last.kind if same else SEVERAL, last.status if same else None,
+                             last.lease_id if same else None)
         else:
-            found.append(bar)
-    return found
+            result.append(bar)
+    return result
 
 
 def named(bars: Sequence[Bar], resolution: int, all_named: int = ALL_NAMED) -> list[str]:
     """Return the ids of the leases that are named, in the order of their bars.
 
-    All of them are if there are few bars, else those that have a bar long enough for a name.
+    These are all leases if there are few bars, otherwise those with a bar that is long enough for a
+    name.
 
     :param all_named: the largest number of bars that are few.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of the resources that a lease gave back early are unused, and which it only exchanged."""
+"""The copies that a lease returned early and are unused, as distinct from exchanged ones."""
 import collections
 from collections.abc import Callable
 from collections.abc import Hashable
@@ -15,7 +15,7 @@ _Place = Callable[[lease_pricing.PricedItem], Hashable]
 
 @dataclasses.dataclass(frozen=True)
 class Promise:
-    """The copies of a resource that a reservation is to have until a moment."""
+    """The copies of a resource that are guaranteed to a reservation until a moment."""
 
     resource_id: int | None
     copies: int
@@ -34,11 +34,11 @@ _PLACES: tuple[_Place, ...] = (_on_same_resource, _in_same_pool)
 
 
 def netted(items: Sequence[lease_pricing.PricedItem]) -> list[lease_pricing.PricedItem]:
-    """Return the Items of a lease, with how many copies of those that ended early are unused.
+    """Return the items of a lease, with the number of unused copies of those that ended early.
 
-    If the number of copies is changed, Climate ends an allocation and makes another one at the
-    same moment, perhaps on another resource of the pool. So many copies are in use as before. A
-    whole resource is replaced only by itself, because the owner chose it.
+    If the number of copies is changed, Climate ends an allocation and creates another one at the
+    same moment, perhaps on another resource of the pool. Copies that continue in this way are not
+    unused. A whole resource is replaced only by itself, because the owner chose it.
     """
     begun: dict[tuple[Hashable, datetime.datetime], list[int]] = collections.defaultdict(list)
     for number, each in enumerate(items):
@@ -48,7 +48,7 @@ def netted(items: Sequence[lease_pricing.PricedItem]) -> list[lease_pricing.Pric
     early = [(each.unused_until, number) for number, each in enumerate(items)
              if each.unused_until is not None and each.unused_until > each.end]
     unused = {number: items[number].copies for _, number in early}
-    # The latest promise first, as in `inherited`.
+    # The latest moment first, as in `inherited`.
     for _, number in sorted(early, reverse=True):
         each = items[number]
         for place in _PLACES:
@@ -62,14 +62,14 @@ def netted(items: Sequence[lease_pricing.PricedItem]) -> list[lease_pricing.Pric
 
 def inherited(ended: Sequence[Promise], begun: Sequence[Promise]
               ) -> list[dict[datetime.datetime | None, int]]:
-    """Return how many copies of new allocations keep the promise of the ones that they replace.
+    """Return the numbers of new copies that keep the guarantee of the ones that they replace.
 
     Otherwise an owner could replace copies by others that end at once, and never pay for the
     unused hours.
 
-    :param ended: the allocations that end at this moment, with their promises.
+    :param ended: the allocations that end at this moment, with their guarantees.
     :param begun: the allocations that replace them, with their ends.
-    :returns: for each of `begun`, {promise, None: its own end: number of copies}.
+    :returns: for each of `begun`, {guaranteed until, None: its own end: number of copies}.
     """
     found: list[collections.Counter[datetime.datetime | None]] = [
         collections.Counter({None: each.copies}) for each in begun]
@@ -88,7 +88,7 @@ def inherited(ended: Sequence[Promise], begun: Sequence[Promise]
 
 def keeping(promises: Sequence[Promise], chosen: Sequence[records.Allocation]
             ) -> list[records.Allocation]:
-    """Return Allocations with the Promises of those that they replace; some are split by them."""
+    """Return Allocations with the guarantees of those that they replace; this splits some."""
     found = inherited(promises, [
         Promise(each.resource_id, each.copies, each.end) for each in chosen])
     return [dataclasses.replace(each, copies=copies, promised_until=until)

@@ -17,8 +17,8 @@ class UsabilityFacts:
 
     `state` and `task` are those of the lease, `reservation_state` that of the reservation.
 
-    :ivar healing: what was given up of a lease in error will be tried again.
-    :ivar deleting: the deletion of a lease in error was ordered.
+    :ivar healing: whether the start or change of a lease in error is tried again.
+    :ivar deleting: whether the deletion of a lease in error was ordered.
     """
 
     id: str
@@ -37,13 +37,13 @@ class UsabilityFacts:
 
 @dataclasses.dataclass(frozen=True)
 class Usability:
-    """Whether a reservation may be used, why not, and on which hosts.
+    """The answer to the question whether a reservation may be used, and on which hosts.
 
-    :ivar active: the owner may use it now.
-    :ivar usable: the project of the question may use it now.
+    :ivar active: whether the owner may use it now.
+    :ivar usable: whether the project in the question may use it now.
     :ivar reason: why it is not usable, in words; None if it is.
-    :ivar ordinary: its servers may be placed as if they named no reservation.
-    :ivar server_id: the only server that it is for; None: it is for any, or not known yet.
+    :ivar ordinary: whether its servers may be placed as if they named no reservation.
+    :ivar server_id: the only server that may use it; None: any may, or it is not known yet.
     :ivar capacity: the resources of a host that this server may take, {class: units}; None: without
         limit, or none at all.
     :ivar hosts: the hypervisors that belong to it while it is active.
@@ -78,7 +78,7 @@ def judge(holding: UsabilityFacts, project_id: str, now: records.Moment,
 
 
 def not_one(lease: records.Lease, ids: Sequence[str]) -> Usability:
-    """Return the Usability of a lease that is named instead of a reservation, but has not just one.
+    """Return the Usability of a lease that is named instead of its only reservation.
 
     :param ids: the ids of its reservations in which servers can be placed.
     """
@@ -100,14 +100,14 @@ def _why_idle(holding: UsabilityFacts, now: records.Moment, usable_in_start: boo
     if holding.task in lifecycle.TEARDOWN:
         return f'{lease} is being ended.'
     if holding.task == 'reclaim':
-        return f'{lease} is idle, and is just being taken back or made smaller.'
+        return f'{lease} is idle, and is being reclaimed or made smaller.'
     if holding.state == lifecycle.PENDING and holding.task != 'start':
         return f'{lease} has not started; it starts at {holding.start:%Y-%m-%d %H:%M:%S} UTC.'
     if usable_in_start and (holding.task == 'start' or holding.healing):
         return None
     if holding.deleting:
         return f'{lease} is being deleted.'
-    # A change of the lease, or the start of another reservation, may fail: what runs goes on.
+    # A change of the lease, or the start of another reservation, may fail: a running one goes on.
     runs = (holding.state == lifecycle.ERROR
             and holding.reservation_state == lifecycle.RESERVATION_ACTIVE)
     if holding.state not in (lifecycle.PENDING, lifecycle.ACTIVE) and not runs:

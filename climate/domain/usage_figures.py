@@ -20,7 +20,7 @@ DAY_SECONDS = 86400
 HOUR_SECONDS = 3600
 #: The figures, in the order in which all answers show them.
 FIGURES = ('allocated', 'occupied', 'idle', 'refused')
-#: A request that was refused after all of its time counts for at most so long.
+#: The longest time for which a request counts that was refused after all of its time.
 LONGEST_LATE_REFUSAL = datetime.timedelta(days=31)
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -29,10 +29,10 @@ _SECOND = datetime.timedelta(seconds=1)
 
 @dataclasses.dataclass(frozen=True)
 class Course:
-    """What became of a lease in the cloud.
+    """The course of a lease in the cloud.
 
-    :ivar end: its end as planned.
-    :ivar started: when its start was done; None: nothing was handed over.
+    :ivar end: its planned end.
+    :ivar started: when its start was done; None: it was not started.
     :ivar deletion: when its deletion was ordered; None: never.
     :ivar over: when its teardown was done; None: not yet.
     """
@@ -68,9 +68,9 @@ class UsageShare:
 
 @dataclasses.dataclass(frozen=True)
 class RefusedUsage:
-    """Resources that were asked for and not given.
+    """Resources that were requested and refused.
 
-    :ivar asked: the span for which they were asked.
+    :ivar asked: the span for which they were requested.
     :ivar reason: the code of the reason.
     """
 
@@ -86,7 +86,7 @@ class RefusedUsage:
 
 @dataclasses.dataclass(frozen=True)
 class UsageKey:
-    """What seconds are counted by; a part that does not matter is None.
+    """The key by which seconds are counted; a part that does not matter is None.
 
     :ivar day: the first second of the day.
     :ivar resource_id: 0 for refusals, which have no resource.
@@ -143,17 +143,17 @@ def as_text(amount: Mapping[str, int]) -> str:
 @functools.lru_cache(maxsize=4096)
 def units_of(amount: str) -> Mapping[str, int]:
     """Return the {class: units} that `as_text` made a text of. Do not change it."""
-    found: dict[str, int] = json.loads(amount)
-    return found
+    units: dict[str, int] = json.loads(amount)
+    return units
 
 
 def occupied(start: Moment, end: Moment, released: bool, course: Course,
              now: Moment) -> Span | None:
     """Return when the cloud held an allocation, up to `now`; None: not at all.
 
-    It is held from the done start of the lease to its done end, which may be later than planned.
-    What a change took from the running lease, or a reservation that ended before its lease, is
-    held until the end of the allocation.
+    It is held from the done start of the lease to its done end, which may be later than planned. An
+    allocation that a running lease lost by a change, or whose reservation ended before its lease,
+    is held until its own end.
     """
     if course.started is None:
         return None
@@ -167,12 +167,12 @@ def refused(start: Moment, end: Moment, at: Moment) -> Span:
     """Return the span in which a request counts that asked for [start, end) and was refused `at`.
 
     It counts from the day on which it was refused, because the days before may be closed. A lease
-    that waited in vain beyond all of its time counts from its refusal on.
+    that waited without success beyond all of its time counts from its refusal on.
     """
-    begin, until, said = second(start), second(end), second(at)
-    if until <= day_of(said):
-        return said, said + min(until - begin, LONGEST_LATE_REFUSAL // _SECOND)
-    return max(begin, day_of(said)), until
+    begin, until, refused_at = second(start), second(end), second(at)
+    if until <= day_of(refused_at):
+        return refused_at, refused_at + min(until - begin, LONGEST_LATE_REFUSAL // _SECOND)
+    return max(begin, day_of(refused_at)), until
 
 
 def overlap(span: Span | None, start: int, end: int) -> int:
@@ -187,18 +187,18 @@ def tally(shares: Iterable[UsageShare], refusals: Iterable[RefusedUsage], start:
     :param by_day: whether to count each day alone. A share of ten years has 3,652 entries then, and
         one otherwise.
     """
-    found: dict[UsageKey, Seconds] = {}
+    sums: dict[UsageKey, Seconds] = {}
     for share in shares:
         for day, first, last in _parts(share.allocated, share.occupied, start, end, by_day):
-            _add(found, _key_of(share, day, share.resource_id), Seconds(
+            _add(sums, _key_of(share, day, share.resource_id), Seconds(
                 allocated=overlap(share.allocated, first, last) * share.copies,
                 occupied=overlap(share.occupied, first, last) * share.copies,
                 idle=_idle(share, first, last) * share.copies))
     for refusal in refusals:
         for day, first, last in _parts(refusal.asked, None, start, end, by_day):
-            _add(found, _key_of(refusal, day, 0, refusal.reason), Seconds(
+            _add(sums, _key_of(refusal, day, 0, refusal.reason), Seconds(
                 refused=overlap(refusal.asked, first, last) * refusal.copies))
-    return found
+    return sums
 
 
 def _parts(first_span: Span, second_span: Span | None, start: int, end: int,
@@ -228,6 +228,6 @@ def _key_of(counted: UsageShare | RefusedUsage, day: int | None, resource_id: in
                     resource_id, counted.amount, reason)
 
 
-def _add(found: dict[UsageKey, Seconds], key: UsageKey, seconds: Seconds) -> None:
+def _add(sums: dict[UsageKey, Seconds], key: UsageKey, seconds: Seconds) -> None:
     if seconds:
-        found[key] = found[key] + seconds if key in found else seconds
+        sums[key] = sums[key] + seconds if key in sums else seconds

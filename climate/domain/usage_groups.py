@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Usage by group: the question, the sums of each group, and the answer.
+"""Usage by group: the query, the sums of each group, and the report.
 
-Each second that was counted belongs to one group. So the groups add up to the whole.
+Each counted second belongs to one group. So the groups add up to the total.
 """
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import Any
 from climate.domain import usage_figures as figures
 
 Moment = datetime.datetime
-#: What usage can be grouped by, besides properties.
+#: The words by which usage can be grouped, besides properties.
 GROUPS = ('project', 'user', 'type', 'pool', 'day')
 #: "property:NAME" groups by the values of a property.
 PROPERTY = 'property:'
@@ -21,7 +21,7 @@ PROPERTY = 'property:'
 
 @dataclasses.dataclass(frozen=True)
 class UsageQuery:
-    """A question for usage: the days from `start` up to `end`, and the groups.
+    """A query for usage: the days from `start` up to `end`, and the groups.
 
     :ivar start: the beginning of a day (UTC), as is `end`.
     :ivar group_by: words of GROUPS, or "property:NAME".
@@ -56,7 +56,7 @@ class UsageGroup:
 class UsageReport:
     """The answer to a UsageQuery: its groups in order, and the total of all of them.
 
-    :ivar counted_to: up to this moment occupied and idle are counted; later they are not known.
+    :ivar counted_to: the moment up to which occupied and idle are counted.
     """
 
     start: Moment
@@ -112,8 +112,8 @@ def _group(key: figures.UsageKey, group_by: Sequence[str],
         if word == 'day':
             values.append(None if key.day is None else f'{figures.moment(key.day):%Y-%m-%d}')
         elif word.startswith(PROPERTY):
-            mine = properties.get(key.resource_id or 0, {})
-            values.append(mine.get(word.removeprefix(PROPERTY)))
+            named = properties.get(key.resource_id or 0, {})
+            values.append(named.get(word.removeprefix(PROPERTY)))
         else:
             values.append({'project': key.project_id, 'user': key.user_id,
                            'type': key.resource_type, 'pool': key.pool}[word])

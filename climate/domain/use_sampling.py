@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of a lease is used: samples at regular moments, and their sums over hours."""
+"""The measured use of leases: samples at regular moments, and their sums over hours."""
 from collections.abc import Iterable
 import dataclasses
 import datetime
 
 from climate.domain import interval
 
-#: The key of what is sampled: the id of a reservation, and of a resource of it. A reservation
+#: The key of a sample: the id of a reservation, and of a resource of it. A reservation
 #: without resources of a pool, such as one that leases an existing volume, has the resource id 0.
 Key = tuple[str, int]
 NO_RESOURCE = 0
-#: The time for which samples are added up.
+#: The time over which samples are added up.
 HOUR = datetime.timedelta(hours=1)
 
 
 @dataclasses.dataclass(frozen=True)
 class Use:
-    """How a resource of a reservation is used at a moment.
+    """The use of a resource of a reservation at a moment.
 
-    :ivar share: how much of it is in use, from 0 to 1.
+    :ivar share: the share in use, from 0 to 1.
     :ivar runs: whether anything runs on it, however small its share.
     """
 
@@ -31,9 +31,9 @@ IDLE = Use(0.0, False)
 
 
 def of_share(used: float, whole: float) -> Use:
-    """Return the Use of something on which `used` of `whole` is taken by what runs.
+    """Return the Use of a resource if running objects take `used` of its size, `whole`.
 
-    More than all counts as all. Something that runs on a resource without a size takes all of it.
+    More than the size counts as all of it. Any use of a resource without a size takes all of it.
     """
     if used <= 0:
         return IDLE
@@ -63,7 +63,7 @@ class SampleSlot:
 
 
 def slot_of(now: datetime.datetime, minutes: int) -> SampleSlot:
-    """Return the SampleSlot that contains `now`, if there is a sample every so many minutes.
+    """Return the SampleSlot that contains `now`, with a sample in each interval of `minutes`.
 
     The slots of an hour begin with the hour; the last one may be shorter.
     """
@@ -80,7 +80,7 @@ def hour_of(moment: datetime.datetime) -> datetime.datetime:
 def idle_spans(hour: datetime.datetime, seconds: float,
                spans: Iterable[tuple[datetime.datetime, datetime.datetime]]
                ) -> list[interval.Interval]:
-    """Return the Intervals of an hour that count as idle, of something that was idle for `seconds`.
+    """Return the Intervals of an hour that count as idle, if a resource was idle for `seconds`.
 
     They are the first seconds of the hour in which the reservation had it.
 
@@ -88,23 +88,23 @@ def idle_spans(hour: datetime.datetime, seconds: float,
     :param spans: (start, end) of its allocations, which may overlap and lie in other hours.
     """
     left = datetime.timedelta(seconds=seconds)
-    place, found = hour, []
+    place, idle = hour, []
     for start, end in sorted(spans):
         first = max(start, place)
         last = min(end, hour + HOUR, first + left)
         if first < last:
-            found.append(interval.Interval(first, last))
+            idle.append(interval.Interval(first, last))
             left -= last - first
             place = last
-    return found
+    return idle
 
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
     """The samples of one resource of a reservation, summed up over an hour or longer.
 
-    :ivar seconds: how long it was sampled.
-    :ivar idle_seconds: how long of these nothing ran there.
+    :ivar seconds: the sampled time.
+    :ivar idle_seconds: the part of it in which nothing ran.
     :ivar used_seconds: the sampled seconds, each weighted with the share in use.
     """
 
@@ -127,7 +127,7 @@ NO_SAMPLE = Sample(0, 0, 0.0)
 
 
 def sampled(use: Use, slot: SampleSlot) -> Sample:
-    """Return the Sample of one look, which stands for its slot."""
+    """Return the Sample of one measurement, which stands for its slot."""
     return Sample(slot.seconds, 0 if use.runs else slot.seconds, use.share * slot.seconds)
 
 

@@ -12,9 +12,9 @@ from climate.domain import usage_figures as usage
 
 Moment = datetime.datetime
 CAPACITY, ALLOCATED, OCCUPIED = 'capacity', 'allocated', 'occupied'
-#: The kinds of absences: a resource is enrolled, but cannot be leased, or sleeps.
+#: The kinds of absences: an enrolled resource cannot be leased, or sleeps.
 OUT_OF_ORDER, ASLEEP = ABSENCES = ('out_of_order', 'asleep')
-#: More causes for which a resource is out of order: its health, and maintenance. Each is recorded
+#: More causes of a resource being out of service: its health, and maintenance. Each is recorded
 #: by itself, because one may last longer than the other.
 SICK, MAINTAINED = CAUSES = ('sick', 'maintained')
 #: The figures of resources, in the order in which all answers show them.
@@ -28,7 +28,7 @@ _Weighted = tuple[int, int, int]
 
 @dataclasses.dataclass(frozen=True)
 class UtilisationQuery:
-    """A question for the utilisation between two full hours, in steps of full hours.
+    """A query for the utilisation between two full hours, in steps of full hours.
 
     :ivar pool: None: all pools.
     """
@@ -57,7 +57,7 @@ class Enrolment:
 
 @dataclasses.dataclass(frozen=True)
 class PoolStep:
-    """What a pool had and what was used of it in a step of time, which may be an hour.
+    """The capacity and the use of a pool in a step of time, which may be an hour.
 
     :ivar start: the first second of the step.
     :ivar seconds: {figure: resource-seconds}.
@@ -74,7 +74,7 @@ class PoolStep:
 class UtilisationAnswer:
     """The answer to a UtilisationQuery: the steps of each pool, in order.
 
-    :ivar counted_to: up to this moment occupied is counted; later it is not known.
+    :ivar counted_to: the moment up to which occupied is counted.
     """
 
     start: Moment
@@ -108,9 +108,9 @@ def summed(hours: Iterable[PoolStep], start: int, step_seconds: int) -> list[Poo
         for figure, count in hour.seconds.items():
             seconds[figure] += count
         for name, counts in hour.units.items():
-            mine = units.setdefault(name, dict.fromkeys(UNIT_FIGURES, 0))
+            of_class = units.setdefault(name, dict.fromkeys(UNIT_FIGURES, 0))
             for figure, count in counts.items():
-                mine[figure] += count
+                of_class[figure] += count
     return [PoolStep(pool, begin, seconds, dict(sorted(units.items())))
             for (pool, begin), (seconds, units) in sorted(steps.items())]
 
@@ -157,13 +157,13 @@ class _Pool:
 
 def _union(spans: Iterable[usage.Span]) -> list[usage.Span]:
     """Return spans that do not overlap and cover the same time, in order."""
-    found: list[usage.Span] = []
+    union: list[usage.Span] = []
     for begin, until in sorted(spans):
-        if found and begin <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], until)
+        if union and begin <= union[-1][1]:
+            union[-1] = union[-1][0], max(union[-1][1], until)
         else:
-            found.append((begin, until))
-    return found
+            union.append((begin, until))
+    return union
 
 
 def _spread(spans: Iterable[_Weighted], start: int, end: int) -> Sequence[int]:

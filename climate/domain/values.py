@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of properties: their comparison, and their form in messages.
+"""Values of properties and of JSON: their comparison, and their form in messages.
 
 A value is a number, a truth value or text. Text that looks like a number is a number, and "true" or
 "false" in any case is a truth value. Values of different kinds are never equal and have no order.
@@ -116,16 +116,16 @@ def shown(part: object) -> str:
 
 def texts_in(value: Any) -> Iterator[str]:
     """Yield each text, and each number as text, of a JSON value."""
-    # A list instead of recursion, because users decide how deep the value is.
+    # A list instead of recursion, because users determine how deep the value is.
     left = [value]
     while left:
-        found = left.pop()
-        if isinstance(found, Mapping):
-            left.extend(found.values())
-        elif isinstance(found, list | tuple):
-            left.extend(found)
-        elif found is not None and not isinstance(found, bool):
-            yield str(found)
+        item = left.pop()
+        if isinstance(item, Mapping):
+            left.extend(item.values())
+        elif isinstance(item, list | tuple):
+            left.extend(item)
+        elif item is not None and not isinstance(item, bool):
+            yield str(item)
 
 
 def _abridged(part: object, depth: int) -> object:

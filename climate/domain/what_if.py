@@ -8,11 +8,11 @@ from typing import TypeVar
 
 from climate.domain import records
 
-#: How a lease comes out: other resources, a later start, nothing, or served as asked.
+#: The outcomes for a lease: other resources, a later start, nothing, or served as requested.
 MOVES, WAITS, REFUSED, SERVED = 'moves', 'waits', 'refused', 'served'
 OUTCOMES = (MOVES, WAITS, REFUSED, SERVED)
 
-#: Why a lease is looked at: it loses resources, waits in the queue now, or is demand to come.
+#: The kinds of affected leases: those that lose resources, wait in the queue, or are future demand.
 DISPLACED, QUEUED, EXTRA = 'displaced', 'queued', 'extra'
 
 _Item = TypeVar('_Item')
@@ -40,12 +40,12 @@ class Outage:
 
 @dataclasses.dataclass(frozen=True)
 class WhatIfQuestion:
-    """What would become of the leases of a pool if it, or the demand, changed?
+    """A question about the leases of a pool if the pool, or the demand, changes.
 
-    :ivar start: the beginning of the time looked at; `end` is its end.
+    :ivar start: the beginning of the time in question; `end` is its end.
     :ivar remove: ids or names of the resources that are gone from `start` on.
-    :ivar demand_factor: 1.5: half as many leases more; 0.5: every other lease of those to come.
-    :ivar limit: the greatest number of leases that are listed.
+    :ivar demand_factor: 1.5 means 50 % more leases; 0.5 means every other future lease.
+    :ivar limit: the maximum number of listed leases.
     """
 
     pool: str
@@ -60,14 +60,14 @@ class WhatIfQuestion:
 
 @dataclasses.dataclass(frozen=True)
 class Fate:
-    """What would become of one lease.
+    """The fate of one lease in the changed world.
 
     :ivar kind: DISPLACED, QUEUED or EXTRA; an extra lease has the id of the lease that it copies.
     :ivar outcome: one of `OUTCOMES`.
-    :ivar start: as asked for; `end` too.
+    :ivar start: as requested; `end` too.
     :ivar new_start: when it would start; None if it is refused.
-    :ivar resources: names of what it has now; empty unless it is DISPLACED.
-    :ivar new_resources: names of what it would get.
+    :ivar resources: the names of its present resources; empty unless it is DISPLACED.
+    :ivar new_resources: the names of the resources that it would get.
     """
 
     lease_id: str
@@ -96,10 +96,10 @@ class Step:
 class WhatIfAnswer:
     """The answer to a WhatIfQuestion.
 
-    :ivar leases: how many leases use the pool during the time.
+    :ivar leases: the number of leases that use the pool during the time.
     :ivar counts: {kind: {outcome: number of leases}}.
-    :ivar dropped: how many leases to come are left out because demand shrinks.
-    :ivar fates: the first leases that do not stay as they are, at most `limit`.
+    :ivar dropped: the number of future leases that are left out because demand shrinks.
+    :ivar fates: the first leases that change, at most `limit`.
     """
 
     pool: str
@@ -115,7 +115,7 @@ class WhatIfAnswer:
 
 
 def scaled(items: Iterable[_Item], factor: float) -> Iterator[tuple[_Item, int]]:
-    """Yield each item with how many of it there are in total if demand is multiplied.
+    """Yield each item with its number of copies if demand is multiplied.
 
     The copies are spread evenly: with a factor of 1.5 every other item has 2, with 0.5 every other
     item has 0. The total is the number of items times the factor, rounded down.

@@ -136,5 +136,5 @@ class LimitReached(Conflict):
 
     @property
     def limit_name(self) -> str:
-        """The name of the limit, for those who are told that it was reached."""
+        """The name of the limit, for notifications that it was reached."""
         return str(self.limit or self.kwargs['limit'])

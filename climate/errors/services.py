@@ -42,5 +42,5 @@ class ManagerNotReady(base.ClimateError):
 class ManagerSilent(base.ClimateError):
     status = 504
     code = 'manager_silent'
-    template = ('The manager did not answer within {seconds} seconds. The work may go on: look at '
+    template = ('The manager did not answer within {seconds} seconds. The work may go on: check '
                 '{where}.')

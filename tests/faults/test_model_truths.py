@@ -7,15 +7,12 @@ import model_records
 import model_truths
 import pytest
 import sqlalchemy as sa
-from support import billing_cases as cases
-from support import billing_truths
 from support import builders
 
 from climate.db import tables
 from climate.domain import event_kinds
 from climate.domain import records
 from climate.domain.clearing import plans
-from climate.manager.usage import days
 
 LATER = {'start': builders.NOON + builders.hours(2), 'end': builders.NOON + builders.hours(3)}
 
@@ -37,7 +34,7 @@ def _look(manager, cleaning=0, booted_for=None):
     model_cloud.check(manager.cloud, recorded, booted_for or {})
 
 
-def _write(manager, statement):
+def write(manager, statement):
     with manager.database.writer() as connection:
         connection.execute(statement)
 
@@ -51,21 +48,21 @@ def test_rows_are_read_oldest_first_wherever_the_database_has_them(manager, leas
     ids = list(model_records.read(manager.database).leases)
     for place, lease_id in enumerate(reversed(ids)):
         # PostgreSQL moves an updated row to another place.
-        _write(manager, sa.update(tables.LEASES).where(tables.LEASES.c.id == lease_id).values(
+        write(manager, sa.update(tables.LEASES).where(tables.LEASES.c.id == lease_id).values(
             created_at=builders.NOON + builders.minutes(place)))
     assert list(model_records.read(manager.database).leases) == ids[::-1]
 
 
 def test_a_host_given_twice_is_seen(manager, lease):
     start = tables.ALLOCATIONS.c.start
-    _write(manager, sa.update(tables.ALLOCATIONS).values(
+    write(manager, sa.update(tables.ALLOCATIONS).values(
         resource_id=lease.reservations[0].resource_ids[0],
         start=sa.case((start > builders.NOON, lease.end - builders.minutes(1)), else_=start)))
     _refused(manager, 'given twice')
 
 
 def test_a_host_that_is_not_cleaned_is_seen(manager, lease):
-    _write(manager, sa.update(tables.ALLOCATIONS).values(
+    write(manager, sa.update(tables.ALLOCATIONS).values(
         resource_id=lease.reservations[0].resource_ids[0]))
     _look(manager, cleaning=60)
     _refused(manager, 'Not cleaned', cleaning=61)
@@ -74,18 +71,18 @@ def test_a_host_that_is_not_cleaned_is_seen(manager, lease):
 @pytest.mark.parametrize(('kind', 'words'), [(event_kinds.END, 'will never end'),
                                              (event_kinds.START, 'will never start')])
 def test_an_event_that_is_missing_is_seen(manager, lease, kind, words):
-    _write(manager, sa.delete(tables.EVENTS).where(tables.EVENTS.c.kind == kind,
+    write(manager, sa.delete(tables.EVENTS).where(tables.EVENTS.c.kind == kind,
                                                    tables.EVENTS.c.status == 'UNDONE'))
     _refused(manager, words)
 
 
 def test_a_host_that_nobody_holds_is_seen(manager, lease):
-    _write(manager, sa.update(tables.RESOURCES).values(held_by=None))
+    write(manager, sa.update(tables.RESOURCES).values(held_by=None))
     _refused(manager, 'and holds')
 
 
 def test_an_object_without_a_lease_is_seen(manager, lease):
-    _write(manager, sa.update(tables.RESERVATIONS).where(
+    write(manager, sa.update(tables.RESERVATIONS).where(
         tables.RESERVATIONS.c.lease_id == lease.id).values(state='deleted'))
     recorded = model_records.read(manager.database)
     with pytest.raises(AssertionError, match='is over, and the cloud has something of it'):
@@ -133,12 +130,12 @@ def waiting(manager, lease):
 
 
 def test_a_lease_that_waits_and_is_not_tried_any_more_is_seen(manager, waiting):
-    _write(manager, sa.delete(tables.EVENTS).where(tables.EVENTS.c.lease_id == waiting.id))
+    write(manager, sa.delete(tables.EVENTS).where(tables.EVENTS.c.lease_id == waiting.id))
     _refused(manager, 'is forgotten')
 
 
 def test_a_lease_that_waits_and_stands_in_no_line_is_seen(manager, waiting):
-    _write(manager, sa.update(tables.ACQUISITIONS).values(waits_for=None))
+    write(manager, sa.update(tables.ACQUISITIONS).values(waits_for=None))
     with pytest.raises(AssertionError):
         _look(manager)
 
@@ -146,10 +143,10 @@ def test_a_lease_that_waits_and_stands_in_no_line_is_seen(manager, waiting):
 def test_a_lease_that_was_given_up_and_has_something_is_seen(manager, lease):
     later = manager.create(builders.a_lease(
         start=builders.NOON + builders.hours(5), end=builders.NOON + builders.hours(6)))
-    _write(manager, sa.insert(tables.ACQUISITIONS).values(
+    write(manager, sa.insert(tables.ACQUISITIONS).values(
         lease_id=later.id, type='wait', notify_at=[], created_at=builders.NOON))
-    _write(manager, sa.delete(tables.EVENTS).where(tables.EVENTS.c.lease_id == later.id))
-    _write(manager, sa.update(tables.LEASES).values(state='TIMEDOUT').where(
+    write(manager, sa.delete(tables.EVENTS).where(tables.EVENTS.c.lease_id == later.id))
+    write(manager, sa.update(tables.LEASES).values(state='TIMEDOUT').where(
         tables.LEASES.c.id == later.id))
     _refused(manager, 'was not acquired, and has something')
 
@@ -188,7 +185,7 @@ def test_a_promise_to_nobody_is_seen(manager, lease):
     start = builders.NOON + builders.hours(5)
     offer = manager.hold(builders.a_lease(start=start, end=start + builders.hours(1)))
     _look(manager)
-    _write(manager, sa.update(tables.OFFERS).where(tables.OFFERS.c.id == offer.id).values(
+    write(manager, sa.update(tables.OFFERS).where(tables.OFFERS.c.id == offer.id).values(
         place=None))
     _refused(manager, 'is to nobody')
 
@@ -205,7 +202,7 @@ def test_a_lease_that_was_taken_back_with_a_server_on_it_is_seen(manager, lease)
 def test_an_exempt_lease_that_was_taken_back_is_seen(manager, lease):
     model_idle.nothing_exempt_is_taken_back(
         model_idle.taken_back(manager.database), {lease.id: 0})
-    _write(manager, sa.insert(tables.HISTORY).values(
+    write(manager, sa.insert(tables.HISTORY).values(
         lease_id=lease.id, at=builders.NOON, who='climate', what=event_kinds.RECLAIM,
         why='Nothing ran on it since 2030-05-01 12:00 UTC, so it ends now.'))
     with pytest.raises(AssertionError, match='is exempt, and was reclaimed'):
@@ -241,66 +238,3 @@ def test_a_flavor_of_other_sizes_than_were_leased_is_seen(manager, staged):
     with manager.cloud.state() as connection:
         connection.execute('UPDATE flavors SET vcpus = 1 WHERE id = ?', (staged.id,))
     _refused(manager, 'is not of')
-
-
-@pytest.fixture
-def billed(manager, lease):
-    """Two leases that have ended and are billed; all is true of their statements."""
-    cases.book(manager)
-    manager.run_until(LATER['end'] + builders.hours(1))
-    cases.bill(manager)
-    billing_truths.statements_are_right(manager.database)
-    return manager
-
-
-def _line(lease, number=1):
-    lines = tables.STATEMENT_LINES.c
-    return sa.and_(lines.lease_id == lease.id, lines.number == number)
-
-
-def test_a_line_that_is_lost_is_seen(billed, lease):
-    _write(billed, sa.delete(tables.STATEMENT_LINES).where(_line(lease, 3)))
-    with pytest.raises(AssertionError, match=r'billed .*and it costs'):
-        billing_truths.statements_are_right(billed.database)
-
-
-def test_a_line_that_is_there_twice_is_seen(billed, lease):
-    _write(billed, sa.update(tables.STATEMENT_LINES).where(_line(lease, 3)).values(
-        kind='resource_hours', percent=''))
-    with pytest.raises(AssertionError, match='there twice'):
-        billing_truths.statements_are_right(billed.database)
-
-
-def test_an_amount_that_is_wrong_by_a_cent_is_seen(billed, lease):
-    _write(billed, sa.update(tables.STATEMENT_LINES).where(_line(lease)).values(
-        minor=tables.STATEMENT_LINES.c.minor + 1))
-    with pytest.raises(AssertionError):
-        billing_truths.statements_are_right(billed.database)
-
-
-def test_a_lease_that_is_not_billed_is_seen(billed, lease):
-    _write(billed, sa.delete(tables.STATEMENT_LINES).where(
-        tables.STATEMENT_LINES.c.lease_id == lease.id))
-    with pytest.raises(AssertionError, match=r'billed \{\}'):
-        billing_truths.statements_are_right(billed.database)
-
-
-def test_a_line_that_changes_and_one_that_is_new_in_a_closed_month_are_seen(billed, lease):
-    lines = billing_truths.statement_lines(billed.database)
-    billing_truths.nothing_was_taken_back(lines, lines, {'2030-05'})
-    with pytest.raises(AssertionError, match='is new in a closed month'):
-        billing_truths.nothing_was_taken_back({}, lines, {'2030-05'})
-    _write(billed, sa.update(tables.STATEMENT_LINES).where(_line(lease)).values(minor=1))
-    with pytest.raises(AssertionError, match='became'):
-        billing_truths.nothing_was_taken_back(
-            lines, billing_truths.statement_lines(billed.database), set())
-
-
-def test_a_day_that_is_counted_twice_is_seen(billed):
-    midnight = builders.NOON + builders.hours(12)
-    days.close(billed.database, midnight + builders.hours(2))
-    billing_truths.usage_is_right(billed.core, midnight - builders.hours(24), midnight)
-    _write(billed, sa.update(tables.USAGE_DAYS).values(
-        allocated=2 * tables.USAGE_DAYS.c.allocated))
-    with pytest.raises(AssertionError):
-        billing_truths.usage_is_right(billed.core, midnight - builders.hours(24), midnight)

@@ -73,7 +73,7 @@ RESERVATIONS = sa.Table(
     # Its label in its lease, and the labels of the reservations that start before it.
     sa.Column('label', base.text(64)),
     sa.Column('depends_on', base.NameList),
-    # When it was active for the first time; null: never, or it was taken back. It is billed if not.
+    # When it was active for the first time; null: never, or it was reclaimed. It is billed if not.
     sa.Column('started_at', base.UtcDateTime),
     # The fields of the request that its plugin calls secret; null once it was started, or is over.
     sa.Column('secrets', base.Hidden),

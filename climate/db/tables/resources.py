@@ -32,7 +32,7 @@ RESOURCES = sa.Table(
     sqlite_autoincrement=True,
     **base.MYSQL)
 
-# What is known of the health of a resource; a resource that was always well has no row.
+# The known health of a resource; a resource that was always well has no row.
 RESOURCE_HEALTH = sa.Table(
     'resource_health', base.METADATA,
     sa.Column('resource_id', base.ID, sa.ForeignKey('resources.id', ondelete='CASCADE'),
@@ -50,7 +50,7 @@ RESOURCE_HEALTH = sa.Table(
     sa.Column('quarantine_reason', base.long_text()),
     **base.MYSQL)
 
-# When a resource was enrolled and yet could not be leased, or slept.
+# The spans in which an enrolled resource could not be leased, or slept.
 RESOURCE_ABSENCES = sa.Table(
     'resource_absences', base.METADATA,
     sa.Column('id', base.ID, primary_key=True, autoincrement=True),
@@ -102,7 +102,7 @@ ALLOCATIONS = sa.Table(
     sa.Column('released_at', base.UtcDateTime),
     # The key of the need that the allocation serves.
     sa.Column('need', base.text(64), nullable=False, server_default=sa.text("''")),
-    # Until when it was promised, if its owner ended it earlier.
+    # Until when it was guaranteed, if its owner ended it earlier.
     sa.Column('promised_until', base.UtcDateTime),
     sa.Index(None, 'resource_id', 'end', 'start'),
     sa.Index(None, 'reservation_id', 'resource_id'),
@@ -110,7 +110,7 @@ ALLOCATIONS = sa.Table(
     sqlite_autoincrement=True,
     **base.MYSQL)
 
-# Reports of members that a resource, which seems to work, does not. They count until a moment.
+# Reports of members that a resource does not work although it seems to. They expire.
 SWAP_REPORTS = sa.Table(
     'swap_reports', base.METADATA,
     sa.Column('lease_id', base.text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
@@ -134,7 +134,7 @@ POWER_STATES = sa.Table(
     sa.Index(None, 'state'),
     **base.MYSQL)
 
-# How often resources fell asleep, and how long they took to wake up.
+# The times at which resources fell asleep, and the durations of their wake-ups.
 POWER_CHANGES = sa.Table(
     'power_changes', base.METADATA,
     sa.Column('id', base.ID, primary_key=True, autoincrement=True),

@@ -45,11 +45,11 @@ STATEMENT_LINES = sa.Table(
     sa.Index(None, 'month', 'project_id'),
     **base.MYSQL)
 
-# How far each lease is billed. No foreign key: it outlives its lease, as its lines do.
+# The progress of the billing of each lease. No foreign key: it outlives its lease, as its lines do.
 BILLS = sa.Table(
     'bills', base.METADATA,
     sa.Column('lease_id', base.text(36), primary_key=True),
-    # What had ended by then is billed, if the lease is not changed after `generation`.
+    # Allocations that ended by then are billed, if the lease is not changed after `generation`.
     sa.Column('billed_until', base.UtcDateTime, nullable=False),
     sa.Column('generation', sa.Integer, nullable=False),
     # The properties that determine rates, as they were when a version of the price book first

@@ -47,7 +47,7 @@ SUBSCRIPTIONS = sa.Table(
     sa.Index(None, 'created_at', 'id'),
     **base.MYSQL)
 
-# The times before the end of a lease at which subscriptions are told.
+# The times before the end of a lease at which subscriptions get a reminder.
 REMINDERS = sa.Table(
     'reminders', base.METADATA,
     sa.Column('subscription_id', base.text(36),
@@ -56,7 +56,7 @@ REMINDERS = sa.Table(
     sa.Index(None, 'seconds'),
     **base.MYSQL)
 
-# One row: up to which moment the reminders were looked for.
+# One row: the moment up to which the reminders were scanned.
 REMINDER_SCANS = sa.Table(
     'reminder_scans', base.METADATA,
     sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
@@ -90,7 +90,7 @@ DELIVERIES = sa.Table(
     sqlite_autoincrement=True,
     **base.MYSQL)
 
-# Of which limit a project was told when. While the row is there, it is not told again.
+# The last notification of a project about a limit. While the row exists, it is not notified again.
 LIMIT_NOTICES = sa.Table(
     'limit_notices', base.METADATA,
     sa.Column('project_id', base.text(255), primary_key=True),
@@ -99,7 +99,7 @@ LIMIT_NOTICES = sa.Table(
     sa.Index(None, 'told_at'),
     **base.MYSQL)
 
-# Projects that were told that they have nearly reached a limit. The row is there until they use
+# Projects that were notified that they have nearly reached a limit. The row exists until they use
 # clearly less.
 NEAR_LIMITS = sa.Table(
     'near_limits', base.METADATA,

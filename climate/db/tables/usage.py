@@ -4,8 +4,8 @@ import sqlalchemy as sa
 
 from climate.db.tables import base
 
-# How much of running reservations was used, an hour at a time. No foreign key: what was used stays
-# known for a while after the lease is gone.
+# The measured use of running reservations, an hour at a time. No foreign key: the rows are kept for
+# a while after the lease is deleted.
 USE_SAMPLES = sa.Table(
     'use_samples', base.METADATA,
     sa.Column('hour', base.UtcDateTime, primary_key=True),
@@ -21,7 +21,7 @@ USE_SAMPLES = sa.Table(
     sa.Index(None, 'reservation_id', 'hour'),
     **base.MYSQL)
 
-# Resource-seconds of each day that is over (see ``work_slots``), by who had what.
+# Resource-seconds of each day that is over (see ``work_slots``), by project, user and resource.
 USAGE_DAYS = sa.Table(
     'usage_days', base.METADATA,
     sa.Column('id', base.ID, primary_key=True, autoincrement=True),
@@ -60,7 +60,7 @@ POOL_HOURS = sa.Table(
     sa.Column('units', sa.JSON, nullable=False),
     **base.MYSQL)
 
-# What was asked for and not given, for usage and forecasts; see ``domain.refusals.Refusal``.
+# Requests that were refused, for usage and forecasts; see ``domain.refusals.Refusal``.
 REFUSALS = sa.Table(
     'refusals', base.METADATA,
     sa.Column('id', base.ID, primary_key=True, autoincrement=True),

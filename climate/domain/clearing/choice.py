@@ -177,7 +177,8 @@ def _placed(cleared: Sequence[ClearableHost], free: Mapping[str, Mapping[str, in
 def _targets(server: MovableServer, left: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Return the hosts that can take a server, the one with the most free memory last."""
     able = [name for name in server.targets if name in left and all(
-        units <= left[name].get(each, units) for each, units in server.takes.items())]
+        units <= left[name].get(resource_class, units)
+        for resource_class, units in server.takes.items())]
     return sorted(able, key=lambda name: (left[name].get('MEMORY_MB', 0), name))
 
 
@@ -190,8 +191,8 @@ def _add(left: dict[str, int], takes: Mapping[str, int], times: int) -> None:
 def _why(host: ClearableHost) -> str:
     for server in host.servers:
         if not server.targets - {host.name}:
-            return f'no other host has room for server {server.id}'
-    return 'the other hosts have no room for all of its servers'
+            return f'no other host has capacity for server {server.id}'
+    return 'the other hosts have no capacity for all of its servers'
 
 
 def _sum(costs: Iterable[Cost]) -> Cost:

@@ -31,16 +31,16 @@ GONE = 'gone'
 LEFT = 'left'
 OVER = (MOVED, GONE)
 
-#: Longest pause between two searches for hosts, in seconds.
+#: The longest pause between two searches for hosts, in seconds.
 LONGEST_LOOK_SECONDS = 30
 #: Seconds to wait for a server that is busy with another task, before it counts as stuck.
 BUSY_SECONDS = 120
 
-#: Why hosts are dropped: the lease was given up.
+#: A reason to drop hosts: the lease was given up.
 GIVEN_UP = 'its lease is not acquired any more'
-#: Why a host is dropped, and not cleared for the same lease again.
+#: A reason to drop a host and not to clear it for the same lease again.
 ENABLED = 'somebody has enabled it'
-#: Why hosts are dropped: the lease has got others.
+#: A reason to drop hosts: the lease has got others.
 NOT_WANTED = 'it is not wanted any more'
 
 
@@ -52,7 +52,7 @@ class PlannedMove:
     :ivar target: the service host that it goes to.
     :ivar after: the id of its latest migration in Nova before this one; 0: none.
     :ivar tried: the targets that were tried.
-    :ivar stopped: it was stopped, so the cold migration must be confirmed.
+    :ivar stopped: whether it was stopped, so that the cold migration must be confirmed.
     :ivar busy_since: since when another task keeps it from being migrated, or None.
     """
 
@@ -73,8 +73,9 @@ class PlannedHost:
     :ivar name: the name of its hypervisor.
     :ivar resource_id: the id of its resource, from its enrolment on.
     :ivar why: why it was dropped, in words.
-    :ivar admitted: it was taken out of ordinary use for its enrolment.
-    :ivar reclaimed: an administrator enabled its service, so it is not cleared for this lease.
+    :ivar admitted: whether it was taken out of ordinary use for its enrolment.
+    :ivar reclaimed: whether an administrator enabled its service, so that it is not cleared for
+        this lease.
     """
 
     name: str
@@ -99,8 +100,8 @@ class PlannedHost:
 class ClearingPlan:
     """The hosts that are cleared for a lease, with those that were given up.
 
-    :ivar looks: how many searches in a row found no hosts.
-    :ivar look_at: when the next search is, unless something changes earlier.
+    :ivar looks: the number of consecutive searches that found no hosts.
+    :ivar look_at: the time of the next search, unless something changes earlier.
     """
 
     strategy: str
@@ -125,7 +126,7 @@ class ClearingPlan:
         """Return whether all hosts are in a final state."""
         return all(host.state in SETTLED for host in self.hosts)
 
-    def looked_in_vain(self, now: datetime.datetime) -> 'ClearingPlan':
+    def after_failed_search(self, now: datetime.datetime) -> 'ClearingPlan':
         """Return the ClearingPlan after another search that found no hosts, with a longer pause."""
         seconds = min(2 ** min(self.looks, 10), LONGEST_LOOK_SECONDS)
         return dataclasses.replace(self, looks=self.looks + 1,
@@ -173,36 +174,36 @@ def achieved(plan: ClearingPlan) -> str:
             f'{sum(move.state == MOVED for move in moves)} of {len(moves)} instances moved.')
 
 
-def told(before: ClearingPlan, after: ClearingPlan) -> list[tuple[str, str]]:
+def changes(before: ClearingPlan, after: ClearingPlan) -> list[tuple[str, str]]:
     """Return the differences of two Plans for the history, as pairs (what, why) in words."""
     states = {host.name: host.state for host in before.hosts}
     # Released hosts count too: earlier moves of one that is needed again are in the history.
     sent = {(host.name, move.server_id): move for host in before.hosts for move in host.moves}
-    found = []
+    lines = []
     for host in after.hosts:
         earlier = states.get(host.name)
         for move in host.moves:
-            if move.state in _TOLD and sent.get((host.name, move.server_id)) != move:
-                found.append((_TOLD[move.state], (
+            if move.state in _MOVE_WORDS and sent.get((host.name, move.server_id)) != move:
+                lines.append((_MOVE_WORDS[move.state], (
                     f'server {move.server_id} from {move.source} to {move.target}')))
         if host.state == RELEASED and earlier == PLANNED:
             # Climate has not changed this host, so no report is needed.
             continue
-        if host.state in _TOLD_OF_HOST and earlier != host.state:
-            found.append((_TOLD_OF_HOST[host.state], ': '.join(
+        if host.state in _HOST_WORDS and earlier != host.state:
+            lines.append((_HOST_WORDS[host.state], ': '.join(
                 filter(None, (f'host {host.name}', host.why)))))
-    return found
+    return lines
 
 
-_TOLD = {MOVING: 'move', MOVED: 'moved', STUCK: 'move failed', GONE: 'server gone'}
-_TOLD_OF_HOST = {FENCING: 'fence', ENROLLING: 'cleared', READY: 'host ready',
+_MOVE_WORDS = {MOVING: 'move', MOVED: 'moved', STUCK: 'move failed', GONE: 'server gone'}
+_HOST_WORDS = {FENCING: 'fence', ENROLLING: 'cleared', READY: 'host ready',
                  DROPPED: 'host given up', RELEASED: 'host released'}
 #: History: no plan is possible at present.
 NO_PLAN = 'no plan'
 #: History: the changes are not undone yet.
 NOT_UNDONE = 'not undone yet'
 #: The kinds of history entries that name hosts, or servers of other projects.
-NAMING = frozenset({NO_PLAN, NOT_UNDONE, *_TOLD.values(), *_TOLD_OF_HOST.values(),
+NAMING = frozenset({NO_PLAN, NOT_UNDONE, *_MOVE_WORDS.values(), *_HOST_WORDS.values(),
                     f'{event_kinds.GIVE_BACK} failed', f'{event_kinds.GIVE_BACK} given up'})
 
 

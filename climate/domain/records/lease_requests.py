@@ -10,7 +10,7 @@ Moment = datetime.datetime
 
 @dataclasses.dataclass(frozen=True)
 class AcquireRequest:
-    """How a lease is to be acquired, as the caller asked; fields that are not set are None."""
+    """The part of a request that says how to acquire a lease; fields that are not set are None."""
 
     type: str
     retries: int | None = None
@@ -81,7 +81,7 @@ class LeaseChanges:
 
     @property
     def only_ends(self) -> bool:
-        """Return whether the end changes, and at most the name beside it."""
+        """Return whether the end changes, and nothing else but the name."""
         return bool(self.end or self.end_now or self.duration_seconds) and not (
             self.start or self.start_now or self.before_end or self.reservations
             or self.notify_at)

@@ -49,8 +49,8 @@ class Acquisition:
     `not_after` is when it is given up; None: never. `duration_seconds` is the length of the lease
     from its acquisition on; None: its end is fixed. `attempts` counts timed tries; the next one is
     at `next_at`. `wakes` counts how often released resources notified it, `heard` how many of these
-    notifications a try has answered. `plan` is the JSON-ready plan of host clearing, which is
-    written before it is carried out. `least` is what the lease needs at least while it is in the
+    notifications a try has handled. `plan` is the JSON-ready plan of host clearing, which is
+    written before it is carried out. `least` is the minimum need of the lease while it is in the
     wait queue, as ``domain.minimum_need.of`` returns it; None: not known.
     """
 
@@ -103,7 +103,7 @@ class Lease:
     from it; both are set when it is acquired. `acquisition` is None for the types immediate and
     scheduled, which get their resources in the request. `reason` is the version for operators; its
     owner must read `owner_reason` only. Use `reason_text`, which has both. An idle lease has
-    `idle_since`, and `reclaim_at` if it is to be taken back then; it never is if `idle_exempt`.
+    `idle_since`, and `reclaim_at` if it will be reclaimed then; with `idle_exempt` it never is.
     Only the lease of a dry run has a `price`. `request_bytes` is what ``domain.request_sizes``
     counts.
     """
@@ -193,8 +193,8 @@ class Lease:
 
     def event(self, kind: str) -> Event | None:
         """Return the event of that kind, the latest if there are several, or None."""
-        found = [event for event in self.events if event.kind == kind]
-        return max(found, key=lambda event: event.at) if found else None
+        return max((event for event in self.events if event.kind == kind),
+                   key=lambda event: event.at, default=None)
 
 
 @dataclasses.dataclass(frozen=True)

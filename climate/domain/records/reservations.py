@@ -23,7 +23,8 @@ class Secrets(dict[str, Any]):
     __str__ = __repr__
 
 
-#: The key of a binding under which a plugin notes what it made before the start. No answer has it.
+#: The key of a binding under which a plugin records what it created before the start. No response
+#: has it.
 STAGED = 'staged'
 
 

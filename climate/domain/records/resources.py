@@ -19,7 +19,7 @@ class Allocation:
     If not `whole`, it takes `amount`, {class: units}, for each of `copies`. `need` is the key of
     the need of the reservation's plugin that it serves. An allocation that was released early has
     `released_at` and does not count any more. Only lists have its `id`, and its `lease_id`. A new
-    one has `promised_until` if it replaces one that was promised for longer.
+    one has `promised_until` if it replaces one that was guaranteed for longer.
     """
 
     reservation_id: str
@@ -38,12 +38,13 @@ class Allocation:
 
 def by_need(allocations: Iterable[Allocation],
             reservation_id: str) -> dict[str, tuple[int, ...]]:
-    """Return what `allocations` give a reservation, in the format of ``Reservation.allocated``."""
-    found: dict[str, tuple[int, ...]] = {}
-    for each in sorted(allocations, key=lambda given: given.resource_id):
-        if each.reservation_id == reservation_id:
-            found[each.need] = found.get(each.need, ()) + (each.resource_id,) * each.copies
-    return found
+    """Return the resources of a reservation, in the format of ``Reservation.allocated``."""
+    by_key: dict[str, tuple[int, ...]] = {}
+    for allocation in sorted(allocations, key=lambda allocation: allocation.resource_id):
+        if allocation.reservation_id == reservation_id:
+            by_key[allocation.need] = (by_key.get(allocation.need, ())
+                                       + (allocation.resource_id,) * allocation.copies)
+    return by_key
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,8 +54,8 @@ class Resource:
     `capacity` is {class: units}. `properties` come from operators, `facts` from the cloud.
     `held_by` is the reservation that holds all of it in the cloud now. `lent_to` is the only
     reservation that may use it; None: any may. `health_state` is one of ``health.STATES``,
-    for `health_reason`. Only answers have its `verdict`, its `maintenances` and its
-    `power_state`, one of ``sleep.STATES``; None: it never sleeps, or nobody asked.
+    for `health_reason`. Only responses have its `verdict`, its `maintenances` and its
+    `power_state`, one of ``sleep.STATES``; None: it never sleeps, or the state was not read.
     """
 
     id: int
@@ -78,7 +79,7 @@ class Resource:
 
     @property
     def is_well(self) -> bool:
-        """Return whether nobody says that it does not work."""
+        """Return whether no source of health and no operator reports that it does not work."""
         return self.health_state == health.WELL
 
 

@@ -45,84 +45,83 @@ class AcquireRequests:
 
         :raises BadField: a field is below its minimum or above its ceiling; the error names it.
         """
-        asked = request.acquire
-        settled = {acquire.RETRIES: self._retries, acquire.BEST_EFFORT: self._best_effort,
-                   acquire.WAIT: self._wait}[asked.type](asked, now)
+        fields = {acquire.RETRIES: self._retries, acquire.BEST_EFFORT: self._best_effort,
+                  acquire.WAIT: self._wait}[request.acquire.type](request.acquire, now)
         return records.Acquisition(
-            lease_id=lease_id, type=asked.type, duration_seconds=request.duration_seconds,
-            notify_at=request.notify_at, attempts=1, created_at=now, **settled)
+            lease_id=lease_id, type=request.acquire.type, notify_at=request.notify_at,
+            duration_seconds=request.duration_seconds, attempts=1, created_at=now, **fields)
 
-    def _retries(self, asked, now):
+    def _retries(self, requested, now):
         conf = self._conf
         return {
-            'retries': _within('retries', asked.retries, conf.retries, conf.retries_ceiling,
+            'retries': _within('retries', requested.retries, conf.retries, conf.retries_ceiling,
                                'retries_ceiling'),
             'retry_pause_seconds': _within(
-                'retry_pause_seconds', asked.retry_pause_seconds, conf.retry_pause_seconds,
+                'retry_pause_seconds', requested.retry_pause_seconds, conf.retry_pause_seconds,
                 conf.retry_pause_longest_seconds, 'retry_pause_longest_seconds'),
         }
 
-    def _best_effort(self, asked, now):
+    def _best_effort(self, requested, now):
         conf = self._conf
-        seconds = _within('timeout_seconds', asked.timeout_seconds,
+        seconds = _within('timeout_seconds', requested.timeout_seconds,
                           conf.best_effort_timeout_seconds, conf.best_effort_ceiling_seconds,
                           'best_effort_ceiling_seconds')
-        strategy = conf.migration_strategy if asked.strategy is None else asked.strategy
-        if asked.strategy is not None and strategy not in strategies.names():
+        strategy = conf.migration_strategy if requested.strategy is None else requested.strategy
+        if requested.strategy is not None and strategy not in strategies.names():
             known = ', '.join(strategies.names()) or 'none'
             raise errors.BadField(field='acquire.strategy', reason=(
                 f'"{strategy[:80]}" is not installed; known are: {known}.'))
         return {'timeout_seconds': seconds, 'strategy': strategy,
                 'not_after': now + datetime.timedelta(seconds=seconds)}
 
-    def _wait(self, asked, now):
-        longest = self._conf.wait_longest_seconds
-        if asked.not_after is not None:
-            if asked.not_after <= now:
+    def _wait(self, requested, now):
+        longest, not_after = self._conf.wait_longest_seconds, requested.not_after
+        if not_after is not None:
+            if not_after <= now:
                 raise errors.BadField(field='acquire.not_after', reason=(
-                    f'{asked.not_after:%Y-%m-%d %H:%M:%S} lies in the past; it is '
+                    f'{not_after:%Y-%m-%d %H:%M:%S} lies in the past; it is '
                     f'{now:%Y-%m-%d %H:%M:%S} UTC now: give a later moment, or leave it out.'))
             latest = now + datetime.timedelta(seconds=longest)
-            if longest and asked.not_after > latest:
+            if longest and not_after > latest:
                 raise errors.BadField(field='acquire.not_after', reason=(
-                    f'{asked.not_after:%Y-%m-%d %H:%M:%S} lies after {latest:%Y-%m-%d %H:%M:%S} '
+                    f'{not_after:%Y-%m-%d %H:%M:%S} lies after {latest:%Y-%m-%d %H:%M:%S} '
                     'UTC, the latest moment that [acquire] wait_longest_seconds allows: give an '
                     'earlier one.'))
-        return {'not_after': asked.not_after, 'priority': asked.priority or 0}
+        return {'not_after': not_after, 'priority': requested.priority or 0}
 
     @staticmethod
     def _refuse_other_span(request, span, now):
-        way = f'a lease of the type "{request.acquire.type}" starts when it gets its resources'
+        rule = f'a lease of the type "{request.acquire.type}" starts when it gets its resources'
         if request.start is not None and span.start > now:
             raise errors.BadField(field='start', reason=(
-                f'{way}: leave start out, or use "scheduled".'))
+                f'{rule}: leave start out, or use "scheduled".'))
         if request.end is not None and request.duration_seconds is not None:
             raise errors.BadField(field='duration', reason=(
-                f'{way}: give end where the end is fixed, or duration where it is counted from '
+                f'{rule}: give end where the end is fixed, or duration where it is counted from '
                 'that moment.'))
 
 
-def _within(name, asked, default, ceiling, option):
+def _within(name, value, default, ceiling, option):
     """Return the requested value, or else the default, but never more than the ceiling.
 
     :raises BadField: the requested value is above the ceiling, or below 1.
     """
-    if asked is None:
+    if value is None:
         return min(default, ceiling)
-    if asked < 1:
+    if value < 1:
         raise errors.BadField(field=f'acquire.{name}', reason=(
-            f'{asked} is less than 1: give 1 or more, or leave it out.'))
-    if asked > ceiling:
+            f'{value} is less than 1: give 1 or more, or leave it out.'))
+    if value > ceiling:
         raise errors.BadField(field=f'acquire.{name}', reason=(
-            f'{asked} is above the ceiling of {ceiling} set by [acquire] {option}: give '
+            f'{value} is above the ceiling of {ceiling} set by [acquire] {option}: give '
             f'{ceiling} or less, or leave it out.'))
-    return asked
+    return value
 
 
-def _refuse_foreign_fields(asked):
-    known = acquire.FIELDS[asked.type]
+def _refuse_foreign_fields(requested):
+    known = acquire.FIELDS[requested.type]
     for name in sorted(set().union(*acquire.FIELDS.values()) - set(known)):
-        if getattr(asked, name) is not None:
+        if getattr(requested, name) is not None:
             fields = f'it has {" and ".join(known)}' if known else 'it has no fields'
             raise errors.BadField(field=f'acquire.{name}', reason=(
-                f'this is no field of the type "{asked.type}": {fields}. Leave it out.'))
+                f'this is no field of the type "{requested.type}": {fields}. Leave it out.'))

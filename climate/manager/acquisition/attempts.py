@@ -226,8 +226,8 @@ class Attempts:
         if acquisition.next_at > now:
             return acquisition.next_at
         return now + retry_pauses.with_jitter(acquisition.retry_pause_seconds,
-                                   self._conf.retry_pause_longest_seconds, attempts,
-                                   random.random())
+                                              self._conf.retry_pause_longest_seconds, attempts,
+                                              random.random())
 
     @cores.again_after_a_race
     def _yield(self, claim):

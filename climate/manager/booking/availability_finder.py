@@ -151,7 +151,7 @@ class PlannedOpening:
 
 
 def _planned(planner, wishes, search, openings, duration, now):
-    """Return the PlannedOpenings of the ``calendar.Opening``s of a StartSearch."""
+    """Return the PlannedOpenings of the ``free_starts.StartRange``s of a StartSearch."""
     plans = []
     for each in openings:
         span = interval.Interval(each.start, each.start + duration)

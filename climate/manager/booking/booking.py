@@ -172,7 +172,7 @@ class Booking:
             kept=frozenset(key for wish in wishes for key in wish.keep))
 
     def _asks(self, connection, wishes, terms, most):
-        """Return the demand of each wish with its candidates, as a ``prefilter.CandidateAsk``.
+        """Return the demand of each wish with its candidates, as a ``prefilter.CandidateDemand``.
 
         Wishes that differ only in the amount have the same candidates, read once.
 
@@ -190,7 +190,7 @@ class Booking:
                 candidate_set = of_kind(self._core, connection, wish.need, dataclasses.replace(
                     terms, avoid=terms.avoid | wish.avoid), most, self._read_first)
                 read.append((key, candidate_set))
-            asks.append(prefilter.CandidateAsk(demand, candidate_set, wish.must_keep))
+            asks.append(prefilter.CandidateDemand(demand, candidate_set, wish.must_keep))
         return asks
 
     def _prove(self, connection, wishes, chosen, terms, also=()):

@@ -121,4 +121,4 @@ def _late(terms, overdue):
     start, end = (booking_columns.microseconds(moment) for moment in (
         terms.while_overdue.start, terms.while_overdue.end))
     return booking_columns.of([(key, start, end, amount, 1)
-                         for key, given in overdue.items() for _, amount in given])
+                               for key, given in overdue.items() for _, amount in given])

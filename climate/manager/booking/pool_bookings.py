@@ -11,7 +11,6 @@ from climate.domain import interval
 from climate.domain import joint_selection
 from climate.domain import selection
 from climate.manager.booking import criteria
-from climate.manager.booking import levels
 from climate.manager.booking import start_ranges
 
 
@@ -58,8 +57,8 @@ class PoolBookings:
 
     def matching(self, core, connection, need):
         """Return the sorted places of the resources that meet the criteria of a need."""
-        found = criteria.matching(core, connection, need, self.resources)
-        return np.searchsorted(self._ids, np.array(found, np.int64))
+        ids = criteria.matching(core, connection, need, self.resources)
+        return np.searchsorted(self._ids, np.array(ids, np.int64))
 
     def ids(self, places):
         return self._ids[places]
@@ -81,7 +80,7 @@ class PoolBookings:
         return dataclasses.replace(self._taken, places=places).where(places >= 0)
 
     def _levels(self, demand, matching, taken):
-        return levels.Levels(demand.amount, [
+        return start_ranges.Levels(demand.amount, [
             self.resources[int(key)].capacity for key in self._ids[matching]], taken)
 
     def copies_at_start(self, demand, matching, duration):
@@ -106,9 +105,9 @@ class PoolBookings:
         :returns: microseconds from the beginning of the window.
         """
         latest = (self._window.duration - duration) // interval.RESOLUTION
-        found = np.concatenate([[0], self._taken.ends,
+        times = np.concatenate([[0], self._taken.ends,
                                 self._taken.starts - duration // interval.RESOLUTION + 1])
-        return np.unique(found[(found >= 0) & (found <= latest)])
+        return np.unique(times[(times >= 0) & (times <= latest)])
 
     def asks(self, demands, span):
         """Yield the joint_selection.ReservationDemand of each demand during `span`.
@@ -137,13 +136,13 @@ class PoolBookings:
 
     def _columns(self, connection, pool, terms, parts):
         """Return ((resource ids, starts, ends, kinds), amounts) of all bookings in the window."""
-        found = booking_columns.of_pool(connection, pool, self._window.widened(terms.cleaning),
-                                        terms.replaced, parts)
+        booked = booking_columns.of_pool(connection, pool, self._window.widened(terms.cleaning),
+                                         terms.replaced, parts)
         origin = booking_columns.microseconds(self._window.start)
         margin = terms.cleaning // interval.RESOLUTION
-        columns = [(found.owners, found.starts - origin - margin, found.ends - origin + margin,
-                    found.kinds)]
-        amounts = list(found.amounts)
+        columns = [(booked.owners, booked.starts - origin - margin, booked.ends - origin + margin,
+                    booked.kinds)]
+        amounts = list(booked.amounts)
         if terms.soon:
             # A resource that is still held in the cloud is not free for a span that starts soon.
             until = (terms.now + terms.grace - self._window.start) // interval.RESOLUTION + 1
@@ -161,14 +160,14 @@ class PoolBookings:
         """Return the Taken of the resources that may be booked."""
         owners, *rest = columns
         places = np.searchsorted(self._ids, owners)
-        found = Taken(places, *rest, amounts)
+        taken = Taken(places, *rest, amounts)
         known = places < len(self._ids)
         known[known] = self._ids[places[known]] == owners[known]
         # Sort here, once, by place and end: all later queries need that order.
-        return found.where(np.flatnonzero(known)[np.lexsort((found.ends[known], places[known]))])
+        return taken.where(np.flatnonzero(known)[np.lexsort((taken.ends[known], places[known]))])
 
 
-def _copies(found, demand):
+def _copies(levels, demand):
     """Return (number of places, places, starts, ends) of a demand for amounts, for Ranges.
 
     A place is a slot for one more copy on a resource: the slot for a second copy is free at other
@@ -176,18 +175,18 @@ def _copies(found, demand):
     the least number of copies.
     """
     if demand.spread is selection.Spread.TOGETHER:
-        wanted = [max(demand.at_least, 1)]
+        counts = [max(demand.at_least, 1)]
     elif demand.spread is selection.Spread.APART:
-        wanted = [1]
+        counts = [1]
     else:
-        wanted = range(1, min(demand.at_most, int(found.empty.max(initial=0))) + 1)
+        counts = range(1, min(demand.at_most, int(levels.empty.max(initial=0))) + 1)
     size, columns = 0, [[np.zeros(0, np.int64)] * 3]
-    for level in wanted:
-        # The resources with enough capacity for this many copies.
-        among = np.full(len(found.empty), -1)
-        able = np.flatnonzero(found.empty >= level)
+    for count in counts:
+        # The resources with enough capacity for this number of copies.
+        among = np.full(len(levels.empty), -1)
+        able = np.flatnonzero(levels.empty >= count)
         among[able] = size + np.arange(len(able))
-        places, starts, ends = found.below(level)
+        places, starts, ends = levels.below(count)
         able_rows = among[places] >= 0
         columns.append([among[places][able_rows], starts[able_rows], ends[able_rows]])
         size += len(able)

@@ -112,7 +112,7 @@ class CandidateSet:
 
 
 @dataclasses.dataclass(frozen=True)
-class CandidateAsk:
+class CandidateDemand:
     """A ``joint_selection.ReservationDemand`` with many candidates.
 
     :ivar candidate_set: the resources, with all bookings except those of the demands that are
@@ -129,7 +129,7 @@ class CandidateAsk:
             self.demand, self.candidate_set.candidates(ids), self.must_keep)
 
 
-def choose(asks: Sequence[CandidateAsk], span: interval.Interval):
+def choose(asks: Sequence[CandidateDemand], span: interval.Interval):
     """Return what ``joint_selection.choose`` would choose among all resources.
 
     :raises NotEnough: as ``joint_selection.choose``.

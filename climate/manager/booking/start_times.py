@@ -106,12 +106,12 @@ class StartSearch:
         """
         starts, least, moment = self._starts(demands, duration), _least(demands), self.window.start
         for _ in range(_ROUNDED):
-            found = starts.next(least, moment)
-            if found is None:
+            start = starts.next(least, moment)
+            if start is None:
                 return None
-            moment = interval.rounded_up(found, grain)
-            if moment == found:
-                return found
+            moment = interval.rounded_up(start, grain)
+            if moment == start:
+                return start
         return None
 
     def most(self, place, duration):
@@ -120,10 +120,10 @@ class StartSearch:
         :param place: the index of the wish.
         """
         demand = self.demands[place]
-        found = self.ranges_of(place, demand, duration).most()
+        count = self.ranges_of(place, demand, duration).most()
         if demand.spread is selection.Spread.TOGETHER:
-            return _enough(demand) if found else 0
-        return min(found, _enough(demand))
+            return _enough(demand) if count else 0
+        return min(count, _enough(demand))
 
     def free_at_start(self, place, duration):
         """Return the number of copies of one wish alone that are free at the start of the window.
@@ -219,9 +219,9 @@ class _Together:
         # Between two neighbouring times nothing changes.
         rest = np.searchsorted(self._times, self._time(moment), 'right')
         for place in range(rest, min(rest + _TRIES_ON, len(self._times))):
-            found = self._moment(self._times[place])
-            if not self._possible[place] or self.count(found) < count:
-                return found - interval.RESOLUTION
+            start = self._moment(self._times[place])
+            if not self._possible[place] or self.count(start) < count:
+                return start - interval.RESOLUTION
         if rest + _TRIES_ON < len(self._times):
             return self._moment(self._times[rest + _TRIES_ON]) - interval.RESOLUTION
         return self._search.window.end - self._duration

@@ -89,7 +89,7 @@ class PlanStore:
                 self._enrolled(connection, host, discovered[host.name], now)
                 if host.name in discovered else host for host in after.hosts))
             acquisitions.change(connection, lease.id, now, plan=after.as_json())
-            for heading, why in plans.told(before, after):
+            for heading, why in plans.changes(before, after):
                 # These entries name hosts; a separate policy says who may read them.
                 journal.note(connection, lease.id, now, 'climate', heading, why and texts.same(why))
                 LOG.info('Lease %s: %s: %s', lease.id, heading, why)

@@ -88,7 +88,7 @@ class Reconciler:
         except errors.NotEnough as error:
             reason = acquisition_reasons.no_plan(lease, error)
             self._store.record_delay(lease, reason, plans.NO_PLAN, error, now)
-            planned = plan.looked_in_vain(now)
+            planned = plan.after_failed_search(now)
         return self._store.write(lease, plan, planned, now)
 
     def record_delay(self, lease, error, now):

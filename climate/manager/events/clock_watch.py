@@ -57,7 +57,7 @@ class ClockWatch:
 
     def _look(self, now):
         before = self._judgement
-        look = clock_jumps.Look(now, self._machine_clock(), self._core.monotonic())
+        look = clock_jumps.ClockReading(now, self._machine_clock(), self._core.monotonic())
         after = clock_jumps.judge(before, look, self._limit, self._is_confirmed(before))
         self._may_act = not after.is_ahead
         if after.doubted is not None and after.doubted is not before.doubted:
@@ -87,8 +87,8 @@ class ClockWatch:
         LOG.info('The clock of the database says %s and is believed again', now.isoformat())
         self._publish('clock.believed', judgement, now)
 
-    def _publish(self, what, judgement, now):
+    def _publish(self, name, judgement, now):
         with self._core.database.writer() as connection:
-            journal.publish(connection, now, what, [{
+            journal.publish(connection, now, name, [{
                 'manager': self._owner, 'database_time': now.isoformat(),
                 'ahead_seconds': round(judgement.ahead_seconds)}])

@@ -29,7 +29,7 @@ class LeaseNeeds:
         self._rows = rows
 
     def of(self, lease_id, has):
-        """Return the MaskedAsks of a lease for this pool.
+        """Return the MaskedDemands of a lease for this pool.
 
         :param has: {(reservation id, need key): {resource id: copies}} that it keeps if possible.
         :returns: [] if it needs nothing of the pool; None if its type is not enabled any more.
@@ -45,7 +45,7 @@ class LeaseNeeds:
                     continue
                 demand = dataclasses.replace(need.demand, keep=tuple(
                     selection.Pick(key, copies) for key, copies in keep.items()))
-                asks.append(pool_copy.MaskedAsk(demand, self._mask(need)))
+                asks.append(pool_copy.MaskedDemand(demand, self._mask(need)))
         return asks
 
     def _needs_of(self, row):

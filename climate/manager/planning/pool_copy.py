@@ -19,7 +19,7 @@ _TRIES = 20
 
 
 @dataclasses.dataclass(frozen=True)
-class MaskedAsk:
+class MaskedDemand:
     """The demand of a need, and the resources that meet its criteria.
 
     :ivar matching: a mask of booleans over ``Board.ids``.
@@ -98,7 +98,7 @@ class PoolCopy:
             return self._choose_whole(asks, rows, span)
         bookings = booking_columns.Bookings(self.ids[rows[0]], rows[1] - self._margin,
                                             rows[2] + self._margin, rows[3], self._amounts)
-        return prefilter.choose([prefilter.CandidateAsk(ask.demand, prefilter.CandidateSet(
+        return prefilter.choose([prefilter.CandidateDemand(ask.demand, prefilter.CandidateSet(
             [self._capacities[place] for place in np.flatnonzero(ask.matching)], [bookings]))
                                  for ask in asks], span)
 

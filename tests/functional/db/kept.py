@@ -71,7 +71,7 @@ def _value(column, value):
 
 
 def _count_on(connection, name, rows):
-    """Let new rows of a table get numbers that no row has; only PostgreSQL has to be told."""
+    """Set the sequence of a table above the ids of its rows; only PostgreSQL needs that."""
     if isinstance(rows[0].get('id'), int):
         connection.exec_driver_sql(f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), "
                                    f'{max(row["id"] for row in rows)})')

@@ -50,7 +50,7 @@ def test_parts_that_begin_where_the_last_one_ended_are_the_whole_list(database, 
     assert len(found) == 9
 
 
-def test_what_follows_a_moment_beyond_all_dates_is_on_the_next_resource(database, ids, listed):
+def test_a_page_after_the_last_date_begins_with_the_next_resource(database, ids, listed):
     lease = db_rows.saved(database, db_rows.a_lease())
     db_rows.promised(database, *(db_rows.promise(lease, key) for key in ids))
     found = listed(allocation_lists.ListPart(after=[ids[0], 10 ** 30, 1]))

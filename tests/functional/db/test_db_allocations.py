@@ -137,7 +137,7 @@ def test_a_user_cannot_make_the_history_of_a_lease_longer_without_end(database):
         assert len(journal.history(connection, 'two')) == 1
 
 
-def test_what_was_said_last_of_its_kind_is_not_said_again(database):
+def test_an_entry_equal_to_the_last_of_its_kind_is_not_added(database):
     with database.writer() as connection:
         for lease_id, what, why in (
                 ('one', 'no plan', 'a'), ('one', 'move', 'x'), ('one', 'no plan', 'a'),

@@ -62,7 +62,7 @@ def test_columns_hold_what_records_hold_to_the_microsecond(database, seed):
 
 
 @pytest.mark.parametrize('count', [3, 600])
-def test_of_few_and_of_many_resources_it_is_what_others_have_booked(database, count):
+def test_columns_have_the_bookings_of_others_for_few_and_for_many_resources(database, count):
     ids = db_rows.hosts(database, *map(str, range(count)))
     lease, mine = (db_rows.saved(database, db_rows.a_lease()) for _ in range(2))
     far = datetime.datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=datetime.UTC)
@@ -93,7 +93,7 @@ def test_without_parts_it_only_matters_that_something_was_promised(database):
             connection, 'host', lease.interval, [lease.reservations[0].id], parts=False)) == []
 
 
-def test_what_is_over_void_withdrawn_broken_or_of_another_pool_is_not_there(database):
+def test_columns_have_no_void_bookings_and_no_resources_that_cannot_be_leased(database):
     mine, broken, withdrawn = db_rows.hosts(database, 'mine', 'broken', 'withdrawn')
     [disk] = db_rows.hosts(database, 'disk', pool='volume')
     lease = db_rows.saved(database, db_rows.a_lease(reservations=1))

@@ -88,7 +88,7 @@ def test_requirements_that_differ_in_names_and_values_only_are_one_statement():
     assert form('not', ['==', '$a', 'x']) is None
 
 
-def test_what_is_long_is_asked_for_in_part():
+def test_long_criteria_become_conditions_in_part():
     long = requirement.parse(['and', *(['==', f'$p{number}', 'x'] for number in range(100))])
     assert len(conditions.of(long, 'name').form) == 1 + 8
     either = requirement.parse(['or', *(['==', f'$p{number}', 'x'] for number in range(100))])

@@ -79,7 +79,7 @@ def test_a_claim_is_written_with_its_owner_and_number(database, event):
     assert now_is(database, event) == taken
 
 
-def test_of_many_who_claim_one_event_at_once_one_gets_it(database, event):
+def test_one_of_many_simultaneous_claims_of_an_event_succeeds(database, event):
     together = threading.Barrier(8)
 
     def try_it(owner):
@@ -148,7 +148,7 @@ def test_closing_leaves_what_is_running_what_is_done_and_other_kinds(database):
     assert len(due(database, NOON + hours(1))) == 4
 
 
-def test_what_a_lease_has_to_do_waits_while_one_of_its_events_is_claimed(database, event):
+def test_other_events_of_a_lease_wait_while_one_of_them_is_claimed(database, event):
     other = db_rows.saved(database, db_rows.a_lease())
     claim(database, event, now=NOON, until=NOON + hours(3))
     found = due(database, NOON + hours(2))

@@ -38,14 +38,14 @@ def test_a_part_that_is_promised_leaves_the_whole_not_free(database, ids, lease)
     assert free(database, 0, 1) == ids[1:]
 
 
-def test_what_was_given_back_and_one_s_own_promises_do_not_count(database, ids, lease):
+def test_released_and_own_allocations_do_not_count(database, ids, lease):
     db_rows.promised(database, db_rows.promise(lease, ids[0], released_at=NOON),
                      db_rows.promise(lease, ids[1]))
     assert free(database, 0, 1) == [ids[0], ids[2]]
     assert free(database, 0, 1, ignoring={lease.reservations[0].id}) == ids
 
 
-def test_what_is_withdrawn_out_of_order_or_of_another_pool_is_never_free(database, ids):
+def test_withdrawn_broken_and_foreign_resources_are_never_free(database, ids):
     db_rows.hosts(database, 'a', pool='other')
     with database.writer() as connection:
         resources.withdraw(connection, ids[0], NOON)
@@ -65,7 +65,7 @@ def test_a_resource_that_is_not_well_is_left_out_where_it_matters_unless_it_is_k
     assert free(database, 0, 1, well=True, kept=frozenset(ids[1:2])) == ids[1:]
 
 
-def test_what_others_hold_is_left_out_where_it_matters(database, ids):
+def test_resources_that_others_hold_are_left_out_of_a_search_for_now(database, ids):
     with database.writer() as connection:
         resources.hold(connection, ids[:1], 'one')
         resources.hold(connection, ids[1:2], 'two')
@@ -74,7 +74,7 @@ def test_what_others_hold_is_left_out_where_it_matters(database, ids):
     assert free(database, 0, 1, soon=True) == ids[2:]
 
 
-def test_what_is_lent_is_there_for_whom_it_is_lent_to(database, ids):
+def test_a_lent_resource_is_free_for_its_borrower(database, ids):
     with database.writer() as connection:
         resources.add(connection, 'host', 'lent', {'vcpus': 4}, NOON, lent_to='one')
     assert free(database, 0, 1) == free(database, 0, 1, own={'two'}) == ids

@@ -134,7 +134,7 @@ def test_leases_that_others_have_locked_are_passed_over(database, lease):
     assert free == {other.id: get(database, other)}
 
 
-def test_nothing_is_asked_for_no_leases(database):
+def test_claims_of_no_leases_need_no_statement(database):
     with database.writer() as connection:
         assert leases.lock_free(connection, []) == {}
         assert lease_claims.take(connection, [], 'me') == []

@@ -180,7 +180,7 @@ def test_a_key_that_is_kept_twice_is_a_duplicate_unless_the_first_one_expired(da
         assert leases.of_key(connection, 'demo', 'key', NOON + hours(1)) == ('hash', 'third')
 
 
-def test_of_two_who_keep_a_key_at_once_the_second_is_told_of_a_duplicate(database):
+def test_the_second_of_two_requests_that_keep_a_key_at_once_gets_a_duplicate(database):
     def second():
         with db_rows.another(database) as other, other.writer() as connection:
             leases.keep_key(connection, 'demo', 'key', 'hash', 'two', NOON, NOON + hours(1))

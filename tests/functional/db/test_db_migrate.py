@@ -21,7 +21,7 @@ NOON, hours = db_rows.NOON, db_rows.hours
 
 
 def differ(_context, _inspected, _column, there, _default, wanted):
-    """Whether two defaults differ; MariaDB writes 0 for false."""
+    """Return whether two defaults differ; MariaDB writes 0 for false."""
     return False if {there, wanted} == {'0', 'false'} else None
 
 
@@ -60,7 +60,7 @@ def test_promises_are_kept_where_their_table_is_made_anew_for_offers(database):
         assert connection.execute(sa.select(*written)).all() == before != []
 
 
-def test_what_was_allocated_before_there_were_keys_of_needs_has_them_afterwards(database):
+def test_allocations_of_earlier_releases_get_the_keys_of_their_needs(database):
     builders.drop_everything(database)
     migrate.upgrade(database, '0009')
     host = db_rows.host_in_old_table(database, 'a')

@@ -65,7 +65,7 @@ def test_a_refusal_is_known_by_the_code_of_its_driver(error, reason):
 
 @pytest.fixture
 def small(database, tmp_path):
-    """callable(most pages): a Database on the file of the test, whose disk has room for these."""
+    """callable(most pages): a Database on the file of the test, whose disk has space for these."""
     if database.dialect != 'sqlite':
         pytest.skip('Only a file of SQLite is limited so simply.')
     made = engine.Database(f'sqlite:///{tmp_path}/climate.sqlite')

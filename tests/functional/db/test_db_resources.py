@@ -87,7 +87,7 @@ def test_a_reservation_holds_what_is_free_and_is_told_who_holds_the_rest(databas
         assert held(connection, 'two') == ids[2:]
 
 
-def test_what_is_released_can_be_held_by_others(database, ids):
+def test_a_released_resource_can_be_held_by_others(database, ids):
     with database.writer() as connection:
         resources.hold(connection, ids, 'one')
         resources.release(connection, 'one', ids[:1])

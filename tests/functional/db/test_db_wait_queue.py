@@ -76,7 +76,7 @@ def test_at_the_same_moment_the_line_has_an_order_all_the_same(database):
     assert line(database) == sorted(several)
 
 
-def test_who_is_woken_is_due_at_once_and_before_those_behind_it(database):
+def test_a_woken_lease_is_due_at_once_and_before_those_behind_it(database):
     first, second = sought(database), sought(database, at=NOON + hours(1))
     assert not is_due_before(database, second, NOON)
     woken(database, NOON, first)
@@ -92,7 +92,7 @@ def test_who_is_woken_is_due_at_once_and_before_those_behind_it(database):
     ({'due_at': NOON}, True),
     ({'status': lifecycle.EVENT_DONE, 'due_at': NOON}, False),
 ])
-def test_who_is_being_tried_or_is_due_by_the_clock_comes_first_too(database, values, due):
+def test_a_lease_that_is_being_tried_or_is_due_by_the_clock_comes_first_too(database, values, due):
     first, second = sought(database), sought(database, at=NOON + hours(1))
     with database.writer() as connection:
         connection.execute(sa.update(tables.EVENTS)
@@ -123,7 +123,7 @@ def test_a_lease_that_is_put_off_has_lost_the_turn_that_it_got_by_letting_others
     assert (found.due_at, found.waits) == (NOON + hours(2), 0)
 
 
-def test_what_waits_to_be_started_after_all_is_woken_apart_from_the_line(database):
+def test_leases_that_retry_their_start_are_woken_apart_from_the_queue(database):
     lease = db_rows.saved(database, db_rows.a_lease())
     with database.writer() as connection:
         assert not wait_queue.somebody_waits(connection)
@@ -136,7 +136,7 @@ def test_what_waits_to_be_started_after_all_is_woken_apart_from_the_line(databas
         assert wait_queue.is_healing_due(connection, NOON)
 
 
-def test_what_others_in_line_hold_back_can_be_taken_and_what_they_got_cannot(database):
+def test_allocations_held_back_by_queued_leases_can_be_released_and_others_cannot(database):
     first, second, served = (sought(database) for _ in range(3))
     ids = db_rows.hosts(database, 'a', 'b', 'c')
     with database.writer() as connection:
@@ -150,7 +150,7 @@ def test_what_others_in_line_hold_back_can_be_taken_and_what_they_got_cannot(dat
                 for each in (first, second, served)] == [1, 0, 1]
 
 
-def test_nothing_is_written_of_what_nobody_waits_for_and_only_of_what_was_read(database):
+def test_only_events_that_were_read_are_updated_and_none_if_no_lease_waits(database):
     lease = sought(database)
     [host] = db_rows.hosts(database, 'a')
     made = []
@@ -170,6 +170,6 @@ def test_nothing_is_written_of_what_nobody_waits_for_and_only_of_what_was_read(d
         acquisitions.heal(connection, lease, NOON)
         wait_queue.wake_healing(connection, NOON)
     sa.event.remove(database.engine, 'before_execute', note)
-    # MariaDB would lock all rows that a subquery looks at.
+    # MariaDB would lock all rows that a subquery reads.
     assert len(made) == 3
     assert not any('SELECT' in each for each in made)

@@ -57,11 +57,11 @@ def test_a_list_of_leases_costs_the_same_however_many_there_are(manager, databas
 
 
 def plan_of(database, statement, parameters):
-    """What the database would do for a statement that it was asked, as text."""
+    """The plan of the database for a statement, as text."""
     words = {'sqlite': 'EXPLAIN QUERY PLAN '}.get(database.dialect, 'EXPLAIN ')
     with database.engine.connect() as connection:
         if database.dialect == 'postgresql':
-            # Of a few rows it would look at all, and sort them.
+            # It would read and sort all of a few rows.
             connection.exec_driver_sql('SET LOCAL enable_seqscan = off')
             connection.exec_driver_sql('SET LOCAL enable_sort = off')
         return str(connection.exec_driver_sql(words + statement, parameters).all())
@@ -105,7 +105,7 @@ def test_a_list_of_leases_tells_of_no_errands_and_all_that_is_shown(manager, dat
 
 
 @pytest.mark.parametrize('count', [10, 200])
-def test_what_the_scheduler_asks_costs_two_statements_however_many_hosts(manager, database, count):
+def test_a_question_of_the_scheduler_costs_two_statements_for_all_hosts(manager, database, count):
     enrol(database, count)
     lease = manager.create(builders.a_lease(builders.hosts(count // 2)))
     with database.writer() as connection:

@@ -54,7 +54,7 @@ def manager(conf, database, clock, tmp_path):
     kept.restore_cloud(tmp_path / 'cloud.sqlite')
     conf.set_override('state', str(tmp_path / 'cloud.sqlite'), group='simulated')
     conf.set_override('lent_aggregate', 'lent', group='acquire')
-    # Who waits is told when something is given back, and need not look each minute.
+    # A waiting lease is woken when resources are released, and needs no try each minute.
     conf.set_override('wait_look_seconds', 600, group='acquire')
     clock.now = UPGRADE + minutes(1)
     found = builders.Manager(conf, database, clock)
@@ -135,7 +135,7 @@ def test_resources_read_as_before(manager):
             'properties', ('id', 'name', 'private'), lambda row: not row['fact'])
 
 
-def test_what_was_not_sent_yet_is_sent_as_it_was_written(manager):
+def test_unsent_notifications_are_sent_as_they_were_written(manager):
     with manager.database.reader() as connection:
         assert connection.execute(sa.select(
             tables.OUTBOX.c.id, tables.OUTBOX.c.event_type, tables.OUTBOX.c.payload).order_by(
@@ -143,7 +143,7 @@ def test_what_was_not_sent_yet_is_sent_as_it_was_written(manager):
             (row['id'], row['event_type'], row['payload']) for row in kept.ROWS['outbox']]
 
 
-def test_what_is_promised_stays_promised(manager):
+def test_allocations_stay_allocated(manager):
     known, now = set(kept.resource_ids()), kept.as_text(manager.clock())
     shown = [each for _, found in manager.client.list_allocations(ADMIN, 'host')
              for each in found if kept.as_text(each.end) > now]
@@ -152,7 +152,7 @@ def test_what_is_promised_stays_promised(manager):
         'allocations', kept.ALLOCATION, lambda row: row['reservation_id'] in known - offered
         and 'released_at' not in row and row['end'] > now)
     later = {'start': UPGRADE + minutes(41), 'end': UPGRADE + minutes(50)}
-    # Two of the seven are promised to others then.
+    # Two of the seven are allocated to others then.
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(hosts('whole', 6), **later))
     manager.create(builders.a_lease(hosts('whole', 5), **later))
@@ -185,7 +185,7 @@ def _boot_what_is_waited_for(manager):
 
 
 def _is_as_if_nothing_had_been(manager):
-    """Nothing is left of any lease, in the database or in the cloud."""
+    """Check that no lease has left anything in the database or in the cloud."""
     assert_no_drift(manager)
     services, found = manager.cloud.as_service(), manager.client.list_resources(ADMIN, 'host')
     assert {(each.held_by, each.lent_to) for each in found} == {(None, None)}

@@ -251,8 +251,8 @@ def _remind(world, _):
 @contextlib.contextmanager
 def _failing_once(target):
     """Make a pure function of the domain fail at its first call: no row makes it fail."""
-    from climate.domain import subscriptions
-    real, calls = getattr(subscriptions, target), []
+    from climate.domain import notifications
+    real, calls = getattr(notifications, target), []
 
     def fails_once(*arguments):
         calls.append(arguments)
@@ -260,7 +260,7 @@ def _failing_once(target):
             raise KeyError('poison')
         return real(*arguments)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(subscriptions, target, fails_once)
+        patch.setattr(notifications, target, fails_once)
         yield
 
 

@@ -37,11 +37,11 @@ def a_lease(**fields):
     ({'not_after': NOON + hours(3)}, NOON + hours(2)),
     ({'not_after': NOON + hours(3), 'duration_seconds': 7200}, NOON + hours(3)),
 ])
-def test_it_is_given_up_at_its_limit_or_at_a_fixed_end_whichever_comes_first(fields, moment):
+def test_a_lease_is_given_up_at_its_limit_or_at_a_fixed_end_whichever_comes_first(fields, moment):
     assert a_lease(**fields).given_up_at == moment
 
 
-def test_a_lease_that_is_not_looked_for_is_never_given_up():
+def test_a_lease_without_acquisition_is_never_given_up():
     assert dataclasses.replace(a_lease(), acquisition=None).given_up_at is None
 
 

@@ -68,7 +68,7 @@ def test_overdrawn_are_those_that_use_a_class_in_an_hour_that_has_too_little(
         place for place, booking in enumerate(plan) if suffers(*booking)]
 
 
-def test_what_ends_at_noon_is_free_for_what_starts_at_noon():
+def test_a_booking_that_ends_at_noon_is_free_for_one_that_starts_at_noon():
     bookings = [(span(12, 14), {'vcpus': 4}), (span(8, 12), {'vcpus': 4})]
     assert booked_capacity.peak(bookings, span(8, 14)) == {'vcpus': 4}
 
@@ -77,7 +77,7 @@ def test_a_class_that_nobody_uses_is_absent():
     assert booked_capacity.peak([(span(8, 12), {'vcpus': 0})], span(8, 12)) == {}
 
 
-def test_what_lies_outside_of_the_window_does_not_count():
+def test_bookings_outside_the_window_do_not_count():
     assert booked_capacity.peak([(span(8, 12), {'vcpus': 4})], span(12, 14)) == {}
 
 
@@ -85,7 +85,7 @@ def test_a_class_that_the_resource_lacks_leaves_no_room():
     assert booked_capacity.copies_free({'vcpus': 8}, [], {'vcpus': 1, 'gpu': 1}, span(8, 9)) == 0
 
 
-def test_a_class_of_which_nothing_is_asked_does_not_matter():
+def test_a_class_with_zero_units_does_not_matter():
     assert booked_capacity.copies_free(
         {'vcpus': 8}, [], {'vcpus': 2, 'disk_gb': 0}, span(8, 9)) == 4
 

@@ -85,7 +85,7 @@ def test_a_plan_is_as_cheap_as_the_cheapest_there_is_and_none_is_missed(scene, c
 
 @given(_scenes())
 @settings(max_examples=100)
-def test_where_it_is_impossible_fewer_hosts_than_wanted_are_said_to_be_possible(scene):
+def test_an_impossible_choice_reports_fewer_hosts_than_wanted(scene):
     hosts, free, wanted, kept = scene
     try:
         choice.plan(hosts, free, wanted, _count, kept)
@@ -100,7 +100,7 @@ def test_two_servers_do_not_share_room_for_one():
     hosts = [choice.ClearableHost('a', (_server('s1'), _server('s2')))]
     with pytest.raises(choice.Impossible) as caught:
         choice.plan(hosts, {'b': {'VCPU': 1}}, 1, _count)
-    assert caught.value.reasons == {'a': 'the other hosts have no room for all of its servers'}
+    assert caught.value.reasons == {'a': 'the other hosts have no capacity for all of its servers'}
     plan = choice.plan(hosts, {'b': {'VCPU': 1}, 'c': {'VCPU': 1}}, 1, _count)
     assert {move.target for move in plan.moves} == {'b', 'c'}
 
@@ -109,7 +109,7 @@ def test_a_server_that_no_host_takes_is_named():
     with pytest.raises(choice.Impossible) as caught:
         choice.plan([choice.ClearableHost('a', (_server('s1', targets='a'),)),
                      choice.ClearableHost('b')], {'a': {'VCPU': 9}, 'b': {'VCPU': 9}}, 2, _count)
-    assert caught.value.reasons == {'a': 'no other host has room for server s1'}
+    assert caught.value.reasons == {'a': 'no other host has capacity for server s1'}
     assert caught.value.possible == 1
 
 
@@ -128,7 +128,7 @@ def test_the_server_goes_to_the_host_with_the_most_memory_left():
     assert choice.plan(hosts, free, 1, _count).moves[0].target == 'c'
 
 
-def test_what_a_host_does_not_count_is_not_counted_there():
+def test_a_class_that_a_host_does_not_list_is_not_counted_there():
     host = choice.ClearableHost('a', (choice.MovableServer('s1', {'DISK_GB': 9}, frozenset('b')),))
     assert choice.plan([host], {'b': {'VCPU': 1}}, 1, _count).moves[0].target == 'b'
 

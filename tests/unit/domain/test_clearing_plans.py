@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The history entries of host clearing: each change is told once."""
+"""The history entries of host clearing: each change is reported once."""
 import dataclasses
 
 from climate.domain.clearing import plans
@@ -13,18 +13,19 @@ def a_plan(*hosts):
     return plans.ClearingPlan('cheapest', hosts)
 
 
-def test_what_was_given_back_is_told_once():
+def test_a_released_host_is_reported_once():
     released = dataclasses.replace(HOST, state=plans.RELEASED)
-    assert plans.told(a_plan(HOST), a_plan(released)) == [
+    assert plans.changes(a_plan(HOST), a_plan(released)) == [
         ('host released', 'host c1: it is disabled')]
-    assert plans.told(a_plan(released), a_plan(released, PLANNED)) == []
+    assert plans.changes(a_plan(released), a_plan(released, PLANNED)) == []
 
 
 def test_a_host_that_is_wanted_again_is_told_without_what_was_moved_before():
     released = dataclasses.replace(HOST, state=plans.RELEASED)
     again = dataclasses.replace(HOST, state=plans.FENCING, why=None)
-    assert plans.told(a_plan(released), a_plan(again)) == [('fence', 'host c1')]
+    assert plans.changes(a_plan(released), a_plan(again)) == [('fence', 'host c1')]
 
 
-def test_nothing_is_told_of_a_host_to_which_nothing_was_done():
-    assert plans.told(a_plan(PLANNED), a_plan(PLANNED.dropped('it is not wanted any more'))) == []
+def test_an_unchanged_host_is_not_reported():
+    assert plans.changes(
+        a_plan(PLANNED), a_plan(PLANNED.dropped('it is not wanted any more'))) == []

@@ -52,7 +52,7 @@ def _decide(host, compute, *servers, last_moves=None, barred=(), most=4, at=NOON
     (_compute(), plans.FENCING, [steps.FENCE]), (BROKEN, plans.RELEASED, []),
     (_compute(up=False), plans.RELEASED, []), (None, plans.RELEASED, []),
     (FENCED, plans.RELEASED, [])])
-def test_only_a_service_that_is_up_and_enabled_is_fenced(compute, state, orders):
+def test_a_service_is_fenced_only_if_it_is_up_and_enabled(compute, state, orders):
     after, kinds = _decide(_host(plans.PLANNED), compute)
     assert (after.state, kinds) == (state, orders)
 
@@ -145,7 +145,7 @@ def test_a_server_that_is_rebooting_is_waited_for_and_not_for_ever():
 @pytest.mark.parametrize('last, orders', [
     (None, []), (_last(8, kind='resize'), []), (_last(7, kind='migration'), []),
     (_last(8, kind='migration'), [steps.CONFIRM])])
-def test_what_was_stopped_just_before_it_was_moved_is_confirmed_and_no_resize_of_the_owner(
+def test_a_migration_of_a_server_that_was_just_stopped_is_confirmed_and_a_resize_is_not(
         last, orders):
     host = _host(plans.FENCED, _move(state=plans.MOVING, after=7), _move(server_id='s2'))
     _, kinds = _decide(host, FENCED, _server('c2', 'VERIFY_RESIZE'), _server(server_id='s2'),
@@ -223,14 +223,14 @@ def test_a_plan_comes_back_from_json_as_it_was():
     assert plan.as_json()['hosts'][0]['moves'][0]['to'] == 'c2'
 
 
-def test_what_was_achieved_is_counted_of_the_hosts_that_were_wanted_to_the_end():
+def test_the_achieved_progress_counts_the_hosts_that_were_wanted_to_the_end():
     plan = plans.ClearingPlan('any', (
         _host(plans.READY, _move(state=plans.MOVED)), _host(plans.FENCED, _move()),
         dataclasses.replace(_host(plans.RELEASED), why='it is disabled')))
     assert plans.achieved(plan) == '1 of 2 hosts were cleared, and 1 of 2 instances moved.'
 
 
-def test_what_a_newer_manager_wrote_into_a_plan_is_left_out():
+def test_fields_of_a_newer_manager_in_a_plan_are_ignored():
     plan = plans.ClearingPlan('fewest-instances', (plans.PlannedHost('c1', 'c1', 'r', moves=(
         plans.PlannedMove('s', 'c1', 'c2'),)),))
     text = plan.as_json()

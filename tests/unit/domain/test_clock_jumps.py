@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When the time of the database's clock is doubted, and when it is believed again."""
+"""The trust in the database's clock: when it is lost, and when it returns."""
 import datetime
 
 import pytest
@@ -19,8 +19,8 @@ def judged(*looks, confirmed=False):
 
 
 def _look(monotonic, database, machine):
-    return clock_jumps.Look(NOON + datetime.timedelta(seconds=database),
-                            NOON + datetime.timedelta(seconds=machine), monotonic)
+    return clock_jumps.ClockReading(NOON + datetime.timedelta(seconds=database),
+                                    NOON + datetime.timedelta(seconds=machine), monotonic)
 
 
 @pytest.mark.parametrize('looks', [
@@ -43,7 +43,7 @@ def _look(monotonic, database, machine):
     pytest.param([(0, 7200, 0), (5, 5, 5)], id='after a start: the database is corrected'),
     pytest.param([(0, 0, 0), (5, -3595, 5), (10, 10, 10)], id='behind, and comes back'),
 ])
-def test_it_is_believed(looks):
+def test_the_clock_is_trusted(looks):
     found = judged(*looks)
     assert found.doubted is None
     assert (found.is_ahead, found.ahead_seconds) == (False, 0)
@@ -62,7 +62,7 @@ def test_it_is_believed(looks):
     pytest.param([(0, 0, 0), (5, 7205, 5), (10, -90, 10), (15, 7215, 15)], 7200,
                  id='it jumps to and fro'),
 ])
-def test_it_is_ahead(looks, ahead):
+def test_the_clock_is_ahead(looks, ahead):
     found = judged(*looks)
     assert found.is_ahead
     assert found.ahead_seconds == ahead
@@ -73,7 +73,7 @@ def test_it_is_ahead(looks, ahead):
     pytest.param([(0, 0, 0), (5, -7195, 5)], id='it went back'),
     pytest.param([(0, 0, 0), (7200, 5, 7200)], id='it stood, as its machine was suspended'),
 ])
-def test_it_is_behind(looks):
+def test_the_clock_is_behind(looks):
     found = judged(*looks)
     assert found.doubted is not None
     assert not found.is_ahead
@@ -82,5 +82,5 @@ def test_it_is_behind(looks):
 
 @pytest.mark.parametrize('looks', [
     [(0, 7200, 0)], [(0, 0, 0), (5, 7205, 5)], [(0, 0, 0), (5, -7195, 5)]])
-def test_it_is_believed_once_it_is_confirmed(looks):
+def test_the_clock_is_trusted_once_it_is_confirmed(looks):
     assert judged(*looks, confirmed=True) == clock_jumps.Judgement(believed=_look(*looks[-1]))

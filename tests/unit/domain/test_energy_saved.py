@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long resources slept, and what that saved."""
+"""The hours that resources slept, and the energy that this saved."""
 import datetime
 
 import hypothesis

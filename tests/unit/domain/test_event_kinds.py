@@ -42,7 +42,7 @@ def test_an_event_is_moot_in_all_states_but_those_of_its_kind(kind):
 
 
 @pytest.mark.parametrize('kind', KINDS)
-def test_only_what_outlives_its_lease_is_done_to_a_deleted_one(kind):
+def test_a_deleted_lease_has_only_events_that_outlive_it(kind):
     due = event(kind.name)
     moot = all(due_events.is_moot(lease(due, state=state, deleted_at=NOON), due)
                for state in lifecycle.STATES)
@@ -50,19 +50,19 @@ def test_only_what_outlives_its_lease_is_done_to_a_deleted_one(kind):
 
 
 @pytest.mark.parametrize('name', event_kinds.CLOSED_WHEN_OVER)
-def test_what_has_nothing_to_do_when_the_lease_is_over_does_not_begin_beside_its_deletion(name):
+def test_an_event_that_is_moot_after_the_lease_does_not_begin_during_its_deletion(name):
     due, deletion = event(name), event(event_kinds.DELETE)
     assert all(due_events.is_moot(lease(due, deletion, state=state), due)
                for state in lifecycle.STATES)
 
 
-def test_nothing_is_prepared_any_more_while_the_lease_starts():
+def test_preparations_are_moot_while_the_lease_starts():
     due = event(event_kinds.PREPARE)
     assert due_events.is_moot(lease(due, task='start'), due)
     assert not due_events.is_moot(lease(due, task='update'), due)
 
 
-def test_of_events_of_one_moment_what_gives_back_comes_before_what_takes():
+def test_releases_come_before_starts_at_the_same_moment():
     due = [event(kind) for kind in (event_kinds.BEFORE_END, event_kinds.START, event_kinds.UPDATE,
                                     event_kinds.END, event_kinds.DELETE)]
     assert [each.kind for each in due_events.in_order(due)] == [

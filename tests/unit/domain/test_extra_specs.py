@@ -89,7 +89,7 @@ def test_a_trait_is_required_or_forbidden(word, traits, met):
     ('gpu', '<all-in>', 'one or more'),
     ('gpu', 7, 'must be text'),
 ])
-def test_what_cannot_be_read_is_refused_with_its_key_and_the_reason(key, value, says):
+def test_a_malformed_value_is_refused_with_its_key_and_the_reason(key, value, says):
     with pytest.raises(errors.BadField) as caught:
         extra_specs.from_extra_specs({key: value})
     assert key in caught.value.message

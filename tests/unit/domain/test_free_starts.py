@@ -28,13 +28,13 @@ windows = st.tuples(st.integers(0, 6), st.integers(8, LAST)).map(lambda each: sp
 
 
 def free_by_counting(world, start, length):
-    """The resources that nothing takes during so many ticks."""
+    """The resources that are free during `length` ticks."""
     wanted = span(start, start + length)
     return [key for key, spans in world.items() if not any(each.overlaps(wanted) for each in spans)]
 
 
 def starts_in(window, length):
-    """All numbers at which so many ticks may begin in a window."""
+    """All numbers at which a span of ticks may begin in a window."""
     first, last = ((each - MIDNIGHT) // TICK for each in (window.start, window.end))
     return range(first, last - length + 1)
 
@@ -81,7 +81,7 @@ def test_openings_are_true_in_order_and_miss_nothing_that_is_sooner_or_more(
         assert counts[each.start] == each.count
         assert all(counts[moment] >= each.count for moment in counts
                    if each.start <= moment <= each.last)
-    # Whoever asks for one offer more gets those that he had, or fewer that lie between.
+    # A higher limit returns the same openings, or others that lie between them.
     assert len(free_starts.openings(found, least, least + more, window.start, limit + 1)) >= len(
         openings)
 

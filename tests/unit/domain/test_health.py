@@ -46,7 +46,7 @@ def test_a_sick_resource_is_well_after_five_minutes_without_a_finding():
 
 
 @given(st.lists(st.tuples(st.integers(1, 90), st.booleans()), max_size=60))
-def test_nothing_is_believed_that_a_look_in_the_last_time_denied(steps):
+def test_a_change_is_not_believed_if_a_recent_check_denied_it(steps):
     looks, at = [], 0
     for pause, sick in steps:
         at += pause

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decision which leases are idle, and how much is taken back of them."""
+"""The decision which leases are idle, and how much of them is reclaimed."""
 import datetime
 
 import hypothesis
@@ -33,7 +33,7 @@ def test_at_0_percent_only_leases_on_which_nothing_ran_are_idle(samples):
 
 
 @hypothesis.given(samples=SAMPLES, percent=PERCENT)
-def test_what_is_not_known_is_not_idle(samples, percent):
+def test_a_lease_without_enough_samples_is_not_idle(samples, percent):
     if not samples or min(each.seconds for each in samples.values()) < DAY / 2:
         assert idle.judge(samples, rules(percent)) == idle.UNKNOWN
 
@@ -64,7 +64,7 @@ IDS = st.lists(st.integers(1, 9), max_size=9)
 
 
 @hypothesis.given(allocated=IDS, least=st.integers(0, 5), unused=st.sets(st.integers(1, 9)))
-def test_only_unused_resources_above_the_least_are_taken(allocated, least, unused):
+def test_unused_resources_above_the_minimum_are_reclaimed(allocated, least, unused):
     taken = idle.surplus(allocated, least, unused)
     assert set(taken) <= unused & set(allocated)
     assert len(set(allocated)) - len(taken) >= min(least, len(set(allocated)))
@@ -75,7 +75,7 @@ def test_only_unused_resources_above_the_least_are_taken(allocated, least, unuse
 
 @hypothesis.given(ends=st.booleans(), ids=st.dictionaries(st.sampled_from('ab'), IDS.map(tuple)),
                   used=st.dictionaries(st.sampled_from('ab'), st.sets(st.integers(1, 9))))
-def test_nothing_is_taken_on_which_there_is_something(ends, ids, used):
+def test_a_resource_in_use_is_never_reclaimed(ends, ids, used):
     left = idle.Reclamation(ends, ids).without(used)
     if left is not None:
         assert not any(set(found) & used.get(key, set())

@@ -86,7 +86,7 @@ def test_b_wishes_for_nested_kinds_of_hosts_are_refused_only_when_no_choice_serv
 
 
 def _serves(plan, owners):
-    """Whether hosts that belong to those wishes (the last number: to none) serve all of them."""
+    """Return whether hosts that belong to those wishes (the last number: to none) serve all."""
     return all(
         sum(owner == place for owner in owners[:count]) >= least
         for place, (count, least, _) in enumerate(plan))
@@ -109,11 +109,11 @@ def test_small_ones_do_not_take_the_room_of_a_large_one():
     assert joint_selection.choose(asks, SPAN) == [(selection.Pick(2, 2),), (selection.Pick(1, 1),)]
 
 
-def test_where_the_order_serves_all_it_is_kept():
+def test_the_order_is_kept_if_it_serves_all():
     assert numbers([whole([1, 2, 3], 1, 2), whole([1, 2, 3], 1)]) == [[1, 2], [3]]
 
 
-def test_what_one_must_keep_is_not_given_to_another():
+def test_a_resource_that_one_reservation_must_keep_is_not_given_to_another():
     asks = [whole([1, 2, 3], 1, 2), whole([1, 2, 3], 1, keep=[1], must_keep=True)]
     assert numbers(asks) == [[2, 3], [1]]
     asks = [whole([1, 2, 3], 2, keep=[1], must_keep=True),
@@ -121,7 +121,7 @@ def test_what_one_must_keep_is_not_given_to_another():
     assert numbers(asks) == [[1, 3], [2]]
 
 
-def test_what_must_be_kept_and_is_not_free_is_named():
+def test_the_error_names_resources_that_must_be_kept_and_are_not_free():
     with pytest.raises(errors.NotEnough) as caught:
         joint_selection.choose([whole([1], 1), whole([2, 3], 1, keep=[4], must_keep=True)], SPAN)
     assert caught.value.kwargs['in_use'] == [4]

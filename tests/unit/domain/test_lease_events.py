@@ -22,7 +22,7 @@ def event(kind, at, status=lifecycle.EVENT_UNDONE):
 
 
 def lease(*events, **more):
-    """A lease from one to nine, whose owner is told at eight."""
+    """A lease from one to nine, whose owner is notified at eight."""
     return records.Lease(**{
         'id': 'l', 'name': 'a lease', 'project_id': 'p', 'user_id': 'u', 'start': NOON + hours(1),
         'end': NOON + hours(9), 'before_end': NOON + hours(8), 'events': events, **more})
@@ -54,7 +54,7 @@ def test_a_new_lease_has_only_the_notices_that_its_owner_wants():
                            (event_kinds.NOTIFY, NOON + hours(3)))
 
 
-def test_what_is_to_be_prepared_is_prepared_at_once():
+def test_targets_are_prepared_at_once():
     assert (event_kinds.PREPARE, NOON) in lease_events.of_new(
         lease(), (), lease_events.Preparations(prepares=True), NOON)
 
@@ -66,7 +66,7 @@ def staged_at(planned):
     return [at for kind, at in planned if kind == event_kinds.STAGE]
 
 
-def test_what_is_staged_is_spread_over_the_time_before_the_start():
+def test_staging_is_spread_over_the_time_before_the_start():
     moments = [at for number in range(500) for at in staged_at(
         lease_events.of_new(lease(id=f'lease-{number}'), (), STAGES, NOON))]
     ahead = [(NOON + hours(1) - each).total_seconds() / 60 for each in moments]
@@ -76,7 +76,7 @@ def test_what_is_staged_is_spread_over_the_time_before_the_start():
         assert 30 < sum(least < each <= least + 1 for each in ahead) < 100
 
 
-def test_what_starts_soon_is_staged_in_the_time_that_is_left_or_not_at_all():
+def test_a_lease_that_starts_soon_is_staged_in_the_time_that_is_left_or_not_at_all():
     for seconds in (60, 10):
         soon = lease(start=NOON + datetime.timedelta(seconds=seconds))
         [at] = staged_at(lease_events.of_new(soon, (), STAGES, NOON))
@@ -108,7 +108,7 @@ def woken_at(planned):
     return [at for kind, at in planned if kind == event_kinds.WAKE]
 
 
-def test_what_sleeps_is_woken_before_the_start_or_at_once_but_not_beside_it():
+def test_sleeping_resources_are_woken_before_the_start_or_at_once_but_not_during_it():
     before = lease_events.of_new(lease(), (), WAKES, NOON)
     assert woken_at(before) == [NOON + hours(1) - datetime.timedelta(minutes=15)]
     soon = lease(start=NOON + datetime.timedelta(minutes=5))
@@ -160,7 +160,7 @@ def test_other_dates_move_the_events():
         move=((START, NOON + hours(2)), (END, NOON + hours(7)), (NEAR, NOON + hours(6))))
 
 
-def test_the_same_dates_move_nothing():
+def test_unchanged_dates_move_no_event():
     assert changed(lease(START, END, NEAR)) == lease_events.EventChanges()
 
 
@@ -192,7 +192,7 @@ def test_a_running_lease_is_updated_where_a_request_of_it_changes():
     assert changed(running).add == ()
 
 
-def test_what_is_ordered_twice_happens_once_more_only_after_it_happened():
+def test_an_event_that_is_ordered_twice_happens_again_only_after_it_was_done():
     def ordered(status):
         known = event(event_kinds.CHECK, NOON, status)
         found = lease_events.ordered(lease(known), event_kinds.CHECK, NOON + hours(1))

@@ -56,7 +56,7 @@ def test_parts_may_be_on_resources_of_which_a_part_is_taken():
 
 
 def test_amounts_that_differ_are_counted_together():
-    # Three vCPUs at least for each copy: eight have room for two.
+    # Three vCPUs at least for each copy: eight are enough for two.
     assert short([need({'vcpus': 3}, 1), need({'vcpus': 4}, 2)], [group(count=1)]) == (3, 2)
     assert short([need({'vcpus': 3}, 1), need({'vcpus': 4}, 1)], [group(count=1)]) is None
     odd = [group(capacity=5, count=3)]
@@ -74,7 +74,7 @@ def test_whole_resources_leave_no_room_for_parts():
 
 
 @pytest.mark.parametrize('seed', range(30))
-def test_what_can_be_chosen_is_never_a_shortage(seed):
+def test_a_possible_choice_is_never_a_shortage(seed):
     luck = random.Random(seed)
     span = interval.Interval(NOON, NOON + hours(4))
     chosen = refused = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a project has used so much of a limit that it is told."""
+"""The notification of a project that has nearly reached a limit."""
 import hypothesis
 from hypothesis import strategies
 

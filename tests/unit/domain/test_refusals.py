@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a refused change asked for beyond what its lease has."""
+"""The resources that a refused change requested beyond those of its lease."""
 import datetime
 
 import hypothesis

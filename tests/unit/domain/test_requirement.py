@@ -32,7 +32,7 @@ hosts = st.dictionaries(names, some_values | st.lists(some_values, max_size=2), 
 
 
 @pytest.mark.parametrize('nothing', [None, '', '  ', '[]', 'null', '""', [], ()])
-def test_nothing_asks_for_nothing(nothing):
+def test_an_empty_requirement_requires_nothing(nothing):
     assert requirement.parse(nothing) == requirement.NOTHING
     assert met(nothing)
     assert requirement.to_json(requirement.parse(nothing)) == []
@@ -66,7 +66,7 @@ def test_a_host_without_the_property_meets_no_comparison(sign):
     assert not met(['in', '$x', ['1']])
 
 
-def test_not_is_plain_negation_also_of_a_property_that_is_lacking():
+def test_negation_holds_for_a_missing_property_too():
     assert met(['not', ['==', '$gpu', 'A100']])
 
 
@@ -175,7 +175,7 @@ def test_an_unknown_property_is_refused_and_the_known_ones_are_named():
     assert caught.value.details == {'name': 'gpus', 'near': 'gpu, vcpus', 'pool': 'resource'}
 
 
-def test_of_many_properties_those_with_a_near_name_come_first():
+def test_the_error_lists_similar_names_first():
     known = [f'property_{number}' for number in range(40)] + ['gpu_model']
     with pytest.raises(errors.UnknownProperty) as caught:
         requirement.check_names(requirement.parse(['=', '$gpu_modell', 1]), known)
@@ -247,7 +247,7 @@ def test_known_properties_pass():
     (['=', '$trait:', 'required'], '"required" or "forbidden"'),
     (['and', *[['=', '$a', 1]] * 201], 'more than 200 comparisons'),
 ])
-def test_what_cannot_be_read_is_refused_with_the_reason(wrong, says):
+def test_a_malformed_requirement_is_refused_with_the_reason(wrong, says):
     with pytest.raises(errors.MalformedRequirement) as caught:
         requirement.parse(wrong)
     assert says in caught.value.message

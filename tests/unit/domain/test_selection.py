@@ -50,7 +50,7 @@ demands = st.builds(
 
 
 def copies_by_counting(amount, candidate):
-    """How many copies one candidate takes, tried out hour by hour."""
+    """The number of copies that one candidate takes, tried out hour by hour."""
     def fits(copies):
         for number in range(8, 14):
             held = [booked for booking, booked in candidate.bookings
@@ -76,7 +76,7 @@ def room_by_counting(demand, candidates):
 
 
 def could_stay_together(demand, room):
-    """The ids that are held now and have room for all that is asked for at least."""
+    """The ids that are held now and on which the minimum of the demand fits."""
     return {pick.resource_id for pick in demand.keep
             if room.get(pick.resource_id, 0) >= max(demand.at_least, 1)}
 
@@ -90,7 +90,7 @@ def outcome(demand, candidates):
 
 @hypothesis.settings(max_examples=100)
 @hypothesis.given(demands, candidate_lists)
-def test_it_refuses_only_when_there_is_really_no_room(demand, candidates):
+def test_the_choice_refuses_only_if_too_little_is_free(demand, candidates):
     room, total = room_by_counting(demand, candidates)
     found = outcome(demand, candidates)
     if total < demand.at_least:
@@ -105,7 +105,7 @@ def test_it_refuses_only_when_there_is_really_no_room(demand, candidates):
 
 @hypothesis.settings(max_examples=100)
 @hypothesis.given(demands, candidate_lists)
-def test_it_never_overbooks_and_honours_the_spread(demand, candidates):
+def test_the_choice_never_overbooks_and_honours_the_spread(demand, candidates):
     room, _ = room_by_counting(demand, candidates)
     found = outcome(demand, candidates)
     hypothesis.assume(isinstance(found, dict))
@@ -116,7 +116,7 @@ def test_it_never_overbooks_and_honours_the_spread(demand, candidates):
 
 @hypothesis.settings(max_examples=100)
 @hypothesis.given(demands, candidate_lists)
-def test_it_keeps_what_it_can(demand, candidates):
+def test_the_choice_keeps_what_it_can(demand, candidates):
     room, _ = room_by_counting(demand, candidates)
     found = outcome(demand, candidates)
     hypothesis.assume(isinstance(found, dict))
@@ -130,7 +130,7 @@ def test_it_keeps_what_it_can(demand, candidates):
 
 
 @hypothesis.given(demands, candidate_lists)
-def test_the_same_question_has_the_same_answer_in_the_order_of_ids(demand, candidates):
+def test_equal_questions_have_equal_answers_in_the_order_of_ids(demand, candidates):
     def ask():
         try:
             return selection.choose(demand, candidates, WINDOW)
@@ -209,13 +209,13 @@ def test_apart_gives_one_on_each():
     assert picks(demand, a_host(1), a_host(2)) == {1: 1, 2: 1}
 
 
-def test_what_is_held_now_stays_before_others_are_taken():
+def test_present_resources_are_kept_before_others_are_chosen():
     demand = selection.Demand(selection.WHOLE, 2, 2, selection.Spread.APART,
                               keep=(selection.Pick(9),))
     assert picks(demand, a_host(1), a_host(2), a_host(9)) == {1: 1, 9: 1}
 
 
-def test_what_is_held_but_fits_no_more_is_replaced():
+def test_a_present_resource_that_does_not_fit_any_more_is_replaced():
     demand = selection.Demand(selection.WHOLE, 1, 1, keep=(selection.Pick(9),))
     assert picks(demand, a_host(1), a_host(9, (WINDOW, SMALL))) == {1: 1}
 

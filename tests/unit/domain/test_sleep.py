@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which resources may sleep, and which must wake up."""
+"""The decision which resources may sleep, and which must wake up."""
 import dataclasses
 import datetime
 

@@ -46,7 +46,7 @@ def test_each_stands_in_the_first_level_after_all_that_it_depends_on(before):
 
 
 @hypothesis.given(graphs(), st.data())
-def test_of_any_of_the_reservations_none_is_called_before_what_it_depends_on(before, data):
+def test_a_reservation_is_called_after_its_dependencies_in_any_subset(before, data):
     every = reservations(before)
     some = [each for each in every if data.draw(st.booleans())]
     first = start_order.of_start(every).sorted(some)
@@ -60,7 +60,7 @@ def test_of_any_of_the_reservations_none_is_called_before_what_it_depends_on(bef
 
 
 @hypothesis.given(graphs())
-def test_what_comes_before_at_the_start_comes_after_at_the_end(before):
+def test_the_order_of_the_end_is_the_reverse_of_the_start(before):
     every = reservations(before)
     starts, ends = start_order.of_start(every), start_order.of_end(every)
     for each in every:

@@ -20,7 +20,7 @@ def test_short_bars_of_one_lease_stay_its():
     assert timeline.merged([bar(0, 10), bar(12, 20)], 60) == [bar(0, 20)]
 
 
-def test_nothing_is_merged_without_a_resolution():
+def test_bars_are_not_merged_without_a_resolution():
     bars = [bar(0, 1), bar(1, 2), bar(2, 3)]
     assert timeline.merged(bars, 0) == bars
 
@@ -37,7 +37,7 @@ BARS = st.lists(st.builds(
 
 
 @given(BARS, st.integers(0, 100))
-def test_what_was_taken_stays_taken_and_what_is_added_is_shorter_than_the_resolution(bars, seconds):
+def test_merged_bars_cover_all_bars_and_add_less_than_the_resolution(bars, seconds):
     def taken(some):
         return {(each.resource_id, second) for each in some
                 for second in range(each.start, each.end)}
@@ -47,7 +47,7 @@ def test_what_was_taken_stays_taken_and_what_is_added_is_shorter_than_the_resolu
     assert all(each.end - each.start < seconds for each in found if str(each) not in known)
 
 
-def test_of_many_bars_only_those_with_room_for_a_name_have_their_lease():
+def test_many_bars_have_their_lease_only_if_they_are_long_enough_for_a_name():
     bars = [bar(0, 199, lease_id='short'), bar(200, 400, lease_id='long'), bar(500, 900, 2, None)]
     assert timeline.named(bars, 10) == ['short', 'long']
     assert timeline.named(bars, 10, all_named=2) == ['long']

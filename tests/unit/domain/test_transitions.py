@@ -27,7 +27,7 @@ def lease(*events):
             for name in ('one', 'two')))
 
 
-def test_only_what_is_told_of_a_reservation_changes():
+def test_a_reservation_changes_only_its_new_state_and_binding():
     start = event(event_kinds.START)
     after = transitions.after_event(lease(start), start, {'one': lifecycle.RESERVATION_ACTIVE},
                                     {'two': {'made': 1}}, (), LATER)
@@ -37,14 +37,14 @@ def test_only_what_is_told_of_a_reservation_changes():
         lifecycle.RESERVATION_PENDING, {'made': 1}, LATER)
 
 
-def test_a_reservation_that_is_over_leases_its_one_thing_no_more():
+def test_a_reservation_that_is_over_releases_its_target():
     end = event(event_kinds.END)
     after = transitions.after_event(lease(end), end, {'one': lifecycle.RESERVATION_DELETED}, {}, (),
                                     LATER)
     assert [each.leased_id for each in after.reservations] == [None, 's-two']
 
 
-def test_the_event_is_done_and_nobodys_any_more():
+def test_the_event_is_done_and_its_claim_is_released():
     read = event(event_kinds.END)
     claimed = event(event_kinds.END, lifecycle.EVENT_IN_PROGRESS, claim_owner='me', claim_no=1,
                     claimed_until=LATER, begun_at=NOON)
@@ -54,7 +54,7 @@ def test_the_event_is_done_and_nobodys_any_more():
     assert (done.claim_no, done.begun_at, done.updated_at) == (1, NOON, LATER)
 
 
-def test_what_is_closed_is_done_unless_somebody_carries_it_out():
+def test_closed_events_are_done_unless_they_are_in_progress():
     end = event(event_kinds.END)
     known = (event(event_kinds.START, lifecycle.EVENT_ERROR), event(event_kinds.BEFORE_END),
              event(event_kinds.CHECK, lifecycle.EVENT_IN_PROGRESS), event(event_kinds.NOTIFY), end)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a reservation may be used, in every state of it and of its lease."""
+"""The usability of a reservation in every state of it and of its lease."""
 import dataclasses
 
 import pytest
@@ -29,7 +29,7 @@ def test_a_reservation_is_usable_while_its_lease_runs(changed):
 
 
 @pytest.mark.parametrize('state', ['pending', 'error'])
-def test_what_is_woken_by_the_start_may_be_placed_while_it_is_tried(state):
+def test_servers_may_be_placed_while_a_start_that_wakes_them_is_tried(state):
     holding = dataclasses.replace(RUNNING, state=lifecycle.PENDING, task='start',
                                   reservation_state=state)
     assert usability.judge(holding, 'demo', SOON, usable_in_start=True).usable
@@ -69,5 +69,5 @@ def test_a_reservation_of_another_project_is_active_but_not_usable():
     assert 'another project' in found.reason
 
 
-def test_why_nobody_may_use_it_comes_before_whose_it_is():
+def test_the_state_is_reported_before_the_owner():
     assert 'ended at' in judged(project_id='other', now=RUNNING.end).reason

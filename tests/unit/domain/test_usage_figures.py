@@ -33,7 +33,7 @@ def occupied(start, end, about, now=MAY + datetime.timedelta(days=2), released=F
     return figures.occupied(start, end, released, about, now)
 
 
-def test_nothing_is_occupied_without_a_start():
+def test_a_lease_without_a_start_occupies_nothing():
     assert occupied(at(1), at(4), course()) is None
 
 
@@ -43,7 +43,7 @@ def test_occupied_lasts_from_the_done_start_to_the_done_end():
     assert occupied(at(1), at(4), course(started=at(1)), now=at(6)) == span(at(1), at(6))
 
 
-def test_what_a_deletion_cut_is_occupied_until_the_teardown_is_done():
+def test_a_deleted_lease_occupies_its_resources_until_the_teardown_is_done():
     about = course(started=at(1), deletion=at(2), over=at(2, 30))
     assert occupied(at(1), at(2), about) == span(at(1), at(2, 30))
 

@@ -10,7 +10,6 @@ from climate.domain import booked_capacity
 from climate.domain import free_starts
 from climate.domain import interval
 from climate.domain import selection
-from climate.manager.booking import levels
 from climate.manager.booking import pool_bookings
 from climate.manager.booking import start_ranges
 
@@ -80,7 +79,7 @@ def test_levels_are_the_free_resources_at_each_moment(world, amount):
     kinds = [(booked, 1 if booked is selection.WHOLE else copies)
              for taken in world for _, booked, copies in taken]
     taken = pool_bookings.Taken(places, starts, ends, np.arange(len(kinds)), kinds)
-    found = levels.Levels(amount, [CAPACITY] * len(world), taken)
+    found = start_ranges.Levels(amount, [CAPACITY] * len(world), taken)
     bookings = [[(span(*each), kind) for each, kind, copies in held for _ in range(copies)]
                 for held in world]
     for end in (1, LAST // 2, LAST):

@@ -55,7 +55,7 @@ def test_the_copy_chooses_as_the_domain_and_waits_no_longer_than_needed(
     made, candidates = fill(bookings, whole)
     demand = (selection.Demand(selection.WHOLE, count, count) if whole
               else selection.Demand({'vcpus': 2}, count, count, spread))
-    asks = [pool_copy.MaskedAsk(demand, np.ones(4, bool))]
+    asks = [pool_copy.MaskedDemand(demand, np.ones(4, bool))]
     reference = [joint_selection.ReservationDemand(demand, candidates)]
     assert chosen(made.choose, asks, when) == chosen(joint_selection.choose, reference, when)
     found = made.choose_later(asks, when)

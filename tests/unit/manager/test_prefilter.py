@@ -77,7 +77,7 @@ def outcome(choose, asks):
                   margins)
 def test_among_the_few_is_chosen_what_is_chosen_among_all(hosts, wanted, margin):
     found = outcome(prefilter.choose, [
-        prefilter.CandidateAsk(demand, ground(hosts, gap, margin), must_keep)
+        prefilter.CandidateDemand(demand, ground(hosts, gap, margin), must_keep)
         for demand, gap, must_keep in wanted])
     assert found == outcome(joint_selection.choose, [
         joint_selection.ReservationDemand(demand, candidates(hosts, gap, margin), must_keep)
@@ -100,9 +100,9 @@ def test_each_resource_has_the_room_that_counting_finds(hosts, demand, gap, marg
 @hypothesis.given(hosts, demands, gaps, margins)
 def test_once_the_first_are_enough_no_other_would_be_chosen(hosts, demand, gap, margin):
     hypothesis.assume(demand.amount is not selection.WHOLE)
-    everything = prefilter.CandidateAsk(demand, ground(hosts, gap, margin))
+    everything = prefilter.CandidateDemand(demand, ground(hosts, gap, margin))
     for count in range(1, len(hosts)):
-        first = prefilter.CandidateAsk(demand, ground(hosts[:count], gap, margin))
+        first = prefilter.CandidateDemand(demand, ground(hosts[:count], gap, margin))
         if prefilter.preferred(demand, first.candidate_set, WINDOW) >= demand.at_most:
             assert prefilter.choose([first], WINDOW) == prefilter.choose([everything], WINDOW)
 
@@ -127,6 +127,6 @@ def test_the_first_that_is_used_with_the_least_room_settles_it():
 
 def test_an_empty_pool_has_no_choice():
     for spread in selection.Spread:
-        nothing = prefilter.CandidateAsk(selection.Demand({'vcpus': 1}, 0, 2, spread),
-                                         prefilter.CandidateSet([]))
+        nothing = prefilter.CandidateDemand(selection.Demand({'vcpus': 1}, 0, 2, spread),
+                                            prefilter.CandidateSet([]))
         assert prefilter.choose([nothing], WINDOW) == [()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agenda of a lease: which event comes next, and the pause after a failure."""
+"""The pauses between the tries of an event."""
 from climate.domain import retry_pauses
 
 
