@@ -41,6 +41,20 @@ def test_a_lease_starts_on_a_better_host_than_the_one_that_shrank(manager, poll_
     assert set(acts.holders(manager)) <= {second.id}
 
 
+def test_two_reservations_start_on_better_hosts_than_those_that_shrank(manager, poll_cloud):
+    hosts = manager.enrol(4)
+    lease = manager.lease(manager.create(builders.a_lease(_big(), _big(), **LATER)))
+    used = {key for each in lease.reservations for key in each.resource_ids}
+    for host in hosts:
+        if host.id in used:
+            _shrinks(manager, host)
+    poll_cloud()
+    manager.run_until(LATER['start'])
+    lease = manager.lease(lease)
+    assert (lease.state, lease.degraded) == (lifecycle.ACTIVE, False)
+    assert used.isdisjoint(key for each in lease.reservations for key in each.resource_ids)
+
+
 @pytest.mark.parametrize('request_of', [_big, _sized])
 def test_a_lease_without_a_better_host_is_flagged_until_its_host_has_grown(
         manager, poll_cloud, request_of):
