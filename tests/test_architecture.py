@@ -350,6 +350,20 @@ def test_every_command_of_the_client_is_a_command_of_openstack():
     assert named == {'reservation_' + name.replace(' ', '_') for name in commands.TABLE}
 
 
+# Class names that two modules have. The list only gets shorter.
+SHARED_NAMES = {'Source'}
+
+
+def test_a_class_name_is_unique_in_the_service():
+    modules = collections.defaultdict(set)
+    for path in files():
+        if part_of(path) != 'client':
+            for node in parsed(path).body:
+                if isinstance(node, ast.ClassDef):
+                    modules[node.name].add(path)
+    assert {name for name, paths in modules.items() if len(paths) > 1} == SHARED_NAMES
+
+
 def test_a_file_begins_with_its_licence_and_one_sentence():
     for path in files():
         lines = path.read_text().splitlines()

@@ -59,7 +59,7 @@ class Lane(enum.Enum):
     TRIES = 'tries to acquire resources'
 
 
-class GivenUp(enum.Enum):
+class AfterLastTry(enum.Enum):
     """The consequence of the failure of the last try of an event."""
 
     ERROR = 'the lease shows the reason; a person must act'
@@ -121,7 +121,7 @@ class EventKind:
     may_leave_unneeded: bool = False
     says_all: bool = False
     retry: Retry = Retry.PAUSES
-    given_up: GivenUp | None = GivenUp.ERROR
+    given_up: AfterLastTry | None = AfterLastTry.ERROR
     given_up_reason: str | None = None
 
     def shown_task(self, other: str | None = None) -> str | None:
@@ -145,12 +145,12 @@ KINDS = {kind.name: kind for kind in (
     EventKind(
         DELETE, 'Releases all resources of the lease, and deletes the lease.', task='delete',
         until=Until.DELETED, may_make_images=True, moves_cloud=True, releases=Releases.ALL,
-        given_up=GivenUp.GOES_ON),
+        given_up=AfterLastTry.GOES_ON),
     EventKind(
         END, 'Releases all resources of the lease.', task='end',
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
         until=Until.DELETION_ORDERED, shown=True, may_make_images=True, moves_cloud=True,
-        releases=Releases.ALL, says_all=True, given_up=GivenUp.GOES_ON),
+        releases=Releases.ALL, says_all=True, given_up=AfterLastTry.GOES_ON),
     EventKind(
         CHECK, 'Checks whether the targets of the lease still exist.',
         states=_ALL_STATES - {lifecycle.TERMINATED}, told=False),
@@ -158,7 +158,7 @@ KINDS = {kind.name: kind for kind in (
         UPDATE, 'Applies a change of the lease to its running reservations.', task='update',
         states=frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.ERROR}),
         may_make_images=True, moves_cloud=True, releases=Releases.PART, may_leave_unneeded=True,
-        given_up=GivenUp.HEALED),
+        given_up=AfterLastTry.HEALED),
     EventKind(
         RECLAIM, 'Reclaims an idle lease, or a part of it, unless it is in use.',
         task='reclaim', gives_way=True, states=frozenset({lifecycle.ACTIVE, lifecycle.ERROR}),
@@ -166,7 +166,7 @@ KINDS = {kind.name: kind for kind in (
     EventKind(
         WAKE, 'Wakes the sleeping resources of the lease, early enough before its start.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', told=False,
-        given_up=GivenUp.LEFT_TO_START),
+        given_up=AfterLastTry.LEFT_TO_START),
     EventKind(
         PREPARE, 'Prepares the targets of the lease before its start.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', makes_first=True,
@@ -174,11 +174,11 @@ KINDS = {kind.name: kind for kind in (
     EventKind(
         STAGE, 'Creates objects that the start of the lease needs and nobody can use before.',
         states=frozenset({lifecycle.PENDING}), moot_during='start', told=False, lane=Lane.AHEAD,
-        makes_first=True, moves_cloud=True, given_up=GivenUp.LEFT_TO_START),
+        makes_first=True, moves_cloud=True, given_up=AfterLastTry.LEFT_TO_START),
     EventKind(
         START, 'Gives the resources of the lease to its project.', task='start',
         states=frozenset({lifecycle.PENDING}), shown=True, makes_first=True, moves_cloud=True,
-        may_leave_unneeded=True, says_all=True, given_up=GivenUp.HEALED),
+        may_leave_unneeded=True, says_all=True, given_up=AfterLastTry.HEALED),
     EventKind(
         HEAL, 'Tries the start or a change of a lease again after it was given up.', task='start',
         quiet=True, states=frozenset({lifecycle.PENDING, lifecycle.ERROR}), moves_cloud=True,
@@ -186,7 +186,7 @@ KINDS = {kind.name: kind for kind in (
     EventKind(
         ACQUIRE, 'Looks for resources for a lease that has none yet.',
         states=frozenset({lifecycle.ACQUIRING}), lane=Lane.TRIES, makes_first=True,
-        moves_cloud=True, retry=Retry.ACQUISITION, given_up=GivenUp.NOT_ACQUIRED),
+        moves_cloud=True, retry=Retry.ACQUISITION, given_up=AfterLastTry.NOT_ACQUIRED),
     EventKind(
         BEFORE_END, 'Carries out the action before the end, and notifies that the end is near.',
         shown=True, may_make_images=True),
@@ -195,10 +195,10 @@ KINDS = {kind.name: kind for kind in (
         until=Until.DELETION_ORDERED, shown=True, only_told=True),
     EventKind(
         DROP_TRUST, 'Drops the trust with which Climate acts for the owner.',
-        until=Until.ALWAYS, told=False, given_up=GivenUp.REAPED),
+        until=Until.ALWAYS, told=False, given_up=AfterLastTry.REAPED),
     EventKind(
         GIVE_BACK, 'Returns cleared and lent hosts that the lease does not need.',
-        until=Until.ALWAYS, moves_cloud=True, given_up=GivenUp.GOES_ON, given_up_reason=(
+        until=Until.ALWAYS, moves_cloud=True, given_up=AfterLastTry.GOES_ON, given_up_reason=(
             'Hosts that were cleared for it could not be returned. Administrators see in its '
             'history which ones, and why.')),
 )}

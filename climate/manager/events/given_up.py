@@ -41,26 +41,26 @@ class GivenUp:
         connection, now, outcome = recording.connection, recording.now, recording.outcome
         claim = recording.claim
         event, consequence = claim.event, claim.kind.given_up
-        if consequence is event_kinds.GivenUp.LEFT_TO_START:
+        if consequence is event_kinds.AfterLastTry.LEFT_TO_START:
             LOG.warning('Lease %s: %s is left to its start: %s', lease.id, event.kind,
                         words(outcome))
             return
-        if consequence is event_kinds.GivenUp.REAPED:
+        if consequence is event_kinds.AfterLastTry.REAPED:
             # No lease refers to the trust any more. So the reaper deletes it once Keystone is back.
             leases.change(connection, leases.get(connection, lease.id), now, trust_id=None)
             LOG.warning('Lease %s: its trust is left to the reaper: %s', lease.id, words(outcome))
             return
-        if consequence is event_kinds.GivenUp.NOT_ACQUIRED:
+        if consequence is event_kinds.AfterLastTry.NOT_ACQUIRED:
             completion.give_up(connection, leases.get(connection, lease.id), lifecycle.USED_UP,
                                outcome.reason, now)
             return
-        if consequence is event_kinds.GivenUp.HEALED and self._starts_whole(claim):
+        if consequence is event_kinds.AfterLastTry.HEALED and self._starts_whole(claim):
             ids = [each.id for each in lease.reservations]
             lease_end.end_early(connection, lease.id, now, _ENDED_AGAIN)
             allocations.cut(connection, ids, now)
             # Reservations that are ended again are not billed.
             reservations.change(connection, ids, now, started_at=None)
-        elif consequence is event_kinds.GivenUp.HEALED:
+        elif consequence is event_kinds.AfterLastTry.HEALED:
             self._order_retry(recording)
         if claim.kind.task is None:
             leases.change(connection, leases.get(connection, lease.id), now,

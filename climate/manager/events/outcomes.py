@@ -135,7 +135,7 @@ class Outcomes:
         event, lease, following = claim.event, claim.lease, None
         # The resources that a change removed are still in use if the change is left to the end.
         left = outcome.result == results.MOOT and event.kind == event_kinds.UPDATE
-        if not good and claim.kind.given_up is event_kinds.GivenUp.GOES_ON:
+        if not good and claim.kind.given_up is event_kinds.AfterLastTry.GOES_ON:
             events.finish(connection, event, now, lifecycle.EVENT_UNDONE,
                           due_at=now + self._retries.pause_after_given_up(claim),
                           attempts=self._retries.attempts_after(claim, outcome))

@@ -94,10 +94,10 @@ class Retries:
 
     def goes_on(self, claim):
         """Return whether Climate tries again after an event was given up."""
-        if claim.kind.given_up is event_kinds.GivenUp.GOES_ON:
+        if claim.kind.given_up is event_kinds.AfterLastTry.GOES_ON:
             return True
         return bool(self._heal) and (claim.kind.retry is event_kinds.Retry.HEALING
-                                     or claim.kind.given_up is event_kinds.GivenUp.HEALED)
+                                     or claim.kind.given_up is event_kinds.AfterLastTry.HEALED)
 
     def is_refused_for_long(self, event, outcome, now):
         """Return whether services refuse an Event for longer than an outage may take.
@@ -114,7 +114,7 @@ class Retries:
     def _waits_for_service(self, claim, outcome):
         """Return whether a failed event is tried on because a service is down."""
         return outcome.unreachable and (
-            claim.kind.given_up is event_kinds.GivenUp.GOES_ON
+            claim.kind.given_up is event_kinds.AfterLastTry.GOES_ON
             or _since_first_try(claim.event, claim.at) < self._outage)
 
     def _pause_of_outage(self, claim):
