@@ -45,3 +45,13 @@ def test_the_first_page_names_every_resource_type():
     types = {point.name for point in importlib.metadata.entry_points(group='climate.plugins')}
     assert types - {'virtual:dummy'} == set(
         re.findall(r'\* - ``([\w:]+)``', (SOURCE / 'index.rst').read_text()))
+
+
+@pytest.mark.parametrize('namespace', ['climate.cloud.openstack', 'climate.cloud.simulated'])
+def test_the_page_on_plugins_lists_every_interface_of_every_service(namespace):
+    table = dict(re.findall(r'\* - ``(\w+)``\n     - ((?:``\w+``(?:, )?)+)',
+                            (SOURCE / 'contributor' / 'plugin.rst').read_text()))
+    adapters = {point.name: point.load()
+                for point in importlib.metadata.entry_points(group=namespace)}
+    assert {name: set(re.findall(r'\w+', table[name])) for name in adapters} == {
+        name: set(adapter.interfaces) for name, adapter in adapters.items()}
