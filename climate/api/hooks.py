@@ -146,7 +146,7 @@ def _body(request, error, operator):
     message, details = permissions.error_text(error, operator)
     # REST 1.0 answers an unknown content type in the form without a version, like an unknown URL.
     if rest_version is None or (rest_version == microversion.MINIMUM
-                         and isinstance(error, errors.UnsupportedMediaType)):
+                                and isinstance(error, errors.UnsupportedMediaType)):
         return {'error': error.status, 'error_message': message}
     if rest_version == microversion.MINIMUM:
         name = 'INTERNAL_SERVER_ERROR' if error.status == 500 else error.status

@@ -103,10 +103,10 @@ def changes_of(request, parts, lease):
 def _absolute(data, now):
     """Return a body of REST 1.1 with absolute moments instead of relative ones."""
     body = {name: times.absolute(value, now) if name in _MOMENTS else value
-             for name, value in data.items()}
+            for name, value in data.items()}
     if 'events' in body:
         body['events'] = [{**each, 'time': times.absolute(each['time'], now)}
-                           for each in body['events']]
+                          for each in body['events']]
     if 'not_after' in body.get('acquire', ()):
         body['acquire'] = {**body['acquire'], 'not_after': times.absolute(
             body['acquire']['not_after'], now)}

@@ -120,9 +120,9 @@ def _keys(group):
 
 def _figures(group):
     figures = {figure: {'resource_hours': _hours(group.seconds[figure]),
-                      'unit_hours': {name: _hours(counts[figure])
-                                     for name, counts in group.units.items() if counts[figure]}}
-             for figure in usage_figures.FIGURES}
+                        'unit_hours': {name: _hours(counts[figure])
+                                       for name, counts in group.units.items() if counts[figure]}}
+               for figure in usage_figures.FIGURES}
     figures['refused']['by_reason'] = {
         reason: _hours(seconds) for reason, seconds in group.reasons.items()}
     return figures

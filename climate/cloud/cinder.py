@@ -88,7 +88,7 @@ class CinderVolumes(sdk.SdkInterface, base.Volumes):
 
     def create(self, name, size_gb, type_name, metadata):
         return self._proxy.create_volume(name=name, size=size_gb, volume_type=type_name,
-                                          metadata=dict(metadata)).id
+                                         metadata=dict(metadata)).id
 
     def delete(self, volume_id):
         with self._or_busy(_REFUSALS, _reason):

@@ -151,7 +151,7 @@ def listen(application, conf, group, **adjustments):
     try:
         # [oslo_middleware] decides whether headers of proxies are trusted.
         server = WebServer(application, host=host, port=port, ident='climate',
-                        clear_untrusted_proxy_headers=False, **adjustments)
+                           clear_untrusted_proxy_headers=False, **adjustments)
     except ValueError as error:
         # waitress: a name without an address
         raise errors.ConfigurationError(

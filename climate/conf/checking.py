@@ -158,7 +158,7 @@ def names(conf):
             for name in options:
                 if name not in listed and name not in logins:
                     problems.append(f'{path}: [{group}] has no option {name}.'
-                                 f'{_near(name, [*listed, *logins])}')
+                                    f'{_near(name, [*listed, *logins])}')
                 elif listed.get(name) is not None:
                     written.setdefault(group, {})[name] = listed[name]
     _check_written(files, written)

@@ -269,7 +269,7 @@ def clearing(*readings: Iterable[records.Lease]) -> set[str]:
 
 
 def disabled_needlessly(disabled: Iterable[Disabled], seeking: Iterable[str],
-                     known: Iterable[str]) -> list[Drift]:
+                        known: Iterable[str]) -> list[Drift]:
     """Return the services that are disabled for a lease that clears nothing, as Drifts.
 
     :param seeking: the ids of leases for which hosts may be cleared.

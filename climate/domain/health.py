@@ -79,7 +79,7 @@ class ResourceHealth:
         if self.quarantined_since is not None and (
                 self.quarantined_until is None or self.quarantined_until > now):
             return HealthVerdict(QUARANTINED, self.quarantined_since, self.quarantine_reason, OWNER,
-                           self.quarantined_until)
+                                 self.quarantined_until)
         return HealthVerdict(WELL, self.since)
 
 

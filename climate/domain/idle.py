@@ -91,7 +91,7 @@ def marked(before: IdleMarks, verdict: IdleVerdict, takes: bool, rules: IdleRule
     if not verdict.is_idle:
         return IdleMarks()
     return IdleMarks(before.since or rules.watched_since(now),
-                 (before.reclaim_at or now + rules.grace) if takes else None)
+                     (before.reclaim_at or now + rules.grace) if takes else None)
 
 
 def unused_since(start: datetime.datetime, used: Mapping[datetime.datetime,

@@ -62,7 +62,7 @@ def of_start(reservations: Sequence[records.Reservation]) -> StartOrder:
         return StartOrder({})
     known = {each.label: each for each in reservations if each.label is not None}
     return StartOrder({each.id: tuple(known[label] for label in each.depends_on)
-                  for each in reservations if each.depends_on})
+                       for each in reservations if each.depends_on})
 
 
 def of_end(reservations: Sequence[records.Reservation]) -> StartOrder:

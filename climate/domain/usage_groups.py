@@ -102,7 +102,7 @@ class _Sum:
                 for figure in figures.FIGURES:
                     of_class[figure] += count * getattr(seconds, figure)
         return UsageGroup(keys, dataclasses.asdict(total), dict(sorted(units.items())),
-                     dict(sorted(self._reasons.items())))
+                          dict(sorted(self._reasons.items())))
 
 
 def _group(key: figures.UsageKey, group_by: Sequence[str],

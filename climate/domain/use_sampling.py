@@ -69,7 +69,7 @@ def slot_of(now: datetime.datetime, minutes: int) -> SampleSlot:
     """
     first = now.minute // minutes * minutes
     return SampleSlot(hour_of(now) + datetime.timedelta(minutes=first),
-                min(minutes, 60 - first) * 60)
+                      min(minutes, 60 - first) * 60)
 
 
 def hour_of(moment: datetime.datetime) -> datetime.datetime:

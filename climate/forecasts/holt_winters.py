@@ -73,7 +73,7 @@ class _Smoothed(base.Model):
         # statsmodels takes the logarithm of the error, which is 0 for a series without changes.
         with np.errstate(divide='ignore'):
             fitted = model.fit(smoothing_level=level_weight, smoothing_seasonal=season_weight,
-                              optimized=False)
+                               optimized=False)
         self._period = period
         self._levels, self._seasons = np.asarray(fitted.level), np.asarray(fitted.season)
 

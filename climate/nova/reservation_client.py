@@ -115,7 +115,7 @@ class ReservationClient:
                 return None
         except errors.UNREADABLE as error:
             raise NoAnswer('an answer that is not from Climate, with status '
-                              f'{response.status_code}') from error
+                           f'{response.status_code}') from error
         raise NoAnswer(f'status {response.status_code}: {_message(body)}')
 
     def _cache(self, key, answer):

@@ -23,7 +23,7 @@ class PoolRules:
 def of_pool(name):
     """Return the PoolRules of a pool."""
     return PoolRules(**{field.name: f'climate:resources:{name}:{field.name}'
-                    for field in dataclasses.fields(PoolRules)})
+                        for field in dataclasses.fields(PoolRules)})
 
 
 def of_view(path):

@@ -72,7 +72,7 @@ def test_a_host_that_is_not_cleaned_is_seen(manager, lease):
                                              (event_kinds.START, 'will never start')])
 def test_an_event_that_is_missing_is_seen(manager, lease, kind, words):
     write(manager, sa.delete(tables.EVENTS).where(tables.EVENTS.c.kind == kind,
-                                                   tables.EVENTS.c.status == 'UNDONE'))
+                                                  tables.EVENTS.c.status == 'UNDONE'))
     _refused(manager, words)
 
 

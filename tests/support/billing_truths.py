@@ -95,7 +95,7 @@ def usage_is_right(core, start, end):
     """
     with core.database.reader() as connection:
         counted = days.count_usage(connection, usage_figures.second(start),
-                               usage_figures.second(end), core.clock())
+                                   usage_figures.second(end), core.clock())
     [whole] = usage_groups.grouped(counted.items(), ()) or [usage_groups.NOTHING]
     for words in _GROUPS:
         found = reports.usage(core, usage_groups.UsageQuery(start, end, tuple(words)))

@@ -34,7 +34,7 @@ def from_args(parsed_args: argparse.Namespace, otherwise: str = ''
                               f'--reservation into it: {arguments.RESERVATION_EXAMPLE}.')
     if parsed_args.hosts or parsed_args.require:
         reservations.append(arguments.hosts_reservation(parsed_args.hosts or (1, 1),
-                                                 parsed_args.require))
+                                                        parsed_args.require))
     if not reservations:
         raise errors.BadValue('What to reserve? Give --hosts 2, or --reservation '
                               f'{arguments.RESERVATION_EXAMPLE}{otherwise}.')

@@ -56,7 +56,7 @@ class ListServers(base.Lister):
         everything = parsed_args.long or parsed_args.columns
         names = _LONG if everything else _NARROW if self.is_narrow(parsed_args) else _LIST
         servers = self.client.servers.list(all_projects=parsed_args.all_projects,
-                                         ended=parsed_args.ended)
+                                           ended=parsed_args.ended)
         return names, [tuple(_cell(name, server) for name in names) for server in servers]
 
 

@@ -160,7 +160,7 @@ class Lifecycle:
             seconds = 0 if row['host'] is None else self.options.delete_seconds
         gone_at = self.due_in(seconds)
         server_rows.put(connection, server_id, task='deleting', task_due=None,
-                    gone_at=gone_at if row['gone_at'] is None else min(gone_at, row['gone_at']))
+                        gone_at=gone_at if row['gone_at'] is None else min(gone_at, row['gone_at']))
         images.drop_unfinished(connection, server_id)
         images.drop_shelved(connection, server_id, project_id)
 
@@ -191,7 +191,7 @@ class Lifecycle:
             raise errors.StillBusy(service='Nova', reason=(
                 f"Cannot '{change}' instance {server_id} while it is {row['status']}{doing}."))
         server_rows.put(connection, server_id, task=rule.task, task_due=self.due_in(seconds),
-                    task_about=json.dumps({'project_id': project_id, **about}))
+                        task_about=json.dumps({'project_id': project_id, **about}))
         return row
 
     def _unshelve(self, connection, row, about):

@@ -108,7 +108,7 @@ class SimulatedClusters(interface.SimulatedInterface, base.Clusters):
             if row['status'] in _UNCHANGEABLE:
                 return
             conductor.add_group(connection, cluster_id, name, 'worker', node_count, flavor_id,
-                                   default=False)
+                                default=False)
             conductor.begin(connection, cluster_id, 'UPDATE', self._conductor.due)
         self._call('create_node_group', work)
 

@@ -76,7 +76,7 @@ class SimulatedNova(interface.SimulatedInterface, base.Nova):
 
     def delete_aggregate(self, aggregate):
         self._admin_call('delete_aggregate',
-                   lambda connection: aggregates.delete(connection, aggregate.id))
+                         lambda connection: aggregates.delete(connection, aggregate.id))
 
     def quotas(self, project_id):
         return self._admin_call('quotas', lambda connection: quotas(connection, project_id))

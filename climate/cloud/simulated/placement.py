@@ -69,13 +69,14 @@ class SimulatedPlacement(interface.SimulatedInterface, base.Placement):
 
     def candidates(self, shapes):
         return {shape: self._admin_call('allocation_candidates', lambda connection, shape=shape:
-                                  capacity.candidates(connection, shape)) for shape in shapes}
+                                        capacity.candidates(connection, shape)) for shape in shapes}
 
     def survey(self, hypervisor_names):
         names = set(hypervisor_names)
         return self._admin_call('survey', lambda connection: {
             row['name']: (hosts.traits(row), hosts.inventory(row))
             for row in hosts.every(connection) if row['name'] in names})
+
 
 def _set_slots(connection, child_name, resource_class, count):
     row = connection.execute('SELECT * FROM providers WHERE name = ?', (child_name,)).fetchone()

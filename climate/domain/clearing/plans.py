@@ -197,7 +197,7 @@ def changes(before: ClearingPlan, after: ClearingPlan) -> list[tuple[str, str]]:
 
 _MOVE_WORDS = {MOVING: 'move', MOVED: 'moved', STUCK: 'move failed', GONE: 'server gone'}
 _HOST_WORDS = {FENCING: 'fence', ENROLLING: 'cleared', READY: 'host ready',
-                 DROPPED: 'host given up', RELEASED: 'host released'}
+               DROPPED: 'host given up', RELEASED: 'host released'}
 #: History: no plan is possible at present.
 NO_PLAN = 'no plan'
 #: History: the changes are not undone yet.

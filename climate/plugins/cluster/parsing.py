@@ -115,7 +115,7 @@ def _as_before(resolved, before):
         flavor = before.request['flavors'].get(key) or {}
         other_names[name] = {None, capacity.flavor_id(before.id, key), flavor.get('name')}
     return {**resolved, **{name: before.request[name] for name, texts in other_names.items()
-                        if resolved[name] in texts}}
+                           if resolved[name] in texts}}
 
 
 def _new(cloud, resolved, occasion):

@@ -113,7 +113,7 @@ class HostPlugin(base.ResourcePlugin):
 
     def stage(self, cloud, lease, reservation, resources):
         aggregate = host_handover.stage(self.conf, cloud.as_service().nova, lease, reservation,
-                                     resources[host_pool.NEED])
+                                        resources[host_pool.NEED])
         return {**reservation.binding, records.STAGED: {'aggregate_id': aggregate.id}}
 
     def start(self, cloud, lease, reservation, resources):

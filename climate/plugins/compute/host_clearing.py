@@ -42,7 +42,7 @@ class ClearableHosts(clearable.Clearable):
 
     def refusals(self, cloud, servers, project_id, leased, waited_for):
         rules = movable.MoveRules(project_id, self.conf.acquire.move_stopped, leased,
-                              cloud.as_service().flavors.groups())
+                                  cloud.as_service().flavors.groups())
         reasons = {each.id: rules.refusal(each, each.id in waited_for) for each in servers}
         return {key: reason for key, reason in reasons.items() if reason is not None}
 

@@ -95,7 +95,7 @@ class VolumePlugin(forms.SeveralForms):
             elif part.resource is not None:
                 name = names.type_name(part.reservation.id, part.resource.id)
                 shares[part.key] = use_sampling.of_share(attached_gb[name],
-                                                request['size_gb'] * part.copies)
+                                                         request['size_gb'] * part.copies)
         return shares
 
     def observe(self, cloud):

@@ -173,7 +173,7 @@ WAIT = {'type': 'wait', 'not_after': '2030-05-02 08:00'}
     ({'type': 'scheduled'}, {}, ('acquire.type', '"immediate"')),
 ])
 def test_a_malformed_acquisition_is_refused_with_its_field_and_the_remedy(api, ask, full, acquire,
-                                                                        more, told):
+                                                                          more, told):
     answer = ask(acquire, **more)
     assert answer.status_int == 400, answer.body
     for part in told:

@@ -90,7 +90,7 @@ def test_a_server_that_names_the_reservation_is_not_foreign(manager, leased, hin
     key = leased.reservations[0].id
     named = {'reservation': key, 'lease': leased.id, 'several': ['r-other', key]}[hint]
     manager.cloud.boot('demo', 'named', host=acts.aggregate(manager, leased).hosts[0], forced=True,
-                        hints={'reservation': named})
+                       hints={'reservation': named})
     assert comparison.Auditor(manager.core).compare() == []
     manager.run_until(NOON + hours(3))
     assert acts.is_clean(manager, 2)
@@ -165,7 +165,7 @@ def test_a_project_with_which_the_hosts_are_shared_is_not_foreign(manager, lease
     aggregate = acts.aggregate(manager, leased)
     nova.set_aggregate_metadata(aggregate, {'friend': 'true'})
     manager.cloud.boot('friend', 'shared', host=aggregate.hosts[0], forced=True,
-                        hints={'reservation': leased.reservations[0].id})
+                       hints={'reservation': leased.reservations[0].id})
     assert comparison.Auditor(manager.core).compare() == []
     manager.run_until(NOON + hours(3))
     assert manager.lease(leased).state == lifecycle.TERMINATED

@@ -61,7 +61,7 @@ def test_the_services_of_every_binary_are_read(hosts, cinder):
     assert hosts.services() == [
         models.StorageService('cinder-scheduler', HOST, enabled=True, up=True),
         models.StorageService('cinder-volume', HOST, enabled=False, up=False, reason='my own',
-                       frozen=True, zone='az1')]
+                              frozen=True, zone='az1')]
 
 
 def test_a_service_is_disabled_for_a_reason_and_enabled_again(hosts, cinder):

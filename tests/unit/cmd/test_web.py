@@ -15,7 +15,7 @@ class Site:
     def __init__(self, **more):
         self.begun, self.allowed = queue.Queue(), queue.Queue()
         self.server = web.WebServer(self._answer, listen='127.0.0.1:0 127.0.0.1:0', threads=4,
-                                 **more)
+                                    **more)
         self.port = self.server.port
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()

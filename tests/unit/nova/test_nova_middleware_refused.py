@@ -50,7 +50,7 @@ def test_malformed_hints_are_refused_before_a_lease_is_created(user, nova, servi
      (401, 'unauthorized', 'Climate: the token is not valid: log in again.'), None)],
     ids=lambda value: str(value)[:80])
 def test_a_refusal_of_climate_has_the_format_of_nova(user, nova, service, response, expected,
-                                                       after):
+                                                     after):
     service.refuses('POST', '/leases', **response)
     assert booting.told(user, user.boots(booting.RESERVED)) == expected
     assert user.headers.get('Retry-After') == after
