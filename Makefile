@@ -97,11 +97,12 @@ proofs: $(VENV)/.test  ## Run the slow proofs, and search for counterexamples wi
 release-check:  ## Run every check there is, in hours, and print a table of the results.
 	$(PYTHON) -m tools.steps release $(ARGUMENTS)
 
-check: $(VENV)/.check  ## Check style, types, architecture, samples, documentation and known vulnerabilities.
+check: $(VENV)/.check  ## Check style, types, architecture, English, samples, documentation and known vulnerabilities.
 	$(BIN)/ruff check .
 	$(BIN)/flake8 climate tests tools benchmarks
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_architecture.py
+	$(BIN)/python -m tools.prose
 	tools/samples.sh --check
 	shellcheck devstack/plugin.sh devstack/settings tools/*.sh .ci/run
 	$(BIN)/sphinx-build -q -W -b html doc/source doc/build/html

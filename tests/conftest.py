@@ -42,7 +42,7 @@ _MOST_THREADS = 50
 # The folders whose tests need no service that outlives a run.
 _WITHOUT_LUCK = ('unit', 'functional', 'faults')
 # The quick suite tries the same examples on every run. `make proofs` searches with a drawn seed.
-# Neither looks at the clock: what is slow on a busy machine is not wrong.
+# Neither reads the clock: what is slow on a busy machine is not wrong.
 _NO_CLOCK = {'deadline': None, 'suppress_health_check': [hypothesis.HealthCheck.too_slow]}
 hypothesis.settings.register_profile('quick', derandomize=True, database=None, **_NO_CLOCK)
 hypothesis.settings.register_profile('search', database=None, print_blob=True, **_NO_CLOCK)
@@ -68,7 +68,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """Keep the garbage collector from looking at all modules and tests again and again.
+    """Keep the garbage collector from scanning all modules and tests again and again.
 
     That takes a tenth of the time of the quick suite.
     """
@@ -139,7 +139,7 @@ def opened(tmp_path_factory):
     """A Database for all tests of this process, and the link that leads to the files of each.
 
     An engine compiles each statement once. With an engine of its own, a test would compile all of
-    them anew.
+    them again.
     """
     link = tmp_path_factory.mktemp('opened') / 'now'
     found = engine.Database(os.environ.get('CLIMATE_TEST_DATABASE')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the release notes are built: sphinx-build releasenotes/source releasenotes/build."""
+"""The configuration of the release notes: sphinx-build releasenotes/source releasenotes/build."""
 
 project = 'Climate release notes'
 copyright = 'the Climate contributors'

@@ -33,7 +33,7 @@ def asked(of=None, **more):
 
 
 def with_room(count=2, **more):
-    """A ReservationRequest for a stack whose servers have room on enrolled hosts."""
+    """A ReservationRequest for a stack whose servers have capacity on enrolled hosts."""
     return asked(placed(count), flavor_parameter='size', **more)
 
 

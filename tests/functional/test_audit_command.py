@@ -55,7 +55,7 @@ def test_a_cloud_in_order_a_cloud_out_of_order_and_one_that_was_repaired(install
 
 
 @pytest.mark.proof
-def test_what_is_left_after_a_repair_is_drift_too(installation, audit):
+def test_drift_that_a_repair_leaves_is_reported_too(installation, audit):
     nova = installation.cloud.as_service().nova
     installation.cloud.boot('eve', 'ordinary', host='compute-3')
     nova.add_hosts(nova.aggregate('freepool'), ['compute-3'])

@@ -48,9 +48,9 @@ def test_copies_of_a_lease_have_all_that_it_had_at_another_time(database, ended)
     assert len(set(times)) == len(times), 'one host at one time, twice'
 
 
-def test_what_reads_all_history_is_told_from_what_does_not(database, ended):
+def test_the_benchmark_separates_what_reads_all_history_from_what_does_not(database, ended):
     if database.dialect not in examined.DIALECTS:
-        pytest.skip('It does not say what it looks at.')
+        pytest.skip('It does not report the rows that it reads.')
     lease, hosts = ended
     finds = sa.select(tables.LEASES).where(tables.LEASES.c.id == lease.id)
     reads_all = sa.select(tables.LEASES).where(tables.LEASES.c.user_id == 'nobody')
@@ -61,9 +61,9 @@ def test_what_reads_all_history_is_told_from_what_does_not(database, ended):
     assert after[1] >= before[1] + COPIES
 
 
-def test_what_a_write_looks_at_is_told_before_it_is_done_once(database, ended):
+def test_the_rows_that_a_write_reads_are_counted_before_it_is_done_once(database, ended):
     if database.dialect not in examined.DIALECTS:
-        pytest.skip('It does not say what it looks at.')
+        pytest.skip('It does not report the rows that it reads.')
     lease, _ = ended
     count_up = (sa.update(tables.LEASES).where(tables.LEASES.c.id == lease.id)
                 .values(claim_no=tables.LEASES.c.claim_no + 1))

@@ -52,7 +52,7 @@ def crowd(conf, manager):
     found.leave()
 
 
-def test_of_sixteen_who_want_the_last_host_one_gets_it_and_the_others_are_told_why(
+def test_one_of_sixteen_requests_gets_the_last_host_and_the_others_learn_why(
         manager, api, crowd):
     manager.enrol(1)
     for _ in range(ROUNDS):
@@ -73,7 +73,7 @@ def test_of_sixteen_who_want_the_last_host_one_gets_it_and_the_others_are_told_w
 
 
 @pytest.mark.parametrize('leasable', every_type.POOLS, ids=every_type.IDS)
-def test_of_sixteen_who_want_the_last_of_anything_one_gets_it(manager, api, crowd, leasable):
+def test_one_of_sixteen_requests_gets_the_last_of_any_resource(manager, api, crowd, leasable):
     version = {'OpenStack-API-Version': 'reservation 1.1'}
     [resource] = leasable.enrol(manager)
     for number in range(leasable.parts - 1):
@@ -113,7 +113,7 @@ def many_hosts_and_few_attempts(conf):
 
 
 @pytest.mark.proof
-def test_who_lost_the_race_for_the_first_of_many_free_hosts_gets_another(
+def test_the_loser_of_a_race_for_the_first_of_many_free_hosts_gets_another(
         many_hosts_and_few_attempts, manager, api, crowd):
     manager.enrol(200)
     for _ in range(ROUNDS):
@@ -159,7 +159,7 @@ def test_running_leases_that_all_want_the_last_free_host_grow_by_one_host_in_all
     assert _leases_on_each_host(api) == [1] * 8
 
 
-def test_the_same_request_sent_by_all_at_once_makes_one_lease(manager, api, crowd):
+def test_one_request_sent_many_times_at_once_makes_one_lease(manager, api, crowd):
     manager.enrol(4)
     for number in range(ROUNDS):
         key = {'Idempotency-Key': f'key {number}', 'OpenStack-API-Version': 'reservation 1.1'}

@@ -156,7 +156,7 @@ def test_a_lease_whose_whole_time_passed_never_touches_the_cloud(manager):
 
 
 def test_a_start_that_waits_for_a_host_goes_on_as_soon_as_that_is_released(manager):
-    """Not only when it is looked at again."""
+    """The start goes on at once, not only at its next try."""
     manager.enrol(1)
     manager.core.conf.set_override('busy_seconds', 500, group='manager')
     noon, hours = builders.NOON, builders.hours

@@ -28,7 +28,7 @@ both = pytest.mark.parametrize('request_of', [sized, flavored])
 
 @pytest.fixture
 def enrol(manager):
-    """callable(count): so many enrolled hosts, each with room for eight instances."""
+    """callable(count): enrol hosts, each with capacity for eight instances."""
     def build(count, of=None):
         made = []
         for number in range(count):
@@ -270,7 +270,7 @@ def test_b_a_whole_host_is_handed_over_when_the_instances_before_it_are_gone(
 
 
 def _slots(manager):
-    """How many units of the classes of reservations Placement has, for each of them."""
+    """Return the units of the classes of reservations in Placement, for each of them."""
     return [has['total'] for _, inventory in manager.cloud.leftovers()['inventories']
             for has in json.loads(inventory).values()]
 

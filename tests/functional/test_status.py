@@ -138,7 +138,7 @@ def test_a_bus_that_nobody_serves_is_a_failure(run):
                                   'aggregate_freepool of climate.conf is "freepool"'),
     ('[filter_scheduler]\nenabled_filters = ComputeFilter', 'lacks ClimateFilter'),
     ('[climate]\nauth_type =', '[climate] has no login')])
-def test_what_nova_conf_says_of_the_filter_is_compared(conf, tmp_path, more, problem):
+def test_the_filter_in_nova_conf_is_compared(conf, tmp_path, more, problem):
     path = tmp_path / 'nova.conf'
     path.write_text(NOVA + more)
     found = scheduler_filter.problems(conf, [str(path)])

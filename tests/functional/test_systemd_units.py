@@ -22,7 +22,7 @@ UNITS = pytest.mark.parametrize('program', ['climate-api', 'climate-manager', 'c
 
 
 def commands(path):
-    """What ExecStart says in a file, in order."""
+    """Return the values of ExecStart in a file, in order."""
     return re.findall('^ExecStart=(.*)$', path.read_text(), re.MULTILINE)
 
 
@@ -33,7 +33,7 @@ def secrets(program):
 
 
 def said(conf, group, name):
-    """What the files say of an option."""
+    """Return the value of an option in the files."""
     place = None if group == 'DEFAULT' else group
     # Libraries register theirs later.
     with contextlib.suppress(cfg.DuplicateOptError):
@@ -49,7 +49,7 @@ def test_a_credential_is_the_last_of_the_configuration_files(program):
 
 
 @PROGRAMS
-def test_what_a_credential_says_counts(program, tmp_path):
+def test_the_content_of_a_credential_counts(program, tmp_path):
     shown = secrets(program)
     (tmp_path / 'climate.conf').write_text(re.sub('= .*', '= not secret', shown))
     (tmp_path / 'climate-secrets').write_text(shown)

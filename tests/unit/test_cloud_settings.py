@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the environment may say about the real cloud of the tests."""
+"""The variables that change the real cloud of the tests."""
 import pytest
 
 from tools.cloud import climate_service
@@ -15,7 +15,7 @@ def test_a_cloud_has_everything_unless_something_is_left_out():
     assert optional(CLOUD_WITH='none') == optional(CLOUD_WITH='neutron') == ()
 
 
-def test_what_is_left_out_is_not_started_and_its_type_not_enabled():
+def test_a_service_that_is_left_out_is_not_started_and_its_type_not_enabled():
     cloud = settings.from_environment({'CLOUD_WITH': 'heat'})
     assert services.names(cloud)[-2:] == ['heat-api', 'heat-engine']
     assert {'heat-api', 'cinder-api', 'magnum-api'} & dict(cloud.listeners).keys() == {'heat-api'}

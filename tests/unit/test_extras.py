@@ -93,7 +93,7 @@ def test_the_base_requires_what_the_client_and_the_pieces_in_nova_import_and_no_
     assert used == _names(base)
 
 
-def test_what_the_base_requires_is_not_required_again_by_the_service():
+def test_requirements_of_the_base_are_not_repeated_by_the_service():
     base, service = _declared()
     assert _names(base) & _names(service) == set()
 

@@ -29,7 +29,7 @@ def test_each_function_of_climate_is_a_box_and_other_packages_are_one_each():
         ('benchmarks.lease.<module>', 'threading'): 10}
 
 
-def test_what_one_function_does_is_shown_alone():
+def test_the_work_below_one_function_is_shown_alone():
     assert flame.below(flame.read(_LINES), 'create') == {
         ('manager.leases.create.create', 'sqlalchemy', 'the database'): 60,
         ('manager.leases.create.create', 'json'): 30}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people write as times and durations means what they read in it, or is refused.
+"""Texts of times and durations mean what a person reads in them, or are refused.
 
 The service and the command line accept the same texts and give them the same meaning.
 """

@@ -29,6 +29,6 @@ def test_all_units_can_be_read_at_once(root):
     assert units.main([str(root), 'daemon-reload']) == 0
 
 
-def test_what_is_not_known_is_refused(root, capsys):
+def test_an_unknown_command_is_refused(root, capsys):
     assert units.main([str(root), 'mask', 'climate-api']) == 2
     assert 'mask' in capsys.readouterr().err

@@ -44,7 +44,7 @@ def test_a_mirror_that_has_the_packages_alone_cannot(pypi, document):
     assert '/alembic/1.2/json' in weaknesses.silence(address, ('alembic', '1.2'))
 
 
-def test_neither_can_one_that_is_not_there():
+def test_an_index_that_does_not_exist_reports_nothing():
     assert 'refused' in weaknesses.silence('http://127.0.0.1:1/pypi', ('alembic', '1.2'))
 
 

@@ -30,7 +30,7 @@ def test_a_document_is_read_as_texts_lists_and_dicts(text, expected):
     ('[' * 20000, 'deep|nest'), ('{a: ' * 20000, 'deep|nest'), ('- ' * 20000, 'deep|nest'),
     ('? ' * 20000, 'deep|nest'), ('\ud800', 'not YAML'), ('a' * (yaml_text.LONGEST + 1), 'at most'),
     ('a: &x ' + 'y' * 1000 + '\nb: [' + '*x, ' * 1000 + ']', 'aliases stand for')])
-def test_what_costs_more_than_its_text_is_refused_with_a_reason(text, reason):
+def test_a_text_that_costs_more_than_its_length_is_refused_with_a_reason(text, reason):
     with pytest.raises(ValueError, match=reason) as refused:
         yaml_text.read(text)
     assert len(str(refused.value)) < 300

@@ -150,7 +150,7 @@ def test_allocations_held_back_by_queued_leases_can_be_released_and_others_canno
                 for each in (first, second, served)] == [1, 0, 1]
 
 
-def test_only_events_that_were_read_are_updated_and_none_if_no_lease_waits(database):
+def test_events_that_were_not_read_stay_and_none_is_updated_if_no_lease_waits(database):
     lease = sought(database)
     [host] = db_rows.hosts(database, 'a')
     made = []

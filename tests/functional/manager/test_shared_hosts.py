@@ -15,7 +15,7 @@ NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
 
 def _twin(manager):
-    """Let the first enrolled host have a second hypervisor, on which somebody has a server."""
+    """Give the first enrolled host a second hypervisor, on which somebody has a server."""
     manager.cloud.add_host('node-7', service_host='elsewhere')
     server = manager.cloud.boot('eve', 'of somebody else', host='node-7')
     manager.cloud.rehome_host('node-7', 'compute-1')

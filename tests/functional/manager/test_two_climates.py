@@ -60,7 +60,7 @@ def _errands(manager):
         now += minutes(10)
 
 
-def test_neither_removes_what_the_other_made(manager, other, clock, capsys):
+def test_two_climates_leave_the_objects_of_each_other(manager, other, clock, capsys):
     names = sorted(manager.cloud.host_names())
     mine, theirs = _running(manager, names[:4]), _running(other, names[4:8])
     computes = manager.cloud.as_service().computes
