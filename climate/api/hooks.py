@@ -12,7 +12,7 @@ from climate import context
 from climate import errors
 from climate.api import error_names
 from climate.api import microversion
-from climate.api import permissions
+from climate.api import owner_or_operator_text
 
 LOG = log.getLogger(__name__)
 
@@ -92,7 +92,7 @@ class ErrorHook(hooks.PecanHook):
         if not isinstance(error, errors.ClimateError):
             LOG.error('%s %s failed', state.request.method, state.request.path, exc_info=error)
             error = errors.ClimateError()
-        operator = permissions.reads_operator_texts(
+        operator = owner_or_operator_text.is_operator(
             self._policy, state.request.environ.get(_CALLER))
         if not operator and isinstance(error, errors.CloudError | errors.TrustRefused):
             LOG.warning('Request %s, %s %s: %s', state.request.environ.get(_REQUEST_ID),
@@ -143,7 +143,7 @@ def _answer(request, error, operator=False):
 
 def _body(request, error, operator):
     rest_version = request.environ.get(_VERSION)
-    message, details = permissions.error_text(error, operator)
+    message, details = owner_or_operator_text.of_error(error, operator)
     # REST 1.0 answers an unknown content type in the form without a version, like an unknown URL.
     if rest_version is None or (rest_version == microversion.MINIMUM
                                 and isinstance(error, errors.UnsupportedMediaType)):

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The permissions of callers within a route: parts of requests and of answers.
-
-Reasons of leases, lines of their history and errors have two versions, for owners and for
-operators. Only this module chooses which one a caller reads.
-"""
+"""The permissions of callers within a route: parts of requests and of answers."""
 import dataclasses
 
 from climate import errors
-from climate.api import error_names
+from climate.api import owner_or_operator_text
 from climate.domain import acquire
 from climate.policies import base as base_rules
 from climate.policies import leases as rules
@@ -56,28 +52,6 @@ def may_use_hidden_criteria(policy, caller, lenient):
     return policy.allows(caller, rules.HIDDEN_CRITERIA_1_0 if lenient else rules.HIDDEN_CRITERIA)
 
 
-def reads_operator_texts(policy, caller):
-    """Return whether a caller reads the operators' versions; False while the caller is unknown."""
-    return caller is not None and policy.allows(caller, rules.OPERATOR_TEXTS)
-
-
-def text(versions, operator):
-    """Return one version of a ``texts.Text``, or None if there is no text.
-
-    :param operator: the result of `reads_operator_texts`.
-    """
-    if versions is None:
-        return None
-    return versions.operator if operator else versions.owner
-
-
-def error_text(error, operator):
-    """Return the (message, details) of an error that a caller reads."""
-    if operator:
-        return error_names.message(error), error_names.details(error)
-    return error_names.owner_message(error), error_names.owner_details(error)
-
-
 def visible_resources(parts, caller, pool, resources):
     """Return Resources without the fields that the caller may not read.
 
@@ -91,7 +65,7 @@ def visible_resources(parts, caller, pool, resources):
         hidden = {prop.name for prop in parts.manager.list_properties(caller, pool)
                   if prop.private}
         resources = [_without(resource, hidden) for resource in resources]
-    if reads_operator_texts(parts.policy, caller):
+    if owner_or_operator_text.is_operator(parts.policy, caller):
         return resources
     return [_without_reasons(resource) for resource in resources]
 

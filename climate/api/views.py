@@ -4,7 +4,7 @@ import dataclasses
 import functools
 
 from climate import moments
-from climate.api import permissions as visible
+from climate.api import owner_or_operator_text
 from climate.api import price_view
 from climate.api import times
 from climate.domain import acquire
@@ -60,7 +60,7 @@ class Views:
         return {
             'id': lease.id, 'name': lease.name, 'user_id': lease.user_id,
             'project_id': lease.project_id, 'status': status,
-            'status_reason': visible.text(lease.reason_text, permissions.texts),
+            'status_reason': owner_or_operator_text.of(lease.reason_text, permissions.texts),
             'degraded': lease.degraded, 'start': times.shown(lease.start),
             'end': times.shown(lease.end), 'before_end': times.shown(lease.before_end),
             'created_at': times.shown(lease.created_at),
@@ -160,7 +160,7 @@ def history(entries, permissions):
 def _why(entry, permissions):
     if entry.what in plans.NAMING and not permissions.moves:
         return None
-    return visible.text(entry.text, permissions.texts)
+    return owner_or_operator_text.of(entry.text, permissions.texts)
 
 
 def property_in_list(prop, detail):

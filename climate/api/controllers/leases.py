@@ -11,6 +11,7 @@ from climate.api import delete_waits
 from climate.api import hooks
 from climate.api import lease_body
 from climate.api import operations
+from climate.api import owner_or_operator_text
 from climate.api import permissions
 from climate.api import queries
 from climate.api import reservation_schemas
@@ -210,7 +211,7 @@ class LeasesController(base.Controller):
         caller, policy = hooks.caller(req), self._parts.policy
         visible = views.Permissions(
             moves=lease.acquisition is not None and policy.allows(caller, rules.GET_MOVES),
-            texts=lease.reason is not None and permissions.reads_operator_texts(policy, caller))
+            texts=lease.reason is not None and owner_or_operator_text.is_operator(policy, caller))
         return self._parts.views.lease(lease, hooks.is_lenient(req), self._parts.clock(),
                                        visible)
 
@@ -236,7 +237,7 @@ class HistoryController(base.Controller):
         base.refuse_lenient(req, 'The history of a lease is served')
         caller, policy = hooks.caller(req), self._parts.policy
         visible = views.Permissions(moves=policy.allows(caller, rules.GET_MOVES),
-                                    texts=permissions.reads_operator_texts(policy, caller))
+                                    texts=owner_or_operator_text.is_operator(policy, caller))
         return self._page(
             req, 'history', lambda marker, limit: self._parts.manager.lease_history(
                 caller, lease.id, marker, limit, self._parts.conf.api.max_page_bytes),

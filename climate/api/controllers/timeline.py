@@ -9,7 +9,7 @@ import webob
 
 from climate import errors
 from climate.api import operations
-from climate.api import permissions
+from climate.api import owner_or_operator_text
 from climate.api import queries
 from climate.api import schemas
 from climate.api import times
@@ -37,7 +37,7 @@ class TimelineController(base.Controller):
         query = self._query(req, caller)
         shown = _shown(self._parts.manager.get_timeline(caller, query), query.pool,
                        policy.allows(caller, rules.GET_NAMES),
-                       permissions.reads_operator_texts(policy, caller))
+                       owner_or_operator_text.is_operator(policy, caller))
         resp.etag = _etag(shown)
         if resp.etag in req.if_none_match:
             return webob.Response(status=304, etag=resp.etag)
@@ -103,7 +103,7 @@ def _waiting(request, operator):
         'acquire_type': request.acquire_type, 'wanted': request.wanted,
         'kind': timeline.OWN if request.own else timeline.OTHERS,
         'lease': None if request.lease is None else _lease(request.lease),
-        'status_reason': permissions.text(request.reason, operator)}
+        'status_reason': owner_or_operator_text.of(request.reason, operator)}
 
 
 def _etag(shown):

@@ -17,7 +17,7 @@ from climate.domain import requirement
 from climate.domain import selection
 from climate.manager import core as cores
 from climate.manager.booking import criteria
-from climate.manager.maintenance import affected_leases
+from climate.manager.maintenance import lease_moves
 from climate.manager.maintenance import recurrence
 from climate.manager.maintenance import windows
 from climate.manager.queue import wakeups
@@ -33,7 +33,7 @@ class MaintenanceRequests:
 
     def __init__(self, core):
         self._core = core
-        self._leases = affected_leases.AffectedLeases(core)
+        self._leases = lease_moves.LeaseMoves(core)
 
     def create(self, context, request):
         """Plan a maintenance and return it with the affected leases.

@@ -21,7 +21,7 @@ from climate.domain import maintenance
 from climate.domain import utilisation
 from climate.manager import core as cores
 from climate.manager import ownership
-from climate.manager.maintenance import affected_leases
+from climate.manager.maintenance import lease_moves
 from climate.manager.maintenance import recurrence
 from climate.manager.queue import wakeups
 
@@ -42,7 +42,7 @@ class Windows:
     def __init__(self, core, owner):
         self._core = core
         self._owner = owner
-        self._leases = affected_leases.AffectedLeases(core)
+        self._leases = lease_moves.LeaseMoves(core)
 
     def carry_on(self, now):
         """Expand rules, move leases out of the way, and begin and end the windows that are due."""

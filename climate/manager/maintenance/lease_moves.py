@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The leases affected by a maintenance: future ones are moved, running ones stay, swap or end."""
+"""Move leases off resources under maintenance; running ones swap, stay, or end."""
 import dataclasses
 import datetime
 
@@ -39,7 +39,7 @@ class _Case:
                                     self.ids, what, why)
 
 
-class AffectedLeases:
+class LeaseMoves:
     """Previews the effects of a maintenance on leases, and carries them out. Repeatable."""
 
     def __init__(self, core):
