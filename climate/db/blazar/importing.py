@@ -80,7 +80,6 @@ def write(database, converted, now, at_once=_AT_ONCE):
             key, is_new = _resource(connection, imported, now)
         ids[imported.pool, imported.source_id] = key
         counts.resources += is_new
-    _advance_sequence(database)
     with database.reader() as connection:
         known = _fingerprints(connection)
     changed = []
@@ -120,13 +119,12 @@ def _leases(connection, batch, known, ids, now):
     return counts
 
 
-def _advance_sequence(database):
+def _advance_sequence(connection):
     """Make PostgreSQL number further resources after the ids that were imported."""
-    if database.dialect == 'postgresql':
-        with database.writer() as connection:
-            connection.exec_driver_sql(
-                "SELECT setval(pg_get_serial_sequence('resources', 'id'), "
-                'GREATEST((SELECT MAX(id) FROM resources), 1))')
+    if connection.dialect.name == 'postgresql':
+        connection.exec_driver_sql(
+            "SELECT setval(pg_get_serial_sequence('resources', 'id'), "
+            'GREATEST((SELECT MAX(id) FROM resources), 1))')
 
 
 def _fingerprints(connection):
@@ -148,6 +146,7 @@ def _resource(connection, imported, now):
             'id': imported.id}
         key = resources.add(connection, imported.pool, imported.name, imported.capacity, now,
                             reservable=imported.reservable, **values)
+        _advance_sequence(connection)
         resource_properties.set_values(connection, imported.pool, key, imported.facts, now,
                                        fact=True)
     resource_properties.set_values(connection, imported.pool, key, imported.properties, now)
