@@ -46,6 +46,6 @@ class Interval:
 def rounded_up(moment: datetime.datetime, grain: datetime.timedelta) -> datetime.datetime:
     """Return the first whole multiple of `grain` after 1970 that is not before `moment`.
 
-    :raises OverflowError: it is beyond the last year of a datetime.
+    :raises OverflowError: the result is beyond the last year of a datetime.
     """
     return _EPOCH - (_EPOCH - moment) // grain * grain

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The minimum need of a lease, compared with the most that its pools can have free.
+"""The comparison of the minimum need of a lease with the greatest free capacity of its pools.
 
-A lease whose minimum exceeds this bound cannot succeed with any criteria. Others may still fail.
-The minimum is stored with the lease, so that many waiting leases are compared without a plan.
+A lease whose minimum exceeds that capacity cannot succeed, whatever its criteria are. A lease whose
+minimum fits may still fail. The minimum is stored with the lease, so that the comparison of many
+waiting leases needs no plan for each of them.
 """
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -22,9 +23,9 @@ Least = Mapping[str, list[list[Any]]]
 
 @dataclasses.dataclass(frozen=True)
 class AlikeResources:
-    """Resources of one pool that are alike.
+    """Interchangeable resources of one pool.
 
-    :ivar capacity: {class name: units} that are free of each of them now.
+    :ivar capacity: {class name: units} that are free now on each of the resources.
     :ivar count: the number of resources.
     :ivar whole_from: the start of the first booking of a whole resource; None: there is none.
     :ivar used_from: the start of the first booking of a resource or a part; None: there is none.
@@ -52,7 +53,7 @@ class Shortage:
 
 
 def of(needs: Iterable[Any]) -> Least:
-    """Return the minimum that needs take together, ready for JSON; optional needs take nothing."""
+    """Return the total minimum of the needs, ready for JSON; optional needs do not count."""
     least: dict[str, list[list[Any]]] = {}
     for need in needs:
         if need.optional or not need.demand.at_least:
@@ -71,9 +72,9 @@ def of(needs: Iterable[Any]) -> Least:
 
 def shortage(least: Least, groups: Mapping[str, list[AlikeResources]],
              until: datetime.datetime) -> Shortage | None:
-    """Return a Shortage if the minimum cannot fit until that moment, or None.
+    """Return a Shortage if the minimum cannot fit in the time up to `until`, or None.
 
-    :param groups: {pool: its Groups}.
+    :param groups: {pool: its AlikeResources}.
     """
     for pool, entries in least.items():
         for what, wanted, free in _compared(pool, entries, groups[pool], until):
@@ -92,14 +93,14 @@ def _compared(pool: str, entries: list[list[Any]], groups: list[AlikeResources],
     parts = [(amount, copies) for amount, copies in entries if amount is not None]
 
     def most(measure: Callable[[Mapping[str, int]], int]) -> int:
-        """Return the capacity of all resources except the smallest ones that are needed whole."""
+        """Return the capacity that is left if the smallest unused resources are allocated whole."""
         total = sum(group.count * measure(group.capacity) for group in partly)
         if wholes:
             total -= _smallest(wholes, [(measure(group.capacity), group.count) for group in unused])
         return total
 
     for amount, _ in parts:
-        # A copy that takes at least as much of each class needs a place for this amount, too.
+        # A copy that takes at least as much of each class also occupies a place for this amount.
         wanted = sum(copies for other, copies in parts if _is_as_large(other, amount))
         yield f'places on {texts.plural(pool)}', wanted, most(functools.partial(_copies, amount))
     for name in sorted({name for amount, _ in parts for name in amount}):

@@ -77,7 +77,7 @@ class Candidate:
 
 
 class _Slots(NamedTuple):
-    """The free slots of a candidate; `place` is its rank in the order of the caller."""
+    """The free slots of a candidate; `place` is its position in the order of the caller."""
 
     resource_id: int
     free: int
@@ -90,14 +90,15 @@ def choose(demand: Demand, candidates: Iterable[Candidate], interval: interval.I
     """Choose the resources for `demand` during `interval`: all free copies, up to at_most.
 
     The picks of `demand.keep` come first. After that, whole resources are taken in the order of
-    the candidates. Amounts are packed: used resources before empty ones, then those with the fewest
-    free slots, then in the order of the candidates. Copies that must be together go where most of
-    them fit, but stay on a kept resource as long as at_least fit there.
+    the candidates. Copies of an amount are packed: used resources come before empty ones, then
+    those with the fewest free slots, then the order of the candidates decides. Copies that must be
+    together go to the resource with the most free slots for them. A kept resource wins as long as
+    at_least copies fit on it.
 
-    :param candidates: each id once.
+    :param candidates: Candidates without duplicate ids.
     :param what: the name of the resources in an error, in the plural.
     :returns: picks of one or more copies, by id; empty if at_least is 0 and nothing is free.
-    :raises NotEnough: fewer than at_least copies are free with the spread of the demand.
+    :raises NotEnough: fewer than at_least copies fit if the spread of the demand is obeyed.
     """
     all_slots = _all_slots(demand, candidates, interval)
     if demand.spread is Spread.TOGETHER:
@@ -109,7 +110,7 @@ def choose(demand: Demand, candidates: Iterable[Candidate], interval: interval.I
 
 def ways(demand: Demand, candidates: Iterable[Candidate],
          interval: interval.Interval) -> tuple[int, int]:
-    """Return (on how many resources a copy of `demand` fits, how many copies fit in total).
+    """Return (the number of resources on which `demand` fits, the number of copies on them).
 
     If all copies must be together, only resources with at_least free slots count. Of several
     demands, the one with the smallest result is the hardest to serve.
@@ -159,14 +160,14 @@ def _spread_out(demand: Demand, all_slots: list[_Slots], what: str) -> dict[int,
     if free < demand.at_least:
         raise errors.NotEnough(what=what, wanted=demand.at_least, free=free)
     kept = _kept(demand)
-    wanted = [(resource_id, min(copies, limits.get(resource_id, 0)))
-              for resource_id, copies in kept.items()]
-    wanted += [(slots.resource_id, limits[slots.resource_id])
-               for slots in _preferred(demand, all_slots, kept)]
+    limits_in_order = [(resource_id, min(copies, limits.get(resource_id, 0)))
+                       for resource_id, copies in kept.items()]
+    limits_in_order += [(slots.resource_id, limits[slots.resource_id])
+                        for slots in _preferred(demand, all_slots, kept)]
     left = demand.at_most
     taken: dict[int, int] = {}
-    for resource_id, copies_wanted in wanted:
-        more = min(copies_wanted - taken.get(resource_id, 0), left)
+    for resource_id, limit in limits_in_order:
+        more = min(limit - taken.get(resource_id, 0), left)
         if more > 0:
             taken[resource_id] = taken.get(resource_id, 0) + more
             left -= more

@@ -66,10 +66,10 @@ class SleepRules:
 
 @dataclasses.dataclass(frozen=True)
 class Sleeper:
-    """A resource that can sleep, as the rules see it.
+    """The facts about a resource that decide whether it sleeps.
 
     :ivar machine: the name of its machine. All resources of one machine sleep and wake together.
-    :ivar group: spare resources are counted in each group.
+    :ivar group: the group within which spare resources are counted.
     :ivar is_free: whether no lease has it now, and nothing else prevents its sleep.
     :ivar needed_at: the next start of a lease on it; None: there is none.
     :ivar cycles: how often it fell asleep in the last 24 hours.
@@ -109,14 +109,15 @@ class SleepPlan:
 def plan(sleepers: Sequence[Sleeper], rules: SleepRules, now: datetime.datetime) -> SleepPlan:
     """Decide which resources wake up and which fall asleep at `now`.
 
-    A resource that is needed always wakes. Further ones wake until enough spare ones of each group
-    are awake or waking. A machine sleeps only if each of its resources may, and if enough spare
-    ones of each group are awake without it. Waking ones do not count, because they can fail.
+    Every resource that a lease needs wakes up. More resources wake up until each group has enough
+    spare ones that are awake or waking. A machine falls asleep only if all its resources may sleep
+    and the other machines have enough spare resources of each group that are awake. Resources that
+    are still waking do not count for this, because the wake-up can fail.
     """
     groups, machines = collections.defaultdict(list), collections.defaultdict(list)
-    for each in sleepers:
-        groups[each.group].append(each)
-        machines[each.machine].append(each)
+    for sleeper in sleepers:
+        groups[sleeper.group].append(sleeper)
+        machines[sleeper.machine].append(sleeper)
     return SleepPlan(tuple(_waking(groups, machines, rules, now)), tuple(_falling(
         machines.values(), _beyond_spare(groups, (AWAKE,), rules, now), rules, now)))
 
@@ -133,12 +134,13 @@ def _waking(groups: Mapping[str, Sequence[Sleeper]], machines: Mapping[str, Sequ
     for name in woken:
         beyond = _counted(_joining(machines[name], rules, now), beyond, 1)
     for name in sorted(groups):
-        for each in sorted((each for each in groups[name] if each.state == ASLEEP and each.is_free
-                            and _has_been(each, rules.min_asleep, now)), key=_urgency):
-            if beyond[name] < 0 and each.machine not in woken:
-                wake.append(each)
-                woken.add(each.machine)
-                beyond = _counted(_joining(machines[each.machine], rules, now), beyond, 1)
+        asleep = (each for each in groups[name] if each.state == ASLEEP and each.is_free
+                  and _has_been(each, rules.min_asleep, now))
+        for sleeper in sorted(asleep, key=_urgency):
+            if beyond[name] < 0 and sleeper.machine not in woken:
+                wake.append(sleeper)
+                woken.add(sleeper.machine)
+                beyond = _counted(_joining(machines[sleeper.machine], rules, now), beyond, 1)
     return [each.id for each in wake]
 
 
@@ -151,7 +153,7 @@ def _joining(machine: Sequence[Sleeper], rules: SleepRules,
 
 def _beyond_spare(groups: Mapping[str, Sequence[Sleeper]], states: Sequence[str], rules: SleepRules,
                   now: datetime.datetime) -> dict[str, int]:
-    """Return {group: free resources in `states` minus the wanted spare ones}; < 0: missing."""
+    """Return {group: free resources in `states` minus required spare ones}; < 0: too few."""
     return {name: sum(each.state in states and each.is_free and not each.is_due(rules, now)
                       for each in group)
             - max(rules.spare, math.ceil(rules.spare_share * len(group) - 1e-9))
@@ -161,23 +163,24 @@ def _beyond_spare(groups: Mapping[str, Sequence[Sleeper]], states: Sequence[str]
 def _falling(machines: Iterable[Sequence[Sleeper]], beyond: Mapping[str, int], rules: SleepRules,
              now: datetime.datetime) -> list[int]:
     """Return the ids of the resources that fall asleep, those of one machine together."""
-    able = [each for each in machines if all(may_sleep(one, rules, now) for one in each)]
-    found = []
+    able = [machine for machine in machines
+            if all(may_sleep(sleeper, rules, now) for sleeper in machine)]
+    ids = []
     for machine in sorted(able, key=lambda each: min(map(_urgency, each)), reverse=True):
         left = _counted(machine, beyond, -1)
         if min(left[each.group] for each in machine) >= 0:
             beyond = left
-            found += [each.id for each in machine]
-    return found
+            ids += [each.id for each in machine]
+    return ids
 
 
 def _counted(machine: Sequence[Sleeper], counts: Mapping[str, int], step: int) -> dict[str, int]:
     """Return counts by group, with `step` added for each free resource of a machine."""
-    found = dict(counts)
-    for each in machine:
-        if each.is_free:
-            found[each.group] += step
-    return found
+    changed = dict(counts)
+    for sleeper in machine:
+        if sleeper.is_free:
+            changed[sleeper.group] += step
+    return changed
 
 
 def may_sleep(sleeper: Sleeper, rules: SleepRules, now: datetime.datetime) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use case of the calendar of a pool: the number of its free resources over time."""
+"""The calendar of a pool: the number of its free resources over time."""
 import datetime
 
 import numpy as np
@@ -18,7 +18,7 @@ _WHOLE = selection.Demand(selection.WHOLE, 1, 1)
 
 
 class PoolCalendar:
-    """Counts the free resources of a pool over time, without names and without leases."""
+    """Counts the free resources of a pool over time; the counts name no resource and no lease."""
 
     def __init__(self, core):
         self._core = core

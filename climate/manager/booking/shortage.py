@@ -33,26 +33,27 @@ def explained(core, connection, wishes, terms, error):
         nearest, rounded = _nearest(core, connection, wishes, terms)
     place = error.kwargs['place']
     need = wishes[place].need
-    everything = {key: each for key, each in allocations.reservable_resources(
-        connection, need.pool).items() if terms.may_have(each)}
-    wanted = requirement.names(need.requirement)
-    values = criteria.values_of(core, connection, need.pool, everything, wanted)
-    matching = sum(requirement.matches(need.requirement, values[key]) for key in everything)
+    reservable = {
+        key: resource for key, resource in allocations.reservable_resources(
+            connection, need.pool).items() if terms.may_have(resource)}
+    names = requirement.names(need.requirement)
+    values = criteria.values_of(core, connection, need.pool, reservable, names)
+    matching = sum(requirement.matches(need.requirement, values[key]) for key in reservable)
     same = [_is_same(wish.need, need) for wish in wishes]
-    # All wishes before this one got what they want at least.
+    # Every earlier wish got its at_least copies.
     served = sum(wish.need.demand.at_least
                  for wish, is_same in zip(wishes[:place], same[:place], strict=True) if is_same)
     counts = {
         'what': need.pool, 'free': served + error.kwargs.get('free', 0),
         'wanted': sum(wish.need.demand.at_least
                       for wish, is_same in zip(wishes, same, strict=True) if is_same),
-        'total': len(everything), 'matching': matching,
+        'total': len(reservable), 'matching': matching,
         'criteria': [
             {'criterion': words,
-             'met_by': sum(requirement.matches(part, values[key]) for key in everything)}
+             'met_by': sum(requirement.matches(part, values[key]) for key in reservable)}
             for words, part in criteria.in_words(core, need)],
     }
-    text = _sentence(need, counts) + _without(need, everything.values())
+    text = _sentence(need, counts) + _without(need, reservable.values())
     if any(wish.must_keep for wish in wishes):
         way_out = _way_out_of_running(connection, wishes, need, terms)
     else:
@@ -92,7 +93,7 @@ def _sentence(need, counts):
 
 
 def _without(need, known):
-    """Return the end of a sentence about units of a copy that none of the Resources has."""
+    """Return the end of a sentence that names the units which none of the Resources has."""
     if need.demand.amount is selection.WHOLE or not known:
         return ''
     missing = sorted(need.demand.amount.keys() - {
@@ -105,7 +106,7 @@ def _way_out(need, counts, nearest):
     whole = need.demand.amount is selection.WHOLE
     free, wanted = counts['free'], counts['wanted']
     if nearest is not None:
-        # Rounded up to a whole minute, because some clients write starts so.
+        # Round up to a whole minute, because some clients send starts without seconds.
         minute = nearest + (datetime.timedelta(minutes=1) - interval.RESOLUTION)
         what = 'It fits' if wanted == 1 or whole else f'All {wanted} fit'
         return f'{what} from {minute:%Y-%m-%d %H:%M} UTC.'
@@ -121,7 +122,7 @@ def _way_out(need, counts, nearest):
 def _way_out_of_running(connection, wishes, need, terms):
     """Return the reason why a running lease, which keeps its resources, does not fit.
 
-    Only operators read the moment at which others have its resources.
+    Only the text for operators has the moment from which other leases use its resources.
     """
     runs = f'The lease runs, so it keeps the {texts.plural(need.pool)} that it has'
     kept = {key for wish in wishes for key in wish.keep

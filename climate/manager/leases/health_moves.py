@@ -8,7 +8,7 @@ from climate.manager import core as cores
 from climate.manager.health import blocking
 from climate.manager.leases import resource_moves
 
-#: The heading in the history, and the notification, if nothing else fits.
+#: The name of the history entry and of the notification about a lease that cannot be moved.
 NOTIFICATION = 'resource_sick'
 
 
@@ -22,8 +22,8 @@ class HealthMoves:
     def move_soon(self, now):
         """Move the leases that start within [health] heal_hours; return the ids of those moved.
 
-        The owner of a lease for which nothing else fits is notified at once. Each pass tries the
-        lease again, and so does its start.
+        If no other resource fits a lease, its owner is notified at once. Later passes and the start
+        of the lease try the move again.
         """
         with self._core.database.reader() as connection:
             bad = stored.not_well(connection)
@@ -61,7 +61,7 @@ def _why(resource):
 
 
 def _since(details, now):
-    """Return the moment since which the last of them is out of service; None: not known."""
+    """Return the latest moment at which one of them went out of service; None: not known."""
     moments = [each.verdict(now).since for each in details
                if each.verdict(now).state != health.WELL]
     return max(filter(None, moments), default=None)

@@ -34,7 +34,7 @@ class Drain:
 
         :param kept: the Resources that it has.
         :raises StillBusy: servers run on them.
-        :raises CloudError: a server that has no image is kept.
+        :raises CloudError: a server is kept, because it has no image.
         """
         kept_hosts = set(aggregates.service_hosts(kept))
         self._drain(aggregate, sorted(set(aggregate.hosts) - kept_hosts), freepool)
@@ -49,7 +49,7 @@ class Drain:
 
         :raises StillBusy: servers are still being imaged or deleted, or Climate does not delete
             them.
-        :raises CloudError: a server that has no image is kept.
+        :raises CloudError: a server is kept, because it has no image.
         """
         nova = self.cloud.as_service().nova
         known = nova.aggregates()
@@ -83,7 +83,7 @@ class Drain:
         services.nova.add_hosts(freepool, hosts, known_only=True)
 
     def _delete(self, servers):
-        """Delete the Servers that may be deleted now; return the error for the others, or None."""
+        """Delete the Servers that wait for no image; return the error for the others, or None."""
         released, unsaved = self.images.release(servers)
         for server in released:
             self.cloud.as_service().nova.delete_server(server.id)
@@ -93,7 +93,7 @@ class Drain:
         """Close the hosts to new servers, and make images of the present ones.
 
         :raises StillBusy: some images are not active yet, or Nova does not know all servers.
-        :raises CloudError: a server that has no image is kept.
+        :raises CloudError: a server is kept, because it has no image.
         """
         nova = self.cloud.as_service().nova
         for aggregate in aggregates.all_of(self.conf, nova.aggregates(), self.reservation.id):
@@ -119,8 +119,8 @@ class Drain:
     def _drain(self, aggregate, hosts, freepool, is_end=False):
         """Drain these service hosts.
 
-        :param is_end: the aggregate is deleted next; and if servers stay on some hosts for long,
-            the empty ones are returned.
+        :param is_end: True if the caller deletes the aggregate next. The empty hosts are then
+            returned early if servers stay on the other hosts for long.
         """
         if not hosts:
             return
@@ -134,7 +134,8 @@ class Drain:
         if is_end and empty and _lasts(own_servers, staying, unsaved):
             aggregates.move_to_freepool(services.nova, aggregate, empty, freepool)
             self.cloud.release(self.reservation, [
-                each for each in self.resources if each.facts['service_name'] in empty])
+                resource for resource in self.resources
+                if resource.facts['service_name'] in empty])
         if unsaved is not None:
             raise unsaved
         self._refuse(own_servers, staying, elsewhere)
@@ -142,7 +143,7 @@ class Drain:
             aggregates.move_to_freepool(services.nova, aggregate, own_hosts, freepool,
                                         is_going=is_end)
         if len(own_hosts) < len(hosts):
-            # Somebody added the other hosts, and must decide about them.
+            # An administrator added the other hosts and decides where they go next.
             services.nova.remove_hosts(aggregate, sorted(set(hosts) - set(own_hosts)), is_end)
 
     def _servers_on(self, services, hosts):
@@ -158,7 +159,7 @@ class Drain:
 
     @property
     def _names(self):
-        """The ids by which a hint can name the reservation."""
+        """The ids with which a scheduler hint can name the reservation."""
         return {self.reservation.id, self.lease.id}
 
     def _staying(self, aggregate, servers):
@@ -168,7 +169,7 @@ class Drain:
         return foreign.on_leased(servers, self.lease.project_id, aggregate, self._names)
 
     def _refuse(self, deleted, staying, elsewhere):
-        """Raise StillBusy if there are servers, which keep their hosts.
+        """Raise StillBusy if any server still occupies its host.
 
         :param deleted: Servers that are being deleted.
         :param staying: Servers that Climate does not delete.
@@ -192,16 +193,16 @@ class Drain:
         if elsewhere:
             raise errors.StillBusy(service='Nova', reason=texts.counted(
                 len(elsewhere),
-                f'server on {elsewhere[0].host} is on a hypervisor that is not of reservation '
-                f'{name}; Climate does not delete it. Move it away.',
-                f'servers on {elsewhere[0].host} are on a hypervisor that is not of reservation '
-                f'{name}; Climate does not delete them. Move them away.',
+                f'server on {elsewhere[0].host} is on a hypervisor that reservation {name} does '
+                'not include; Climate does not delete it. Move it away.',
+                f'servers on {elsewhere[0].host} are on a hypervisor that reservation {name} does '
+                'not include; Climate does not delete them. Move them away.',
             ), owner_reason=texts.counted(
                 len(elsewhere),
-                f'server runs beside the hosts of reservation {name}; an administrator must move '
-                'it away.',
-                f'servers run beside the hosts of reservation {name}; an administrator must move '
-                'them away.'))
+                f'server runs on a hypervisor that reservation {name} does not include; an '
+                'administrator must move it away.',
+                f'servers run on a hypervisor that reservation {name} does not include; an '
+                'administrator must move them away.'))
 
     def _warn_of(self, server):
         """Warn once of a foreign Server that keeps its host."""

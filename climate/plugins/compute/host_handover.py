@@ -27,8 +27,8 @@ def stage(conf, nova, lease, reservation, resources):
 def hand_over(conf, nova, lease, reservation, resources):
     """Give the project of a lease these hosts; return (its Aggregate, the freepool).
 
-    :raises ResourcesRefused: servers are on some of the hosts, or Nova refuses some, because they
-        are in another zone. They stay where they are.
+    :raises ResourcesRefused: some hosts have servers, or Nova refuses some because they are in
+        another zone. The hosts stay where they are.
     """
     known = nova.aggregates()
     zoned = _gets_zone(conf, reservation, resources, known)
@@ -42,9 +42,10 @@ def hand_over(conf, nova, lease, reservation, resources):
 
 
 def hand_over_staged(conf, nova, lease, reservation, aggregate_id, resources):
-    """Give the project of a lease these hosts, as `hand_over`, in the Aggregate of `stage`.
+    """Give the project of a lease these hosts in the Aggregate that `stage` created.
 
-    :returns: the id of its Aggregate, which is another one if its zone does not suit these hosts.
+    :returns: the id of the Aggregate; that of `hand_over` if the staged one is gone or its zone
+        does not suit these hosts.
     """
     known = nova.aggregates()
     staged = next((aggregate for aggregate in known if aggregate.id == aggregate_id), None)
@@ -66,7 +67,8 @@ def _move_in(conf, nova, aggregate, resources, known, alone=False):
     """Move hosts from the freepool into an aggregate; return the freepool."""
     hosts = aggregates.service_hosts(resources)
     freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=known)
-    # In both for a moment: any project can use a host that is in no aggregate.
+    # Add the hosts before removing them from the freepool: any project can use a host that is in
+    # neither aggregate.
     with _resource_names(resources):
         if aggregate.zone is None:
             _refuse_occupied(nova, set(hosts) - set(aggregate.hosts), aggregate.name)
@@ -76,12 +78,12 @@ def _move_in(conf, nova, aggregate, resources, known, alone=False):
 
 
 def _refuse_occupied(nova, hosts, reservation_id):
-    """Refuse hosts with servers, as Nova does for a change of their zone.
+    """Refuse hosts with servers, as Nova refuses to change the zone of such hosts.
 
-    Servers that were booted with the reservation do not count: somebody removed their host from
-    its aggregate.
+    Servers that were booted with the reservation do not count: their host was in its aggregate
+    before, and somebody removed it.
 
-    :raises ResourcesRefused: there are some.
+    :raises ResourcesRefused: some of the hosts have servers.
     """
     counts = collections.Counter(
         server.host for server in nova.servers_on(sorted(hosts))
@@ -94,7 +96,7 @@ def _refuse_occupied(nova, hosts, reservation_id):
 def _choice(conf):
     """Return whether Aggregates of reservations have a zone: always, never or where_none."""
     if conf.nova.reservation_zone == 'where_none' and not conf.nova.cross_az_attach:
-        # Cinder has no zone of a reservation, so Nova would attach no volume there.
+        # The zone of a reservation does not exist in Cinder: Nova would attach no volume there.
         return 'never'
     return conf.nova.reservation_zone
 

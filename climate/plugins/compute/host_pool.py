@@ -136,7 +136,8 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
         freepool = services.nova.aggregate(self.conf.nova.aggregate_freepool)
         if freepool is not None:
             services.nova.remove_hosts(freepool, [service_host])
-        # Emptied, not deleted: builds on the host would fail until Nova's cache forgets the child.
+        # Keep the child provider: after its deletion, builds on the host would fail until it leaves
+        # the cache of Nova.
         services.placement.empty_child(self._child(resource.name))
 
     def mend(self, cloud, resource):
@@ -159,8 +160,8 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
 
     def _refuse_zoned(self, services, name, service_host):
         known = services.nova.aggregates()
-        leased = next((each for each in known if service_host in each.hosts
-                       and aggregates.reserves(self.conf, each)), None)
+        leased = next((aggregate for aggregate in known if service_host in aggregate.hosts
+                       and aggregates.reserves(self.conf, aggregate)), None)
         if leased is not None:
             raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
                 f'it is in the aggregate {leased.name} of a reservation. "climate-manager audit" '
@@ -168,15 +169,15 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
         zoned = aggregates.foreign_zones(self.conf, known).get(service_host)
         if zoned is not None:
             raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
-                f'it is in the zone {zoned.zone} by the aggregate {zoned.name}, and a lease '
-                'gives it another. Take it out of that aggregate first, or set [nova] '
+                f'the aggregate {zoned.name} puts it into the zone {zoned.zone}, and a lease would '
+                'put it into another zone. Take it out of that aggregate first, or set [nova] '
                 'reservation_zone = where_none.'))
 
     @staticmethod
     def _refuse_in_use(services, name, service_host, with_others=True):
         """Refuse a host with servers.
 
-        :param with_others: servers on other hypervisors of its service host count, too.
+        :param with_others: True if servers on other hypervisors of its service host count, too.
         """
         servers = [server for server in services.nova.servers_on([service_host])
                    if with_others or server.hypervisor in (None, name)]
@@ -188,8 +189,8 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
     def _refuse_awaited(services, name):
         """Refuse a host to which servers are being built or moved.
 
-        Nova does not list such a server on the host yet. But a server that was scheduled before the
-        filter excluded others has its allocation in Placement by now.
+        Nova does not list such a server on the host yet. Placement already lists its allocation,
+        because Nova scheduled the server before the filter closed the host.
         """
         arriving = [server_id for server_id in services.placement.held([name]).get(name, ())
                     if services.servers.server(server_id) is not None]

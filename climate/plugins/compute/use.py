@@ -17,7 +17,7 @@ def runs(server):
 
 
 def of_hosts(cloud, parts):
-    """Return {key: Use} of whole hosts: the share of their vCPUs that running servers have."""
+    """Return {key: Use} of whole hosts: the share of their vCPUs that running servers use."""
     servers, silent = _running(cloud)
     shares = {}
     for part in parts:
@@ -47,7 +47,7 @@ def of_capacity(cloud, parts):
 
 
 def of_servers(cloud, parts):
-    """Return {key: Use} of leased servers: all, or nothing while the server does not run."""
+    """Return {key: Use} of leased servers: fully used while the server runs, else unused."""
     servers = {server.id: server for server in cloud.as_service().servers.every()}
     silent = _silent(cloud)
     shares = {}
@@ -59,7 +59,7 @@ def of_servers(cloud, parts):
 
 
 def _running(cloud):
-    """Return ({service host: the Servers that run there}, the hosts of cells without answer)."""
+    """Return ({service host: its running Servers}, the hosts of cells that do not answer)."""
     by_host = collections.defaultdict(list)
     for server in cloud.as_service().servers.every():
         if server.host is not None and runs(server):

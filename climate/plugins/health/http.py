@@ -14,7 +14,7 @@ HEALTHY = 'healthy'
 _LONGEST_ANSWER = 10 * 2 ** 20
 _LONGEST_REASON = 300
 _HOSTS = 'host'
-# Whether this thread reads the URL. Then urllib3 must not log its path and query at DEBUG.
+# True in `now` while this thread reads the URL: urllib3 must not log its path and query at DEBUG.
 _READING = threading.local()
 logging.getLogger('urllib3.connectionpool').addFilter(
     lambda record: not getattr(_READING, 'now', False))
@@ -23,8 +23,8 @@ logging.getLogger('urllib3.connectionpool').addFilter(
 class Http(sources.Source):
     """Reads a JSON object from [health] http_url: {name: "healthy" or why it is not}.
 
-    A resource that the answer does not name works. The name of a host is its hypervisor hostname;
-    resources of other pools are named POOL/NAME.
+    A resource is healthy if the answer does not name it. The name of a host is its hypervisor
+    hostname; resources of other pools are named POOL/NAME.
     """
 
     def sick(self, resources):
@@ -51,19 +51,19 @@ class Http(sources.Source):
                 raise sources.SourceUnreachable('[health] http_url answers with more than 10 MiB')
             states = json.loads(raw)
         except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-            # Without the cause, which shows the URL. The URL may have a password.
+            # Drop the cause: its text contains the URL, which may contain a password.
             raise sources.SourceUnreachable(f'[health] http_url: {_why(error)}') from None
         finally:
             _READING.now = False
         if not isinstance(states, dict) or not all(
                 isinstance(state, str) for state in states.values()):
-            raise sources.SourceUnreachable('[health] http_url answers with something else than a '
-                                            'JSON object of texts')
+            raise sources.SourceUnreachable('[health] http_url does not answer with a JSON object '
+                                            'whose values are strings')
         return states
 
 
 def _why(error):
-    """Return why no answer can be used, without the text of the error."""
+    """Return the reason why the read failed, without the text of the error."""
     if isinstance(error, requests.HTTPError):
         return f'status {error.response.status_code}'
     root = error

@@ -87,19 +87,19 @@ class AddressPool(base.Pool):
         return address_audit.disturbed(cloud.as_service(), held)
 
     def _identified(self, cloud, addresses, network_id):
-        """Return the Founds of addresses; none of them may be in use."""
+        """Return a Found for each address; refuse addresses that are in use."""
         services = cloud.as_service()
         network = external_network(cloud, network_id)
         descriptions = [_described(network, address) for address in addresses]
         subnets = {subnet.id: subnet for subnet in network.subnets}
-        for each in descriptions:
-            address = each.facts['address']
-            why = addressing.why_unfit(address, subnets[each.facts['subnet_id']])
+        for description in descriptions:
+            address = description.facts['address']
+            why = addressing.why_unfit(address, subnets[description.facts['subnet_id']])
             if why is not None:
                 raise errors.BadField(field='name', reason=f'{address} {why}.')
         used = services.networks.used_addresses(network_id)
-        for each in descriptions:
-            address = each.facts['address']
+        for description in descriptions:
+            address = description.facts['address']
             if address in used:
                 raise errors.ResourceInUse(pool=self.name, resource=address, reason=(
                     f'it is in use in Neutron, by {used[address]}. Delete that first.'))
@@ -107,7 +107,7 @@ class AddressPool(base.Pool):
 
 
 def external_network(cloud, network_id):
-    """Return the external Network of that id.
+    """Return the external Network with that id.
 
     :raises BadField: there is none, or it is not external.
     """

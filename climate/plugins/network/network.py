@@ -18,7 +18,7 @@ from climate.plugins.network import segment_pool
 
 #: The key of the only need.
 NEED = 'segment'
-# The owner of ports that Neutron creates itself, for DHCP, routers and the like.
+# The prefix of the owner of ports that Neutron creates itself, such as those of DHCP and routers.
 _OF_NEUTRON = 'network:'
 
 
@@ -53,7 +53,7 @@ class NetworkPlugin(base.ResourcePlugin):
         cfg.StrOpt('on_end', default=network_request.DELETE, choices=list(network_request.ENDINGS),
                    help='Default of "on_end": what happens at the end of a lease to resources that '
                         'are still attached to its network, such as a port of a server. '
-                        'delete: they are removed. wait: the lease is held back until somebody '
+                        'delete: they are removed. wait: the lease does not end until somebody '
                         'has removed them.'),
         cfg.IntOpt('end_minutes', default=60, min=0,
                    help='How long the end of a lease may wait until its network can be deleted, in '
@@ -75,7 +75,7 @@ class NetworkPlugin(base.ResourcePlugin):
 
     def needs_owner(self, request):
         if request['subnet'] is not None:
-            return 'subnet', 'the subnet is made in your project as you'
+            return 'subnet', 'Climate creates the subnet in your project, with your rights'
         return None
 
     def start(self, cloud, lease, reservation, resources):
@@ -103,7 +103,7 @@ class NetworkPlugin(base.ResourcePlugin):
                                 routers=tuple(services.network_parts.routers()))
 
     def traces(self, observed):
-        # Not signed: the owner of any network or router may write these marks.
+        # The marks are not signed: the owner of any network or router may write them.
         on_segments = [each for each in observed.networks
                        if each.segment and each.segment[1] == segment_pool.VLAN]
         return [audit.Trace(made_for, kind, f'{each.name} ({each.id})')
@@ -165,7 +165,7 @@ class NetworkPlugin(base.ResourcePlugin):
         [resource] = resources[NEED]
         segment = segment_pool.parse('name', resource.name)
         networks = network_creation.networks_of(cloud, lease, reservation, [resource])
-        # An earlier try used another segment, which an administrator took.
+        # An earlier attempt used another segment, which an administrator has taken since.
         self._remove(cloud, lease, reservation,
                      [network for network in networks if network.segment != segment], [])
         network = next((each for each in networks if each.segment == segment), None)

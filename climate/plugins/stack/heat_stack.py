@@ -12,8 +12,8 @@ _FEW = 3
 class HeatStack:
     """The stack of a reservation.
 
-    Climate changes it as itself: Heat then acts with the trust of the stack, even if the trust of
-    the lease is dead.
+    Climate changes the stack as its own service user. Heat then acts with the trust of the stack,
+    so the change works even if the trust of the lease is no longer valid.
 
     :ivar seen: the Stack at the last `read`; None if there is none.
     """
@@ -31,7 +31,7 @@ class HeatStack:
         self.seen = self._stacks.find(self._project_id, self._name_or_id)
 
     def wait(self, what):
-        """Ask for another call, which reads the stack again.
+        """Raise StillBusy, so that the action is called again and reads the stack again.
 
         :raises StillBusy: always.
         """
@@ -47,7 +47,7 @@ class HeatStack:
         """Resume the stack; return if it is awake.
 
         :raises StillBusy: it is being resumed.
-        :raises CloudError: Heat could not resume it; it is tried again.
+        :raises CloudError: Heat could not resume it; Climate tries again.
         """
         self._act('RESUME', _RESUME, self._stacks.resume)
 
@@ -55,7 +55,7 @@ class HeatStack:
         """Bring the stack to the state of `on_end`; return once it has that state.
 
         :raises StillBusy: it does not have that state yet.
-        :raises CloudError: Heat could not do it; it is tried again.
+        :raises CloudError: Heat could not change the stack; Climate tries again.
         """
         if self.seen is None or on_end == 'leave':
             return
@@ -78,7 +78,7 @@ class HeatStack:
         """Carry out an action on the stack; return once it is done.
 
         :raises StillBusy: it is not done yet.
-        :raises CloudError: the action failed; it was begun again.
+        :raises CloudError: the last attempt failed; this call began another one.
         """
         stack = self.seen
         if stack.progress == 'IN_PROGRESS':
@@ -98,9 +98,9 @@ class HeatStack:
             self.wait(f'{action} is under way')
 
     def _announce(self, heading):
-        """Write the next change into the history.
+        """Announce the next change of the stack in the history.
 
-        :raises StillBusy: it is written after this call.
+        :raises StillBusy: the entry is written after this call; call the action again then.
         """
         self._cloud.announce(heading, {
             self.seen.id: f'{self.seen.name} ({self.seen.id})'})
