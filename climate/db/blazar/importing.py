@@ -82,6 +82,13 @@ def write(database, converted, now, at_once=_AT_ONCE):
         counts.resources += is_new
     with database.reader() as connection:
         known = _fingerprints(connection)
+    # First, because other leases may get what these had.
+    still_there = {imported.lease.id for imported in converted.leases}
+    for batch in _batches([lease_id for lease_id in known if lease_id not in still_there],
+                          at_once):
+        with database.writer() as connection:
+            gone = sum(_forget(connection, lease_id) for lease_id in batch)
+        counts.add(Counts(deleted=gone, kept=len(batch) - gone))
     changed = []
     for imported in converted.leases:
         if known.get(imported.lease.id) == imported.fingerprint:
@@ -92,12 +99,6 @@ def write(database, converted, now, at_once=_AT_ONCE):
         with database.writer() as connection:
             written = _leases(connection, batch, known, ids, now)
         counts.add(written)
-    still_there = {imported.lease.id for imported in converted.leases}
-    for batch in _batches([lease_id for lease_id in known if lease_id not in still_there],
-                          at_once):
-        with database.writer() as connection:
-            gone = sum(_forget(connection, lease_id) for lease_id in batch)
-        counts.add(Counts(deleted=gone, kept=len(batch) - gone))
     return counts
 
 
@@ -108,9 +109,11 @@ def _batches(items, at_once):
 def _leases(connection, batch, known, ids, now):
     """Write ImportedLeases, in place of what an earlier import wrote of them; return the Counts."""
     counts = Counts()
+    kept = {imported.lease.id for imported in batch if imported.lease.id in known
+            and not _forget(connection, imported.lease.id)}
     for imported in batch:
         is_known = imported.lease.id in known
-        if is_known and not _forget(connection, imported.lease.id):
+        if imported.lease.id in kept:
             counts.kept += 1
             continue
         _lease(connection, imported, ids, now)
@@ -122,9 +125,10 @@ def _leases(connection, batch, known, ids, now):
 def _advance_sequence(connection):
     """Make PostgreSQL number further resources after the ids that were imported."""
     if connection.dialect.name == 'postgresql':
+        sequence = "pg_get_serial_sequence('resources', 'id')"
         connection.exec_driver_sql(
-            "SELECT setval(pg_get_serial_sequence('resources', 'id'), "
-            'GREATEST((SELECT MAX(id) FROM resources), 1))')
+            f'SELECT setval({sequence}, GREATEST((SELECT MAX(id) FROM resources), '
+            f'pg_sequence_last_value({sequence}::regclass)))')
 
 
 def _fingerprints(connection):
@@ -146,7 +150,8 @@ def _resource(connection, imported, now):
             'id': imported.id}
         key = resources.add(connection, imported.pool, imported.name, imported.capacity, now,
                             reservable=imported.reservable, **values)
-        _advance_sequence(connection)
+        if values:
+            _advance_sequence(connection)
         resource_properties.set_values(connection, imported.pool, key, imported.facts, now,
                                        fact=True)
     resource_properties.set_values(connection, imported.pool, key, imported.properties, now)

@@ -2,6 +2,7 @@
 """Resources that Blazar allocated to two leases at the same time."""
 import collections
 import dataclasses
+import hashlib
 
 from climate.db.blazar import imported_records
 from climate.domain import event_kinds
@@ -38,11 +39,14 @@ def _refused(imported, overlaps):
     """Return a lease that lost a resource to another one: in error, without resources."""
     lease = imported.lease
     names = ', '.join(sorted({overlap.resource for overlap in overlaps}))
+    reason = (f'Blazar had allocated {names} to lease {overlaps[0].kept[0]} at the same time, '
+              'which was created first and keeps it. Create this lease again.')
+    # An import after a change of the other lease must not take this one for unchanged.
+    facts = f'{imported.fingerprint} {reason}'
     return dataclasses.replace(
-        imported, allocations=(), lease=dataclasses.replace(
-            lease, state=lifecycle.ERROR,
-            reason=f'Blazar had allocated {names} to lease {overlaps[0].kept[0]} at the same time, '
-                   'which was created first and keeps it. Create this lease again.',
+        imported, allocations=(), fingerprint=hashlib.sha256(facts.encode()).hexdigest()[:16],
+        lease=dataclasses.replace(
+            lease, state=lifecycle.ERROR, reason=reason,
             owner_reason='Blazar had allocated some of its resources to another lease at the same '
                          'time. Create this lease again.',
             events=tuple(event for event in lease.events if event.kind == event_kinds.END)))

@@ -72,6 +72,11 @@ def read(url):
     except (sa.exc.ArgumentError, ImportError) as error:
         raise NotBlazar(f'--source: {error}. Write mysql+pymysql://USER:PASSWORD@HOST/DATABASE.'
                         ) from error
+    except ValueError:
+        # The text of the error, and its context, may have a part of the password.
+        raise NotBlazar('--source: the port is not a number. Write '
+                        'mysql+pymysql://USER:PASSWORD@HOST/DATABASE, with %2F for a slash and '
+                        '%40 for an @ in the password.') from None
     if parsed.get_backend_name() == 'sqlite' and not _exists(parsed.database):
         raise NotBlazar(f'--source: there is no file "{parsed.database}".')
     shown = parsed.render_as_string(hide_password=True)

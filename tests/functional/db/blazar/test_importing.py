@@ -5,6 +5,7 @@ import datetime
 import pytest
 from support import builders
 
+from climate.db import resources
 from climate.db import tables
 from climate.domain import lifecycle
 
@@ -55,6 +56,13 @@ def test_hosts_keep_their_ids_and_properties(conf, manager, imported):
             for host in hosts] == [
                 ('1', 'compute2', 'A100', 'r01'), ('2', 'compute1', 'A100', 'r02'),
                 ('3', 'compute4', None, 'r03'), ('4', 'compute3', None, None)]
+
+
+def test_a_host_that_is_enrolled_later_gets_an_id_of_its_own(manager, imported):
+    imported()
+    with manager.database.writer() as connection:
+        key = resources.add(connection, 'host', 'compute9', {}, manager.clock())
+        assert key > 6
 
 
 def test_a_running_lease_ends_in_time_and_returns_its_host(manager, imported, blazar):
@@ -122,6 +130,23 @@ def test_a_second_import_follows_what_blazar_changed_meanwhile(manager, imported
             tables.LEASES.c.name, tables.LEASES.c.end)).all())
     assert rows['l-host-pending'] == datetime.datetime(2026, 11, 28, 20, tzinfo=datetime.UTC)
     assert 'l-doubled-5' not in rows
+
+
+def test_a_lease_gets_the_hosts_that_an_earlier_lease_gave_up_in_blazar(manager, imported, blazar):
+    imported()
+    before = everything(manager)
+    for table in ('events', 'reservations', 'leases'):
+        column = 'id' if table == 'leases' else 'lease_id'
+        blazar.execute(f'DELETE FROM {table} WHERE {column} IN (SELECT id FROM leases '
+                       "WHERE name = 'l-doubled-4')")
+    converted, counts = imported()
+    assert counts.deleted == 1
+    assert counts.updated == 5
+    with manager.database.reader() as connection:
+        states = dict(connection.execute(tables.LEASES.select().with_only_columns(
+            tables.LEASES.c.id, tables.LEASES.c.state)).all())
+    assert states == {lease.lease.id: lease.lease.state for lease in converted.leases}
+    assert everything(manager) != before
 
 
 def test_a_lease_on_which_climate_acts_is_not_imported_again(manager, imported, blazar):

@@ -9,6 +9,7 @@ from climate.db.blazar import source
 @pytest.mark.parametrize(('url', 'words'), [
     ('', 'Write mysql+pymysql://'), ('blazar', 'Write mysql+pymysql://'),
     ('nosuch://localhost/blazar', 'Write mysql+pymysql://'),
+    ('mysql+pymysql://blazar@localhost:SECRET/blazar', 'Write mysql+pymysql://'),
     ('sqlite:////nowhere/blazar.sqlite', 'there is no file'),
     ('mysql+pymysql://blazar:SECRET@127.0.0.1:1/blazar', 'Check the address')])
 def test_a_wrong_url_is_refused_with_the_way_out(url, words):
