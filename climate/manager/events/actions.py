@@ -78,9 +78,13 @@ class Actions:
             return results.Outcome(results.MOOT, _PASSED)
         claim, in_vain = self._with_targets(claim)
         claim, known = self._occupation.for_start(claim)
-        claim, known, missing = self._occupation.improve(claim, known)
-        # They are occupied by now, so that none can fall asleep after this.
+        # They are occupied by now, so that none can fall asleep after this. While some sleep, the
+        # start is tried each second, so better resources are searched only after that.
         self._occupation.await_awake(claim)
+        claim, known, missing = self._occupation.improve(claim, known)
+        if known is None:
+            # Some were substituted, and the substitutes may sleep.
+            self._occupation.await_awake(claim)
         outcome = self._calls.call(claim, 'start', claim.lease.open_reservations, in_vain, known)
         return dataclasses.replace(outcome, missing_resources=missing)
 

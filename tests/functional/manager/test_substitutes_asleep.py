@@ -66,3 +66,22 @@ def test_a_host_that_a_lease_gets_while_it_falls_asleep_is_not_switched_off(mana
     lease = manager.lease(lease)
     assert (lease.state, lease.reservations[0].resource_ids) == (lifecycle.ACTIVE, (second.id,))
     assert (keeping.states()[second.id], keeping.switched) == (sleep.AWAKE, [])
+
+
+def test_a_start_that_waits_for_a_sleeping_host_does_not_search_better_ones(
+        manager, keeping, caplog):
+    first, second = manager.enrol(2)
+    start = NOON + hours(30)
+    lease = manager.create(builders.a_lease(builders.hosts(2), start=start, end=start + hours(6)))
+    _sleep(manager, keeping, second)
+    _sick(manager, first)
+    manager.clock.advance(start - manager.clock.now)
+    for _ in range(5):
+        manager.run()
+        manager.clock.advance(builders.seconds(1))
+    assert keeping.states()[second.id] == sleep.WAKING
+    assert 'it starts with less' not in caplog.text
+    keeping.until(start + minutes(5))
+    lease = manager.lease(lease)
+    assert (lease.state, lease.degraded) == (lifecycle.ACTIVE, True)
+    assert caplog.text.count('it starts with less') == 1
