@@ -174,16 +174,17 @@ class Capacity:
             (lost if server.host is not None and left[server.host] < 0 else kept).append(server)
         return kept, lost
 
+    def lost_hosts(self, aggregate):
+        """Return the service hosts of an aggregate that the reservation does not have any more."""
+        return sorted(set(aggregate.hosts) - service_hosts(self.resources))
+
     def reclaim(self, aggregate):
         """Remove the hosts and the slots that the reservation does not have any more.
 
         :param aggregate: the aggregate as it was before `grant`.
         :raises StillBusy: servers that have no slot any more are being deleted.
         """
-        lost_hosts = sorted(set(aggregate.hosts) - service_hosts(self.resources))
-        if not lost_hosts and self.reservation.binding.get('aggregate_id') is None:
-            # Its first start: nobody could use a slot yet.
-            return
+        lost_hosts = self.lost_hosts(aggregate)
         services = self.cloud.as_service()
         delete(self.cloud, self.lease, self.reservation, [
             server for key in self.resources for server in self.excess(key)[1]])

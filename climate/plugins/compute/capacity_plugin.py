@@ -76,7 +76,9 @@ class CapacityPlugin(base.ResourcePlugin):
             if staged == {**wanted, 'aggregate_id': staged['aggregate_id']}:
                 return self._open(own, staged['aggregate_id'])
         aggregate, binding = self._grant(own)
-        own.reclaim(aggregate)
+        # Nobody can use a slot before the first start, which grants the flavor last.
+        if self.was_started(reservation) or own.lost_hosts(aggregate):
+            own.reclaim(aggregate)
         own.allow(resources)
         if binding['server_group_id'] is not None and not self.was_started(reservation):
             # An interrupted change of the affinity can have left another server group.
