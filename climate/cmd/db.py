@@ -80,7 +80,11 @@ def _import_blazar(conf, database):
     text = '\n'.join(report.lines(converted))
     print(text)
     if conf.command.report:
-        pathlib.Path(conf.command.report).write_text(text + '\n', encoding='utf-8')
+        try:
+            pathlib.Path(conf.command.report).write_text(text + '\n', encoding='utf-8')
+        except OSError as error:
+            raise SystemExit(f'climate-db import-blazar: --report: {error}. Nothing was written; '
+                             'name a file that can be written.') from error
     if conf.command.dry_run:
         print('\nNothing was written, because of --dry-run.')
         return

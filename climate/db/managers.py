@@ -16,7 +16,7 @@ WORK_SLOTS = tables.WORK_SLOTS
 # The id of the one row of audits.
 _ONLY = 1
 # A manager that was not seen for this time is not the eldest any more.
-_ALIVE = datetime.timedelta(seconds=60)
+ALIVE = datetime.timedelta(seconds=60)
 
 
 def seen(connection, manager_id, host, since, now, running, not_ready=None):
@@ -49,7 +49,7 @@ def is_eldest(connection, manager_id, now):
     the work of the eldest must be harmless if two managers do it.
     """
     eldest = connection.execute(
-        sa.select(MANAGERS.c.id).where(MANAGERS.c.last_seen >= now - _ALIVE)
+        sa.select(MANAGERS.c.id).where(MANAGERS.c.last_seen >= now - ALIVE)
         .order_by(MANAGERS.c.since, MANAGERS.c.id).limit(1)).scalar_one_or_none()
     return eldest in (None, manager_id)
 

@@ -6,7 +6,6 @@ what could not be kept, what happens instead, and what an operator can do.
 """
 import collections
 import datetime
-import hashlib
 import json
 import uuid
 
@@ -85,15 +84,15 @@ class _Conversion:
             return None
         over = state == lifecycle.TERMINATED
         events = self._events(row, event_rows, state)
-        updated_at = _moment(row.get('updated_at'))
+        updated_at = _moment(row['updated_at'])
         lease = records.Lease(
             id=row['id'], name=self._name(what, row['name']), project_id=row['project_id'],
             user_id=row['user_id'], start=_moment(row['start_date']), end=_moment(row['end_date']),
-            trust_id=row['trust_id'], state=state, degraded=bool(row.get('degraded')),
+            trust_id=row['trust_id'], state=state, degraded=bool(row['degraded']),
             before_end=next((event.at for event in events
                              if event.kind == event_kinds.BEFORE_END), None),
             reason='It was in ERROR in Blazar.' if state == lifecycle.ERROR else None,
-            created_at=_moment(row.get('created_at')) or self._now, updated_at=updated_at,
+            created_at=_moment(row['created_at']) or self._now, updated_at=updated_at,
             ended_at=(updated_at or _moment(row['end_date'])) if over else None,
             reservations=tuple(reservation for reservation, _ in parts), events=events)
         allocations = tuple(allocation for _, given in parts for allocation in given)
@@ -101,7 +100,7 @@ class _Conversion:
             (allocation.resource_id, allocation.copies) for allocation in allocations]],
             default=str, sort_keys=True)
         return imported_records.ImportedLease(
-            lease, allocations, hashlib.sha256(facts.encode()).hexdigest()[:16])
+            lease, allocations, imported_records.fingerprint(facts))
 
     def _leave_out(self, what, why, advice):
         self._problems.append(imported_records.Problem(
@@ -118,7 +117,8 @@ class _Conversion:
 
     def _events(self, row, event_rows, state):
         """Return the Events of a lease; an end that is missing is added."""
-        known = [event for event in event_rows if event['event_type'] in _EVENTS]
+        known = [event for event in event_rows
+                 if event['event_type'] in _EVENTS and event['time'] is not None]
         events = [self._event(row, event, state)
                   for event in sorted(known, key=lambda event: (event['time'], event['id']))]
         if state != lifecycle.TERMINATED and not any(
@@ -139,7 +139,7 @@ class _Conversion:
             status = lifecycle.EVENT_UNDONE
         due_at = self._now if is_end and lease['status'] == 'DELETING' else at
         return records.Event(row['id'], lease['id'], row['event_type'], at, due_at, status,
-                             created_at=_moment(row.get('created_at')) or self._now)
+                             created_at=_moment(row['created_at']) or self._now)
 
     def _reservation(self, what, lease, row, lease_state):
         """Return (the Reservation, its Allocations); None if the lease is left out."""
@@ -161,10 +161,10 @@ class _Conversion:
             binding = {name: value for name, value in binding.items() if name == 'server_group_id'}
         reservation = records.Reservation(
             row['id'], lease['id'], row['resource_type'], request, binding, state,
-            missing_resources=bool(row.get('missing_resources')),
-            resources_changed=bool(row.get('resources_changed')),
-            created_at=_moment(row.get('created_at')) or self._now,
-            updated_at=_moment(row.get('updated_at')))
+            missing_resources=bool(row['missing_resources']),
+            resources_changed=bool(row['resources_changed']),
+            created_at=_moment(row['created_at']) or self._now,
+            updated_at=_moment(row['updated_at']))
         given = () if state == lifecycle.RESERVATION_DELETED else tuple(
             self._allocations(what, lease, reservation, plugin.needs(request)))
         return reservation, given
@@ -211,6 +211,8 @@ def _why_not(row, reservation_rows, state):
         return f'Its status is {row["status"]}.'
     if not row['project_id'] or not row['user_id']:
         return 'It has no owner.'
+    if _moment(row['end_date']) <= _moment(row['start_date']):
+        return 'Its end is not after its start.'
     return None if reservation_rows else 'It has no reservations.'
 
 
@@ -221,4 +223,4 @@ def _moment(value):
 
 
 def _made_first(row):
-    return str(row.get('created_at') or ''), row['id']
+    return str(row['created_at'] or ''), row['id']

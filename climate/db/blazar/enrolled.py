@@ -38,14 +38,14 @@ class Enrolled:
                 continue
             by_name[name] = row['id']
             chosen = [(properties[value['property_id']], value['capability_value'])
-                      for value in values[row['id']] if value.get('property_id') in properties]
+                      for value in values[row['id']] if value['property_id'] in properties]
             yield imported_records.ImportedResource(
                 imported_records.HOST, name, _number(row['id']) or None, row['id'],
                 _host_capacity(row, inventory[row['id']]), bool(row['reservable']),
                 {described['property_name']: text for described, text in chosen},
                 _host_facts(row, traits[row['id']], inventory[row['id']]),
                 tuple(sorted(described['property_name'] for described, _ in chosen
-                             if described.get('private'))))
+                             if described['private'])))
 
     def _addresses(self):
         for row in sorted(self._source.rows('floatingips'), key=lambda row: row['id']):
@@ -65,9 +65,9 @@ def _host_capacity(row, inventory):
 
 def _host_facts(row, traits, inventory):
     facts = {
-        'availability_zone': row.get('availability_zone') or None,
-        'cpu_info': row.get('cpu_info'), 'hypervisor_type': row.get('hypervisor_type'),
-        'hypervisor_version': str(row.get('hypervisor_version') or 0),
+        'availability_zone': row['availability_zone'] or None,
+        'cpu_info': row['cpu_info'], 'hypervisor_type': row['hypervisor_type'],
+        'hypervisor_version': str(row['hypervisor_version'] or 0),
         'service_name': row['service_name'],
         'traits': ' '.join(sorted(trait['trait'] for trait in traits)),
         **{f'max_unit:{has["resource_class"]}': str(has['max_unit']) for has in inventory}}

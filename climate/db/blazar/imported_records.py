@@ -2,6 +2,7 @@
 """The records of what is imported from Blazar, and of what cannot be."""
 import dataclasses
 import datetime
+import hashlib
 
 from climate.domain import records
 
@@ -71,6 +72,11 @@ class ImportedLease:
     lease: records.Lease
     allocations: tuple
     fingerprint: str
+
+
+def fingerprint(facts):
+    """Return a short hash of a text with all facts of a lease."""
+    return hashlib.sha256(facts.encode()).hexdigest()[:16]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,13 +6,13 @@ meanwhile follows, and a lease on which Climate has begun to act is never touche
 that was interrupted is completed by the next one.
 """
 import dataclasses
-import datetime
 import uuid
 
 import sqlalchemy as sa
 
 from climate import errors
 from climate.db import allocations
+from climate.db import by_keys
 from climate.db import journal
 from climate.db import leases
 from climate.db import managers
@@ -30,8 +30,6 @@ IMPORTED = 'import'
 _TEXT = 'Imported from Blazar, as '
 # How many leases are written in one transaction.
 _AT_ONCE = 200
-# How long after its last sign of life a manager counts as running.
-_ALIVE = datetime.timedelta(minutes=1)
 
 
 @dataclasses.dataclass
@@ -62,7 +60,7 @@ def refuse_running(database, now):
     """
     with database.reader() as connection:
         running = [service.host for service in managers.every(connection)
-                   if service.last_seen > now - _ALIVE]
+                   if service.last_seen > now - managers.ALIVE]
     if running:
         raise StillRunning(f'climate-manager runs on {", ".join(sorted(running))}: stop it, wait a '
                            'minute, and repeat the import.')
@@ -84,8 +82,7 @@ def write(database, converted, now, at_once=_AT_ONCE):
         known = _fingerprints(connection)
     # First, because other leases may get what these had.
     still_there = {imported.lease.id for imported in converted.leases}
-    for batch in _batches([lease_id for lease_id in known if lease_id not in still_there],
-                          at_once):
+    for batch in by_keys.batches(sorted(known.keys() - still_there), at_once):
         with database.writer() as connection:
             gone = sum(_forget(connection, lease_id) for lease_id in batch)
         counts.add(Counts(deleted=gone, kept=len(batch) - gone))
@@ -95,15 +92,11 @@ def write(database, converted, now, at_once=_AT_ONCE):
             counts.unchanged += 1
         else:
             changed.append(imported)
-    for batch in _batches(changed, at_once):
+    for batch in by_keys.batches(changed, at_once):
         with database.writer() as connection:
             written = _leases(connection, batch, known, ids, now)
         counts.add(written)
     return counts
-
-
-def _batches(items, at_once):
-    return (items[place:place + at_once] for place in range(0, len(items), at_once))
 
 
 def _leases(connection, batch, known, ids, now):

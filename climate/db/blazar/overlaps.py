@@ -2,7 +2,6 @@
 """Resources that Blazar allocated to two leases at the same time."""
 import collections
 import dataclasses
-import hashlib
 
 from climate.db.blazar import imported_records
 from climate.domain import event_kinds
@@ -19,8 +18,7 @@ def resolve(leases, resources):
         for given in imported.allocations:
             span = interval.Interval(given.start, given.end)
             for other_span, other, other_whole in taken[given.resource_id]:
-                if span.start < other_span.end and other_span.start < span.end and (
-                        given.whole or other_whole):
+                if span.overlaps(other_span) and (given.whole or other_whole):
                     lost.append(imported_records.Overlap(
                         resources[given.resource_id].name, max(span.start, other_span.start),
                         min(span.end, other_span.end), other, _named(imported.lease)))
@@ -42,9 +40,9 @@ def _refused(imported, overlaps):
     reason = (f'Blazar had allocated {names} to lease {overlaps[0].kept[0]} at the same time, '
               'which was created first and keeps it. Create this lease again.')
     # An import after a change of the other lease must not take this one for unchanged.
-    facts = f'{imported.fingerprint} {reason}'
     return dataclasses.replace(
-        imported, allocations=(), fingerprint=hashlib.sha256(facts.encode()).hexdigest()[:16],
+        imported, allocations=(),
+        fingerprint=imported_records.fingerprint(f'{imported.fingerprint} {reason}'),
         lease=dataclasses.replace(
             lease, state=lifecycle.ERROR, reason=reason,
             owner_reason='Blazar had allocated some of its resources to another lease at the same '

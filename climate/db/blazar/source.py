@@ -31,6 +31,13 @@ OPTIONAL = (
     'floatingip_reservations', 'required_floatingips', 'floatingip_allocations')
 
 
+class Row(dict):
+    """A row, {column: value}. A column that its release does not have is None."""
+
+    def __missing__(self, column):
+        return None
+
+
 class NotBlazar(errors.ConfigurationError):
     """The source cannot be read as a database of Blazar. The message says what to do."""
 
@@ -39,7 +46,7 @@ class NotBlazar(errors.ConfigurationError):
 class Source:
     """The contents of a database of Blazar.
 
-    :ivar tables: {name of a table: its rows, each a dict}.
+    :ivar tables: {name of a table: its Rows}.
     :ivar others: the tables with rows that are not imported, such as those of Chameleon's fork.
     :ivar connections: how many other programs are connected to the database; None: unknown.
     """
@@ -126,7 +133,7 @@ def _read(connection, shown):
 
 def _rows(connection, name, columns):
     table = sa.table(name, *(sa.column(column) for column in sorted(columns)))
-    return [dict(row) for row in connection.execute(sa.select(table)).mappings()]
+    return [Row(row) for row in connection.execute(sa.select(table)).mappings()]
 
 
 def _connections(connection):

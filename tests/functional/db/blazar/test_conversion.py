@@ -41,10 +41,16 @@ def test_a_lease_without_an_end_event_gets_one(blazar, converted):
     assert (end.kind, end.at) == (event_kinds.END, lease_of(converted()).lease.end)
 
 
+def test_an_event_without_a_time_is_no_event(blazar, converted):
+    blazar.execute(f"UPDATE events SET time = NULL {RESERVED} AND event_type = 'start_lease'")
+    assert [event.kind for event in lease_of(converted()).lease.events] == [event_kinds.END]
+
+
 @pytest.mark.parametrize(('change', 'words'), [
     (f'UPDATE leases SET project_id = NULL {NAMED}', 'no owner'),
     (f"UPDATE leases SET status = 'ODD' {NAMED}", 'Its status is ODD'),
     (f'DELETE FROM reservations {RESERVED}', 'no reservations'),
+    (f'UPDATE leases SET end_date = start_date {NAMED}', 'not after its start'),
     (f"UPDATE reservations SET resource_type = 'device' {RESERVED}", 'the type device'),
     ("UPDATE computehost_reservations SET count_range = 'many'", 'missing or malformed'),
     ('DELETE FROM computehost_reservations', 'missing or malformed')])

@@ -64,3 +64,10 @@ def test_an_import_waits_until_managers_are_stopped(import_blazar, database):
 def test_a_wrong_source_is_one_line(import_blazar, url):
     status, output = import_blazar(url=url)
     assert status == 1 and output.count('\n') <= 1 and '--source' in output, output
+
+
+def test_a_report_that_cannot_be_written_is_one_line_and_nothing_is_imported(
+        import_blazar, database):
+    status, output = import_blazar('--accept-losses', '--report', '/nowhere/report')
+    assert status == 1 and '--report: ' in output and 'Traceback' not in output
+    assert not leases(database)

@@ -27,6 +27,7 @@ def test_a_database_of_another_service_is_refused(blazar):
 
 def test_a_schema_without_the_columns_of_later_releases_is_read(blazar, manager):
     blazar.execute('ALTER TABLE computehosts DROP COLUMN availability_zone')
+    blazar.execute('ALTER TABLE instance_reservations DROP COLUMN server_group_id')
     blazar.execute('DROP TABLE computehost_trait')
     converted = conversion.convert(source.read(blazar.url), manager.core.registry.plugins,
                                    manager.clock())
