@@ -149,16 +149,20 @@ WAIT = {'type': 'wait', 'not_after': '2030-05-02 08:00'}
     ('retries', {}, ('acquire', "'retries' is not of type 'object'")),
     ({}, {}, ('Missing parameter type', 'acquire')),
     ({'type': 'magic'}, {}, ('acquire.type', 'best-effort')),
+    ({'type': 'retries', 'retries': -1}, {}, ('acquire.retries', '-1')),
     ({'type': 'retries', 'retries': 0}, {}, ('acquire.retries', '0')),
     ({'type': 'retries', 'retries': 101}, {}, ('acquire.retries', '100', 'retries_ceiling')),
+    ({'type': 'retries', 'retries': '3'}, {}, ('acquire.retries', 'integer')),
     ({'type': 'retries', 'retry_pause_seconds': 0}, {}, ('acquire.retry_pause_seconds', '0')),
     ({'type': 'retries', 'retry_pause_seconds': 601}, {},
      ('acquire.retry_pause_seconds', '600', 'retry_pause_longest_seconds')),
     ({'type': 'retries', 'timeout_seconds': 5}, {},
      ('acquire.timeout_seconds', '"retries"', 'retry_pause_seconds')),
+    ({'type': 'retries', 'priority': 0}, {}, ('acquire.priority', '"retries"')),
     ({'type': 'immediate', 'retries': 5}, {}, ('acquire.retries', '"immediate"', 'no fields')),
     ({'type': 'best-effort', 'timeout_seconds': 86401}, {},
      ('acquire.timeout_seconds', '86400', 'best_effort_ceiling_seconds')),
+    ({'type': 'best-effort', 'timeout_seconds': -5}, {}, ('acquire.timeout_seconds', '-5')),
     ({'type': 'best-effort', 'strategy': 'luck'}, {}, ('acquire.strategy', '"luck"', 'known are')),
     ({'type': 'wait', 'not_after': '2030-05-01 08:00'}, {}, ('acquire.not_after', 'in the past')),
     ({'type': 'wait', 'not_after': 'now'}, {}, ('acquire.not_after', 'in the future')),
@@ -166,6 +170,8 @@ WAIT = {'type': 'wait', 'not_after': '2030-05-02 08:00'}
     ({'type': 'wait', 'not_after': '2031-05-01 08:00'}, {},
      ('acquire.not_after', 'the latest moment', 'wait_longest_seconds')),
     ({'type': 'wait'}, {}, ('acquire.not_after', 'without a limit')),
+    ({'type': 'wait', 'not_after': None}, {}, ('acquire.not_after', 'without a limit')),
+    ({'type': 'wait', 'not_after': 5}, {}, ('acquire.not_after', '5 is not of type')),
     (WAIT | {'speed': 3}, {}, ('acquire', 'speed')),
     (WAIT, {'start': '2030-05-01 14:00'}, ('start', 'leave start out')),
     (WAIT, {'end': '2030-05-01 14:00', 'duration': '1h'}, ('duration', 'fixed')),
@@ -228,3 +234,24 @@ def test_a_finished_acquisition_shows_no_progress(
         assert (found['acquire']['next_at'], found['acquire']['not_after']) == (None, None)
         assert (found['status_reason'] or '').startswith(reason or '')
         assert (found['status_reason'] is None) is (reason is None), found['status_reason']
+
+
+def test_the_history_has_pages_as_lists_have(api, conf, manager, full):
+    path = f'/v1/leases/{full.id}/history'
+    for name in ('a', 'b', 'c'):
+        api.put(f'/v1/leases/{full.id}', {'name': name}, version='1.1')
+    whole = api.get(path, version='1.1').json
+    assert set(whole) == {'history'}
+    for limit in (1, 2, len(whole['history'])):
+        seen, page = [], f'{path}?limit={limit}'
+        while page:
+            answer = api.get(page, version='1.1').json
+            assert 0 < len(answer['history']) <= limit
+            seen += answer['history']
+            page = next((link['href'] for link in answer.get('history_links', [])), None)
+        assert seen == whole['history']
+    conf.set_override('max_limit', 2, group='api')
+    few = builders.Api(conf, manager).get(path, version='1.1').json
+    assert len(few['history']) == 2
+    marker = few['history'][-1]['id']
+    assert few['history_links'][0]['href'].endswith(f'{path}?marker={marker}')

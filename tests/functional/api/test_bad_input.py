@@ -284,3 +284,12 @@ def test_a_leased_server_without_its_id_is_refused_whatever_is_null_beside(refus
     wish = {'resource_type': 'virtual:instance', 'flavor_id': '2', **nothing}
     message = refused(reservations=[wish])
     assert 'resource_id' in message or 'vcpus' in message
+
+
+def test_dates_in_the_past_and_ends_before_starts_are_refused(api):
+    for span, words in (({'start': '2030-05-01T11:00:00Z', 'duration': '5h'}, 'in the past'),
+                        ({'start': '2030-05-03', 'end': '2030-05-02'}, 'later than start date'),
+                        ({'end': '2030-05-01T11:00:00Z'}, 'later than start date')):
+        answer = api.post('/v1/leases', {'name': 'x', **span}, version='1.1')
+        assert answer.status_int == 400
+        assert words in answer.json['error_message']

@@ -2,6 +2,7 @@
 """Price books, prices and statements on the wire."""
 import csv
 import io
+import json
 
 import pytest
 from support import billing_cases as cases
@@ -47,15 +48,23 @@ def test_members_see_the_valid_price_book_only(api):
 
 @pytest.mark.parametrize('changes, field', [
     ({'currency': 'EURO'}, 'currency'),
+    ({'currency': 'XXX'}, 'currency'),
+    ({'currency': 'eur'}, 'currency'),
     ({'lease_fee': '-1'}, 'lease_fee'),
+    ({'lease_fee': -1}, 'lease_fee'),
     ({'lease_fee': 'NaN'}, 'lease_fee'),
     ({'lease_fee': '1' * 40}, 'lease_fee'),
+    ({'lease_fee': int('1' * 40)}, 'lease_fee'),
     ({'lease_fee': '0.1234567'}, 'lease_fee'),
+    ({'lease_fee': True}, 'lease_fee'),
+    ({'lease_fee': 'Infinity'}, 'lease_fee'),
+    ({'lease_fee': '-inf'}, 'lease_fee'),
     ({'lease_fee': '1e400'}, 'lease_fee'),
     ({'lease_fee': '٢'}, 'lease_fee'),
     ({'description': 'a\0b'}, 'description'),
     ({'rates': [{'rate': '-0.5'}]}, 'rates.0.rate'),
     ({'rates': [{'rate': '1'}, {'rate': '2', 'pool': 'moon'}]}, 'rates.1.pool'),
+    ({'rates': [{'rate': '1'}, {'rate': '2', 'resource_type': 'moon'}]}, 'rates.1.resource_type'),
     ({'short_notice': {'hours': '0', 'percent': '1'}}, 'short_notice.hours'),
     ({'priority': {'percent': '-1'}}, 'priority.percent'),
     ({'idle': {'percent': '1001'}}, 'idle.percent'),
@@ -253,3 +262,14 @@ def test_amounts_below_zero_stay_numbers_in_csv(api, manager):
     '/v1/statements?lease_id=' + 'x' * 37, '/v1/statements?group_by=project'])
 def test_a_bad_question_for_statements_is_refused(api, path):
     assert api.get(path, version=V).status_int == 400
+
+
+def test_numbers_that_json_does_not_have_and_a_huge_body_are_refused(api):
+    headers = {'token': builders.ADMIN, 'version': V}
+    for number in ('NaN', 'Infinity', '-Infinity', '1e400', '-1e400'):
+        raw = json.dumps(BOOK).replace('"2.00"', number).encode()
+        answer = api.post('/v1/price-books', raw=raw, **headers)
+        assert answer.status_int == 400
+        assert number in answer.json['error_message']
+    raw = json.dumps({**BOOK, 'description': 'x' * 2 ** 20}).encode()
+    assert api.post('/v1/price-books', raw=raw, **headers).status_int == 413

@@ -153,3 +153,13 @@ def test_a_property_is_taken_from_a_host_by_null(call, manager):
     assert 'gpu' not in answer.json['host']
     assert call('GET', '/v1/os-hosts/properties', token=builders.ADMIN).json == {
         'resource_properties': []}
+
+
+def test_a_list_of_hosts_has_pages(call, manager):
+    manager.enrol(4)
+    seen, page = [], '/v1/os-hosts?limit=3'
+    while page and len(seen) < 9:
+        answer = call('GET', page, token=builders.ADMIN).json
+        seen.append([host['id'] for host in answer['hosts']])
+        page = answer['hosts_links'][0]['href'] if 'hosts_links' in answer else None
+    assert seen == [['1', '2', '3'], ['4']]

@@ -84,3 +84,12 @@ def test_a_dry_run_that_is_not_clear_creates_nothing(api, query):
     answer = api.post(f'/v1/leases?{query}', {'name': 'x', 'duration': '1h'}, version='1.1')
     assert answer.status_int == 400, answer.json
     assert api.get('/v1/leases', version='1.1').json == {'leases': []}
+
+
+def test_rest_1_0_has_no_dry_run_and_creates_nothing(api, manager):
+    manager.enrol(1)
+    answer = api.post('/v1/leases?dry_run=true', builders.a_body(), version='1.0')
+    assert answer.status_int == 400
+    assert answer.json['error_message'].startswith('dry_run: REST 1.0 has no dry runs')
+    assert api.get('/v1/leases').json == {'leases': []}
+    assert api.post('/v1/leases?trace=1', builders.a_body()).status_int == 201

@@ -212,3 +212,10 @@ def test_servers_that_the_start_itself_boots_are_let_in(ask, conf, manager, enro
     assert not ask(reservation_of(lease), project='other').json['reservation']['usable']
     manager.client.delete_lease(builders.a_member(), lease.id)
     assert not ask(reservation_of(lease)).json['reservation']['usable']
+
+
+def test_rest_1_0_does_not_show_hosts(ask, manager, enrolled):
+    lease = manager.create(builders.a_lease())
+    answer = ask(reservation_of(lease), version='1.0')
+    assert answer.status_int == 404
+    assert 'from REST 1.1 on' in answer.json['error_message']

@@ -211,3 +211,18 @@ def test_each_pool_has_rules_of_its_own(conf, tmp_path):
 def test_the_sample_policy_has_the_rules_of_the_pools_in_the_tree():
     known = policy.sample_enforcer().registered_rules
     assert set(vars(rules.of_pool('host')).values()) <= set(known)
+
+
+def test_a_list_of_resources_has_pages(api, manager):
+    manager.enrol(3)
+    first = api.get(f'{HOSTS}?limit=2', **ADMIN).json
+    assert len(first['resources']) == 2
+    [link] = first['resources_links']
+    rest = api.get(link['href'].partition('localhost:80')[2] or link['href'], **ADMIN).json
+    assert len(rest['resources']) == 1 and 'resources_links' not in rest
+
+
+def test_rest_1_0_does_not_have_pools(api):
+    answer = api.get(HOSTS, token=builders.ADMIN)
+    assert answer.status_int == 404
+    assert 'REST 1.1' in answer.json['error_message']

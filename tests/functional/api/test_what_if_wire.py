@@ -74,3 +74,7 @@ def test_a_host_is_known_by_its_name_and_its_id_and_counts_once(api):
 def test_a_nan_factor_is_refused(api):
     answer = api.post(PLACE, raw=b'{"demand_factor": NaN}', **ADMIN)
     assert (answer.status_int, 'NaN' in answer.json['error_message']) == (400, True)
+
+
+def test_members_may_not_ask_what_if(api):
+    assert api.post(PLACE, {}, token=builders.DEMO, version='1.1').status_int == 403

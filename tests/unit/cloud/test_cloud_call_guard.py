@@ -185,3 +185,12 @@ def test_a_read_is_repeated_only_if_it_failed_quickly(seconds, times):
             call()
     assert found.calls == ['read'] * times + ['change']
     assert unreachable.get() == before + 2
+
+
+def test_a_caller_that_lost_its_claim_does_not_call_the_real_cloud(configured, service):
+    url, in_flight = service
+    calls = session.Sessions(configured('[keystone]\nauth_type = none')).as_service('nova')
+    with call_guard.before_each_call(refuse), pytest.raises(Gone):
+        calls.get(url, authenticated=False)
+    assert in_flight.most == 0
+    assert calls.get(url, authenticated=False).status_code == 204

@@ -168,3 +168,9 @@ def test_a_retyped_volume_may_move_to_another_back_end(volumes, canned):
         volumes.retype('v1', 'ordinary')
     assert canned.asked('POST', '/volumes/v1/action')[0].json() == {
         'os-retype': {'new_type': 'ordinary', 'migration_policy': 'on-demand'}}
+
+
+def test_a_cinder_that_does_not_answer_is_unreachable(volumes, canned):
+    canned.http.get(f'{canned.CINDER}/types', status_code=503)
+    with pytest.raises(errors.CloudUnreachable, match='Cinder'):
+        volumes.types()

@@ -167,3 +167,9 @@ def test_an_endpoint_without_a_project_is_named(canned):
     stacks = canned.cloud('[heat]\nendpoint_override = http://heat/somewhere').as_service().stacks
     with pytest.raises(errors.CloudError, match='http://heat/somewhere'):
         stacks.find('p', 'one')
+
+
+def test_a_silent_heat_is_unreachable(stacks, canned):
+    canned.http.get(f'{THEIRS}/stacks', status_code=503)
+    with pytest.raises(errors.CloudUnreachable):
+        stacks.find('p', 'one')

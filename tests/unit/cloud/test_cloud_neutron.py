@@ -92,3 +92,9 @@ def test_changes_of_an_absent_floating_ip_succeed(services, canned):
     services.floating_ips.tag('f1', ('a',))
     assert services.floating_ips.detach('f1') is None
     services.floating_ips.delete('f1')
+
+
+def test_a_neutron_that_does_not_answer_is_unreachable(services, canned):
+    canned.http.get(f'{NEUTRON}/floatingips', status_code=503, json={})
+    with pytest.raises(errors.CloudUnreachable):
+        services.floating_ips.every()

@@ -262,3 +262,11 @@ def test_quotas_have_the_limit_or_none_and_the_use(nova, canned):
         'ram': {'limit': 51200, 'in_use': 512, 'reserved': 0}}})
     assert nova.quotas('p') == {'instances': models.Quota(10, 4), 'cores': models.Quota(None, 7),
                                 'ram': models.Quota(51200, 512)}
+
+
+def test_a_host_of_another_zone_is_an_error_and_not_busy(nova, canned, moves):
+    moves({'a': _refusal(409, 'One or more hosts already in availability zone(s) [x]')})
+    canned.http.get(f'{canned.NOVA}/os-aggregates/7', json={'aggregate': _aggregate()})
+    with pytest.raises(errors.CloudError, match='already in availability zone') as caught:
+        nova.add_hosts(AGGREGATE, ['a'])
+    assert not isinstance(caught.value, errors.StillBusy)

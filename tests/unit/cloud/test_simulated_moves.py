@@ -144,3 +144,11 @@ def test_a_group_names_the_servers_that_were_booted_into_it(cloud, services):
     cloud.boot('p', 'other')
     assert services.flavors.groups() == [
         models.ServerGroup(group, 'near', 'affinity', frozenset({inside.id}))]
+
+
+@pytest.mark.parametrize('status', ['SUSPENDED', 'SHELVED', 'ERROR'])
+def test_a_server_in_another_status_cannot_be_migrated(cloud, services, server, status):
+    cloud.mark_server(server.id, status)
+    with pytest.raises(errors.StillBusy):
+        services.servers.migrate(server.id, 'compute-2')
+    assert services.servers.last_migration(server.id) is None

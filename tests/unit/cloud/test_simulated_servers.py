@@ -392,3 +392,13 @@ def test_a_state_file_of_the_first_version_is_read(simulate, tmp_path):
     first.close()
     cloud = simulate(f'state = {path}')
     assert cloud.servers() == [cloud.as_service().servers.server('s')]
+
+
+def test_a_running_server_moves_at_once_and_a_stopped_one_is_confirmed(scene):
+    running, stopped = scene.boot(), scene.boot('SHUTOFF')
+    scene.service.servers.migrate(running.id)
+    assert (scene.status(running), scene.look(running).host) == ('ACTIVE', 'compute-3')
+    scene.service.servers.migrate(stopped.id)
+    assert (scene.status(stopped), scene.look(stopped).host) == ('VERIFY_RESIZE', 'compute-1')
+    scene.service.servers.migrate(stopped.id)
+    assert (scene.status(stopped), scene.look(stopped).host) == ('SHUTOFF', 'compute-1')

@@ -217,3 +217,19 @@ def test_an_ordinary_server_may_grow_on_ordinary_hosts(asking, climate):
 def test_a_capacity_that_cannot_be_read_is_no_answer(asking, climate, room):
     climate.shows('r1', ['mine'], room=room)
     assert placing.passed(asking, request(WITH_R1)) == []
+
+
+def test_an_older_climate_opens_no_host_to_an_idle_reservation(asking, climate):
+    climate.answers('r1', {'json': {'reservation': {
+        'id': 'r1', 'active': False, 'usable': False, 'reason': 'idle', 'service_hosts': []}}})
+    assert placing.passed(asking, placing.request(WITH_R1)) == []
+
+
+def test_a_server_gets_the_host_that_is_held_for_it(asking, climate):
+    climate.shows('r1', ['free'])
+    assert placing.passed(asking, placing.request(WITH_R1)) == ['free']
+
+
+def test_a_server_before_its_start_gets_no_host(asking, climate):
+    climate.shows('r1', reason='Lease l1 has not started.')
+    assert placing.passed(asking, placing.request(WITH_R1)) == []

@@ -17,7 +17,15 @@ def test_a_body_of_more_than_a_mebibyte_is_refused(user, nova, terminated):
 
 @pytest.mark.parametrize(('hints', 'said'), [
     ({'reserved': 'True'}, 'lease_params: "end" or "duration" is missing'),
-    ({'reserved': None}, 'reserved: "None" is neither')])
+    ({'lease_params': '{}'}, 'lease_params: it needs the hint reserved=True'),
+    ({'reserved': 'True', 'lease_params': 'x'}, 'lease_params: "x" is not JSON'),
+    ({'reserved': 'True', 'lease_params': '[]'}, 'lease_params: "[]" is not an object'),
+    ({'reserved': 'True', 'lease_params': None}, 'lease_params: "None" is not an object'),
+    ({'reserved': 'True', 'lease_params': 'x' * 10 ** 6}, 'lease_params: it has 1000000'),
+    ({'reserved': 'True', 'lease_params': '{"end_date": "x"}'}, 'lease_params: "end_date" is not'),
+    ({'reserved': None}, 'reserved: "None" is neither'),
+    ({**booting.RESERVED, 'reservation': 'r0'}, 'reserved: the hint reservation already names')],
+    ids=lambda value: str(value)[:50])
 def test_malformed_hints_are_refused_before_a_lease_is_created(user, nova, service, hints, said):
     status, name, message = booting.told(user, user.boots(hints))
     assert (status, name) == (400, 'badRequest')
