@@ -65,7 +65,7 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
 
 
 class _Request(pecan.Request):
-    """A request of which pecan sees only the method and the path.
+    """A request that hides its body and its query from pecan.
 
     Otherwise pecan would read each body completely, pass its fields as arguments, and replace the
     method by the field ``_method``.

@@ -10,7 +10,7 @@ GROUP = group.Group('energy', 'Sleep of resources that nobody has leased', (
                     'or simulated. Empty: no resource ever sleeps. Before you empty it, set '
                     'spare_percent to 100 and wait until all resources are awake.'),
     cfg.IntOpt('poll_seconds', default=30, min=1,
-               help='Seconds between two checks of which resources must wake up or may sleep.'),
+               help='Seconds between two checks. Each decides which resources wake up or sleep.'),
     cfg.IntOpt('lead_minutes', default=5, min=0,
                help='Minutes before the start of a lease at which its resources should be awake. '
                     'The time to wake up is added to it.'),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notices in the database: which project was notified of which limit, reached or nearly reached."""
+"""The notices to projects that a limit is reached, or nearly reached."""
 import sqlalchemy as sa
 
 from climate.db import tables

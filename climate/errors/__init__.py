@@ -62,11 +62,11 @@ existing clients know.
 An error has two messages: ``message`` for operators, and ``owner_message`` for the owner of a
 lease, without names of hosts, ids of other projects, addresses and words of other services.
 """
-from climate.errors.base import *  # noqa
-from climate.errors.cloud import *  # noqa
-from climate.errors.leases import *  # noqa
-from climate.errors.requests import *  # noqa
-from climate.errors.resources import *  # noqa
-from climate.errors.services import *  # noqa
-from climate.errors.statements import *  # noqa
-from climate.errors.subscriptions import *  # noqa
+from climate.errors.base import *  # noqa: F403
+from climate.errors.cloud import *  # noqa: F403
+from climate.errors.leases import *  # noqa: F403
+from climate.errors.requests import *  # noqa: F403
+from climate.errors.resources import *  # noqa: F403
+from climate.errors.services import *  # noqa: F403
+from climate.errors.statements import *  # noqa: F403
+from climate.errors.subscriptions import *  # noqa: F403

@@ -24,7 +24,7 @@ REQUIRED = {
                                  'resource_properties', 'aggregate_id', 'before_end'),
     'computehost_allocations': ('compute_host_id', 'reservation_id'),
 }
-#: Further tables, of which a database may lack some.
+#: Further tables. A database may lack some of them.
 OPTIONAL = (
     'instance_reservations', 'resource_properties', 'computehost_extra_capabilities',
     'computehost_trait', 'computehost_resource_inventory', 'floatingips',

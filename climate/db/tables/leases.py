@@ -106,7 +106,7 @@ ACQUISITIONS = sa.Table(
     sa.Column('lease_id', base.text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
               primary_key=True),
     sa.Column('type', base.text(16), nullable=False),
-    # What the lease waits for; null if a release by others would not help it.
+    # Why a release by others wakes the lease: the queue or a retry; null: it would not help.
     sa.Column('waits_for', base.text(8)),
     sa.Column('retries', sa.Integer),
     sa.Column('retry_pause_seconds', sa.Integer),

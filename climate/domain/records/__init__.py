@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frozen records that every layer uses. Each module has those of one noun."""
-from climate.domain.records.lease_requests import *  # noqa
-from climate.domain.records.leases import *  # noqa
-from climate.domain.records.offers import *  # noqa
-from climate.domain.records.reservations import *  # noqa
-from climate.domain.records.resources import *  # noqa
+from climate.domain.records.lease_requests import *  # noqa: F403
+from climate.domain.records.leases import *  # noqa: F403
+from climate.domain.records.offers import *  # noqa: F403
+from climate.domain.records.reservations import *  # noqa: F403
+from climate.domain.records.resources import *  # noqa: F403

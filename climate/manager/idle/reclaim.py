@@ -80,7 +80,7 @@ class Reclaim:
         return results.Outcome(results.MOOT, why)
 
     def _idle_part(self, lease, now):
-        """Return the Taking of a lease by its samples until now; None: nothing to reclaim."""
+        """Return the Reclamation of a lease by its samples until now; None: nothing to reclaim."""
         judged_by = rules.of(self._core.conf)
         if (lease.reclaim_at is None or lease.state != lifecycle.ACTIVE or lease.end <= now
                 or rules.is_exempt(self._core.conf, lease)
@@ -128,7 +128,7 @@ class _Work:
                 for reservation, plugin, resources in self._reclaimable()}
 
     def take(self, taking):
-        """Return the resources of a Taking to the pools, and open the rest of the lease.
+        """Return the resources of a Reclamation to the pools, and open the rest of the lease.
 
         A lease that ends stays closed.
 
@@ -161,7 +161,7 @@ class _Work:
 
 
 def _done(lease, taking):
-    """Return the Outcome of a Taking that was carried out in the cloud."""
+    """Return the Outcome of a Reclamation that was carried out in the cloud."""
     since = f'{lease.idle_since:%Y-%m-%d %H:%M} UTC'
     if taking.ends:
         return results.Outcome(results.DONE, texts.same(
@@ -175,7 +175,7 @@ def _done(lease, taking):
 
 
 def write(connection, core, lease_id, taking, now):
-    """Write a Taking of a lease that the caller has locked under its claim.
+    """Write a Reclamation of a lease that the caller has locked under its claim.
 
     :raises NotReclaimable: since it was read, the lease was exempted or ended, or its deletion
         was ordered.

@@ -50,7 +50,7 @@ def sample_keys(lease):
 
 
 def taking(core, lease, unused):
-    """Return the Taking of a lease by the configured action; None: nothing can be reclaimed.
+    """Return the Reclamation of a lease by the configured action; None: nothing can be reclaimed.
 
     :param unused: the keys of the samples that show no use at all.
     """

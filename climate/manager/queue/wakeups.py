@@ -44,7 +44,7 @@ class CapacityBound:
         self._groups = {}
 
     def shortage(self, needed, until):
-        """Return a least.Shortage if a lease cannot get the resources that it needs now, or None.
+        """Return a ``minimum_need.Shortage`` if a lease cannot get its resources now, or None.
 
         :param needed: the result of ``minimum_need.of`` for its needs; None: not known.
         :param until: the end of the lease if it begins now.

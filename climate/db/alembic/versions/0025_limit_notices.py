@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The limits of which projects were notified."""
+"""The notices to projects about their limits."""
 from alembic import op
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
