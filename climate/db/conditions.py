@@ -134,12 +134,12 @@ def _operand(wanted):
         # The traits are a list in one text, which SQL does not search.
         return 'has', None
     if isinstance(wanted, requirement.In):
-        return _one_of(wanted.wanted)
+        return _one_of(wanted.typed_values)
     if wanted.operator == '==':
-        return _one_of({wanted.wanted})
+        return _one_of({wanted.typed_value})
     if wanted.operator == 's==':
         return 'text', [str(wanted.value)]
-    kind, key = wanted.wanted
+    kind, key = wanted.typed_value
     if wanted.operator in _ROUNDED and kind == 'number' and (exact := _double(key)) is not None:
         return _ROUNDED[wanted.operator], exact
     return 'has', None

@@ -60,12 +60,12 @@ def overdrawn(capacity: Units, bookings: Sequence[Booking]) -> list[int]:
 
     :param capacity: {class name: units}; an absent class has none.
     """
-    found = []
-    for place, (span, units) in enumerate(bookings):
+    overbooked = []
+    for index, (span, units) in enumerate(bookings):
         in_use = peak(bookings, span)
         if any(count and in_use[name] > capacity.get(name, 0) for name, count in units.items()):
-            found.append(place)
-    return found
+            overbooked.append(index)
+    return overbooked
 
 
 def _peak(held: list[Booking]) -> dict[str, int]:

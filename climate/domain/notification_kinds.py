@@ -72,7 +72,7 @@ KINDS = {kind.name: kind for kind in (
         {'lease.event.end_lease': EventRule(),
          'lease.delete': EventRule('Lease {name} was deleted', ends=True)}, usual=True),
     NotificationKind(
-        ERROR, 'Something of a lease failed for good.', 'Lease {name} has a problem',
+        ERROR, 'A lease failed permanently, or a part of it did.', 'Lease {name} has a problem',
         {'lease.error': EventRule()}, usual=True),
     NotificationKind(
         WAITING, 'A lease begins to wait for resources, has got them, or gave up.',
@@ -109,11 +109,11 @@ KINDS = {kind.name: kind for kind in (
         {'lease.create': EventRule('Lease {name} was created'), 'lease.update': EventRule(),
          'lease.delete': EventRule('Lease {name} was deleted')}),
     NotificationKind(
-        NOTIFY, 'A moment that the lease itself names has come: before_end, or an event notify.',
-        'A moment of lease {name} has come',
+        NOTIFY, 'A time that the lease sets is reached: its before_end, or an event notify.',
+        'A notification time of lease {name} is reached',
         {'lease.event.notify': EventRule(), 'lease.event.before_end_lease': EventRule()}),
     NotificationKind(
-        BEFORE_END, 'The end of a lease is within the time of before_end of the subscription.',
+        BEFORE_END, 'A lease ends soon: within before_end of the subscription.',
         'Lease {name} ends soon', chosen=False),
     NotificationKind(
         TEST, 'Somebody asked for a test of the subscription.',

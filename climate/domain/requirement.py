@@ -63,7 +63,7 @@ class Leaf:
     value: values.Value
 
     @functools.cached_property
-    def wanted(self) -> values.Typed:
+    def typed_value(self) -> values.Typed:
         return values.typed(self.value)
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class In:
     values: tuple[values.Value, ...]
 
     @functools.cached_property
-    def wanted(self) -> 'frozenset[tuple[str, Any]]':
+    def typed_values(self) -> 'frozenset[tuple[str, Any]]':
         return frozenset(values.typed(value) for value in self.values)
 
     def __str__(self) -> str:
@@ -142,10 +142,10 @@ def matches(requirement: Requirement, properties: Mapping[str, object]) -> bool:
         case Leaf():
             value = properties.get(requirement.name)
             return value is not None and values.compare(
-                value, requirement.operator, requirement.value, requirement.wanted)
+                value, requirement.operator, requirement.value, requirement.typed_value)
         case In():
             value = properties.get(requirement.name)
-            return value is not None and any(values.typed(member) in requirement.wanted
+            return value is not None and any(values.typed(member) in requirement.typed_values
                                              for member in values.members(value))
         case All():
             return all(matches(part, properties) for part in requirement.parts)

@@ -142,7 +142,7 @@ def as_text(amount: Mapping[str, int]) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def units_of(amount: str) -> Mapping[str, int]:
-    """Return the {class: units} that `as_text` made a text of. Do not change it."""
+    """Return {class: units} from the JSON text of `as_text`. The caller must not change it."""
     units: dict[str, int] = json.loads(amount)
     return units
 
@@ -151,9 +151,9 @@ def occupied(start: Moment, end: Moment, released: bool, course: Course,
              now: Moment) -> Span | None:
     """Return when the cloud held an allocation, up to `now`; None: not at all.
 
-    It is held from the done start of the lease to its done end, which may be later than planned. An
-    allocation that a running lease lost by a change, or whose reservation ended before its lease,
-    is held until its own end.
+    The cloud holds it from the completion of the lease's start to the completion of its teardown,
+    which may be later than planned. If a change removed the allocation from a running lease, or
+    its reservation ended before the lease, the cloud holds it until the allocation's own end.
     """
     if course.started is None:
         return None
@@ -164,10 +164,15 @@ def occupied(start: Moment, end: Moment, released: bool, course: Course,
 
 
 def refused(start: Moment, end: Moment, at: Moment) -> Span:
-    """Return the span in which a request counts that asked for [start, end) and was refused `at`.
+    """Return the span for which a refused request counts.
 
-    It counts from the day on which it was refused, because the days before may be closed. A lease
-    that waited without success beyond all of its time counts from its refusal on.
+    Days before the refusal do not count, because they may be closed. If all of the requested days
+    are past, as for a lease that waited too long, the same time counts from the refusal on, at
+    most LONGEST_LATE_REFUSAL.
+
+    :param start: the start of the requested time.
+    :param end: the end of the requested time.
+    :param at: when the request was refused.
     """
     begin, until, refused_at = second(start), second(end), second(at)
     if until <= day_of(refused_at):
@@ -184,8 +189,8 @@ def tally(shares: Iterable[UsageShare], refusals: Iterable[RefusedUsage], start:
           by_day: bool = True) -> dict[UsageKey, Seconds]:
     """Return the Seconds between two seconds, by all parts of a UsageKey.
 
-    :param by_day: whether to count each day alone. A share of ten years has 3,652 entries then, and
-        one otherwise.
+    :param by_day: True to count each day separately: a share of ten years then has 3,652 entries.
+        Otherwise it has one entry.
     """
     sums: dict[UsageKey, Seconds] = {}
     for share in shares:
@@ -203,9 +208,9 @@ def tally(shares: Iterable[UsageShare], refusals: Iterable[RefusedUsage], start:
 
 def _parts(first_span: Span, second_span: Span | None, start: int, end: int,
            by_day: bool) -> Iterator[tuple[int | None, int, int]]:
-    """Yield (day, first second, last second) of the days that two spans touch, inside a window.
+    """Yield (day, first second, last second) for each day of a window that a span touches.
 
-    If days do not matter, the one part is the whole window, without a day.
+    If `by_day` is False, yield the whole window once, with None as the day.
     """
     if not by_day:
         yield None, start, end

@@ -78,9 +78,9 @@ class Node:
 class Lent:
     """The hosts that are lent to best effort, and all hosts to which their servers may go.
 
-    :ivar hosts: {service host: why it cannot be cleared, regardless of its servers; None if it
-        can}, of the lent hosts, in order.
-    :ivar nodes: {service host: Node} of all hosts; one whose name is not known is left out.
+    :ivar hosts: {service host: reason} of the lent hosts, in order. The reason says why the host
+        itself cannot be cleared, whatever servers are on it; None if it can be cleared.
+    :ivar nodes: {service host: Node} of all hosts except those whose name is not known.
     """
 
     hosts: Mapping[str, str | None]
@@ -115,8 +115,8 @@ class Clearable(abc.ABC):
     def lent(self, cloud: clouds.Cloud, reason: str) -> Lent:
         """Return the hosts that are lent to best effort, as Lent. Changes nothing.
 
-        :param reason: the reason with which hosts are disabled for the lease. A host that is
-            disabled for it can still be cleared.
+        :param reason: the reason that Climate sets when it disables hosts for the lease. A host
+            that is disabled with this reason can still be cleared.
         """
 
     @abc.abstractmethod
@@ -138,8 +138,8 @@ class Clearable(abc.ABC):
         :param servers: Servers that `servers_on` returned a moment ago.
         :param project_id: the project of the lease; only servers of others are moved for it.
         :param leased: the ids of servers that Climate leases.
-        :param waited_for: the ids of servers for which Climate waits, so that their present status
-            does not count.
+        :param waited_for: the ids of servers whose present status is ignored, because Climate
+            waits for it to change.
         """
 
     @abc.abstractmethod

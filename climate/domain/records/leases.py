@@ -73,7 +73,7 @@ class Acquisition:
     created_at: Moment | None = None
 
     def by_clock(self, now: Moment) -> bool:
-        """Return whether a try at `now` is a timed one, not one for released resources."""
+        """Return whether a try at `now` is due by time, not because resources were released."""
         return (self.wakes == self.heard and self.next_at is not None and self.next_at <= now)
 
 
@@ -99,13 +99,13 @@ class HistoryLine:
 class Lease:
     """A lease: reservations for a project from `start` to `end`.
 
-    While it is being acquired, `start` is the moment of the request and `end` the end that follows
-    from it; both are set when it is acquired. `acquisition` is None for the types immediate and
-    scheduled, which get their resources in the request. `reason` is the version for operators; its
-    owner must read `owner_reason` only. Use `reason_text`, which has both. An idle lease has
-    `idle_since`, and `reclaim_at` if it will be reclaimed then; with `idle_exempt` it never is.
-    Only the lease of a dry run has a `price`. `request_bytes` is what ``domain.request_sizes``
-    counts.
+    While a lease waits for its resources, `start` is the time of the request, and `end` is computed
+    from it; the acquisition sets both again. `acquisition` is None for the types immediate and
+    scheduled, which get their resources in the request. `reason` is the text for operators; never
+    show it to the owner of the lease, who may read `owner_reason` only. Use `reason_text`, which
+    has both. An idle lease has `idle_since`, and `reclaim_at` if it will be reclaimed then; a lease
+    with `idle_exempt` is never idle. Only the lease of a dry run has a `price`. `request_bytes` is
+    the size that ``domain.request_sizes`` computes.
     """
 
     id: str

@@ -73,11 +73,11 @@ class HoldBack:
         try:
             return _in_words(wishes, self._booking.book(parts, span, now, write, avoid=avoid))
         except errors.LostRace:
-            # Other requests were faster each time. The next try holds back the rest.
+            # Other requests took the resources first, each time. The next try holds back the rest.
             return ''
 
     def _parts(self, attempt, wishes):
-        """Return a Wish for each of the Wishes, for the copies that it keeps and those it adds."""
+        """Return the Wishes, each reduced to the copies that it keeps and those that are added."""
         used = collections.Counter()
         parts = []
         for wish in wishes:
@@ -86,7 +86,7 @@ class HoldBack:
             pool = wish.need.pool
             if copies < least and attempt.share and used[pool] < 1:
                 most = self._more(attempt, _spread_out(wish.need))
-                # The needs of a pool have one share together, though their copies may differ.
+                # All needs of a pool use up one common share, even if their copies differ in size.
                 added = min(least - copies, int((1 - used[pool]) * most))
                 used[pool] += fractions.Fraction(added, most) if added else 0
                 copies += added
@@ -94,7 +94,7 @@ class HoldBack:
         return parts
 
     def _more(self, attempt, need):
-        """Return how many copies of a need may be held back in addition; each is counted once."""
+        """Return how many more copies of a need may be held back; compute it once per attempt."""
         known = [count for each, count in attempt.more if each == need]
         if not known:
             known.append(self._count_more(attempt, need))
@@ -138,10 +138,10 @@ class HoldBack:
             if demand.spread is not selection.Spread.TOGETHER:
                 continue
             with self._core.database.reader() as connection:
-                for each in resources.find(connection, wish.need.pool):
-                    candidate = selection.Candidate(each.id, each.capacity)
+                for resource in resources.find(connection, wish.need.pool):
+                    candidate = selection.Candidate(resource.id, resource.capacity)
                     if selection.ways(demand, [candidate], span) == (0, 0):
-                        too_small.add(each.id)
+                        too_small.add(resource.id)
         return too_small
 
 

@@ -106,7 +106,7 @@ class Repairs:
 
     def _complete(self, reservation_id):
         lease, reservation = self._find(reservation_id)
-        if lease is None or not self._stands_still(lease, reservation):
+        if lease is None or not self._is_settled(lease, reservation):
             return
         plugin = self._core.registry.plugin(reservation.resource_type)
         allocated = allocated_resources.AllocatedResources(self._core)
@@ -117,7 +117,8 @@ class Repairs:
             return
         lease, reservation = self._find(reservation_id)
         if lease is None or audit.is_over(lease, reservation):
-            # It ended meanwhile, before its end could clear the objects that were added here.
+            # The reservation ended during the repair. Its end did not clear the objects that the
+            # repair has just added.
             self._clear((plugin.resource_type, reservation_id))
 
     @cores.again_after_a_race
@@ -125,11 +126,11 @@ class Repairs:
         """Store the binding if the reservation still runs; return whether it does."""
         with self._core.database.writer() as connection:
             current = leases.lock(connection, lease.id)
-            [same] = [other for other in current.reservations if other.id == reservation.id]
-            if not self._stands_still(current, same):
+            [stored] = [other for other in current.reservations if other.id == reservation.id]
+            if not self._is_settled(current, stored):
                 return False
-            if dict(same.binding) != binding:
-                reservations.change(connection, [same.id], self._core.clock(), binding=binding)
+            if dict(stored.binding) != binding:
+                reservations.change(connection, [stored.id], self._core.clock(), binding=binding)
         return True
 
     def _mend(self, target):
@@ -179,6 +180,6 @@ class Repairs:
         return lease, next(reservation for reservation in lease.reservations
                            if reservation.id == reservation_id)
 
-    def _stands_still(self, lease, reservation):
+    def _is_settled(self, lease, reservation):
         return audit.is_running(lease, reservation) and not audit.is_moving(
             lease, self._core.clock())

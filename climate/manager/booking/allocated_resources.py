@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The allocated resources of reservations by the keys of their needs, in the form for plugins."""
+"""Lookup of the resources of reservations, grouped by need as plugins expect them."""
 from climate.db import allocations
 from climate.db import resources
 from climate.domain import event_kinds
@@ -28,7 +28,7 @@ class AllocatedResources:
         return {each.id: self._by_need(each, each.allocated, known) for each in reservations}
 
     def former(self, reservations):
-        """Return {reservation id: Resources that it occupies and that are not allocated to it}.
+        """Return {reservation id: Resources that it occupies but that are not allocated to it}.
 
         An earlier try of a start, or a start before the last change, may have prepared them.
         """
@@ -56,18 +56,19 @@ class AllocatedResources:
             shared = ids - {each.id for each in held} if self._has_shared(reservations) else ()
             known = [*held, *(resources.enrolled(connection, shared) if shared else ())]
         left = {}
-        for each in reservations:
-            whole = self._whole(each)
-            own_ids = {key: list(ids) for key, ids in each.allocated.items()}
-            for given in taken_out[each.id]:
-                own_ids.setdefault(given.need, []).append(given.resource_id)
-            left[each.id] = {key: tuple(resource for resource in own
-                                        if key not in whole or resource.held_by == each.id)
-                             for key, own in self._by_need(each, own_ids, known).items()}
+        for reservation in reservations:
+            whole = self._whole(reservation)
+            own_ids = {key: list(ids) for key, ids in reservation.allocated.items()}
+            for removed in taken_out[reservation.id]:
+                own_ids.setdefault(removed.need, []).append(removed.resource_id)
+            left[reservation.id] = {
+                key: tuple(resource for resource in own
+                           if key not in whole or resource.held_by == reservation.id)
+                for key, own in self._by_need(reservation, own_ids, known).items()}
         return left
 
     def _taken_out(self, connection, lease, reservations, held):
-        """Return {reservation id: the Allocations that a change removed and may be in use yet}."""
+        """Return {reservation id: Allocations that a change removed but may still be in use}."""
         update = lease.event(event_kinds.UPDATE)
         changing = update is not None and update.status != lifecycle.EVENT_DONE
         changed = [each.id for each in reservations if changing or any(

@@ -87,14 +87,14 @@ class Substitutes:
                 given.resource_id for given in allocated for _ in range(given.copies))
         if lost.held and patient:
             raise errors.StillBusy(service='Climate',
-                                   reason=f'still held are {", ".join(lost.held)}.',
+                                   reason=f'still held: {", ".join(lost.held)}.',
                                    owner_reason=f'{_still_held(lost)}.')
         try:
             self._replace(lease, reservation, allocated, lost, refused or {}, now, all_of_them)
         except errors.NotEnough as error:
             if lost.held:
                 raise errors.StillBusy(service='Climate', reason=(
-                    f'still held are {", ".join(lost.held)}, and no other is free.'
+                    f'still held: {", ".join(lost.held)}; no other resource is free.'
                 ), owner_reason=f'{_still_held(lost)}, and no other is free.') from error
             more = {**error.kwargs, 'owner_message': (
                 f'Out of use: {len(lost.broken)} of its resources; and there is no substitute. '

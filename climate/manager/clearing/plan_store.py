@@ -44,18 +44,18 @@ class PlanStore:
             try:
                 return self._write(lease, before, after, discovered, now)
             except engine.Duplicate:
-                # If none of them is enrolled any more, all are left out: another plan may
-                # include them again.
+                # Drop the hosts that are enrolled already. If they have been withdrawn since, the
+                # duplicate is not known, so drop all hosts; a later plan may include them again.
                 taken = self._enrolled_by_others(discovered) or set(discovered)
                 after = after.without(taken, _ENROLLED_BY_OTHERS)
-                discovered = {name: each for name, each in discovered.items() if name not in taken}
+                discovered = {name: host for name, host in discovered.items() if name not in taken}
 
     @property
     def _pool(self):
         return self._core.registry.clearable_pool()
 
     def _discovered(self, name):
-        """Return the Found of a host that is disabled now, in the state it will have when ready."""
+        """Return the Found of a disabled host, with the facts that it will have once enabled."""
         cloud = self._core.cloud
         return self._pool.as_enabled(cloud, self._pool.discover(cloud, name))
 

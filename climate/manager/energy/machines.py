@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machines whose power drivers switch, and the resources on each."""
+"""The machines that power drivers switch on and off, and the resources on each of them."""
 import collections
 from collections.abc import Mapping
 import dataclasses
@@ -45,9 +45,9 @@ def name_of(core, pool, name):
 
 
 def together(core, connection, resource_ids):
-    """Return the ids of all enrolled resources on the machines of these, as sorted tuples.
+    """Return the ids of all enrolled resources on the machines of the given resources.
 
-    :returns: a tuple for each machine, in the order of the first ids.
+    :returns: one sorted tuple of ids for each machine, in the order of the first ids.
     """
     ids = set(resource_ids)
     return sorted(group for group in _groups(core, connection) if not ids.isdisjoint(group))

@@ -40,7 +40,8 @@ def energy_report(core, query):
 def watts_of(conf, resource, shares):
     """Return the watts that a Resource saves while it sleeps; None if unknown.
 
-    :param shares: of ``machines.shares``; [energy] watts is the power of a whole machine.
+    :param shares: {resource id: its share of its machine}, from ``machines.shares``. The option
+        [energy] watts is the power of a whole machine.
     """
     return energy.watts(resource.properties, conf.energy.watts_property,
                         conf.energy.watts * shares.get(resource.id, 1))

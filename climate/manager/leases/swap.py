@@ -169,8 +169,8 @@ def _refuse_by_state(lease, now):
     status = status_words.word_1_0(lease.state, lease.task)
     if lease.state == lifecycle.PENDING and lease.task is None:
         raise errors.BadTransition(
-            f'Lease {lease.id} has not started: Climate itself gives it another resource for a '
-            'broken one, before the start or at the start.', lease_id=lease.id, status=status)
+            f'Lease {lease.id} has not started: Climate replaces broken resources by itself, '
+            'before the start or at the start.', lease_id=lease.id, status=status)
     if (lease.state != lifecycle.ACTIVE or lease.task is not None
             or due_events.deletion_ordered(lease)):
         raise errors.BadTransition(lease_id=lease.id, task='get another resource', status=status)

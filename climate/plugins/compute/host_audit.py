@@ -82,7 +82,7 @@ class HostComparison:
     def _of_filter(self, drifts):
         """Yield the Drift of a scheduler that lacks the filter, or seems to lack it.
 
-        :param drifts: those of the hosts, with the foreign servers in the freepool.
+        :param drifts: the Drifts of the hosts, including those of foreign servers in the freepool.
         """
         problems = self._observed.filter_problems
         count = sum(drift.kind == 'foreign server' for drift in drifts)

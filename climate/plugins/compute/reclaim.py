@@ -3,7 +3,7 @@
 from climate import errors
 from climate.plugins.compute import aggregates
 
-# The statuses of a server that has no host and gets none by itself.
+# Statuses in which a server without a host gets a host only on request.
 _AT_REST = frozenset({'SHELVED_OFFLOADED', 'ERROR', 'DELETED', 'SOFT_DELETED'})
 _HINT = 'reservation'
 
@@ -11,8 +11,8 @@ _HINT = 'reservation'
 def close(conf, cloud, reservation):
     """Remove the owner from the aggregate of a reservation, so that the filter admits no servers.
 
-    Climate also answers the filter that the reservation is not usable while its lease is being
-    reclaimed; the filter asks again if a cached answer contradicts the aggregate.
+    While the lease is being reclaimed, Climate also reports to the filter that the reservation is
+    not usable. If a cached report contradicts the aggregate, the filter asks again.
     """
     nova = cloud.as_service().nova
     aggregate = nova.aggregate(reservation.id)
@@ -22,7 +22,7 @@ def close(conf, cloud, reservation):
 
 
 def occupied(cloud, lease, reservation, resources):
-    """Return the ids of the Resources with a server, or where one may arrive.
+    """Return the ids of the Resources that have a server, or may get one that is being placed.
 
     A server that was admitted before `close` is listed before it has a host.
     """
@@ -31,7 +31,8 @@ def occupied(cloud, lease, reservation, resources):
     services = cloud.as_service()
     if any(_may_come(server, lease, reservation) for server in services.servers.every()):
         return frozenset(resource.id for resource in resources)
-    # After the list of all: this list has servers that got a host meanwhile.
+    # List these servers only after the check above. A server that got its host since then is
+    # in this list.
     servers, others = aggregates.servers_on(
         services, aggregates.service_hosts(resources), resources)
     occupied_hosts = {server.host for server in (*servers, *others)}

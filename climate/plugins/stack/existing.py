@@ -26,7 +26,7 @@ class ExistingStack(base.ResourcePlugin):
     def prepare(self, cloud, lease, reservation, resources):
         """Suspend the stack; return the binding.
 
-        :raises CloudError: Heat could not suspend it; it is tried again.
+        :raises CloudError: Heat could not suspend it; the manager retries.
         """
         if not reservation.request['sleeps']:
             return dict(reservation.binding)
@@ -39,7 +39,7 @@ class ExistingStack(base.ResourcePlugin):
 
         If the owner suspends it after the start, it stays suspended.
 
-        :raises CloudError: Heat could not resume it; it is tried again.
+        :raises CloudError: Heat could not resume it; the manager retries.
         """
         stack = _read(cloud, lease, reservation)
         if not _was_handed_over(reservation):
@@ -54,7 +54,7 @@ class ExistingStack(base.ResourcePlugin):
 
         A stack that was never handed over stays as it is, or is suspended again.
 
-        :raises CloudError: Heat could not do it; it is tried again.
+        :raises CloudError: Heat could not do it; the manager retries.
         """
         stack = heat_stack.HeatStack(cloud, lease, reservation, reservation.request['resource_id'])
         if stack.seen is None:
