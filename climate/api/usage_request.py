@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parsing of questions for usage, utilisation and energy."""
 import datetime
+import unicodedata
 
 from climate import errors
 from climate.api import body
@@ -102,7 +103,9 @@ def _refuse_span(start, end):
 
 def _groups(request):
     """Return the words of group_by, which is given as a list with commas, or several times."""
-    words = [word for text in request.GET.getall('group_by') for word in text.split(',')]
+    # Names of properties are in this form.
+    words = [word for text in request.GET.getall('group_by')
+             for word in unicodedata.normalize('NFC', text).split(',')]
     for word in words:
         body.refuse_unprintable(word, 'group_by', 1)
         named = word.startswith(usage_groups.PROPERTY) and word != usage_groups.PROPERTY

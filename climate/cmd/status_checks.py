@@ -58,8 +58,7 @@ class UpgradeChecks(upgradecheck.UpgradeCommands):
     def _bus(self):
         try:
             bus.reach(self._conf)
-            transport.connect_notifications(self._conf)
-            transport.connect_to_nova(self._conf)
+            transport.check(self._conf)
         except (bus.BusUnreachable, errors.ConfigurationError) as error:
             return _failure(str(error))
         return _success()

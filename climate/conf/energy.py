@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """[energy]: switch off resources that nobody has leased."""
+import unicodedata
+
 from oslo_config import cfg
+from oslo_config import types
 
 from climate.conf import group
+
+
+class PropertyName(types.String):
+    """The name of a property, in the composed form of Unicode (NFC), as stored names are."""
+
+    def __call__(self, value):
+        return unicodedata.normalize('NFC', super().__call__(value))
+
 
 GROUP = group.Group('energy', 'Sleep of resources that nobody has leased', (
     cfg.StrOpt('driver', default='',
@@ -32,9 +43,9 @@ GROUP = group.Group('energy', 'Sleep of resources that nobody has leased', (
     cfg.IntOpt('spare_percent', default=0, min=0, max=100,
                help='Share of the resources that stays awake and free, in percent. The greater '
                     'of this and spare counts.'),
-    cfg.StrOpt('spare_by', default='',
-               help='A property. Spare resources are counted for each of its values. Empty: for '
-                    'each pool.'),
+    cfg.Opt('spare_by', type=PropertyName(), default='',
+            help='A property. Spare resources are counted for each of its values. Empty: for '
+                 'each pool.'),
     cfg.IntOpt('min_awake_minutes', default=10, min=0,
                help='Shortest time that a resource stays awake, in minutes.'),
     cfg.IntOpt('min_asleep_minutes', default=10, min=0,
@@ -42,9 +53,9 @@ GROUP = group.Group('energy', 'Sleep of resources that nobody has leased', (
                     'that is needed earlier stays awake.'),
     cfg.IntOpt('cycles_per_day', default=12, min=0,
                help='Largest number of times that a resource is put to sleep in 24 hours.'),
-    cfg.StrOpt('watts_property', default='saved_watts',
-               help='Property with the number of watts that a resource saves while it is asleep. '
-                    'Reports of saved energy read it.'),
+    cfg.Opt('watts_property', type=PropertyName(), default='saved_watts',
+            help='Property with the number of watts that a resource saves while it is asleep. '
+                 'Reports of saved energy read it.'),
     cfg.FloatOpt('watts', default=0, min=0,
                  help='Watts that a machine saves while it is asleep. Resources on it without that '
                       'property count for an equal part. 0: not known.'),
@@ -63,7 +74,7 @@ GROUP = group.Group('energy', 'Sleep of resources that nobody has leased', (
                     'and the name of the machine; "state" prints "on" or "off".'),
     cfg.StrOpt('ironic_cloud', default='',
                help='The cloud in clouds.yaml with which the driver ironic logs in.'),
-    cfg.StrOpt('node_property', default='',
-               help='The property that has the name or UUID of the node in Ironic. Empty: the '
-                    'name of the machine.'),
+    cfg.Opt('node_property', type=PropertyName(), default='',
+            help='The property that has the name or UUID of the node in Ironic. Empty: the '
+                 'name of the machine.'),
 ))

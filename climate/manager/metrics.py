@@ -176,10 +176,12 @@ def _power(database, now):
 
 
 def check(conf):
-    """Check the options with which /metrics is served.
+    """Check the options with which /metrics is served, if it is.
 
     :raises ConfigurationError: a certificate is missing or cannot be read.
     """
+    if not conf.manager.metrics_port:
+        return
     certificate, key, authority = _files(conf.manager)
     # With only one of the two, /metrics would be served without TLS.
     if (certificate is None) != (key is None) or (authority and not certificate):

@@ -22,6 +22,8 @@ LOG = log.getLogger(__name__)
 def check(conf):
     """Raise an error unless a manager can start with this configuration.
 
+    Options of features that are off are not checked.
+
     :raises ClimateError: the configuration of the cloud cannot be used.
     :raises ConfigurationError: the database, a plugin, an adapter, a strategy, a notifier, a
         source of health, a power driver, an address of the bus, /metrics or [idle] cannot be used;
@@ -44,6 +46,5 @@ def check(conf):
         raise
     except bus.BusUnreachable as error:
         LOG.warning('The bus does not answer; the manager waits for it: %s', error)
-    transport.connect_notifications(conf)
-    transport.connect_to_nova(conf)
+    transport.check(conf)
     migrate.check(conf)

@@ -13,6 +13,8 @@ from climate.rpc import wire
 #: Modules whose exceptions are rebuilt by the client; all others arrive as RemoteError.
 ALLOWED_ERRORS = ['climate.errors']
 VERSION = '1.0'
+# Drivers of oslo.messaging that send notifications to no bus.
+_LOCAL_DRIVERS = {'', 'log', 'noop', 'test'}
 
 
 class RpcSerializer(messaging.NoOpSerializer):  # type: ignore[misc]
@@ -41,14 +43,30 @@ def connect(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
         conf, allowed_remote_exmods=ALLOWED_ERRORS))
 
 
+def check(conf: cfg.ConfigOpts) -> None:
+    """Check the addresses of the buses of notifications that are on.
+
+    :raises ConfigurationError: an option is not the URL of a message bus.
+    """
+    connect_notifications(conf)
+    if conf.nova.notifications:
+        connect_to_nova(conf)
+
+
 def connect_notifications(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
     """Return the transport of Climate's own notifications; it is not called yet.
 
-    :raises ConfigurationError: its option is not the URL of a message bus.
+    :raises ConfigurationError: its option is not the URL of a message bus, and a driver sends
+        notifications there.
     """
-    return _connected(
-        '[oslo_messaging_notifications] transport_url or, if that is empty, [DEFAULT] '
-        'transport_url', lambda: messaging.get_notification_transport(conf))
+    try:
+        return _bus_of_notifications(conf)
+    except errors.ConfigurationError:
+        # The attempt has registered the option.
+        if set(conf.oslo_messaging_notifications.driver) - _LOCAL_DRIVERS:
+            raise
+    return _connected('[DEFAULT] transport_url', lambda: messaging.get_notification_transport(
+        conf, url=conf.transport_url))
 
 
 def connect_to_nova(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
@@ -58,9 +76,15 @@ def connect_to_nova(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
     """
     url = conf.nova.notification_transport_url
     if not url:
-        return connect_notifications(conf)
+        return _bus_of_notifications(conf)
     return _connected('[nova] notification_transport_url', lambda: (
         messaging.get_notification_transport(conf, url=url)))
+
+
+def _bus_of_notifications(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
+    return _connected(
+        '[oslo_messaging_notifications] transport_url or, if that is empty, [DEFAULT] '
+        'transport_url', lambda: messaging.get_notification_transport(conf))
 
 
 def _connected(option: str, connect: Callable[[], Any]) -> messaging.transport.Transport:

@@ -191,7 +191,7 @@ def test_metrics_can_require_a_client_certificate(served, certificate):
     {'metrics_client_ca_file': 'ca.pem'},
     {'metrics_cert_file': 'nowhere.pem', 'metrics_key_file': 'nowhere.pem'}], ids=str)
 def test_metrics_are_not_served_in_the_clear_by_mistake(conf, options):
-    for name, value in options.items():
+    for name, value in {'metrics_port': 9, **options}.items():
         conf.set_override(name, value, group='manager')
     with pytest.raises(errors.ConfigurationError, match='metrics_cert_file'):
         metrics.check(conf)

@@ -16,10 +16,10 @@ CASES = [
     ('climate-manager', '[DEFAULT]\ntransport_url = nonsense', '[DEFAULT] transport_url'),
     ('climate-manager', '[DEFAULT]\ntransport_url = bogus://127.0.0.1/', '[DEFAULT] transport_url'),
     ('climate-manager', '[DEFAULT]\ntransport_url = rabbit://h:port/', '[DEFAULT] transport_url'),
-    ('climate-manager', '[nova]\nnotification_transport_url = nonsense',
+    ('climate-manager', '[nova]\nnotifications = true\nnotification_transport_url = nonsense',
      '[nova] notification_transport_url'),
-    ('climate-manager', '[oslo_messaging_notifications]\ntransport_url = bogus://127.0.0.1/',
-     '[oslo_messaging_notifications] transport_url'),
+    ('climate-manager', '[oslo_messaging_notifications]\ndriver = messagingv2\n'
+     'transport_url = bogus://127.0.0.1/', '[oslo_messaging_notifications] transport_url'),
     ('climate-manager', '[DEFAULT]\nlog_config_append = /nowhere', 'log_config_append'),
     ('climate-manager', '[DEFAULT]\nlog_dir = /proc/nowhere', 'log_dir'),
     ('climate-manager', '[database]\nconnection =', '[database] connection is not set'),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hosts and addresses of Blazar, as resources of Climate."""
+import unicodedata
+
 from climate.db.blazar import imported_records
 
 
@@ -39,13 +41,15 @@ class Enrolled:
             by_name[name] = row['id']
             chosen = [(properties[value['property_id']], value['capability_value'])
                       for value in values[row['id']] if value['property_id'] in properties]
+            # If two names look the same, the value of the composed one wins, as in criteria.
+            chosen.sort(key=lambda pair: pair[0]['property_name'] == _composed(pair[0]))
             yield imported_records.ImportedResource(
                 imported_records.HOST, name, _number(row['id']) or None, row['id'],
                 _host_capacity(row, inventory[row['id']]), bool(row['reservable']),
-                {described['property_name']: text for described, text in chosen},
+                {_composed(described): text for described, text in chosen},
                 _host_facts(row, traits[row['id']], inventory[row['id']]),
-                tuple(sorted(described['property_name'] for described, _ in chosen
-                             if described['private'])))
+                tuple(sorted({_composed(described) for described, _ in chosen
+                              if described['private']})))
 
     def _addresses(self):
         for row in sorted(self._source.rows('floatingips'), key=lambda row: row['id']):
@@ -55,6 +59,11 @@ class Enrolled:
                 bool(row['reservable']), {},
                 {'network_id': row['floating_network_id'], 'subnet_id': row['subnet_id'],
                  'address': row['floating_ip_address']})
+
+
+def _composed(described):
+    """Return the name of a property in the form of Unicode (NFC) in which criteria name it."""
+    return unicodedata.normalize('NFC', described['property_name'])
 
 
 def _host_capacity(row, inventory):

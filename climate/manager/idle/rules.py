@@ -10,11 +10,11 @@ from climate.domain import use_sampling
 
 
 def check(conf):
-    """Check that the samples are kept for as long as leases are watched.
+    """Check that the samples, if any are taken, are kept for as long as leases are watched.
 
     :raises ConfigurationError: they are not.
     """
-    if conf.idle.keep_days * 24 < conf.idle.idle_hours:
+    if conf.idle.sample_minutes and conf.idle.keep_days * 24 < conf.idle.idle_hours:
         raise errors.ConfigurationError(
             f'[idle] keep_days: {conf.idle.keep_days} days are shorter than idle_hours, '
             f'{conf.idle.idle_hours} hours. Keep the samples longer.')

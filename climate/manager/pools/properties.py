@@ -33,7 +33,7 @@ class Properties:
         :raises PropertyNotFound: no resource of the pool has such a property.
         """
         self._core.registry.pool(pool)
-        now = self._core.clock()
+        now, name = self._core.clock(), unicodedata.normalize('NFC', name)
         with self._core.database.writer() as connection:
             found = resource_properties.named(connection, pool, name)
             if found is None:
@@ -60,13 +60,13 @@ class Properties:
 def check_names(source, properties):
     """Refuse names that no property of a Pool may have.
 
-    :param properties: {name: text, or None to remove the property}.
+    :param properties: the names of properties to set or to remove.
     :raises BadField: a name means something else, or is not readable; the error names it.
     :raises PropertyNameTooLong: a name is too long.
     """
     reserved = {*source.capacity_names, *source.fact_names, source.name_fact, *_OWN_NAMES,
                 *requirement.ALIASES}
-    for name, text in properties.items():
+    for name in properties:
         if len(name) > _LONGEST_NAME:
             raise errors.PropertyNameTooLong(name=name[:80], length=len(name))
         if name in reserved or name.startswith(('capabilities:', 'trait:',
@@ -77,7 +77,7 @@ def check_names(source, properties):
         if not name or not name.isprintable() or any(each.isspace() for each in name):
             raise errors.BadField(field=name or 'properties', reason=(
                 'a property name has one or more printable characters and no spaces.'))
-        if text is not None and not unicodedata.is_normalized('NFC', name):
+        if not unicodedata.is_normalized('NFC', name):
             raise errors.BadField(field=name, reason=(
                 'a property name is in the composed form of Unicode (NFC), so that no two '
                 f'names look the same. Write it as "{unicodedata.normalize("NFC", name)}".'))

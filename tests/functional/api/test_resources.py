@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """/v1/resources/{pool}: every pool is served as its class describes it, also an unknown one."""
+from urllib import parse
+
 import jsonschema
 import pytest
 from support import builders
@@ -150,7 +152,14 @@ def test_two_properties_never_have_names_that_look_the_same(api):
     place = f"{HOSTS}/{made.json['resource']['id']}"
     refused = api.put(place, {'properties': {decomposed: '4'}}, **ADMIN)
     assert (refused.status_int, composed in refused.json['error_message']) == (400, True)
-    # Criteria may have either form.
+    # A removal is refused, too: it would leave a second name.
+    refused = api.put(place, {'properties': {decomposed: None}}, **ADMIN)
+    assert (refused.status_int, composed in refused.json['error_message']) == (400, True)
+    # The path of a property, criteria and groups of usage may have either form.
+    path = f'/v1/resources/host/properties/{parse.quote(decomposed)}'
+    assert api.call('PATCH', path, {'private': False}, **ADMIN).status_int == 200
+    assert api.get(f'/v1/usage?group_by=property:{parse.quote(decomposed)}',
+                   version='1.1').status_int == 200
     body = builders.a_body()
     body['reservations'][0]['resource_properties'] = f'["==", "${decomposed}", "3"]'
     assert api.post('/v1/leases', body).status_int == 201

@@ -436,8 +436,8 @@ def test_an_owner_may_delete_a_lease_before_its_reclaim(manager):
 
 
 def test_samples_must_be_kept_as_long_as_leases_are_watched(conf):
-    conf.set_override('keep_days', 1, group='idle')
-    conf.set_override('idle_hours', 25, group='idle')
+    for name, value in (('sample_minutes', 5), ('keep_days', 1), ('idle_hours', 25)):
+        conf.set_override(name, value, group='idle')
     with pytest.raises(errors.ConfigurationError, match='keep_days'):
         rules.check(conf)
 

@@ -182,6 +182,7 @@ def test_a_start_that_fails_leaves_nothing_that_listens(conf, database):
         port = free.getsockname()[1]
     found = daemons.made(conf, database, metrics_port=port)
     messaging.get_notification_transport(conf, url='fake:/')  # It registers the options.
+    conf.set_override('driver', ['messagingv2'], group='oslo_messaging_notifications')
     conf.set_override('transport_url', 'nothing://', group='oslo_messaging_notifications')
     with pytest.raises(errors.ConfigurationError, match='oslo_messaging_notifications'):
         found.start()

@@ -73,6 +73,13 @@ def test_every_option_refuses_every_kind_of_wrong_value(tmp_path):
             assert '\n' not in said
 
 
+def test_an_option_with_the_name_of_a_property_accepts_each_form_of_unicode(tmp_path):
+    names = ('spare_by', 'watts_property', 'node_property')
+    text = '[energy]\n' + ''.join(f'{name} = gro\u0308\u00dfe\n' for name in names)
+    conf, _path = read(tmp_path, text, [])
+    assert {conf.energy[name] for name in names} == {'gr\u00f6\u00dfe'}
+
+
 def test_every_option_accepts_its_default(tmp_path):
     optional = [(group, option) for group, option in OPTIONS if not option.required]
     conf, _path = read(tmp_path, '', optional)

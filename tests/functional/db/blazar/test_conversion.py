@@ -81,6 +81,14 @@ def test_criteria_that_climate_cannot_read_are_dropped_and_reported(blazar, conv
     assert any('cannot be read' in problem.why for problem in found.problems)
 
 
+def test_properties_get_the_composed_names_that_criteria_have(blazar, converted):
+    blazar.execute("UPDATE resource_properties SET property_name = ?, private = 1 "
+                   "WHERE property_name = 'gpu'", 'gro\u0308\u00dfe')
+    hosts = [host for host in converted().resources if 'gr\u00f6\u00dfe' in host.properties]
+    assert [(host.name, host.properties['gr\u00f6\u00dfe'], host.private) for host in hosts] == [
+        ('compute2', 'A100', ('gr\u00f6\u00dfe',)), ('compute1', 'A100', ('gr\u00f6\u00dfe',))]
+
+
 def test_two_hosts_of_one_name_become_one(blazar, converted):
     blazar.execute("UPDATE computehosts SET hypervisor_hostname = 'compute2' WHERE id = '4'")
     found = converted()
