@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resources that must be alike: ``Need.alike``, such as volumes in the zone of a host of the lease.
+"""Choose resources that are alike, such as volumes in the zone of a host of the lease.
 
-First choose without the rule. If the result violates it, choose again with criteria: at first only
-for the resources that must be like others, then for both, one value after the other.
+The rule ``Need.alike`` (a ``plugins.base.Alike``) ties a need to a pool: its resources must have
+the same value of a fact as a resource of that pool in the lease. The first choice ignores the
+rules. If it violates a rule, choose the tied resources again among those with a value of the chosen
+resources of that pool. If that fails, try one value after the other for both.
 """
 import dataclasses
 
@@ -14,24 +16,24 @@ from climate.plugins import base
 
 
 def choose(core, connection, wishes, choice, lost=()):
-    """Return (the wishes that can be served, the Picks of each), alike where they must be.
+    """Return (the wishes that can be served, the Picks of each), which obey the rules.
 
-    :param choice: callable(wishes) that returns the same without regard to the rule.
+    :param choice: choice(wishes) returns the same, but ignores the rules.
     :param lost: ids of resources that the lease does not keep.
-    :raises NotEnough: no choice is alike; the error names the fact that must be equal.
+    :raises NotEnough: no choice obeys a rule; the error names the fact that must be equal.
     """
     chosen = choice(wishes)
-    # A lease keeps the resources that it has, even if the rule is newer.
-    if not any(each.ties for each in core.registry.plugins.values()) or not _gets_others(*chosen):
+    # If the choice adds no resource, it stays as it is, even if a rule is newer than the lease.
+    if not any(plugin.ties for plugin in core.registry.plugins.values()) or not _adds(*chosen):
         return chosen
     kept = _KeptResources(core, connection, wishes, lost)
     for tie, values in sorted(kept.violated(*chosen).items()):
         error = None
-        for attempt in _attempts(wishes, tie, values, kept.known(tie)):
+        for attempt in _attempts(wishes, tie, values, kept.values_of(tie)):
             try:
                 chosen = choice(attempt)
-            except errors.NotEnough as why:
-                error = error or why
+            except errors.NotEnough as not_enough:
+                error = error or not_enough
                 continue
             if tie not in kept.violated(*chosen):
                 break
@@ -40,26 +42,26 @@ def choose(core, connection, wishes, choice, lost=()):
     return chosen
 
 
-def _gets_others(wishes, chosen):
-    """Return whether a choice has resources that the reservations do not have yet."""
+def _adds(wishes, chosen):
+    """Return True if a choice adds resources to a reservation."""
     return any(pick.resource_id not in wish.keep
                for wish, picks in zip(wishes, chosen, strict=True) for pick in picks)
 
 
-def _attempts(wishes, tie, values, known):
-    """Yield the wishes with criteria by which their resources may be alike.
+def _attempts(wishes, tie, values, all_values):
+    """Yield the wishes with criteria that make the resources alike.
 
-    :param values: the values of the resources to which the tie refers, as chosen first.
-    :param known: the values of all resources that could be chosen.
+    :param values: the values that the first choice has in the pool of the tie.
+    :param all_values: the values of all resources that could be chosen.
     """
-    yield [_narrowed(each, tie, values) if each.need.alike == tie else each for each in wishes]
-    for value in known:
-        yield [_narrowed(each, tie, [value]) if tie in (each.need.alike, base.Alike(
-            tie.fact, each.need.pool)) else each for each in wishes]
+    yield [_narrowed(wish, tie, values) if wish.need.alike == tie else wish for wish in wishes]
+    for value in all_values:
+        yield [_narrowed(wish, tie, [value]) if tie in (wish.need.alike, base.Alike(
+            tie.fact, wish.need.pool)) else wish for wish in wishes]
 
 
 class _KeptResources:
-    """The resources that the lease of some wishes has apart from them, and keeps."""
+    """The resources that a lease keeps in addition to the ones that its wishes get."""
 
     def __init__(self, core, connection, wishes, lost):
         self._connection = connection
@@ -72,7 +74,7 @@ class _KeptResources:
         self._needs = [need for need, _ in self._others] + [wish.need for wish in wishes]
 
     def _reservations(self, wishes):
-        """Return the stored Reservations of the lease; none if it is a new one."""
+        """Return the stored Reservations of the lease; a new lease has none."""
         try:
             lease_id = reservations.lease_of(self._connection, wishes[0].reservation_id)
         except errors.ReservationNotFound:
@@ -80,35 +82,35 @@ class _KeptResources:
         return reservations.of_leases(self._connection, [lease_id]).get(lease_id, ())
 
     def violated(self, wishes, chosen):
-        """Return the rules that a choice violates, {Alike: the values of its pool in the lease}.
+        """Return the violated rules of a choice, {Alike: sorted values of its pool in the lease}.
 
-        A lease that has no resource of that pool violates none.
+        Without a resource of the pool, a lease does not violate the rule.
         """
         own = self._others + [
             (wish.need, tuple(pick.resource_id for pick in picks))
             for wish, picks in zip(wishes, chosen, strict=True)]
-        known = {each.id: each for each in resources.ever_enrolled(
+        facts = {each.id: each.facts for each in resources.ever_enrolled(
             self._connection, {key for _, ids in own for key in ids})}
         violated = {}
-        for tie in {each.alike for each in self._needs} - {None}:
-            values = {known[key].facts.get(tie.fact) for need, ids in own
+        for tie in {need.alike for need in self._needs} - {None}:
+            values = {facts[key].get(tie.fact) for need, ids in own
                       if need.pool == tie.pool for key in ids}
-            tied = {known[key].facts.get(tie.fact) for need, ids in own
+            tied = {facts[key].get(tie.fact) for need, ids in own
                     if need.alike == tie for key in ids}
             if values and not tied <= values:
                 violated[tie] = sorted(filter(None, values))
         return violated
 
-    def known(self, tie):
-        """Return the values of the fact that resources of the tied needs have, sorted."""
-        pools = {each.pool for each in self._needs if each.alike == tie}
+    def values_of(self, tie):
+        """Return the sorted values of the fact in the pools of the tied needs."""
+        pools = {need.pool for need in self._needs if need.alike == tie}
         return sorted({each.facts[tie.fact] for pool in pools
                        for each in resources.find(self._connection, pool)
                        if each.facts.get(tie.fact)})
 
 
 def _narrowed(wish, tie, values):
-    """Return a Wish that only resources with one of these values of the fact meet."""
+    """Return the Wish with the criterion that the fact has one of the values."""
     need = wish.need
     return dataclasses.replace(wish, need=dataclasses.replace(
         need, requirement=requirement.conjunction(
@@ -116,9 +118,9 @@ def _narrowed(wish, tie, values):
 
 
 def _refused(tie, error):
-    """Return the NotEnough of a lease whose resources cannot be alike."""
-    why = f'Each must have the same {tie.fact} as a {tie.pool} of the lease'
+    """Return a NotEnough that names the rule; `error` is that of the first attempt, or None."""
+    rule = f'Each must have the same {tie.fact} as a {tie.pool} of the lease'
     if error is None:
-        return errors.NotEnough(f'{why}, and none is free.', what='resources', wanted=1, free=0)
-    return errors.NotEnough(f'{why}. {error.message}', **{
-        **error.kwargs, 'owner_message': f'{why}. {error.owner_message}'})
+        return errors.NotEnough(f'{rule}, and none is free.', what='resources', wanted=1, free=0)
+    return errors.NotEnough(f'{rule}. {error.message}', **{
+        **error.kwargs, 'owner_message': f'{rule}. {error.owner_message}'})

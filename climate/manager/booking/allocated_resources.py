@@ -8,21 +8,21 @@ from climate.domain import selection
 
 
 class AllocatedResources:
-    """Looks up the resources of reservations in the form of ``plugins.base.ResourcePlugin``."""
+    """Looks up the resources of reservations."""
 
     def __init__(self, core):
         self._core = core
 
     def all_of(self, reservations):
-        """Return the whole Resource records allocated to any of the reservations."""
+        """Return the Resources that are allocated to any of the reservations."""
         ids = {key for each in reservations for key in each.resource_ids}
         with self._core.database.reader() as connection:
             return resources.enrolled(connection, ids)
 
     def of(self, reservations, known=None):
-        """Return {reservation id: {need key: the Resources allocated for that need}}.
+        """Return {reservation id: {need key: the Resources allocated for the need}}.
 
-        :param known: those Resources, if they were already read.
+        :param known: the result of `all_of`, if the caller has it.
         """
         known = self.all_of(reservations) if known is None else known
         return {each.id: self._by_need(each, each.allocated, known) for each in reservations}
@@ -30,7 +30,7 @@ class AllocatedResources:
     def former(self, reservations):
         """Return {reservation id: Resources that it occupies but that are not allocated to it}.
 
-        An earlier try of a start, or a start before the last change, may have prepared them.
+        An earlier attempt to start, or a start before the last change, may have prepared them.
         """
         with_whole = [each for each in reservations if self._whole(each)]
         if not with_whole:
@@ -40,46 +40,45 @@ class AllocatedResources:
         return {each.id: tuple(resource for resource in held if resource.held_by == each.id
                                and resource.id not in each.resource_ids) for each in with_whole}
 
-    def left_to(self, lease, reservations):
-        """Return the Resources on which each reservation may still have objects in the cloud.
+    def possibly_used(self, lease, reservations):
+        """Return the Resources on which each reservation may have objects in the cloud.
 
-        Whole resources are those that it occupies. Shared resources are the allocated ones, and
-        those that a change removed but that the cloud has not released yet.
+        These are the whole resources that the reservation occupies, its shared resources, and
+        shared resources that a change removed but that the cloud may not have released yet.
 
         :returns: {reservation id: {need key: Resources}}.
         """
         with self._core.database.reader() as connection:
             held = resources.held(connection, [each.id for each in reservations])
-            taken_out = self._taken_out(connection, lease, reservations, held)
-            ids = {given.resource_id for each in taken_out for given in taken_out[each]}
+            removed = self._removed(connection, lease, reservations, held)
+            ids = {allocation.resource_id for allocation in removed}
             ids |= {key for each in reservations for key in each.resource_ids}
             shared = ids - {each.id for each in held} if self._has_shared(reservations) else ()
             known = [*held, *(resources.enrolled(connection, shared) if shared else ())]
-        left = {}
+        used = {}
         for reservation in reservations:
             whole = self._whole(reservation)
             own_ids = {key: list(ids) for key, ids in reservation.allocated.items()}
-            for removed in taken_out[reservation.id]:
-                own_ids.setdefault(removed.need, []).append(removed.resource_id)
-            left[reservation.id] = {
-                key: tuple(resource for resource in own
+            for allocation in removed:
+                if allocation.reservation_id == reservation.id:
+                    own_ids.setdefault(allocation.need, []).append(allocation.resource_id)
+            used[reservation.id] = {
+                key: tuple(resource for resource in allocated
                            if key not in whole or resource.held_by == reservation.id)
-                for key, own in self._by_need(reservation, own_ids, known).items()}
-        return left
+                for key, allocated in self._by_need(reservation, own_ids, known).items()}
+        return used
 
-    def _taken_out(self, connection, lease, reservations, held):
-        """Return {reservation id: Allocations that a change removed but may still be in use}."""
+    def _removed(self, connection, lease, reservations, held):
+        """Return the Allocations that a change removed and that may still be in use."""
         update = lease.event(event_kinds.UPDATE)
         changing = update is not None and update.status != lifecycle.EVENT_DONE
         changed = [each.id for each in reservations if changing or any(
             resource.held_by == each.id and resource.id not in each.resource_ids
             for resource in held)]
-        removed = allocations.taken_out(connection, changed) if changed else []
-        return {each.id: [given for given in removed if given.reservation_id == each.id]
-                for each in reservations}
+        return allocations.taken_out(connection, changed) if changed else []
 
     def _whole(self, reservation):
-        """Return the keys of the needs of whole resources."""
+        """Return the keys of the needs for whole resources."""
         return {need.key for need in self._core.registry.needs_of(reservation)
                 if need.demand.amount is selection.WHOLE}
 

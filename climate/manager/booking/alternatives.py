@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Alternatives to a request that does not fit: for a shorter time, fewer resources, or later."""
+"""Alternatives to a request that does not fit: a shorter, a smaller, or a later lease."""
 import dataclasses
 import datetime
 
@@ -12,7 +12,7 @@ _SECOND = datetime.timedelta(seconds=1)
 def shorter(search, duration):
     """Return the Alternative with the longest duration that fits, or None.
 
-    The duration is in whole minutes; in whole seconds if `duration` is at most one minute.
+    The duration is a number of minutes, or of seconds if `duration` is at most one minute.
     """
     unit = _MINUTE if duration > _MINUTE else _SECOND
     best = _greatest((duration - datetime.timedelta.resolution) // unit,
@@ -26,7 +26,7 @@ def shorter(search, duration):
 def fewer(search, duration):
     """Return the Alternative with the most resources that fit, or None.
 
-    If there are several reservations, all are reduced by the same ratio.
+    All reservations are reduced by the same ratio.
     """
     most = max((each.at_least for each in search.demands), default=0)
 
@@ -48,10 +48,10 @@ def later(search, duration):
 
 
 def _greatest(most, result_of):
-    """Return (count, result) for the greatest count up to `most` with a result, or None.
+    """Return (count, result) for the greatest count up to `most` that has a result, or None.
 
-    :param result_of: result_of(count) returns a result or None; if it is None for a count, it is
-        None for every greater count.
+    :param result_of: result_of(count) returns a result or None. If a count has no result, greater
+        counts must have none either.
     """
     least, best = 1, None
     while least <= most:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serialization of the results of an availability search, for the answer to the caller."""
+"""Serialization of the results of an availability search for the answer."""
 import collections
 
 from climate.db import resource_properties
@@ -10,24 +10,24 @@ from climate.manager.booking import criteria
 
 
 class AnswerSerializer:
-    """Describes resources in an answer while its connection is open."""
+    """Describes resources in an answer; it reads with the connection of its caller."""
 
     def __init__(self, core, connection, ids=()):
         """Read the resources `ids`, which the answer names."""
         self._core, self._connection = core, connection
-        self._hidden = {}
-        # A resource that was withdrawn since it was chosen is left out.
-        self._known = {each.id: (each.name, tuple(self._shown(each).items()))
+        self._private_names = {}
+        # A resource that was withdrawn after it was chosen is missing here.
+        self._shown = {each.id: (each.name, tuple(self._properties(each).items()))
                        for each in resources.enrolled(connection, ids)}
 
-    def shares(self, reservations, chosen):
-        """Return the Share of each reservation in `chosen`, a list of Allocations."""
-        return tuple(self._share(each, [given for given in chosen
-                                        if given.reservation_id == each.id])
-                     for each in reservations)
+    def shares(self, reservations, allocations):
+        """Return the ReservationShare of each reservation in the Allocations."""
+        return tuple(self._share(reservation, [allocation for allocation in allocations
+                                               if allocation.reservation_id == reservation.id])
+                     for reservation in reservations)
 
     def considered(self, reservations, search, duration):
-        """Return the Considered of each wish of a Search for the reservations."""
+        """Return the Considered of each wish of a StartSearch for the reservations."""
         types = {each.id: each.resource_type for each in reservations}
         return tuple(
             self._considered(types[wish.reservation_id], wish.need,
@@ -38,36 +38,37 @@ class AnswerSerializer:
     def _considered(self, resource_type, need, enrolled, matching, free, free_at_earliest):
         values = criteria.values_of(self._core, self._connection, need.pool, enrolled,
                                     requirement.names(need.requirement))
-        counts, left = [], set(enrolled)
+        counts, remaining = [], set(enrolled)
         for words, part in criteria.in_words(self._core, need):
             met = {key for key in enrolled if requirement.matches(part, values[key])}
-            left &= met
-            counts.append(availability.Criterion(words, len(met), len(left)))
+            remaining &= met
+            counts.append(availability.Criterion(words, len(met), len(remaining)))
         return availability.Considered(
             resource_type=resource_type, pool=need.pool, wanted=need.demand.at_least,
             enrolled=len(enrolled), matching=matching, free=free,
             free_at_earliest=free_at_earliest, criteria=tuple(counts))
 
-    def _share(self, reservation, given):
+    def _share(self, reservation, allocations):
         groups = collections.defaultdict(list)
-        for each in given:
-            if each.resource_id in self._known:
-                name, shown = self._known[each.resource_id]
-                groups[shown].append(name)
+        for allocation in allocations:
+            if allocation.resource_id in self._shown:
+                name, properties = self._shown[allocation.resource_id]
+                groups[properties].append(name)
         return availability.ReservationShare(
-            resource_type=reservation.resource_type, count=sum(each.copies for each in given),
-            groups=tuple(availability.ResourceGroup(len(names), dict(shown), tuple(names))
-                         for shown, names in groups.items()))
+            resource_type=reservation.resource_type,
+            count=sum(allocation.copies for allocation in allocations),
+            groups=tuple(availability.ResourceGroup(len(names), dict(properties), tuple(names))
+                         for properties, names in groups.items()))
 
-    def _shown(self, resource):
-        """Return {name: value} of the properties and sizes of a resource that everybody may see."""
+    def _properties(self, resource):
+        """Return {name: value} of the public properties and the sizes of a resource."""
         pool = self._core.registry.pool(resource.pool)
-        if resource.pool not in self._hidden:
-            _, self._hidden[resource.pool] = resource_properties.names(
+        if resource.pool not in self._private_names:
+            _, self._private_names[resource.pool] = resource_properties.names(
                 self._connection, resource.pool)
-        hidden = self._hidden[resource.pool]
+        private_names = self._private_names[resource.pool]
         sizes = {name: resource.capacity.get(unit, 0)
                  for name, unit in pool.capacity_names.items()}
         properties = {name: value for name, value in sorted(resource.properties.items())
-                      if name not in hidden}
+                      if name not in private_names}
         return {**properties, **sizes}

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Booking: read what is free, choose, and write the allocations in one transaction.
+"""Booking: choose free resources for wishes, and write the allocations in one transaction.
 
-Planning reads in a reader, before the writer opens. The writer locks the chosen rows first, in
-id order, and reads their bookings only after that. If a chosen resource was taken in between, the
-race is lost and the booking is planned again.
+A wish (``wish_lists.Wish``) is a need of one reservation. A plan is read before the transaction
+begins. The transaction first locks the chosen rows, in the order of their ids, and only then reads
+their bookings. If another booking took a chosen resource in between, this booking has lost a race
+and makes another plan.
 """
 import collections
 import dataclasses
@@ -14,19 +15,17 @@ from oslo_log import log
 from climate import errors
 from climate.db import allocations
 from climate.db import health as stored
-from climate.db import resources
 from climate.db import swap_reports
 from climate.domain import health
-from climate.domain import interval
 from climate.domain import records
 from climate.domain import selection
 from climate.manager.booking import alike_resources
 from climate.manager.booking import booking_terms
 from climate.manager.booking import candidates
-from climate.manager.booking import criteria
 from climate.manager.booking import offer_expiry
 from climate.manager.booking import prefilter
 from climate.manager.booking import shortage
+from climate.manager.booking import verification
 from climate.manager.health import blocking
 from climate.manager.queue import wakeups
 
@@ -39,9 +38,10 @@ class Booking:
     def __init__(self, core, leeway=datetime.timedelta(0), read_first=candidates.FIRST):
         """Read the rules from the configuration.
 
-        :param leeway: the time for which the choice must stay valid: a resource that is held in the
-            cloud counts as held for this much longer.
-        :param read_first: the number of resources that are read first, as a ``candidates.First``.
+        :param leeway: the time for which a plan must stay valid. It extends the time in which an
+            occupied resource is expected to become free.
+        :param read_first: the number of resources that the first statement reads, as a
+            ``candidates.First``.
         """
         self._core = core
         self._read_first = read_first
@@ -54,15 +54,15 @@ class Booking:
     def book(self, wishes, span, now, write, planned=None, avoid=(), also=()):
         """Choose resources for `wishes` during `span`, then call `write(connection, chosen)`.
 
-        `write` runs in the transaction in which the chosen resources are locked and proved
-        free; it writes the lease, and writes `chosen` (a list of Allocations) through `replace`.
+        `write` runs in the transaction that has locked the chosen resources and found them free.
+        It writes the lease, and calls `replace` to write `chosen`, a list of Allocations.
 
-        :param planned: the Allocations that `plan` chose just before; they are tried first.
+        :param planned: the Allocations that `plan` has just chosen; None: make a plan.
         :param avoid: ids of resources that must not be chosen.
-        :param also: ids of further resources that `write` changes; they are locked with the others.
+        :param also: ids of other resources that `write` changes; they are locked, too.
         :returns: the result of `write`.
         :raises NotEnough: too few resources are free; the error has the reasons.
-        :raises LostRace: other bookings were faster at every attempt.
+        :raises LostRace: each attempt lost a race against another booking.
         """
         terms, chosen = self.terms(wishes, span, now, avoid), planned
         for lost in range(self._attempts):
@@ -70,16 +70,17 @@ class Booking:
             if chosen is None:
                 chosen = self._planned(wishes, terms)
             try:
-                with self._core.database.writer() as connection:
-                    self._prove(connection, wishes, chosen, terms, also)
-                    return write(connection, chosen)
+                return self._book(wishes, chosen, terms, write, also)
             except errors.LostRace:
                 LOG.debug('Lost a race for resources; planning again')
                 chosen = None
         raise errors.LostRace()
 
-    def book_first(self, lease, wishes, span, now, write, avoid):
-        """Book as `book` for a lease that has allocations: it goes before the wait queue."""
+    def book_before_queue(self, lease, wishes, span, now, write, avoid):
+        """Book as `book`, for a lease that has allocations already.
+
+        If too few resources are free, it gets those that are held back for leases in the queue.
+        """
         try:
             planned = self.plan(wishes, span, now, avoid)
         except errors.NotEnough:
@@ -88,8 +89,20 @@ class Booking:
             planned = self.plan(wishes, span, now, avoid)
         return self.book(wishes, span, now, write, planned=planned, avoid=avoid)
 
+    def book_exactly(self, wishes, span, now, chosen, write):
+        """Book as `book`, but only the Allocations `chosen`, in one attempt.
+
+        :raises LostRace: a resource is no longer available, or another transaction conflicts.
+        """
+        return self._book(wishes, chosen, self.terms(wishes, span, now), write)
+
+    def _book(self, wishes, chosen, terms, write, also=()):
+        with self._core.database.writer() as connection:
+            verification.lock(self._core, connection, wishes, chosen, terms, also)
+            return write(connection, chosen)
+
     def plan(self, wishes, span, now, avoid=(), ignoring=()):
-        """Return the Allocations that `wishes` would get, without writing anything.
+        """Return the Allocations that `wishes` would get; write nothing.
 
         :param ignoring: ids of other reservations whose allocations count as free.
         :raises NotEnough: too few resources are free; the error has the reasons.
@@ -97,16 +110,6 @@ class Booking:
         terms = self.terms(wishes, span, now, avoid)
         return self._planned(wishes, dataclasses.replace(
             terms, replaced=terms.replaced.union(ignoring)))
-
-    def take(self, wishes, span, now, chosen, write):
-        """Book exactly the Allocations `chosen` for `wishes`, or nothing; else as `book`.
-
-        :raises LostRace: one of the resources is no longer available, or another transaction
-            conflicts.
-        """
-        with self._core.database.writer() as connection:
-            self._prove(connection, wishes, chosen, self.terms(wishes, span, now))
-            return write(connection, chosen)
 
     def _planned(self, wishes, terms):
         try:
@@ -125,20 +128,20 @@ class Booking:
         return allocations_of(wishes, chosen, terms.span)
 
     def _choose(self, connection, wishes, terms):
-        """Return the wishes that can be served, and the selection.Picks of each.
+        """Return (the wishes that can be served, the selection.Picks of each).
 
-        An optional wish that does not fit is left out, unless it would lose resources it has.
+        An optional wish that does not fit is dropped, unless its reservation has resources for it.
         """
         most = prefilter.most(wish.need.demand for wish in wishes)
-        # A single wish that has nothing yet takes the first resources that fit, so it is enough to
+        # A single wish that keeps no resources takes the first ones that fit, so it is enough to
         # read the first ones.
         reads_first = len(wishes) == 1 and not wishes[0].keep
         wishes = _sick_last(connection, wishes)
         terms = _without_reported(connection, wishes, terms)
-        asks = self._asks(connection, wishes, terms, most if reads_first else None)
+        demands = self._demands(connection, wishes, terms, most if reads_first else None)
         while True:
             try:
-                return wishes, prefilter.choose(asks, terms.span)
+                return wishes, prefilter.choose(demands, terms.span)
             except errors.NotEnough as error:
                 place = error.kwargs['place']
                 wish = wishes[place]
@@ -146,11 +149,11 @@ class Booking:
                     _refuse_loss(wish.need, error)
                     raise shortage.explained(self._core, connection, wishes, terms,
                                              error) from error
-                del wishes[place], asks[place]
+                del wishes[place], demands[place]
 
     @staticmethod
     def replace(connection, chosen, reservation_ids=()):
-        """Write the Allocations `chosen`; those of `reservation_ids` are deleted first."""
+        """Delete the allocations of some reservations, then write the Allocations `chosen`."""
         if reservation_ids:
             allocations.delete(connection, reservation_ids)
         allocations.add(connection, chosen)
@@ -161,7 +164,7 @@ class Booking:
         :param avoid: ids of resources that must not be chosen.
         """
         replaced = {wish.reservation_id for wish in wishes if not wish.beside}
-        # A lease may go on using its resources, even if blocks keep sick ones from others.
+        # A running lease keeps its sick resources, so their blocks do not count for it.
         replaced |= {health.block_of(key) for wish in wishes if wish.must_keep
                      for key in wish.keep}
         return booking_terms.BookingTerms(
@@ -171,74 +174,24 @@ class Booking:
             longest_pause=self._longest_pause, ahead=blocking.ahead(self._core.conf),
             kept=frozenset(key for wish in wishes for key in wish.keep))
 
-    def _asks(self, connection, wishes, terms, most):
-        """Return the demand of each wish with its candidates, as a ``prefilter.CandidateDemand``.
+    def _demands(self, connection, wishes, terms, most):
+        """Return the ``prefilter.CandidateDemand`` of each wish.
 
-        Wishes that differ only in the amount have the same candidates, read once.
+        Wishes that differ only in the amount share their candidates, which are read once.
 
-        :param most: the number of fitting candidates after which no more are read; None: read all.
+        :param most: stop reading after this number of suitable candidates; None: read all.
         """
-        read, asks = [], []
+        candidate_sets, demands = {}, []
         for wish in wishes:
-            kept = collections.Counter(wish.keep)
-            demand = dataclasses.replace(
-                wish.need.demand, keep=tuple(selection.Pick(*each) for each in kept.items()))
-            of_kind = candidates.unused if demand.amount is selection.WHOLE else candidates.shared
-            key = of_kind, wish.need.pool, wish.need.requirement, wish.avoid
-            candidate_set = next((known for other, known in read if other == key), None)
-            if candidate_set is None:
-                candidate_set = of_kind(self._core, connection, wish.need, dataclasses.replace(
+            demand = dataclasses.replace(wish.need.demand, keep=tuple(
+                selection.Pick(*copies) for copies in collections.Counter(wish.keep).items()))
+            read = candidates.unused if demand.amount is selection.WHOLE else candidates.shared
+            key = read, wish.need.pool, wish.need.requirement, wish.avoid
+            if key not in candidate_sets:
+                candidate_sets[key] = read(self._core, connection, wish.need, dataclasses.replace(
                     terms, avoid=terms.avoid | wish.avoid), most, self._read_first)
-                read.append((key, candidate_set))
-            asks.append(prefilter.CandidateDemand(demand, candidate_set, wish.must_keep))
-        return asks
-
-    def _prove(self, connection, wishes, chosen, terms, also=()):
-        """Lock the chosen resources and raise LostRace unless they are still free.
-
-        Their rows are written, because only one node of a Galera cluster knows a lock: at a commit
-        the nodes compare the rows that two transactions wrote. So the proof also holds for a
-        resource whose allocation is kept, and only gets a new end.
-
-        :raises LostRace: one of them was taken, withdrawn, broken or changed since it was chosen.
-        """
-        ids = sorted({given.resource_id for given in chosen})
-        if not ids:
-            return
-        locked = {resource.id: resource
-                  for resource in resources.lock(connection, {*ids, *also})}
-        self._core.resource_names.learn(locked.values())
-        if not locked.keys() >= set(ids):
-            raise errors.LostRace()
-        self._prove_matching(connection, wishes, chosen, locked)
-        booked = terms.booked(connection, ids, terms.span)
-        for given in chosen:
-            resource = locked[given.resource_id]
-            taken = booked.setdefault(given.resource_id, [])
-            if not fits(resource, given, taken):
-                raise errors.LostRace()
-            amount = selection.WHOLE if given.whole else given.amount
-            taken += [(terms.span, amount)] * given.copies
-            if not terms.may_have(resource) or (
-                    terms.soon and resource.held_by not in {None, *terms.own}):
-                raise errors.LostRace()
-        resources.touch(connection, ids, terms.now)
-
-    def _prove_matching(self, connection, wishes, chosen, locked):
-        read, fitting = [], set()
-        for wish in wishes:
-            # Wishes with the same requirement are met by the same resources, looked up once.
-            key = wish.need.pool, wish.need.requirement
-            matching = next((known for other, known in read if other == key), None)
-            if matching is None:
-                matching = criteria.matching(
-                    self._core, connection, wish.need,
-                    {id_: each for id_, each in locked.items() if each.pool == wish.need.pool})
-                read.append((key, matching))
-            fitting |= {(wish.reservation_id, wish.need.key, id_) for id_ in matching}
-        if any((given.reservation_id, given.need, given.resource_id) not in fitting
-               for given in chosen):
-            raise errors.LostRace()
+            demands.append(prefilter.CandidateDemand(demand, candidate_sets[key], wish.must_keep))
+        return demands
 
 
 def allocations_of(wishes, chosen, span):
@@ -260,7 +213,7 @@ def _allocation(wish, pick, span):
 
 
 def _sick_last(connection, wishes):
-    """Return the wishes, so that smaller ones release resources that are out of service first."""
+    """Return the wishes; a wish that shrinks drops its sick resources first."""
     if all(len(wish.keep) <= wish.need.demand.at_most for wish in wishes):
         return wishes
     sick = frozenset(stored.sick_ids(connection))
@@ -272,40 +225,19 @@ def _without_reported(connection, wishes, terms):
     """Return BookingTerms that also avoid the resources that the owner of the lease reported."""
     changed = {wish.reservation_id for wish in wishes if wish.beside or wish.keep}
     if not changed:
-        # A new lease has reported nothing.
+        # Nobody can have reported resources of a new lease.
         return terms
     reported = swap_reports.by_lease(connection, changed, terms.now)
-    return dataclasses.replace(terms, avoid=terms.avoid | (
-        reported - {key for wish in wishes for key in wish.keep}))
+    return dataclasses.replace(terms, avoid=terms.avoid | (reported - terms.kept))
 
 
 def _refuse_loss(need, error):
-    """Raise NotEnough if resources that the reservation uses would be lost."""
+    """Raise NotEnough if the reservation would lose resources that it uses."""
     if not error.kwargs.get('in_use'):
         return
-    had, left = error.kwargs['wanted'], error.kwargs['free']
+    count, free = error.kwargs['wanted'], error.kwargs['free']
     raise errors.NotEnough(
-        f'{had - left} of {shortage.counted(had, need.called or need.pool)} that the reservation '
-        'uses cannot be kept for all of the time: others have the resources then, they have '
-        'shrunk, or the criteria are not met. Ask for less time or other criteria, or make another '
-        'lease.',
-        what=need.pool, wanted=had, free=left) from error
-
-
-def fits(resource, given, taken):
-    """Return True if an Allocation on a resource fits beside the bookings `taken`.
-
-    :param given: the Allocation.
-    :param taken: pairs (Interval, amount), as in a selection.Candidate.
-    """
-    if given.whole:
-        return not taken
-    demand = selection.Demand(amount=given.amount, at_least=given.copies, at_most=given.copies,
-                              spread=selection.Spread.ANY)
-    candidate = selection.Candidate(id=resource.id, capacity=resource.capacity,
-                                    bookings=tuple(taken))
-    try:
-        selection.choose(demand, [candidate], interval.Interval(given.start, given.end))
-    except errors.NotEnough:
-        return False
-    return True
+        f'{count - free} of {shortage.counted(count, need.called or need.pool)} that the '
+        'reservation uses cannot be kept for all of the time: others have the resources then, the '
+        'resources have shrunk, or they do not meet the criteria. Ask for less time or other '
+        'criteria, or make another lease.', what=need.pool, wanted=count, free=free) from error

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The candidates for one need: resources that meet its criteria, and their bookings.
 
-They are read in the order of their ids, in at most three steps: a first number of resources; then,
-if later ones could be preferred, as many as should be enough; then all others. So a larger pool
-does not need more statements.
+Candidates are read in the order of their ids, by at most three statements, however large the pool
+is. The first statement reads a number of resources that usually suffices. Otherwise the second
+statement reads an estimated number, and the third one reads all other resources.
 """
 import dataclasses
 import math
@@ -13,16 +13,16 @@ from climate.db import free_resources
 from climate.manager.booking import criteria
 from climate.manager.booking import prefilter
 
-# The second step reads this many times the number that should be enough.
+# The second statement reads this multiple of the estimated number.
 _LEEWAY = 3
 
 
 @dataclasses.dataclass(frozen=True)
 class First:
-    """The number of resources that the first step reads.
+    """The number of resources that the first statement reads.
 
-    :ivar picked: for whole resources, if there are criteria or a race was lost.
-    :ivar shared: for shared resources.
+    :ivar picked: the least number for whole resources, if there are criteria or a race was lost.
+    :ivar shared: the number for shared resources.
     """
 
     picked: int = 100
@@ -35,26 +35,25 @@ FIRST = First()
 def unused(core, connection, need, terms, most=None, read_first=FIRST):
     """Return the resources without any booking, as a CandidateSet.
 
-    :param most: the number of candidates that is enough; None: all.
+    :param most: stop reading after this number of candidates; None: read all.
     """
-    left_out = {*terms.overdue(connection), *terms.avoid}
-    reader = _CandidateReader(core, connection, need, terms, left_out)
-    first = None if most is None else most + len(left_out)
-    if first is not None and (reader.picky or terms.lost):
-        first = max(first, read_first.picked)
-    rows, limit = [], free_resources.ALL if first is None else first
+    excluded = {*terms.overdue(connection), *terms.avoid}
+    reader = _CandidateReader(core, connection, need, terms, excluded)
+    rows, limit = [], free_resources.ALL if most is None else most + len(excluded)
+    if most is not None and (reader.has_criteria or terms.lost):
+        limit = max(limit, read_first.picked)
     while not reader.ended and (most is None or len(rows) < most):
         rows += terms.in_order(reader.read(free_resources.free, limit))
         if not reader.ended:
-            limit = reader.next(limit, len(rows), most)
+            limit = reader.next_limit(limit, len(rows), most)
     return prefilter.CandidateSet(rows)
 
 
 def shared(core, connection, need, terms, most=None, read_first=FIRST):
-    """Return the reservable resources with the bookings of others, as a CandidateSet.
+    """Return the reservable resources and the bookings that are not replaced, as a CandidateSet.
 
-    :param most: the number of candidates that is enough, if no later one would be preferred to
-        them; None: all.
+    :param most: stop reading after this number of candidates that are preferred to all later ones;
+        None: read all.
     """
     late = _late(terms, terms.overdue(connection))
     reader = _CandidateReader(core, connection, need, terms, terms.avoid)
@@ -68,22 +67,23 @@ def shared(core, connection, need, terms, most=None, read_first=FIRST):
         candidate_set = prefilter.CandidateSet(rows, taken, terms.cleaning, late)
         if not reader.ended:
             preferred = prefilter.preferred(need.demand, candidate_set, terms.span)
-            limit = reader.next(limit, preferred, most)
+            limit = reader.next_limit(limit, preferred, most)
     return candidate_set
 
 
 class _CandidateReader:
     """Reads the resources of a pool that meet the criteria of a need, in the order of their ids.
 
-    :ivar ended: True once all were read.
+    :ivar ended: True after all were read.
+    :ivar has_criteria: True if some rows must be dropped after they were read.
     """
 
-    def __init__(self, core, connection, need, terms, left_out):
-        self.ended, self._times, self._after = False, 0, 0
+    def __init__(self, core, connection, need, terms, excluded):
+        self.ended, self._statements, self._after = False, 0, 0
         self._connection = connection
-        self._left_out = left_out
+        self._excluded = excluded
         self._sieve = criteria.Sieve(core, need)
-        self.picky = bool(self._sieve.names)
+        self.has_criteria = bool(self._sieve.names)
         self.search = free_resources.ResourceSearch(
             pool=need.pool, span=terms.span.widened(terms.cleaning), own=terms.own,
             soon=terms.soon, ignoring=terms.replaced, condition=self._sieve.condition,
@@ -93,25 +93,25 @@ class _CandidateReader:
         """Read the next resources; return pairs (id, JSON text of the capacity).
 
         :param rows_of: ``free_resources.free`` or ``free_resources.in_order``.
-        :param limit: the number of rows to read; those that miss the criteria are then dropped.
+        :param limit: the number of rows to read; rows that do not meet the criteria are dropped.
         """
         rows = rows_of(self._connection, self.search, self._after, limit)
-        self.ended, self._times = len(rows) < limit, self._times + 1
+        self.ended, self._statements = len(rows) < limit, self._statements + 1
         if rows:
             self._after = rows[-1].id
         return [(row.id, row.capacity) for row in self._sieve.meeting(rows)
-                if row.id not in self._left_out]
+                if row.id not in self._excluded]
 
-    def next(self, limit, suitable, wanted):
-        """Return the number of rows to read after the first `limit`, some of which were suitable.
+    def next_limit(self, limit, suitable, most):
+        """Return the number of rows that the next statement should read.
 
-        All of them if none was suitable, or if the second step was not enough.
-
-        :param suitable: the number of suitable rows among the first.
+        :param limit: the number of rows that the first statement read.
+        :param suitable: the number of suitable rows among them.
+        :param most: the number of suitable rows that is enough.
         """
-        if self._times > 1 or not suitable:
+        if self._statements > 1 or not suitable:
             return free_resources.ALL
-        return limit * math.ceil((wanted - suitable) / suitable) * _LEEWAY
+        return limit * math.ceil((most - suitable) / suitable) * _LEEWAY
 
 
 def _late(terms, overdue):
@@ -121,4 +121,4 @@ def _late(terms, overdue):
     start, end = (booking_columns.microseconds(moment) for moment in (
         terms.while_overdue.start, terms.while_overdue.end))
     return booking_columns.of([(key, start, end, amount, 1)
-                               for key, given in overdue.items() for _, amount in given])
+                               for key, late in overdue.items() for _, amount in late])

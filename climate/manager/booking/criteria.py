@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Criteria of needs: check their names, and find the resources that meet them."""
+"""Criteria of needs: check the properties that they name, and find matching resources."""
+import functools
 import json
 
 from climate import errors
@@ -13,10 +14,10 @@ def check_names(core, connection, need, hidden=True, kept=()):
     """Refuse criteria with a property that no resource of the pool has, or with another region.
 
     :param hidden: whether criteria may name resources and use private properties.
-    :param kept: criteria that may do so in any case.
-    :raises UnknownProperty: a name is unknown; the error has the names that are similar.
-    :raises Forbidden: a criterion names resources, and it may not.
-    :raises BadField: the criterion $region asks for another region than ours.
+    :param kept: criteria that may name resources and use private properties in any case.
+    :raises UnknownProperty: no resource has a property; the error lists similar names.
+    :raises Forbidden: a criterion names resources although `hidden` is False.
+    :raises BadField: the criterion $region asks for a region that this service does not serve.
     """
     if not requirement.names(need.requirement):
         return
@@ -37,37 +38,32 @@ def check_names(core, connection, need, hidden=True, kept=()):
 
 
 def _refuse_hidden(pool, parts, public):
-    naming = pool.identifying_names
     for part in parts:
-        if named := sorted(requirement.names(part) & naming):
+        if named := sorted(requirement.names(part) & pool.identifying_names):
             raise errors.Forbidden(
                 f'Policy does not allow criteria with ${named[0]} with these roles: it names a '
                 f'{pool.name}.', action=leases.HIDDEN_CRITERIA)
-        # The error is the one for a property that does not exist, so that no name is confirmed.
+        # A private property is refused like an unknown one, so that no name is confirmed.
         requirement.check_names(part, public, pool=pool.name)
 
 
 def check_wishes(core, wishes, hidden=True, had=()):
-    """Check the criteria of all Wishes as `check_names` does.
+    """Check the criteria of all Wishes as `check_names` does; raise the same errors.
 
-    :param hidden: whether criteria may name resources and use private properties.
-    :param had: the Wishes of the lease before a change; its criteria may stay.
-    :raises Forbidden: a criterion names resources, and it may not.
-    :raises UnknownProperty: a name is unknown; the error has the names that are similar.
-    :raises BadField: a criterion asks for another region than ours.
+    :param had: the Wishes of the lease before a change, whose criteria stay allowed.
     """
     with core.database.reader() as connection:
         for wish in wishes:
-            kept = [part for each in had if each.reservation_id == wish.reservation_id
-                    for part in requirement.criteria(each.need.requirement)]
+            kept = [part for old in had if old.reservation_id == wish.reservation_id
+                    for part in requirement.criteria(old.need.requirement)]
             check_names(core, connection, wish.need, hidden, kept)
 
 
 def in_words(core, need):
     """Return the criteria of a need for messages: a list of (words, requirement).
 
-    The limits that follow from the size of one copy are one criterion, because the user knows the
-    size, and not the facts of the pool that it is compared with.
+    A plugin derives criteria on facts from the size of one copy. They are summarized as one
+    criterion, because users know the size, but not the facts.
     """
     prefixes = tuple(core.registry.pool(need.pool).fact_prefixes)
     parts = requirement.criteria(need.requirement)
@@ -81,18 +77,18 @@ def in_words(core, need):
 
 def matching(core, connection, need, candidates):
     """Return the sorted ids of the candidates, {id: Resource}, that meet all criteria."""
-    wanted = requirement.names(need.requirement)
-    if not wanted:
+    names = requirement.names(need.requirement)
+    if not names:
         return sorted(candidates)
-    values = values_of(core, connection, need.pool, candidates, wanted)
+    values = values_of(core, connection, need.pool, candidates, names)
     return [key for key in sorted(candidates)
             if requirement.matches(need.requirement, values[key])]
 
 
 class Sieve:
-    """The criteria of a need, applied to resources that are read as rows of ``db.free_resources``.
+    """Filters rows of ``db.free_resources`` by the criteria of a need.
 
-    :ivar condition: the part that the database can check, a ``conditions.Condition``.
+    :ivar condition: the criteria that the database can check, as a ``conditions.Condition``.
     :ivar names: the properties and facts whose values each row must contain.
     """
 
@@ -100,46 +96,42 @@ class Sieve:
         self._requirement = need.requirement
         self._pool = core.registry.pool(need.pool)
         self._region = core.conf.region_name
-        self._wanted = requirement.names(need.requirement)
-        known = self._pool.capacity_names
-        self.names = tuple(sorted(self._wanted - {self._pool.name_fact, *known}))
-        self.condition = conditions.of(need.requirement, self._pool.name_fact, {'region', *known})
-        self._judged = {}
+        self._all_names = requirement.names(need.requirement)
+        sizes = self._pool.capacity_names
+        self.names = tuple(sorted(self._all_names - {self._pool.name_fact, *sizes}))
+        self.condition = conditions.of(need.requirement, self._pool.name_fact, {'region', *sizes})
+        self._meets = functools.cache(self._meets_all)
 
     def meeting(self, rows):
-        """Return the rows that meet all criteria; equal rows are judged only once."""
-        if not self._wanted:
+        """Return the rows that meet all criteria; rows with equal values are checked once."""
+        if not self._all_names:
             return rows
-        named = self._pool.name_fact in self._wanted
+        named = self._pool.name_fact in self._all_names
         return [row for row in rows
                 if self._meets(row.name if named else None, row.capacity, *row[3:])]
 
-    def _meets(self, *row):
-        known = self._judged.get(row)
-        if known is None:
-            name, capacity, *texts = row
-            stored = {each: text for each, text in zip(self.names, texts, strict=True)
-                      if text is not None}
-            known = self._judged[row] = requirement.matches(self._requirement, _values(
-                self._pool, self._region, name, json.loads(capacity), stored))
-        return known
+    def _meets_all(self, resource_name, capacity, *texts):
+        stored = {name: text for name, text in zip(self.names, texts, strict=True)
+                  if text is not None}
+        return requirement.matches(self._requirement, _values(
+            self._pool, self._region, resource_name, json.loads(capacity), stored))
 
 
 def met_by(core, need, resource):
-    """Return True if a Found of the pool, or a Resource, would meet all criteria."""
+    """Return True if the facts of a ``base.Found`` or a Resource meet all criteria of a need."""
     pool = core.registry.pool(need.pool)
     return requirement.matches(need.requirement, _values(
         pool, core.conf.region_name, resource.name, resource.capacity, resource.facts))
 
 
-def values_of(core, connection, pool_name, candidates, wanted):
-    """Return {id: {name: value}}: the values that the criteria compare with.
+def values_of(core, connection, pool_name, candidates, names):
+    """Return {id: {name: value}}: the values that criteria compare, for each candidate.
 
     :param candidates: {id: Resource}.
-    :param wanted: the names whose values are needed.
+    :param names: the names of the properties and facts.
     """
     pool = core.registry.pool(pool_name)
-    stored = resource_properties.values_of(connection, pool_name, wanted,
+    stored = resource_properties.values_of(connection, pool_name, names,
                                            candidates if len(candidates) <= 500 else None)
     return {key: _values(pool, core.conf.region_name, resource.name, resource.capacity,
                          stored.get(key, {}))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expire offers that nobody took in time: release their resources and wake the wait queue."""
+"""Expire offers that were not taken in time: release their resources and wake the wait queue."""
 import datetime
 
 from oslo_log import log
@@ -10,28 +10,27 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
-# The time after its end for which an offer is reported as expired; after that as not found.
-_KNOWN = datetime.timedelta(hours=1)
-# An upper bound for the duration of a plan: an offer that was released while a plan was made
-# expired no earlier than this before the plan began.
-_JUST_NOW = datetime.timedelta(minutes=1)
+# An expired offer is kept for this time, and reported as expired; later it is not found.
+_KEPT = datetime.timedelta(hours=1)
+# An upper bound for the time between the expiry of an offer and the release of its resources.
+_RELEASED_WITHIN = datetime.timedelta(minutes=1)
 
 
 def freed_resources(core, now):
-    """Expire offers; return True if a plan begun at `now` did not see all freed resources."""
+    """Expire offers; return True if a plan that began at `now` may not have seen all resources."""
     expire(core, now)
-    # Another manager may have expired the offers while the plan was made.
+    # Another manager may have released resources while the plan was made.
     with core.database.reader() as connection:
-        return offers.any_expired(connection, now - _JUST_NOW, now)
+        return offers.any_expired(connection, now - _RELEASED_WITHIN, now)
 
 
 def expire(core, now):
-    """Release the resources of offers that have expired; return how many offers held any.
+    """Release the resources of expired offers; return how many offers held resources.
 
-    Any number of managers may do it at once.
+    Any number of managers may do this at the same time.
     """
     with core.database.reader() as connection:
-        ids = offers.expired(connection, now, now - _KNOWN)
+        ids = offers.expired(connection, now, now - _KEPT)
     count = 0
     for offer_id in ids:
         with cores.isolated('Offer %s', offer_id):
@@ -43,12 +42,12 @@ def expire(core, now):
 
 @cores.again_after_a_race
 def _expire(core, offer_id, now):
-    """Release or forget one offer that has expired; return how many offers held anything."""
+    """Release or delete one expired offer; return 1 if it held resources, else 0."""
     with core.database.writer() as connection:
         locked = offers.lock(connection, [offer_id])
         held = [each for each in locked if each.allocations]
-        offers.delete(connection, [each for each in locked if each.held_until <= now - _KNOWN])
-        offers.release(connection, [each for each in locked if each.held_until > now - _KNOWN])
+        offers.delete(connection, [each for each in locked if each.held_until <= now - _KEPT])
+        offers.release(connection, [each for each in locked if each.held_until > now - _KEPT])
         if held:
             wakeups.wake(connection, now)
     for each in held:

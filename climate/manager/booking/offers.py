@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Offers: resources held for a project until it makes a lease of them or the offer expires.
 
-An offer has allocations like a lease, so nobody else gets the resources. It starts nothing in the
-cloud and cannot be prolonged.
+An offer has allocations like a lease, so nobody else gets its resources. It starts nothing in the
+cloud and cannot be prolonged. Each offer of a project has a place: a number below the limit of
+offers, which is unique in the database, so concurrent requests cannot exceed the limit.
 """
 import dataclasses
 import datetime
@@ -26,7 +27,7 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
-# The number of searches for a free place while other requests of the project take places too.
+# The number of attempts while concurrent requests of the project take the same place.
 _ATTEMPTS = 10
 
 
@@ -41,13 +42,13 @@ class HeldOffers:
     def hold(self, context, wishes, reservations, span, now, planned=None, *, seconds, most):
         """Hold resources for `wishes` during `span`; return the Offer.
 
-        :param reservations: those of the lease that the offer is for; the wishes have their ids.
-        :param planned: the Allocations that ``Booking.plan`` chose just before; tried first.
-        :param seconds: the time for which the offer is held, at least 1; never beyond its own end.
-        :param most: the number of offers that a project may hold at a time, at least 1.
+        :param reservations: the Reservations of the future lease, to whose ids the wishes refer.
+        :param planned: the Allocations that ``Booking.plan`` has just chosen; None: make a plan.
+        :param seconds: the time for which the offer is held, at least 1; it ends with the span.
+        :param most: the number of offers that a project may hold at the same time, at least 1.
         :raises NotEnough: too few resources are free; the error has the reasons.
-        :raises LostRace: other bookings were faster at every attempt.
-        :raises TooManyOffers: the project already holds that many.
+        :raises LostRace: each attempt lost a race against another booking.
+        :raises TooManyOffers: the project already holds `most` offers.
         :raises TooManyRequestBytes: the requests of the project would have too many bytes.
         """
         offer_expiry.expire(self._core, now)
@@ -60,11 +61,11 @@ class HeldOffers:
                           for each in reservations))
         request_limit.refuse_more(self._core, context.project_id,
                                   request_sizes.of_requests(offer.request), now)
-        made = self._hold(offer, wishes, planned, most)
-        LOG.info('Offer %s of project %s: held until %s, resources %s', made.id, made.project_id,
-                 made.held_until.isoformat(),
-                 self._core.resource_names.of(each.resource_id for each in made.allocations))
-        return made
+        offer = self._hold(offer, wishes, planned, most)
+        LOG.info('Offer %s of project %s: held until %s, resources %s', offer.id, offer.project_id,
+                 offer.held_until.isoformat(),
+                 self._core.resource_names.of(each.resource_id for each in offer.allocations))
+        return offer
 
     def _hold(self, offer, wishes, planned, most):
         def write(connection, chosen):
@@ -77,13 +78,13 @@ class HeldOffers:
                 return self._booking.book(wishes, offer.span, offer.created_at, write,
                                           planned=planned)
             except engine.Duplicate:
-                LOG.debug('Another offer of the project took the place; trying another place')
+                LOG.debug('A concurrent offer of the project took the place; trying another one')
         raise errors.LostRace()
 
     def get(self, context, offer_id):
         """Return an Offer that the caller's project holds, with its price.
 
-        :raises OfferNotFound: the project has no such offer; it may have been taken or deleted.
+        :raises OfferNotFound: the project has no offer with this id, or no longer.
         :raises OfferExpired: the offer has expired.
         """
         now = self._core.clock()
@@ -100,9 +101,9 @@ class HeldOffers:
         return [each for each in by_place.values() if each.held_until > now]
 
     def naming_own(self, context, span, error):
-        """Return a NotEnough that also names the offers that the caller's project holds meanwhile.
+        """Return the NotEnough `error` with a sentence about the offers of the caller's project.
 
-        It is `error` itself if the project holds no offers of that pool during `span`.
+        If no offer of the project holds resources of the pool during `span`, return `error` itself.
         """
         held = [each for each in self._held(context, self._core.clock())
                 if span.overlaps(interval.Interval(each.start, each.end))
@@ -124,7 +125,7 @@ class HeldOffers:
     def delete(self, context, offer_id):
         """Delete an offer and release its resources; an expired offer can be deleted too.
 
-        :raises OfferNotFound: the project has no offer with that id.
+        :raises OfferNotFound: the project has no offer with this id.
         """
         now = self._core.clock()
         with self._core.database.writer() as connection:
@@ -136,9 +137,9 @@ class HeldOffers:
                  offer.project_id)
 
     def taking(self, context, offer_id, now):
-        """Return the Taking that makes a lease of an offer.
+        """Return the OfferTaking that makes a lease of an offer.
 
-        :raises OfferNotFound: the project has no offer with that id.
+        :raises OfferNotFound: the project has no offer with this id.
         :raises OfferExpired: the offer has expired.
         """
         return OfferTaking(self._core, self._get(context, offer_id, now), now)
@@ -153,7 +154,7 @@ class HeldOffers:
 class OfferTaking:
     """Makes a lease of an offer: one transaction moves the resources and deletes the offer.
 
-    It has the interface of ``first_attempt.FirstAttempt``, which serves a lease without an offer.
+    It has the methods of ``first_attempt.FirstAttempt``, which books a lease without an offer.
     """
 
     def __init__(self, core, offer, now):
@@ -169,25 +170,25 @@ class OfferTaking:
 
     def plan(self, draft):
         """Return (the Lease of a Draft, the Allocations that it gets)."""
-        return draft.lease, [dataclasses.replace(given, start=draft.span.start)
-                             for given in self._offer.allocations]
+        return draft.lease, [dataclasses.replace(allocation, start=draft.span.start)
+                             for allocation in self._offer.allocations]
 
     def book(self, draft, planned, write):
         """Book the resources of the offer and call ``write(connection, lease, chosen)``.
 
         :returns: the result of `write`.
-        :raises OfferNotFound: the offer was taken or deleted meanwhile.
+        :raises OfferNotFound: the offer was taken or deleted in the meantime.
         :raises OfferExpired: the offer has expired, or its resources are no longer available.
         """
         offer = self._offer
         try:
-            made = self._book(draft, planned, write)
+            result = self._book(draft, planned, write)
         except errors.LostRace as error:
             raise errors.OfferExpired(offer_id=offer.id, reason=(
                 'holds resources that were changed or withdrawn')) from error
         LOG.info('Offer %s of project %s: taken by lease %s', offer.id, offer.project_id,
                  draft.lease.id)
-        return made
+        return result
 
     @cores.again_after_a_race
     def _book(self, draft, planned, write):
@@ -198,9 +199,9 @@ class OfferTaking:
             _refuse_expired(current, self._now)
             offers.delete(connection, [current])
             return write(connection, draft.lease, chosen)
-        # Book as of the moment of the offer, which decided whether the resources had to be free in
-        # the cloud.
-        return self._booking.take(draft.wishes, draft.span, offer.created_at, planned, take)
+        # Whether the resources must be free in the cloud was decided when the offer was made.
+        return self._booking.book_exactly(draft.wishes, draft.span, offer.created_at, planned,
+                                          take)
 
 
 def _free_place(held, most):
@@ -213,14 +214,14 @@ def _free_place(held, most):
     if len(held) >= most or not free:
         first = min(each.held_until for each in held.values())
         raise errors.TooManyOffers(most=len(held), until=f'{first:%Y-%m-%d %H:%M:%S} UTC')
-    # Random, so that requests at the same time seldom choose the same place.
+    # Random, so that concurrent requests seldom choose the same place.
     return random.choice(sorted(free))
 
 
 def _refuse_expired(offer, now):
-    """Raise OfferExpired unless the offer still holds its resources.
+    """Refuse an offer that has expired, or whose resources were released.
 
-    :raises OfferExpired: it has expired, by our clock or by that of another manager.
+    :raises OfferExpired: it has expired, or another manager has already released its resources.
     """
     if offer.held_until <= now or not offer.held:
         raise errors.OfferExpired(offer_id=offer.id, reason=(

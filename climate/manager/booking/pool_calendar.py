@@ -18,7 +18,7 @@ _WHOLE = selection.Demand(selection.WHOLE, 1, 1)
 
 
 class PoolCalendar:
-    """Counts the free resources of a pool over time; the counts name no resource and no lease."""
+    """Counts the free resources of a pool over time, without naming resources or leases."""
 
     def __init__(self, core):
         self._core = core
@@ -29,15 +29,16 @@ class PoolCalendar:
         A resource counts as free if no part of it is allocated, held by an offer, or being cleaned.
 
         :param start: None: now.
-        :param end: None: a month after the start.
+        :param end: None: 30 days after the start.
         :raises BadDate: the start is in the past.
-        :raises BadField: the end is not after the start, or too far away.
+        :raises BadField: the end is not after the start, or more than a year after it.
         """
         now = self._core.clock()
         window = _window(start, end, now)
         terms = booking.Booking(self._core).terms((), window, now)
-        with self._core.database.reader() as connection, start_times.TURNS:
-            bookings = pool_bookings.PoolBookings(connection, pool, terms, window, parts=False)
+        with self._core.database.reader() as connection, start_times.SEARCH_SLOTS:
+            bookings = pool_bookings.PoolBookings(connection, pool, terms, window,
+                                                  with_amounts=False)
         total = len(bookings.resources)
         free = bookings.ranges(_WHOLE, np.arange(total), interval.RESOLUTION)
         steps = free.steps(limit + 1)

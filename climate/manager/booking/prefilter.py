@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prefilter many candidates to the few that ``domain.selection`` could choose, with arrays.
+"""A fast prefilter that drops candidates that ``domain.selection`` would not choose.
 
-``selection`` checks one resource after the other. The prefilter checks all of them at once, and
-leaves out only those that ``selection`` would not choose. ``selection`` then chooses among the few
-that are left, with all their bookings.
+``selection`` checks one candidate after the other. The prefilter checks all of them with arrays,
+so that ``selection`` then chooses among few candidates. The result is the same.
 """
 from collections.abc import Sequence
 import dataclasses
@@ -20,9 +19,9 @@ from climate.domain import selection
 
 
 class CandidateSet:
-    """Candidate resources and the bookings of others on them, in columns.
+    """Candidate resources and their bookings, as columns.
 
-    :ivar ids: of the resources, in the order of preference; ascending if any has bookings.
+    :ivar ids: resource ids in the order of preference; ascending if any resource has bookings.
     """
 
     def __init__(self, resources, taken=(), cleaning=datetime.timedelta(), late=None):
@@ -31,36 +30,35 @@ class CandidateSet:
         :param resources: pairs (id, JSON text of the capacity).
         :param taken: a list of ``booking_columns.Bookings``; those of other resources are ignored.
         :param cleaning: the time kept free before and after each booking in `taken`.
-        :param late: further Bookings, without cleaning time.
+        :param late: more Bookings, without cleaning time.
         """
         ids, capacities = zip(*resources, strict=True) if resources else ((), ())
         self.ids = np.array(ids, np.int64)
-        known = {text: place for place, text in enumerate(dict.fromkeys(capacities))}
-        self._capacities = [json.loads(text) for text in known]
-        self._capacity = np.array([known[text] for text in capacities], np.int64)
+        index_of = {text: index for index, text in enumerate(dict.fromkeys(capacities))}
+        self._capacities = [json.loads(text) for text in index_of]
+        self._capacity = np.array([index_of[text] for text in capacities], np.int64)
         #: For each kind of booking: (amount, number of copies booked at once).
         self._amounts = []
         margin = cleaning // interval.RESOLUTION
         columns = [np.zeros((4, 0), np.int64),
-                   *(self._columns(each, margin) for each in taken),
+                   *(self._columns(bookings, margin) for bookings in taken),
                    *([self._columns(late, 0)] if late else [])]
         owners, *booked = np.concatenate(columns, axis=1)
         owner = np.searchsorted(self.ids, owners)
-        mine = np.append(self.ids, -1)[owner] == owners
-        self._owner = owner[mine]
-        self._start, self._end, self._kind = (column[mine] for column in booked)
+        is_candidate = np.append(self.ids, -1)[owner] == owners
+        self._owner = owner[is_candidate]
+        self._start, self._end, self._kind = (column[is_candidate] for column in booked)
 
-    def _columns(self, given, margin):
+    def _columns(self, bookings, margin):
         first = len(self._amounts)
-        self._amounts += given.amounts
-        return np.array([given.owners, given.starts - margin, given.ends + margin,
-                         given.kinds + first])
+        self._amounts += bookings.amounts
+        return np.array([bookings.owners, bookings.starts - margin, bookings.ends + margin,
+                         bookings.kinds + first])
 
     def free_copies(self, amount, span):
-        """Return the free copies of each resource during `span`, and whether it is used.
+        """Return the number of free copies on each resource, and a mask of the used resources.
 
-        :returns: two arrays, in the order of `ids`: (free copies, whether used), as ``selection``
-            counts them.
+        :returns: two arrays in the order of `ids`, with the values that ``selection`` computes.
         """
         touching = ((self._start < booking_columns.microseconds(span.end))
                     & (self._end > booking_columns.microseconds(span.start)))
@@ -68,13 +66,13 @@ class CandidateSet:
         if amount is selection.WHOLE:
             return (~used).astype(np.int64), used
         whole = np.array([each is selection.WHOLE for each, _ in self._amounts], bool)
-        closed = self._marked(self._owner[touching & whole[self._kind]])
-        free = self._copies_beside(amount, np.flatnonzero(touching & ~closed[self._owner]))
-        free[closed] = 0
+        booked_whole = self._marked(self._owner[touching & whole[self._kind]])
+        free = self._copies_beside(amount, np.flatnonzero(touching & ~booked_whole[self._owner]))
+        free[booked_whole] = 0
         return free, used
 
     def _copies_beside(self, amount, booked):
-        """Return the free copies of each resource beside its bookings, as ``usage.copies_beside``.
+        """Return ``booked_capacity.copies_beside`` for each resource.
 
         :param booked: the indices of the bookings that count.
         """
@@ -86,8 +84,8 @@ class CandidateSet:
         peaks = _peaks(len(self.ids), self._owner[booked], self._start[booked],
                        self._end[booked], units[self._kind[booked]])
         capacity = _units([(each, 1) for each in self._capacities], names)[self._capacity]
-        wanted = np.array([amount[name] for name in names], np.int64)
-        return ((capacity - peaks) // wanted).min(axis=1, initial=np.iinfo(np.int64).max).clip(0)
+        per_copy = np.array([amount[name] for name in names], np.int64)
+        return ((capacity - peaks) // per_copy).min(axis=1, initial=np.iinfo(np.int64).max).clip(0)
 
     def _marked(self, places):
         mask = np.zeros(len(self.ids), bool)
@@ -95,13 +93,13 @@ class CandidateSet:
         return mask
 
     def candidates(self, ids=None):
-        """Return the resources as selection.Candidates, in order; only those of `ids`, if given."""
+        """Return the resources `ids` as selection.Candidates, in order; None: all resources."""
         chosen = (np.ones(len(self.ids), bool) if ids is None
                   else np.isin(self.ids, np.fromiter(ids, np.int64)))
         bookings = {place: [] for place in np.flatnonzero(chosen).tolist()}
-        mine = np.flatnonzero(chosen[self._owner])
+        rows = np.flatnonzero(chosen[self._owner])
         for place, start, end, kind in zip(*(
-                column[mine].tolist() for column in (
+                column[rows].tolist() for column in (
                     self._owner, self._start, self._end, self._kind)), strict=True):
             amount, copies = self._amounts[kind]
             span = interval.Interval(booking_columns.moment(start), booking_columns.moment(end))
@@ -115,8 +113,8 @@ class CandidateSet:
 class CandidateDemand:
     """A ``joint_selection.ReservationDemand`` with many candidates.
 
-    :ivar candidate_set: the resources, with all bookings except those of the demands that are
-        served at the same time.
+    :ivar candidate_set: the resources, with all bookings except those of the reservations that are
+        booked together.
     """
 
     demand: selection.Demand
@@ -124,26 +122,27 @@ class CandidateDemand:
     must_keep: bool = False
 
     def among(self, ids=None):
-        """Return a ``joint_selection.ReservationDemand`` with the resources `ids`, or all."""
+        """Return the ``joint_selection.ReservationDemand`` for the resources `ids`; None: all."""
         return joint_selection.ReservationDemand(
             self.demand, self.candidate_set.candidates(ids), self.must_keep)
 
 
-def choose(asks: Sequence[CandidateDemand], span: interval.Interval):
-    """Return what ``joint_selection.choose`` would choose among all resources.
+def choose(demands: Sequence[CandidateDemand], span: interval.Interval):
+    """Return the result of ``joint_selection.choose`` among all resources.
 
     :raises NotEnough: as ``joint_selection.choose``.
     """
-    count = most(ask.demand for ask in asks)
-    few = set().union(*(best(ask.demand, ask.candidate_set, count, span) for ask in asks))
+    count = most(each.demand for each in demands)
+    best_ids = set().union(*(best(each.demand, each.candidate_set, count, span)
+                             for each in demands))
     try:
-        return joint_selection.in_order([ask.among(few) for ask in asks], span)
+        return joint_selection.in_order([each.among(best_ids) for each in demands], span)
     except errors.NotEnough:
-        if len(asks) == 1:
+        if len(demands) == 1:
             raise
-    # The demands do not all fit in the given order. ``joint_selection.choose`` also tries another
-    # order, by the number of candidates of each demand, so it needs all candidates.
-    return joint_selection.choose([ask.among() for ask in asks], span)
+    # The demands do not all fit in this order. ``joint_selection.choose`` also tries them in the
+    # order of the number of their candidates, so it needs all candidates.
+    return joint_selection.choose([each.among() for each in demands], span)
 
 
 def most(demands):
@@ -152,13 +151,12 @@ def most(demands):
 
 
 def best(demand, candidate_set, count, span):
-    """Return a list of ids of the resources that are enough for ``selection.choose``.
+    """Return the ids of enough resources for ``selection.choose`` to choose the same.
 
     These are the resources that the demand keeps, and the first `count` others in the order of
-    preference. Other demands of the same lease may use some of them meanwhile, which moves those
-    in the order; all others keep their position. If `count` is the most that all demands together
-    can take, enough of the first resources for this demand keep their position. If fewer than
-    `count` have free slots, all of them are returned, so that an error names the same number.
+    preference. Other demands of the same lease may take some of them before this demand is served.
+    So `count` must be the greatest number of resources that all demands together can take. If
+    fewer resources have free copies, all of them are returned, so that an error counts the same.
     """
     free, used = candidate_set.free_copies(demand.amount, span)
     kept = np.isin(candidate_set.ids, [pick.resource_id for pick in demand.keep])
@@ -167,7 +165,7 @@ def best(demand, candidate_set, count, span):
         order = able[np.lexsort((free[able], ~used[able],
                                  -np.minimum(free[able], demand.at_most)))]
         if not len(able):
-            # The resource with the most free copies: the error names that number.
+            # An error needs the greatest number of free copies on one resource.
             order = np.argsort(-free)[:1]
     else:
         order = np.flatnonzero(free)
@@ -178,10 +176,11 @@ def best(demand, candidate_set, count, span):
 
 
 def preferred(demand, candidate_set, span):
-    """Return the number of the `best` resources that none with a greater id could displace.
+    """Return the number of candidates that are preferred to any resource with a greater id.
 
-    A used resource with the least free copies is preferred to all others; among such resources the
-    lowest ids come first. The result is 0 if a resource that the demand keeps was not read yet.
+    These are the used resources with the fewest free copies that suffice, because among equal
+    resources the lowest id is preferred. The result is 0 if the candidates lack a resource that the
+    demand keeps.
     """
     kept = [pick.resource_id for pick in demand.keep]
     if not len(candidate_set.ids) or max(kept, default=0) > candidate_set.ids[-1]:
@@ -192,13 +191,13 @@ def preferred(demand, candidate_set, span):
 
 
 def _units(amounts, names):
-    """Return a row for each of `amounts`, pairs (units, copies), with a column for each class."""
+    """Return an array with a row for each pair (units, copies), and a column for each class."""
     return np.array([[each.get(name, 0) * copies for name in names] for each, copies in amounts],
                     np.int64).reshape(-1, len(names))
 
 
 def _peaks(count, owner, start, end, units):
-    """Return the peak usage of `count` resources, as ``usage.peak``: a row of classes for each."""
+    """Return ``booked_capacity.peak`` for each resource, with a column for each class."""
     peaks = np.zeros((count, units.shape[1]), np.int64)
     alone = np.bincount(owner, minlength=count)[owner] == 1
     peaks[owner[alone]] = units[alone]
@@ -206,10 +205,10 @@ def _peaks(count, owner, start, end, units):
         return peaks
     owner, start, end, units = (column[~alone] for column in (owner, start, end, units))
     owner = np.concatenate([owner, owner])
-    # A booking that ends at the moment at which another starts is released first.
+    # At the same moment, ends come before starts.
     moment = np.concatenate([2 * start + 1, 2 * end])
     order = np.lexsort((moment, owner))
-    # Each booking is also released, so the sum is zero where the next resource begins.
+    # Each booking ends, so the sum is zero before the first booking of the next resource.
     level = np.cumsum(np.concatenate([units, -units])[order], axis=0)
     owner = owner[order]
     first = np.flatnonzero(np.diff(owner, prepend=-1))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Record demand that was refused for lack of resources, and delete old records.
 
-So plans learn of all demand: of allocations, from the start that was asked for, and of refusals.
-The time that a lease waited is the time from its creation to its start.
+Capacity planning needs all demand: allocations show the demand that was served, and these records
+show the demand that was refused.
 """
 import contextlib
 import dataclasses
@@ -35,11 +35,10 @@ _LONGEST_CRITERIA = 4096
 class RefusableRequest:
     """A request for resources, as it would be recorded if it is refused.
 
-    :ivar lease: the Lease of the request.
-    :ivar wishes: its Wishes.
-    :ivar span: the Interval asked for.
+    :ivar wishes: the Wishes of the lease.
+    :ivar span: the requested Interval.
     :ivar request: the facts that identify the request, for its hash.
-    :ivar had_span: for a change: the Interval for which the lease has resources.
+    :ivar had_span: for a change, the Interval for which the lease has resources.
     """
 
     lease: object
@@ -57,10 +56,10 @@ class RefusedDemand:
 
     @contextlib.contextmanager
     def recorded(self, request, now):
-        """Record a RefusableRequest if the block refuses it for lack of resources.
+        """Context manager: record a RefusableRequest if its block raises one of ``SHORTAGES``.
 
-        The error is raised again in any case. The record has its own transaction, because that of
-        the request was rolled back.
+        The error is raised again. The record is written in another transaction than the request,
+        whose transaction was rolled back.
         """
         try:
             yield
@@ -69,15 +68,16 @@ class RefusedDemand:
             raise
 
     def record_waiting(self, connection, lease, reason, now):
-        """Record that a lease got nothing, in the transaction that gives it up or deletes it.
+        """Record that a lease waited without success.
 
+        :param connection: the transaction that gives the lease up or deletes it.
         :param reason: one of ``refusals.REASONS``.
         """
         try:
             wishes = wish_lists.of(self._core.registry, lease.open_reservations)
         except errors.UnknownResourceType as error:
-            # The type was disabled meanwhile; the lease is given up all the same.
-            LOG.warning('Lease %s: it waited without success, which is not recorded: %s', lease.id,
+            # The resource type was disabled in the meantime.
+            LOG.warning('Lease %s: its refused demand is not recorded: %s', lease.id,
                         error.message)
             return
         request = RefusableRequest(lease, tuple(wishes), lease.interval_from(lease.start),
@@ -87,14 +87,17 @@ class RefusedDemand:
                                for each in _refusals(request, reason, now)], once=True)
 
     def _add(self, connection, refused, once=False):
-        """Insert Refusals of one project, and delete its oldest ones beyond the limit."""
+        """Insert Refusals of one project, and delete the oldest ones of the project.
+
+        :param once: insert nothing if the request was refused before.
+        """
         most = self._core.conf.forecast.refusals_per_project
         if refused:
             rows.add(connection, refused[:most], once)
             rows.keep_newest(connection, refused[0].project_id, most)
 
     def _record(self, refused, now):
-        """Write Refusals, or count one more repetition; a failure is only logged."""
+        """Insert Refusals, or count a repetition of recorded ones; log a failure."""
         refused = refused[:self._core.conf.forecast.refusals_per_project]
         for attempt in range(_ATTEMPTS if refused else 0):
             try:
@@ -103,7 +106,7 @@ class RefusedDemand:
                         self._add(connection, refused)
                 return
             except (engine.Duplicate, errors.LostRace):
-                LOG.debug('The same refusal was recorded at the same moment; attempt %d', attempt)
+                LOG.debug('The same refusal was recorded concurrently; attempt %d', attempt)
             except errors.ClimateError as error:
                 LOG.warning('A refusal of project %s was not recorded: %s', refused[0].project_id,
                             error.message)
@@ -111,9 +114,9 @@ class RefusedDemand:
 
 
 def delete_old(core, now):
-    """Delete old refusals in batches; those that the usage does not count yet stay.
+    """Delete old refusals in batches, except those that the daily usage does not include yet.
 
-    Any number of managers may do so at the same time.
+    Any number of managers may do this at the same time.
     """
     days = core.conf.forecast.refusals_days
     if not days:
@@ -131,7 +134,7 @@ def delete_old(core, now):
 
 
 def _refusals(request, reason, now):
-    """Return the Refusals of a RefusableRequest, one for each need and part of the time."""
+    """Return the Refusals of a RefusableRequest: one for each need and unserved time."""
     lease, refused = request.lease, []
     types = {each.id: each.resource_type for each in lease.reservations}
     for place, wish in enumerate(request.wishes):
@@ -139,7 +142,7 @@ def _refusals(request, reason, now):
         if wish.need.optional:
             continue
         whole = demand.amount is selection.WHOLE
-        for part, (span, copies) in enumerate(refusals.unmet(
+        for index, (span, copies) in enumerate(refusals.unmet(
                 request.span, demand.at_least, request.had_span, len(wish.keep))):
             refused.append(refusals.Refusal(
                 at=now, last_at=now, project_id=lease.project_id, user_id=lease.user_id,
@@ -148,11 +151,11 @@ def _refusals(request, reason, now):
                 amount=None if whole else dict(demand.amount), reason=reason,
                 criteria=_criteria(wish.need.requirement),
                 request_hash=refusals.request_hash(
-                    lease.project_id, [*request.request, place, part])))
+                    lease.project_id, [*request.request, place, index])))
     return refused
 
 
 def _criteria(criteria):
-    """Return criteria as they are recorded, or None if they are too long."""
+    """Return criteria as JSON, or None if they are too long to be recorded."""
     recorded = requirement.to_json(criteria)
     return recorded if len(json.dumps(recorded)) <= _LONGEST_CRITERIA else None

@@ -12,24 +12,24 @@ from climate.domain import texts
 from climate.manager.booking import criteria
 from climate.manager.booking import start_times
 
-# The time ahead in which the nearest later time is searched; less for shared resources, whose usage
-# changes at more moments.
+# The time in which the nearest later start is searched. It is shorter for shared resources, because
+# their usage changes at more moments.
 _AHEAD = datetime.timedelta(days=365)
 _SHARED_AHEAD = datetime.timedelta(days=30)
-# With more wishes than this, no later time is searched.
+# For more wishes than this, no later start is searched.
 _MOST_WISHES = 10
-# The greatest number of moments at which it is checked whether several wishes fit together.
+# The greatest number of moments at which the search checks whether several wishes fit together.
 _TRIES = 20
 
 
 def explained(core, connection, wishes, terms, error):
-    """Return a NotEnough with the reasons for the NotEnough `error` of ``joint_selection.choose``.
+    """Return a NotEnough that explains the NotEnough `error` of ``joint_selection.choose``.
 
-    The reasons are the counts for each criterion of the wish that got too little, and the nearest
-    time at which all wishes fit. Equal wishes are counted together: 17 reservations of one server
-    each are 17 servers for the user. Owners read a rounded time.
+    It has counts for each criterion of the wish that does not fit, and the nearest time at which
+    all wishes fit; owners read a rounded time. Equal wishes are counted together, because 17
+    reservations of one server each are 17 servers for the user.
     """
-    with start_times.TURNS:
+    with start_times.SEARCH_SLOTS:
         nearest, rounded = _nearest(core, connection, wishes, terms)
     place = error.kwargs['place']
     need = wishes[place].need
@@ -53,7 +53,7 @@ def explained(core, connection, wishes, terms, error):
              'met_by': sum(requirement.matches(part, values[key]) for key in reservable)}
             for words, part in criteria.in_words(core, need)],
     }
-    text = _sentence(need, counts) + _without(need, reservable.values())
+    text = _sentence(need, counts) + _missing_units(need, reservable.values())
     if any(wish.must_keep for wish in wishes):
         way_out = _way_out_of_running(connection, wishes, need, terms)
     else:
@@ -73,7 +73,7 @@ def _is_same(one, other):
 
 
 def _sentence(need, counts):
-    """Return the demand and the number that fits as a sentence, without a full stop."""
+    """Return a sentence, without a full stop, with the demand and the number that fits."""
     whole = need.demand.amount is selection.WHOLE
     free, wanted, total = counts['free'], counts['wanted'], counts['total']
     if whole:
@@ -92,24 +92,24 @@ def _sentence(need, counts):
     return text
 
 
-def _without(need, known):
-    """Return the end of a sentence that names the units which none of the Resources has."""
-    if need.demand.amount is selection.WHOLE or not known:
+def _missing_units(need, pool_resources):
+    """Return the end of a sentence that names the units that no resource of the pool has."""
+    if need.demand.amount is selection.WHOLE or not pool_resources:
         return ''
     missing = sorted(need.demand.amount.keys() - {
-        unit for each in known for unit, total in each.capacity.items() if total})
+        unit for each in pool_resources for unit, total in each.capacity.items() if total})
     return f'; no {need.pool} is known to have {" or ".join(missing)}' if missing else ''
 
 
 def _way_out(need, counts, nearest):
-    """Return a sentence about requests that would fit."""
+    """Return a sentence that suggests a request that would fit."""
     whole = need.demand.amount is selection.WHOLE
     free, wanted = counts['free'], counts['wanted']
     if nearest is not None:
         # Round up to a whole minute, because some clients send starts without seconds.
         minute = nearest + (datetime.timedelta(minutes=1) - interval.RESOLUTION)
-        what = 'It fits' if wanted == 1 or whole else f'All {wanted} fit'
-        return f'{what} from {minute:%Y-%m-%d %H:%M} UTC.'
+        subject = 'It fits' if wanted == 1 or whole else f'All {wanted} fit'
+        return f'{subject} from {minute:%Y-%m-%d %H:%M} UTC.'
     if whole and counts['matching'] >= wanted:
         return 'Ask for another time, or for less.'
     if free:
@@ -122,32 +122,35 @@ def _way_out(need, counts, nearest):
 def _way_out_of_running(connection, wishes, need, terms):
     """Return the reason why a running lease, which keeps its resources, does not fit.
 
-    Only the text for operators has the moment from which other leases use its resources.
+    Only operators read the moment from which other leases have its resources.
     """
     runs = f'The lease runs, so it keeps the {texts.plural(need.pool)} that it has'
     kept = {key for wish in wishes for key in wish.keep
             if wish.must_keep and wish.need.pool == need.pool}
     booked = terms.booked(connection, kept, terms.span)
-    taken = [min(span.start for span, _ in found) for found in booked.values() if found]
-    if need.demand.amount is not selection.WHOLE or not taken:
+    starts = [min(span.start for span, _ in bookings) for bookings in booked.values() if bookings]
+    if need.demand.amount is not selection.WHOLE or not starts:
         return texts.same(f'{runs}. Ask for less time, or for less.')
-    moment = acquisition_reasons.shown(max(min(taken), terms.span.start).replace(microsecond=0))
-    others = f'others have {len(taken)} of them'
+    moment = acquisition_reasons.shown(max(min(starts), terms.span.start).replace(microsecond=0))
+    others = f'others have {len(starts)} of them'
     way_out = 'Ask for an earlier end, or for less.'
     return texts.Text(f'{runs}; {others} for a part of the time. {way_out}',
                       f'{runs}; {others} from {moment} on. {way_out}')
 
 
 def counted(number, called):
-    """Return `number` copies in words; `called` names one, and its first word becomes plural."""
-    first, _, rest = called.partition(' ')
-    return f'{number} {first if number == 1 else texts.plural(first)}{rest and " "}{rest}'
+    """Return the number and name of copies, such as "2 servers of flavor m1.small".
+
+    :param called: the name of one copy, whose first word can become plural.
+    """
+    noun, space, details = called.partition(' ')
+    return f'{number} {noun if number == 1 else texts.plural(noun)}{space}{details}'
 
 
 def _nearest(core, connection, wishes, terms):
-    """Return (the first moment at which all `wishes` fit, the first rounded one), each or None.
+    """Return (the first moment at which all wishes fit or None, the first rounded one or None).
 
-    For a running lease both are None, since it cannot start later.
+    For a running lease both are None, because it cannot start later.
     """
     if any(wish.must_keep for wish in wishes):
         return None, None
@@ -161,7 +164,7 @@ def _nearest(core, connection, wishes, terms):
             span.start, span.start + span.duration + (_AHEAD if whole else _SHARED_AHEAD))
         window.widened(terms.cleaning)
     except OverflowError:
-        # The window ends beyond the last year of a datetime, so there is no later time.
+        # The window ends beyond the last year of a datetime.
         return None, None
     grain = datetime.timedelta(minutes=core.conf.manager.nearest_minutes)
     exact = None
@@ -177,26 +180,24 @@ def _nearest(core, connection, wishes, terms):
 
 
 def _summed(wishes):
-    """Return the wishes, with equal ones for copies on any resource added up to one wish.
-
-    Such a wish is served at the same moments. Copies that must be together or apart are not added.
-    """
+    """Return the wishes after equal ones are added up, which fit at the same moments."""
     sums = []
     for wish in wishes:
         demand = wish.need.demand
-        at = next((place for place, each in enumerate(sums)
-                   if _may_be_added(each.need, wish.need)), None)
-        if at is None:
+        index = next((index for index, summed in enumerate(sums)
+                      if _may_be_added(summed.need, wish.need)), None)
+        if index is None:
             sums.append(wish)
         else:
-            sum_of = sums[at].need.demand
-            sums[at] = sums[at].demanding(at_least=sum_of.at_least + demand.at_least,
-                                          at_most=sum_of.at_most + demand.at_most)
+            total = sums[index].need.demand
+            sums[index] = sums[index].demanding(at_least=total.at_least + demand.at_least,
+                                                at_most=total.at_most + demand.at_most)
     return sums
 
 
 def _may_be_added(one, other):
-    # An optional need does not delay its lease.
+    # Shared copies that must be together or apart are not added, because the rule holds for each
+    # wish. Optional wishes are not added to others, because they do not delay a lease.
     return (_is_same(one, other) and one.optional == other.optional
             and (one.demand.spread is selection.Spread.ANY
                  or one.demand.amount is selection.WHOLE))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocated resources that no longer meet the criteria, are too small, or are out of service."""
+"""Find allocated resources that are unsuitable, too small, or out of service."""
 import dataclasses
 
 from climate.db import allocations
@@ -7,8 +7,8 @@ from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import requirement
 from climate.domain import selection
-from climate.manager.booking import booking
 from climate.manager.booking import criteria
+from climate.manager.booking import verification
 from climate.manager.health import failures
 
 UNMET = 'it does not meet the criteria any more'
@@ -16,50 +16,55 @@ TOO_SMALL = 'it has less capacity now than is allocated on it'
 
 
 class Shortfalls:
-    """Finds allocated resources that give a reservation less than it asked for."""
+    """Finds allocated resources that give a reservation less than it requested."""
 
     def __init__(self, core):
         self._core = core
 
     def of(self, lease, reservation, resources, now):
-        """Return {id: the reason in words} of such resources among those of a reservation.
+        """Return {resource id: the reason in words} for a reservation that is not active.
 
-        :param resources: Resources with their properties and facts; others are not judged.
+        :param resources: the Resources to check, with their properties and facts.
         """
         if reservation.state == lifecycle.RESERVATION_ACTIVE or not reservation.resource_ids:
             return {}
         known = {each.id: each for each in resources}
         needs = {need.key: need for need in self._core.registry.needs_of(reservation)}
-        short, shared = {}, False
+        reasons, has_shared = {}, False
         for key, ids in reservation.allocated.items():
             need = needs.get(key)
             if need is None:
                 continue
-            shared |= need.demand.amount is not selection.WHOLE
-            short |= {resource_id: UNMET for resource_id in set(ids).intersection(known)
-                      if not meets(self._core, need, known[resource_id])}
-        doubts = {key: failures.doubtful(each) for key, each in known.items()
+            has_shared |= need.demand.amount is not selection.WHOLE
+            reasons |= {resource_id: UNMET for resource_id in set(ids).intersection(known)
+                        if not meets(self._core, need, known[resource_id])}
+        doubts = {key: failures.doubtful(resource) for key, resource in known.items()
                   if key in reservation.resource_ids}
-        short |= {key: why for key, why in doubts.items() if why is not None}
-        if shared:
-            short |= self._too_small(lease, reservation, known, now)
-        return short
+        reasons |= {key: doubt for key, doubt in doubts.items() if doubt is not None}
+        if has_shared:
+            reasons |= self._too_small(lease, reservation, known, now)
+        return reasons
 
     def _too_small(self, lease, reservation, known, now):
-        """Return {id: why} of the shared resources with too little capacity for all on them."""
+        """Return {resource id: TOO_SMALL} of the shared resources that lack capacity.
+
+        :param known: {id: Resource} of the resources to check.
+        """
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         with self._core.database.reader() as connection:
-            own = [given for given in allocations.of_reservations(connection, [reservation.id])
-                   if not given.whole and given.resource_id in known]
-            booked = allocations.bookings(connection, {given.resource_id for given in own}, span,
+            shared = [each for each in allocations.of_reservations(connection, [reservation.id])
+                      if not each.whole and each.resource_id in known]
+            booked = allocations.bookings(connection, {each.resource_id for each in shared}, span,
                                           ignoring=[reservation.id])
-        short = {}
-        for given in own:
-            taken = booked.setdefault(given.resource_id, [])
-            if not booking.fits(known[given.resource_id], given, taken):
-                short[given.resource_id] = TOO_SMALL
-            taken += [(interval.Interval(given.start, given.end), given.amount)] * given.copies
-        return short
+        reasons = {}
+        for allocation in shared:
+            resource = known[allocation.resource_id]
+            bookings = booked.setdefault(resource.id, [])
+            if not verification.fits(resource, allocation, bookings):
+                reasons[resource.id] = TOO_SMALL
+            own_span = interval.Interval(allocation.start, allocation.end)
+            bookings += [(own_span, allocation.amount)] * allocation.copies
+        return reasons
 
 
 def meets(core, need, resource):

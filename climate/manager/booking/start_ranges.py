@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast form of ``domain.free_starts`` and ``domain.booked_capacity``, with arrays.
+"""Fast implementations of ``domain.free_starts`` and ``domain.booked_capacity``, with arrays.
 
-All times are whole numbers of microseconds from the beginning of the window.
+A time is a number of microseconds since the beginning of the window. A place is the index of a
+resource, or of a slot for one copy on a resource.
 """
 import numpy as np
 
@@ -10,23 +11,21 @@ from climate.domain import selection
 
 
 class Ranges:
-    """The times at which a span may start, and on how many places: a ``domain.free_starts.Starts``.
-
-    A place is a resource, or a slot for one copy on it.
-    """
+    """The number of places on which a span may start at each time, as ``free_starts.Starts``."""
 
     def __init__(self, window, duration, size, places, starts, ends):
-        """Find the gaps in which the places 0 to `size` are free for the duration.
+        """Find the gaps in which each place below `size` is free for the duration.
 
-        :param places, starts, ends: columns of equal length: which place is taken, and when.
+        :param places, starts, ends: columns of equal length with the bookings of the places.
         """
         self._origin = window.start
         self._latest = (window.duration - duration) // interval.RESOLUTION
         self._places, self._firsts, self._stops = _gaps(
             size, places, starts, ends, duration // interval.RESOLUTION, self._latest)
         self._begins, self._ends = np.sort(self._firsts), np.sort(self._stops)
-        # The number of free places grows only where a gap begins and falls only where one ends. If
-        # several gaps begin (or end) at one moment, only the last of them has the right count.
+        # The number of free places grows only where a gap begins, and falls only where a gap ends.
+        # If several gaps begin (or end) at the same time, only the last element for that time has
+        # the right number.
         ordinal = np.arange(1, len(self._begins) + 1)
         self._at_begins = ordinal - np.searchsorted(self._ends, self._begins, 'right')
         self._at_ends = np.searchsorted(self._begins, self._ends, 'right') - ordinal
@@ -50,32 +49,33 @@ class Ranges:
             return None
         if self.counts(time) >= count:
             return after
-        rest = np.searchsorted(self._begins, time, 'right')
-        enough = self._at_begins[rest:] >= count
-        place = int(np.argmax(enough)) if len(enough) else 0
-        return self._moment(self._begins[rest + place]) if enough.any() else None
+        first = np.searchsorted(self._begins, time, 'right')
+        enough = self._at_begins[first:] >= count
+        if not enough.any():
+            return None
+        return self._moment(self._begins[first + int(np.argmax(enough))])
 
     def until(self, count, moment):
-        rest = np.searchsorted(self._ends, self._time(moment), 'right')
-        fewer = self._at_ends[rest:] < count
-        if not fewer.any():
+        first = np.searchsorted(self._ends, self._time(moment), 'right')
+        too_few = self._at_ends[first:] < count
+        if not too_few.any():
             return self._moment(self._latest)
-        return self._moment(self._ends[rest + int(np.argmax(fewer))] - 1)
+        return self._moment(self._ends[first + int(np.argmax(too_few))] - 1)
 
     def most(self):
-        """Return the number of places on which the span may start at the best moment, or 0."""
+        """Return the greatest number of places on which the span may start at the same time."""
         return int(self._at_begins.max(initial=0))
 
     def steps(self, most):
-        """Return the first `most` moments at which the number of places changes, with the number.
+        """Return the first `most` changes of the number of places on which the span may start.
 
-        :returns: pairs (moment, number) in order; the first is at the beginning of the window.
+        :returns: pairs (moment, new number) in order; the first is the beginning of the window.
         """
         times = np.unique(np.concatenate([[0], self._begins, self._ends]))
         times = times[times <= self._latest]
         counts = self.counts(times)
         changed = np.flatnonzero(np.diff(counts, prepend=-1))[:most]
-        return [(self._moment(times[each]), int(counts[each])) for each in changed]
+        return [(self._moment(times[index]), int(counts[index])) for index in changed]
 
     def _time(self, moment):
         return (moment - self._origin) // interval.RESOLUTION
@@ -85,21 +85,26 @@ class Ranges:
 
 
 class Levels:
-    """The free copies on each resource over time: ``domain.booked_capacity`` for all at once."""
+    """The number of copies that are free on each resource over time.
+
+    The numbers are those of ``domain.booked_capacity.copies_beside``.
+
+    :ivar empty: the number of copies that fit on each resource without bookings.
+    """
 
     def __init__(self, amount, capacities, taken):
         """Add up the bookings.
 
+        :param amount: {class: units} of one copy.
         :param capacities: {class: units} of each resource, in the order of their places.
-        :param taken: the ``pool_bookings.Taken`` of those places.
+        :param taken: the bookings of these resources, as ``pool_bookings.Taken``.
         """
         names = [name for name, units in amount.items() if units > 0]
         units = np.array([amount[name] for name in names], np.int64)
         capacity = np.array([[each.get(name, 0) for name in names] for each in capacities],
                             np.int64).reshape(-1, len(names))
-        #: The number of copies that fit on each resource without bookings.
         self.empty = (capacity // units).min(axis=1) if len(capacities) else np.zeros(0, np.int64)
-        # The change of usage at the beginning of each booking; its end undoes it.
+        # Each booking adds to the usage at its start, and subtracts the same at its end.
         table = np.array([_units(each, copies, names) for each, copies in taken.amounts],
                          np.int64).reshape(-1, len(names) + 1)
         change = table[taken.kinds]
@@ -112,14 +117,14 @@ class Levels:
         self._free[used[:, 0] > 0] = 0
 
     def below(self, level):
-        """Return columns (places, starts, ends): when fewer copies than `level` are free."""
+        """Return columns (places, starts, ends): the times when fewer than `level` copies fit."""
         less = (self._free[:-1] < level) & (self._places[:-1] == self._places[1:])
         return self._places[:-1][less], self._times[:-1][less], self._times[1:][less]
 
     def throughout(self, end):
-        """Return the copies that are free on each resource from the beginning until `end`."""
+        """Return the number of copies that fit on each resource from time 0 until `end`."""
         free = self.empty.copy()
-        # The free copies after a change stay the same until the next change on the same resource.
+        # The number after a change is valid until the next change on the same resource.
         same = (self._places[:-1] == self._places[1:]) & (self._times[:-1] < self._times[1:])
         rows = np.flatnonzero(same & (self._times[:-1] < end) & (self._times[1:] > 0))
         np.minimum.at(free, self._places[rows], self._free[rows])
@@ -127,7 +132,7 @@ class Levels:
 
 
 def _units(amount, copies, names):
-    """Return a row: 1 if the whole resource is taken, else 0; then the units of each class."""
+    """Return a row of numbers: 1 for a whole resource or 0, then the units of each class."""
     if amount is selection.WHOLE:
         return [1, *(0 for _ in names)]
     return [0, *(amount.get(name, 0) * copies for name in names)]
@@ -138,18 +143,17 @@ def _gaps(size, places, starts, ends, duration, latest):
     # A booking forbids all starts from `duration` before its start until its end.
     begins = np.clip(starts - duration + 1, 0, latest + 1)
     stops = np.clip(ends, 0, latest + 1)
-    hinders = begins < stops
-    # Each place gets an empty booking at time 0, so that the first gap begins like all others:
-    # after the end of a booking.
-    owners = np.concatenate([np.arange(size), places[hinders]])
-    begins = np.concatenate([np.full(size, latest + 1), begins[hinders]])
-    stops = np.concatenate([np.zeros(size, np.int64), stops[hinders]])
-    # Place and time make one number, so that the bookings of two places never mix.
+    relevant = begins < stops
+    # Add an empty booking of each place at time 0, so that each gap begins at the end of a booking.
+    owners = np.concatenate([np.arange(size), places[relevant]])
+    begins = np.concatenate([np.full(size, latest + 1), begins[relevant]])
+    stops = np.concatenate([np.zeros(size, np.int64), stops[relevant]])
+    # Combine place and time into one number, so that the bookings of two places never mix.
     base = owners * (latest + 2)
-    # The stable sort is three times faster because the rows are mostly in order already.
+    # A stable sort is three times faster here, because most rows are already in order.
     order = np.argsort(base + stops, kind='stable')
     owners, stops, base = owners[order], stops[order], base[order]
-    # After each end, the place is free until the earliest start of the bookings that end later.
+    # After the end of a booking, its place is free until a booking that ends later begins.
     soonest = np.minimum.accumulate((base + begins[order])[::-1])[::-1]
     nexts = np.full(len(owners), latest + 1)
     nexts[:-1] = np.minimum(soonest[1:] - base[:-1], latest + 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wishes: the needs of the reservations of a lease, as they are booked, replaced and limited."""
+"""Wishes: make, change and limit the needs that a booking must serve."""
 import dataclasses
 
 from oslo_log import log
@@ -11,19 +11,19 @@ from climate.domain import selection
 
 LOG = log.getLogger(__name__)
 
-# A request waits for the answer.
+# A caller waits while the cloud answers.
 _ANSWER_SECONDS = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class Wish:
-    """A bound need: a Need of a plugin, and the reservation that has it.
+    """A Need of a reservation, for a booking.
 
-    :ivar keep: ids of resources that the reservation has and should keep if they still fit; an id
-        stands once for each copy.
+    :ivar keep: ids of the reservation's resources, which it keeps if they still fit; an id is
+        listed once for each copy.
     :ivar must_keep: the resources in `keep` are in use, so a choice without one of them is refused.
-    :ivar beside: the reservation keeps its allocations, and the new ones are added.
-    :ivar avoid: ids of resources that the reservation may not get.
+    :ivar beside: the booking adds allocations instead of replacing those of the reservation.
+    :ivar avoid: ids of resources that must not be chosen.
     """
 
     reservation_id: str
@@ -39,25 +39,25 @@ class Wish:
             self.need, demand=dataclasses.replace(self.need.demand, **changes)))
 
     def also_meeting(self, criteria):
-        """Return the Wish for resources that meet further criteria, too."""
+        """Return the Wish with additional criteria."""
         return dataclasses.replace(self, need=dataclasses.replace(
             self.need, requirement=requirement.conjunction(self.need.requirement, criteria)))
 
-    def as_many_as_now(self):
-        """Return the Wish with the present number of copies, because only the dates change.
+    def for_other_dates(self):
+        """Return the Wish for the present number of copies, for a change of the dates only.
 
         A running reservation may keep the resources that it uses, even if they no longer meet the
         criteria.
         """
-        current, stays = len(self.keep), self.must_keep and bool(self.keep)
-        least = current if stays else self.need.demand.at_least
+        current, in_use = len(self.keep), self.must_keep and bool(self.keep)
+        least = current if in_use else self.need.demand.at_least
         wish = self.demanding(at_least=least, at_most=max(current, least))
-        return wish if not stays else dataclasses.replace(
-            wish, need=dataclasses.replace(wish.need, requirement=requirement.NOTHING))
+        return dataclasses.replace(wish, need=dataclasses.replace(
+            wish.need, requirement=requirement.NOTHING)) if in_use else wish
 
 
 def of(registry, reservations, must_keep=False):
-    """Return the Wishes of reservations, one for each need; each keeps the resources that it has.
+    """Return a Wish for each need of the reservations, which keep their resources.
 
     :param must_keep: the resources are in use.
     """
@@ -67,9 +67,10 @@ def of(registry, reservations, must_keep=False):
 
 
 def replacement(reservation, need, copies, kept):
-    """Return the Wish for the lost copies of a need, beside the resources that are kept.
+    """Return the Wish for new copies in place of lost ones.
 
-    :param copies: (the least number of new copies, the wanted number).
+    :param copies: (the least number of new copies, the greatest number).
+    :param kept: ids of the resources that the reservation does not lose.
     """
     fewest, most = copies
     own = frozenset(kept).intersection(reservation.allocated.get(need.key, ()))
@@ -79,9 +80,9 @@ def replacement(reservation, need, copies, kept):
 
 
 def replacements(registry, reservation, lost):
-    """Return a Wish for each need of a reservation that loses resources, for as many copies.
+    """Return a Wish for each need of a reservation that loses copies, for the same number.
 
-    :param lost: the ids of the resources.
+    :param lost: ids of the resources that the reservation loses.
     """
     kept = set(reservation.resource_ids).difference(lost)
     counts = [(need, sum(key in lost for key in reservation.allocated.get(need.key, ())))
@@ -90,16 +91,17 @@ def replacements(registry, reservation, lost):
 
 
 def joining(core, reservation, wish):
-    """Return a Wish for resources that can join those that a reservation has in the cloud.
+    """Return the Wish with the criteria of the plugin for resources that join present ones.
 
-    If the cloud does not answer, the start of the change finds out, and takes other resources.
+    If the cloud does not answer, return `wish`. If a chosen resource then cannot join the others,
+    the event that adds it to the reservation replaces it.
     """
     plugin = core.registry.plugin(reservation.resource_type)
     try:
         with call_guard.answered_within(_ANSWER_SECONDS):
             criteria = plugin.joins(core.cloud, reservation)
     except errors.CloudError as error:
-        LOG.warning('Reservation %s: which resources can join it is not known: %s',
+        LOG.warning('Reservation %s: cannot check which resources can join it: %s',
                     reservation.id, error.message)
         return wish
     return wish if criteria == requirement.NOTHING else wish.also_meeting(criteria)
@@ -109,11 +111,11 @@ def refuse_too_many(most, wishes, had=()):
     """Refuse Wishes for more slots of shared resources than one lease may have.
 
     A slot is one copy of a demand, such as the capacity of one instance. Whole resources do not
-    count: no lease gets more than are enrolled.
+    count, because the enrolled resources limit their number.
 
     :param most: the limit, ``[manager] max_slots``.
-    :param had: the Wishes of the lease as it is; a lease that has more already may keep them.
-    :raises BadField: they have more.
+    :param had: the present Wishes of the lease, which may keep a number beyond the limit.
+    :raises BadField: the lease would have more slots than the limit, and than before.
     """
     count = _slots(wishes)
     if count > most and count > _slots(had):

@@ -59,8 +59,8 @@ class PluginCalls:
         announced = announcements.Announcements(self.core, claim)
         outcome = None
         for _ in range(_ANNOUNCE_TRIES):
-            resources = (self.allocated.left_to(claim.lease, reservations) if method in _ENDING
-                         else self.allocated.of(reservations, known))
+            resources = (self.allocated.possibly_used(claim.lease, reservations)
+                         if method in _ENDING else self.allocated.of(reservations, known))
             outcome = _Pass(self, claim, method, reservations, announced, in_vain).run(resources)
             # A start may have substituted resources, which only the next try reads.
             if not announced.write() or method == 'start':

@@ -209,7 +209,7 @@ class ChangePlanner:
                     # elsewhere, would not move to new resources.
                     continue
                 if reservation.id not in change.changed:
-                    wish = wish.as_many_as_now()
+                    wish = wish.for_other_dates()
                 elif change.running and wish.need.demand.at_most > len(wish.keep):
                     wish = wish_lists.joining(self._core, reservation, wish)
                 wishes.append(wish)

@@ -114,7 +114,8 @@ class ResourceMoves:
             outbox.publish(connection, leases.get(connection, lease.id).explained(why), now,
                            'moved')
             return new
-        new = self._booking.book_first(lease, wishes, lease.interval, now, write, cause.avoid)
+        new = self._booking.book_before_queue(lease, wishes, lease.interval, now, write,
+                                              cause.avoid)
         LOG.info('Lease %s: moved to the resources %s: %s', lease.id,
                  self._core.resource_names.of(new), cause.because.operator)
 
