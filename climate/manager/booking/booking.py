@@ -186,7 +186,8 @@ class Booking:
             demand = dataclasses.replace(wish.need.demand, keep=tuple(
                 selection.Pick(*copies) for copies in collections.Counter(wish.keep).items()))
             read = candidates.unused if demand.amount is selection.WHOLE else candidates.shared
-            key = read, wish.need.pool, wish.need.requirement, wish.avoid
+            # 1 and true are equal, but match different resources; their representations differ.
+            key = read, wish.need.pool, repr(wish.need.requirement), wish.avoid
             if key not in candidate_sets:
                 candidate_sets[key] = read(self._core, connection, wish.need, dataclasses.replace(
                     terms, avoid=terms.avoid | wish.avoid), most, self._read_first)

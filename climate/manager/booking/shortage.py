@@ -67,7 +67,7 @@ def explained(core, connection, wishes, terms, error):
 
 def _is_same(one, other):
     """Return True if two Needs differ at most in their number of copies."""
-    return (one.pool == other.pool and one.requirement == other.requirement
+    return (one.pool == other.pool and repr(one.requirement) == repr(other.requirement)
             and one.called == other.called and one.demand.amount == other.demand.amount
             and one.demand.spread == other.demand.spread)
 

@@ -41,7 +41,8 @@ def lock(core, connection, wishes, chosen, terms, also=()):
 def _verify_criteria(core, connection, wishes, chosen, locked):
     matching, suitable = {}, set()
     for wish in wishes:
-        key = wish.need.pool, wish.need.requirement
+        # 1 and true are equal, but match different resources; their representations differ.
+        key = wish.need.pool, repr(wish.need.requirement)
         if key not in matching:
             matching[key] = criteria.matching(core, connection, wish.need, {
                 resource_id: resource for resource_id, resource in locked.items()
