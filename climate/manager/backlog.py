@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The late and stuck work, as gauges for Prometheus. Every manager reports the same."""
+"""Prometheus gauges of late and stuck work. Every manager reports the same values."""
 import datetime
 
 from prometheus_client import core as prometheus
@@ -17,8 +17,8 @@ def families(core, connection, now):
         seconds=conf.heal_seconds + conf.heal_longest_seconds + conf.retry_longest_seconds)
     moments = backlog.overdue(connection, now, longest)
     yield counters.gauge(
-        'climate_event_overdue_seconds', 'How long ago the oldest event should have happened that '
-        'is not done, by kind of event; 0 if there is none', ['kind'],
+        'climate_event_overdue_seconds', 'How long the oldest unfinished event is overdue, by kind '
+        'of event; 0 if no event is overdue', ['kind'],
         {kind: (now - moments.get(kind, now)).total_seconds() for kind in backlog.NOTICED})
     yield prometheus.GaugeMetricFamily(
         'climate_error_leases_holding', 'Leases in ERROR that keep resources from other leases',
@@ -28,9 +28,9 @@ def families(core, connection, now):
         'climate_outbox_waiting', 'Notifications that wait to be copied to subscriptions and sent '
         'to the bus', value=count)
     yield prometheus.GaugeMetricFamily(
-        'climate_outbox_oldest_seconds', 'How long ago the oldest notification happened that '
-        'waits in the outbox; 0 if none waits', value=(now - (oldest or now)).total_seconds())
-    # A manager that was stopped cleanly is in no list.
+        'climate_outbox_oldest_seconds', 'Age of the oldest notification in the outbox; 0 if the '
+        'outbox is empty', value=(now - (oldest or now)).total_seconds())
+    # The database does not list managers that were stopped cleanly.
     services = heartbeat.judged(managers.every(connection), now, conf.claim_seconds)
     up = sum(service.up for service in services)
     yield counters.gauge(

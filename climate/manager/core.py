@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts that every use case of a manager needs, in one record."""
+"""The record of the dependencies that all use cases of a manager share, and common helpers."""
 import collections.abc
 import contextlib
 import dataclasses
@@ -18,18 +18,19 @@ from climate.plugins import registry
 
 LOG = log.getLogger(__name__)
 
-# After this number of failures in a row, the service is down; it is not one bad item.
+# After this number of failures in a row, the cause is the service and not a bad item.
 _FAILURES_IN_A_ROW = 3
 
-#: Call a method again if its transaction lost a race or was chosen to break a deadlock. The lost
-#: transaction was rolled back. If the claim itself is lost, each try raises that error again.
+#: Decorator: call the method again if its transaction lost a race or was aborted to break a
+#: deadlock. The database has rolled that transaction back. If another manager has taken over the
+#: claim, every try fails.
 again_after_a_race = tenacity.retry(
     retry=tenacity.retry_if_exception_type(errors.LostRace),
     stop=tenacity.stop_after_attempt(5), wait=tenacity.wait_random(0, 0.1), reraise=True)
 
 
 class ResourceNames:
-    """The names of resources that this process has read, for the log; none is read for it."""
+    """The names of the resources that this process has read so far, for log messages."""
 
     def __init__(self):
         self._names = {}
@@ -39,9 +40,9 @@ class ResourceNames:
         self._names |= {resource.id: resource.name for resource in resources}
 
     def of(self, ids):
-        """Return resources in words, such as "compute-1 (7), compute-2 (9)"; "none" without any.
+        """Return a text such as "compute-1 (7), compute-2 (9)"; "none" if there are no ids.
 
-        A resource without a known name appears by its id alone.
+        A resource whose name is unknown appears as its id.
         """
         return ', '.join(f'{self._names[key]} ({key})' if key in self._names else str(key)
                          for key in sorted(set(ids))) or 'none'
@@ -49,15 +50,13 @@ class ResourceNames:
 
 @dataclasses.dataclass(frozen=True)
 class Core:
-    """The parts of one manager.
+    """The dependencies of the use cases of one manager.
 
-    :ivar clock: returns the current time by the clock of the database; no other clock is
-        trusted.
-    :ivar notify: called after a change that may have made an event due.
-    :ivar monotonic: returns seconds that rise also while this process is stopped; use them only to
-        measure durations in this process.
+    :ivar clock: returns the current time of the database, which all managers share.
+    :ivar notify: wakes the event loop. Call it after a change that may have made an event due.
+    :ivar monotonic: returns a number of seconds that also grows while this process is stopped. Use
+        it only to measure durations in this process.
     :ivar counts: the Counters of this manager, for the metrics.
-    :ivar resource_names: for the log.
     """
 
     conf: object
@@ -73,13 +72,13 @@ class Core:
 
 @contextlib.contextmanager
 def isolated(item, *names):
-    """Run the block for one item of a periodic task, so that a failure stops no other item.
+    """Run the block for one item of a periodic task, so that its failure stops no other item.
 
-    The failure is logged, and the block ends. The next pass tries the item again.
+    A failure is logged and not raised. The next pass of the task tries the item again.
 
-    :param item: the item, for the log, with a placeholder for each of `names`.
-    :raises DatabaseUnreachable: every other item would fail, too.
-    :raises ClaimLost: another manager has taken over what this one works on.
+    :param item: the item in words, for the log, with a placeholder for each of `names`.
+    :raises DatabaseUnreachable: the database does not answer, so every other item would fail, too.
+    :raises ClaimLost: another manager has taken over the lease.
     """
     try:
         yield
@@ -94,12 +93,13 @@ def isolated(item, *names):
 
 
 def ask_together_or_each(ask, items, description):
-    """Return the answers of `ask` to a list of items, as a list without the items that fail.
+    """Call `ask` with all items at once or, if that fails, with one item at a time.
 
-    `ask` gets all items at once. If that fails, it gets each item alone, so that one bad item does
-    not hide the others. After some failures in a row, the rest is left to the next pass.
+    So one bad item does not hide the answers for the other items. After several failures in a row,
+    the remaining items wait for the next pass.
 
-    :param description: the items, for the log.
+    :param description: the items in words, for the log.
+    :returns: the list of answers of the calls that succeeded.
     """
     with isolated(description):
         return [ask(items)]

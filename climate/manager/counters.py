@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The counters of one manager, and how its metrics are built, for Prometheus.
+"""The Prometheus counters of one manager, and a helper to build gauges.
 
-Each series exists at 0 from the start: an alert on an increase cannot see the first failure of a
-series that begins at 1.
+Each series has the value 0 from the start of the manager, because an alert on an increase does not
+see the first failure of a series that begins at 1.
 """
 import prometheus_client
 from prometheus_client import core as prometheus
 
 from climate.domain import event_kinds
 
-#: The results of one try of an event. WAITING is left out: it is neither a failure nor a success.
+#: The counted results of a try of an event. A try that must wait for the cloud is not counted.
 DONE, MOOT, RETRIED, GIVEN_UP = 'done', 'moot', 'retried', 'given_up'
 RESULTS = (DONE, MOOT, RETRIED, GIVEN_UP)
-#: The kinds of events whose time users know.
+#: The kinds of events whose lateness is measured, because users know their time.
 PUNCTUAL = (event_kinds.START, event_kinds.END)
 
 _LATENESS_SECONDS = (0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21600)
@@ -21,8 +21,8 @@ _LATENESS_SECONDS = (0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21600)
 def gauge(name, description, labels, values):
     """Return a family of gauges.
 
-    :param labels: the names of its labels.
-    :param values: {the values of the labels, a tuple or one string: number}.
+    :param labels: the names of the labels.
+    :param values: {label values: number}; a key is a tuple, or a string if there is one label.
     """
     family = prometheus.GaugeMetricFamily(name, description, labels=list(labels))
     for key, number in values.items():
@@ -41,7 +41,7 @@ class Counters:
             for result in RESULTS:
                 self._events.labels(kind, result)
         self._lateness = prometheus_client.Histogram(
-            'climate_event_lateness_seconds', 'How much later than its moment an event was done, '
+            'climate_event_lateness_seconds', 'How long after its planned time an event was done, '
             'by kind of event', ['kind'], buckets=_LATENESS_SECONDS, registry=None)
         for kind in PUNCTUAL:
             self._lateness.labels(kind)
@@ -50,14 +50,14 @@ class Counters:
             ['task', 'result'], registry=None)
 
     def event(self, kind, result):
-        """Count one try of an event of a kind."""
+        """Count one try of an event."""
         self._events.labels(kind, result).inc()
 
     def late(self, kind, span):
-        """Record how late an event was done; early counts as 0.
+        """Record how late an event was done.
 
         :param kind: one of PUNCTUAL.
-        :param span: a timedelta.
+        :param span: a timedelta; a negative one counts as 0.
         """
         self._lateness.labels(kind).observe(max(0, span.total_seconds()))
 

@@ -22,7 +22,7 @@ from climate.domain import timeline as timelines
 from climate.domain import usage_groups
 from climate.domain import utilisation
 from climate.domain import what_if as what_ifs
-from climate.manager import services
+from climate.manager import heartbeats
 from climate.manager.audit import schedule as audit_schedule
 from climate.manager.billing import biller
 from climate.manager.billing import books
@@ -56,12 +56,12 @@ LOG = log.getLogger(__name__)
 
 
 def _called_by_rpc(method):
-    """Return an RPC method whose ClimateErrors are expected: they have no traceback in the log.
+    """Return the method for calls by RPC: its ClimateErrors have no traceback in the log.
 
-    The caller waits, so all cloud calls of the method share one limit of time. If a limit of the
-    project refuses the request, its subscriptions are notified.
+    All cloud calls of the method share one time limit, because the caller waits for the answer. If
+    the request exceeds a limit of the project, the subscriptions of the project are notified.
     """
-    def called(self, context, *args, **kwargs):
+    def limited(self, context, *args, **kwargs):
         seconds = self._core.conf.manager.cloud_answer_seconds
         try:
             with call_guard.answered_within(seconds):
@@ -69,7 +69,7 @@ def _called_by_rpc(method):
         except errors.LimitReached as error:
             limit_notices.report_reached(self._core, context.project_id, error)
             raise
-    wrapped = messaging.expected_exceptions(errors.ClimateError)(called)
+    wrapped = messaging.expected_exceptions(errors.ClimateError)(limited)
     return functools.wraps(method)(wrapped)
 
 
@@ -84,7 +84,7 @@ def _all_called_by_rpc(endpoint):
 class Endpoint:
     """The RPC endpoint: one method for each method of `climate.rpc.client.ManagerClient`.
 
-    :param login: the Login of the manager; None if it needs none.
+    :param login: the Login of the manager, which `ping` checks; None if there is no login.
     """
 
     target = messaging.Target(version=transport.VERSION)
@@ -196,8 +196,7 @@ class Endpoint:
         return self._finder.find(context, query)
 
     def pool_calendar(self, context, pool, start, end, limit):
-        start, end = (wire.moment(each) for each in (start, end))
-        return self._calendar.find(pool, start, end, limit)
+        return self._calendar.find(pool, wire.moment(start), wire.moment(end), limit)
 
     def what_if(self, context, question):
         return self._what_if.answer(wire.unpack(what_ifs.WhatIfQuestion, question))
@@ -250,7 +249,7 @@ class Endpoint:
         return audit_schedule.newest(self._core)
 
     def list_services(self, context):
-        return services.find(self._core)
+        return heartbeats.services(self._core)
 
     def create_resource(self, context, pool, name, properties, fields=None):
         return self._resources.enrol(pool, name, properties, fields)
@@ -296,10 +295,7 @@ class Endpoint:
 
 
 class InProcess:
-    """A manager in the same process, called without a bus, for `climate-standalone` and tests.
-
-    An unexpected error is logged and hidden from the caller here, as the bus would do.
-    """
+    """Calls a manager in the same process without a bus, for `climate-standalone` and tests."""
 
     def __init__(self, endpoint):
         self._endpoint = endpoint
@@ -309,6 +305,6 @@ class InProcess:
             return getattr(self._endpoint, method)(context, **arguments)
         except messaging.ExpectedException as expected:
             raise expected.exc_info[1] from None
-        except Exception as error:  # Like the bus: an unexpected error is hidden from the caller.
+        except Exception as error:  # Hide unexpected errors from the caller, as the bus does.
             LOG.exception('Call %s failed', method)
             raise errors.ClimateError() from error

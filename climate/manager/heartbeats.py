@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The heartbeat of a manager: its row in the list of managers."""
+"""The heartbeats of managers: their rows in the database show which managers are alive."""
 import datetime
 import socket
 
 from climate.db import managers
+from climate.domain import heartbeat
 
 _FORGET = datetime.timedelta(hours=1)
 
@@ -22,14 +23,14 @@ class Heartbeat:
         self._since = None
 
     def begin(self):
-        """Note that the manager starts now.
+        """Note the time of the manager's start.
 
         :raises DatabaseUnreachable: the database does not answer.
         """
         self._since = self._core.clock()
 
     def beat(self):
-        """Report that the manager is alive, and forget those that have been silent for long."""
+        """Report that the manager is alive; delete the rows of managers silent for an hour."""
         now = self._core.clock()
         with self._core.database.writer() as connection:
             managers.forget(connection, now - _FORGET)
@@ -40,3 +41,11 @@ class Heartbeat:
         """Report that the manager has stopped."""
         with self._core.database.writer() as connection:
             managers.gone(connection, self._owner)
+
+
+def services(core):
+    """Return the Services, ordered by id, without managers that were stopped cleanly."""
+    now = core.clock()
+    with core.database.reader() as connection:
+        stored = managers.every(connection)
+    return heartbeat.judged(stored, now, core.conf.manager.claim_seconds)

@@ -13,7 +13,7 @@ _NO_TRUST = ('Keystone: the lease has no trust, so that Climate cannot act for i
 
 
 class ActionCloud:
-    """The cloud, used as Climate itself or on behalf of the lease's owner.
+    """Access to the cloud as Climate itself, or on behalf of the lease's owner.
 
     :ivar attempt: the ``plugins.base.Attempt`` in which the plugin is called; None if the plugin
         only answers a question.
@@ -23,9 +23,9 @@ class ActionCloud:
 
     def __init__(self, cloud, lease, attempt=None, announcements=None, registry=None,
                  secrets=None):
-        """Prepare the cloud without calling it.
+        """Make the interface; no service is called.
 
-        :param announcements: has ``lacks(what, words)``; None if nothing is announced.
+        :param announcements: the Announcements of the action; None if it announces nothing.
         :param registry: the Registry of the plugins, for `fields`.
         :param secrets: {reservation id: {name: value}}, for `whole_request`.
         """
@@ -43,9 +43,9 @@ class ActionCloud:
         return self._cloud.as_service()
 
     def as_user(self):
-        """Return the Services that act for the owner, who then owns all created objects.
+        """Return the Services that act for the owner, who owns all objects that they create.
 
-        :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
+        :raises TrustDead: the lease has no trust, or Keystone issues no token for it any more.
         """
         if self._lease.trust_id is None:
             raise errors.TrustDead(_NO_TRUST, owner_message=_NO_TRUST, service='Keystone',
@@ -53,7 +53,7 @@ class ActionCloud:
         return self._cloud.as_user(self._lease.trust_id)
 
     def as_user_redelegated(self):
-        """Return the Services that act for the owner under a trust made from that of the lease.
+        """Return the Services that act for the owner under a trust redelegated from the lease's.
 
         :raises TrustDead: see `as_user`.
         """
@@ -62,7 +62,7 @@ class ActionCloud:
             trust = services.keystone.redelegate()
         except errors.TrustRefused as error:
             # An earlier release created the trust of the lease, with fewer redelegations.
-            LOG.warning('Lease %s: only one trust can be made from its trust: %s', self._lease.id,
+            LOG.warning('Lease %s: its trust cannot be redelegated again: %s', self._lease.id,
                         error.message)
             return services
         return self._cloud.as_user(trust.id)
@@ -70,32 +70,32 @@ class ActionCloud:
     def warn(self, reservation, key, text, operators_text=None):
         """Add a warning to the history and the reason of the lease.
 
-        :param operators_text: the text for operators instead, such as the words of Nova.
+        The event loop writes the warning after this action. From then on, the key is in
+        ``binding['warnings']`` of the reservation, so the plugin knows that it has warned.
 
-        It is written at the end of this action. From then on ``binding['warnings']`` of the
-        reservation has the key, which shows the plugin that its warning is written.
+        :param operators_text: another text for operators, such as Nova's message.
         """
         self.warnings.setdefault(reservation.id, {})[key] = texts.Text(
             text, operators_text or text)
 
     def whole_request(self, reservation):
-        """Return the request of a reservation with the secret fields of its plugin."""
+        """Return the request of a reservation, including the secret fields of its plugin."""
         return {**reservation.request, **self._secrets.get(reservation.id, reservation.secrets)}
 
     def fields(self, reservation):
         """Return the fields of a reservation as API responses show them, with its id.
 
-        A plugin finds there the objects of the reservations that its own one depends on.
+        A plugin reads them to find the cloud objects of a reservation that another depends on.
         """
         plugin = self._registry.plugin(reservation.resource_type)
         return {'id': reservation.id, **plugin.fields(reservation)}
 
     def announce(self, what, words):
-        """Announce in the history the next step for servers, or their creation.
+        """Announce in the history of the lease what the plugin will do to servers.
 
         :param what: the heading of the entries, such as "delete server".
         :param words: {id: the text of its entry, which contains the id}.
-        :raises StillBusy: the entries are written after this call; call the method again then.
+        :raises StillBusy: entries are missing. The manager writes them and calls the plugin again.
         """
         if words and self._announcements is not None and self._announcements.lacks(what, words):
             raise errors.StillBusy(service='Climate', has_own_limit=True, reason=(
@@ -104,15 +104,17 @@ class ActionCloud:
     def release(self, reservation, resources):
         """Release Resources of a reservation before its end is done.
 
-        Call it in `end` once they are free in the cloud, before raising an error for the others.
+        If only some resources are free in the cloud, `end` calls this method for them before it
+        raises an error.
         """
         self.released.setdefault(reservation.id, set()).update(each.id for each in resources)
 
     def as_owner_or_service(self):
         """Return the Services that act for the owner or, if that is impossible, as Climate itself.
 
-        Use this only to release the resources of a lease, which must not fail because the owner is
-        gone. The caller must transfer the objects that Climate then creates to the owner's project.
+        Use this only to release the resources of a lease, because a release must not fail if the
+        owner is gone. The caller must transfer objects that Climate creates as itself to the
+        owner's project.
         """
         try:
             return self.as_user()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The login of a manager, which is ready once the services of the cloud accept it."""
+"""The login of a manager to the cloud. The manager is ready once the services accept it."""
 from oslo_log import log
 
 from climate import errors
@@ -9,9 +9,10 @@ LOG = log.getLogger(__name__)
 
 
 class Login:
-    """The access of this manager to the cloud, by the last check.
+    """The result of the last check of this manager's access to the cloud.
 
-    Each service must accept it once. Afterwards only Keystone is checked.
+    Until all services have accepted the manager, a check asks all of them; afterwards it asks only
+    Keystone.
 
     :param core: the Core of the manager.
     :param owner: the name of the manager, for the log.
@@ -31,20 +32,20 @@ class Login:
     def may_act(self):
         """Return whether events may be carried out.
 
-        With a service that refuses the manager, each event would fail, and its lease with it. If a
-        service does not answer, events are tried again as in every outage.
+        If a service refuses the manager, every event would fail, and so would its lease. If a
+        service does not answer, events may be carried out: a failed one is retried.
         """
         return self._checked and not self._is_refused
 
     @property
     def not_ready(self):
-        """Return why this manager is not ready, for operators; None if it is."""
+        """Return why this manager is not ready, for operators; None if it is ready."""
         if not self._checked:
             return errors.ManagerNotReady().message
         return self._error and self._error.message
 
     def refresh(self):
-        """Check the access to the cloud; log a change, and wake the event loop."""
+        """Check the access to the cloud; log a changed result, and then wake the event loop."""
         error = None
         try:
             self._check()
@@ -71,7 +72,7 @@ class Login:
 
     def _check(self):
         if self._accepted:
-            # Asks Keystone only if the token expires soon.
+            # This asks Keystone only if the token expires soon.
             self._core.cloud.log_in()
             return
         # Events wait for the first check, so a service that hangs must not delay it for long.

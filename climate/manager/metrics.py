@@ -50,7 +50,7 @@ class Collector:
     def collect(self):
         """Yield the metrics, as prometheus_client expects them.
 
-        If the database does not answer, only the metrics of this process are left.
+        If the database does not answer, only the metrics of this process are yielded.
         """
         yield from self._own()
         reachable, stored_families = 1, []
@@ -64,7 +64,7 @@ class Collector:
             value=reachable)
 
     def _own(self):
-        """Yield the metrics that this process knows by itself."""
+        """Yield the metrics of this process, which need no database."""
         yield from self._core.counts.collect()
         yield from call_guard.CALLS.collect()
         yield self._attempts()
@@ -75,8 +75,8 @@ class Collector:
             'climate_event_loop_silent_seconds', 'How long ago this manager last checked which '
             'events are due', value=self._event_loop.silent_seconds)
         yield prometheus.GaugeMetricFamily(
-            'climate_clock_ahead_seconds', 'How far the clock of the database is ahead of what '
-            'this manager expects, while it doubts it; else 0',
+            'climate_clock_ahead_seconds', 'How far the clock of the database is ahead of the '
+            'expected time, while this manager does not trust that clock; else 0',
             value=self._clock_watch.ahead_seconds)
         counts = self._audit_schedule.counts
         if counts is not None:
@@ -86,7 +86,7 @@ class Collector:
                 {kind: counts[kind] for kind in audit.KINDS})
 
     def _stored(self):
-        """Yield the metrics of the database; every manager reports the same."""
+        """Yield the metrics of the database; every manager reports the same values."""
         now = self._core.clock()
         with self._core.database.reader() as connection:
             by_state = leases.counts(connection)
@@ -97,8 +97,8 @@ class Collector:
         yield counters.gauge('climate_leases', 'Leases that are not deleted, by state', ['state'],
                              {state: by_state.get(state, 0) for state in lifecycle.STATES})
         yield counters.gauge(
-            'climate_resources_sick', 'Enrolled resources that are not well, by pool and by what '
-            'is known of them: sick, quarantined or out_of_order', ['pool', 'state'],
+            'climate_resources_sick', 'Enrolled resources that are sick, quarantined or '
+            'out_of_order, by pool and state', ['pool', 'state'],
             {(pool, state): sick.get((pool, state), 0)
              for pool in sorted(self._core.registry.pools) for state in health.STATES[1:]})
         yield from late
@@ -106,15 +106,14 @@ class Collector:
         yield prometheus.GaugeMetricFamily(
             'climate_idle_leases', 'Running leases that are idle', value=idle)
         yield prometheus.GaugeMetricFamily(
-            'climate_billing_failed_leases', 'Leases that could not be billed the last time',
-            value=unbilled)
+            'climate_billing_failed_leases', 'Leases whose last billing failed', value=unbilled)
         yield from gauges.families(self._core.database, now)
         if self._core.conf.energy.driver:
             yield from _power(self._core.database, now)
             yield self._saved()
 
     def _saved(self):
-        """Return the metric of the power saved now; its integral is the saved energy."""
+        """Return the metric of the power that sleeping resources save now."""
         with self._core.database.reader() as connection:
             ids = [asleep.resource_id
                    for asleep in power.in_states(connection, (sleep.ASLEEP,))]
@@ -124,12 +123,12 @@ class Collector:
         for resource in sleeping:
             sums[resource.pool] += report.watts_of(self._core.conf, resource, shares) or 0
         return counters.gauge(
-            'climate_power_saved_watts', 'How much less the sleeping resources of the pool draw '
-            'than awake, as far as that is known', ['pool'],
+            'climate_power_saved_watts', 'Power that the sleeping resources of a pool save, as far '
+            'as it is known', ['pool'],
             {pool: sums[pool] for pool in machines.pools(self._core)})
 
     def _notifications(self):
-        """Yield the metrics of subscriptions and of the deliveries that wait."""
+        """Yield the metrics of subscriptions and of waiting deliveries."""
         with self._core.database.reader() as connection:
             by_transport, now = deliveries.waiting(connection), self._core.clock()
             counts = subscriptions.counts(connection)
@@ -140,8 +139,8 @@ class Collector:
             'subscriptions, by transport', ['transport'],
             {transport: count for transport, (count, _) in waiting.items()})
         yield counters.gauge(
-            'climate_notifications_oldest_seconds', 'How long ago the oldest notification happened '
-            'that waits to be delivered; 0 if none waits', ['transport'],
+            'climate_notifications_oldest_seconds', 'Age of the oldest notification that waits to '
+            'be delivered; 0 if none waits', ['transport'],
             {transport: (now - oldest).total_seconds()
              for transport, (_, oldest) in waiting.items()})
         transports = sorted({domain.CALENDAR, *domain.SENT, *(name for name, _ in counts)})
@@ -163,16 +162,16 @@ class Collector:
 
 
 def _power(database, now):
-    """Yield the metrics of resources that sleep."""
+    """Yield the metrics of the power states of resources."""
     with database.reader() as connection:
         states, changes = power.counts(connection, now - _DAY)
-    for name, words, label, known, counts in (
-            ('climate_power_resources', 'Resources that sleep or slept, by state', 'state',
-             sleep.STATES, states),
-            ('climate_power_changes_day', 'How often resources fell asleep, woke up and did not '
-             'wake up in the last 24 hours', 'kind',
-             (sleep.SLEPT, sleep.WOKE, sleep.FAILED_TO_WAKE), changes)):
-        yield counters.gauge(name, words, [label], {key: counts.get(key, 0) for key in known})
+    yield counters.gauge(
+        'climate_power_resources', 'Resources that sleep or slept, by state', ['state'],
+        {state: states.get(state, 0) for state in sleep.STATES})
+    yield counters.gauge(
+        'climate_power_changes_day', 'Times that resources fell asleep, woke up or failed to wake '
+        'up in the last 24 hours', ['kind'],
+        {kind: changes.get(kind, 0) for kind in (sleep.SLEPT, sleep.WOKE, sleep.FAILED_TO_WAKE)})
 
 
 def check(conf):
@@ -212,7 +211,7 @@ def check_address(conf):
             conf.manager.metrics_host, conf.manager.metrics_port, type=socket.SOCK_STREAM,
             flags=socket.AI_PASSIVE)
         with socket.socket(family) as listener:
-            # Like the server of /metrics: connections that were just closed do not count.
+            # As for the server of /metrics, connections that were just closed do not count.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
     except OSError as error:
@@ -229,7 +228,7 @@ def _cannot_listen(conf, error):
 def serve(core, event_loop, audit_schedule, clock_watch, deliverers=()):
     """Serve /metrics on [manager] metrics_port; return the server, or None if the port is 0.
 
-    :raises ConfigurationError: it cannot listen there.
+    :raises ConfigurationError: the manager cannot listen on that port.
     """
     conf = core.conf.manager
     if not conf.metrics_port:
@@ -247,7 +246,7 @@ def serve(core, event_loop, audit_schedule, clock_watch, deliverers=()):
 
 
 def registry_of(collector):
-    """Return a registry of a Collector, with the version and the process of this manager."""
+    """Return a registry with the metrics of a Collector, of the version and of this process."""
     registry = prometheus_client.CollectorRegistry()
     registry.register(collector)
     prometheus_client.ProcessCollector(registry=registry)

@@ -4,38 +4,38 @@ from climate.db import lease_claims
 from climate.db import leases
 from climate.domain import due_events
 
-# The share of a claim's time in which this manager may begin something new without prolonging the
-# claim. The rest is reserved for a running cloud call and for clocks that differ.
+# The share of a claim's duration in which this manager may start cloud calls. The remaining time is
+# reserved for a call that is running, and for differences between clocks.
 _USED = 0.9
 
 
 class ClaimLost(Exception):
-    """Another manager may have claimed the event, so this one must do and write no more for it."""
+    """Another manager may have claimed the event, so this manager must stop working on it."""
 
 
 class Ownership:
-    """The time during which this manager owns a claim, by the clock of this process alone.
+    """The time during which this manager surely owns a claim.
 
-    :param monotonic: returns seconds that rise also while the process is stopped.
+    :param monotonic: returns a number of seconds that also grows while this process is stopped.
     :param began: the value of `monotonic` before the claim was written.
     :param seconds: the duration of the claim.
-    :ivar given_up: the manager stops, so it must hand back the event.
+    :ivar must_hand_back: True if this manager is stopping and must hand back the event.
     """
 
     def __init__(self, monotonic, began, seconds):
         self._monotonic = monotonic
         self._seconds = seconds * _USED
         self._until = began + self._seconds
-        self.given_up = False
+        self.must_hand_back = False
 
     def prolong(self, began):
-        """Prolong the claim, which was written again after `began`."""
+        """Prolong the claim, whose new end was written to the database after `began`."""
         self._until = began + self._seconds
 
-    def end(self, given_up=False):
+    def end(self, must_hand_back=False):
         """Make the thread that works under the claim stop before its next cloud call."""
         self._until = float('-inf')
-        self.given_up = given_up
+        self.must_hand_back = must_hand_back
 
     def check(self):
         """Raise ClaimLost unless this manager surely still owns the claim.
@@ -53,7 +53,8 @@ class Withdrawn(Exception):
 def refuse_overtaken(connection, lease):
     """Lock a claimed lease, and raise ClaimLost unless its claim is the latest.
 
-    Call it after resources are locked, as in every booking, and before the lease is written.
+    Call it after resources are locked, which all bookings lock first, and before the lease is
+    written.
 
     :returns: True if nobody else has changed the lease since it was read.
     :raises ClaimLost: another manager has claimed an event of the lease since it was read.

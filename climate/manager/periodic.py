@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of the periodic tasks of a manager.
 
-A task over items isolates each of them (``core.isolated``), so that a bad one stops no other. A
-test poisons an item of each task of the table.
+A task that processes items isolates each of them with ``core.isolated``, so that one failing item
+does not stop the others. A test makes an item of each task fail.
 """
 import functools
 
@@ -60,7 +60,7 @@ class Periodic:
         A task is a function of the current time.
         """
         enabled = {**self._always(), **{
-            # After a jump of the clock, these tasks would give up waiting work, and delete logs.
+            # With a wrong clock, these tasks could give up waiting work and delete logs too early.
             name: (functools.partial(self._unless_doubted, task), pause)
             for name, (task, pause) in self._by_the_clock().items()}}
         # A task with a pause of 0 seconds is off.
@@ -69,15 +69,15 @@ class Periodic:
     def _always(self):
         core, conf = self._core, self._core.conf
         sender = outbox.Sender(core, self._owner, transport.connect_notifications(conf))
-        audited = [plugin.audit_seconds for plugin in core.registry.plugins.values()
-                   if plugin.audit_seconds]
+        audit_pauses = [plugin.audit_seconds for plugin in core.registry.plugins.values()
+                        if plugin.audit_seconds]
         return {
             'send notifications to the bus': (sender.flush, 1),
             'copy notifications to subscriptions': (functools.partial(fan_out.fan_out, core), 1),
-            # A thread for each transport: a slow mail server delays neither webhooks nor the bus.
-            **{f'deliver notifications by {each.name}': (
-                functools.partial(self._deliver, each), 1) for each in self.deliverers},
-            'watch leased targets': (self.watch.check_all, min(audited, default=0)),
+            # Each transport has its own thread, so a slow mail server does not delay webhooks.
+            **{f'deliver notifications by {deliverer.name}': (
+                functools.partial(self._deliver, deliverer), 1) for deliverer in self.deliverers},
+            'watch leased targets': (self.watch.check_all, min(audit_pauses, default=0)),
             'refresh facts': (self._refresher.refresh, conf.manager.refresh_seconds),
         }
 
@@ -94,7 +94,7 @@ class Periodic:
             'delete early creations': (early_creations.EarlyCreationReaper(core).reap,
                                        reaper_seconds),
             'bill': (biller.Biller(core).bill, conf.billing.interval_seconds),
-            **{name: (functools.partial(self._if_mine, task), poll_seconds) for name, task in (
+            **{name: (functools.partial(self._if_eldest, task), poll_seconds) for name, task in (
                 ('check health', self.checks.check),
                 ('move leases off broken resources', health_moves.HealthMoves(core).move_soon),
                 ('flag running leases', self._refresher.judge),
@@ -114,16 +114,16 @@ class Periodic:
 
     def _unless_doubted(self, task, now):
         """Run a task that depends on the time, unless the clock is in doubt."""
-        if self.clock_watch.look(now):
+        if self.clock_watch.check(now):
             task(now)
 
     def _deliver(self, deliverer, now):
-        """Send due deliveries, for as long as necessary, unless the clock is in doubt."""
-        if self.clock_watch.look(now):
+        """Send due deliveries until the manager stops or the clock is in doubt."""
+        if self.clock_watch.check(now):
             deliverer.deliver(now, lambda moment: (
-                not self._stopping.is_set() and self.clock_watch.look(moment)))
+                not self._stopping.is_set() and self.clock_watch.check(moment)))
 
-    def _if_mine(self, task, now):
-        """Run a task of health or maintenance if this is the manager that has run longest."""
+    def _if_eldest(self, task, now):
+        """Run a task if this is the manager that has run longest."""
         if self.checks.is_mine(now):
             task(now)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The preparations of a lease before its start, by its plugins."""
+"""The preparations that the plugins of a lease make before its start."""
 import datetime
 
 from climate.domain import lease_events
@@ -20,7 +20,7 @@ def of(core, reservations):
 def _wakes(core, plugins):
     """Return how long before the start the resources of a lease are woken; None: they never sleep.
 
-    ``energy/wake_before_start.py`` corrects the event once the resources sleep.
+    This is an estimate: ``energy/wake_before_start.py`` corrects the event of resources that sleep.
     """
     if not any(isinstance(core.registry.pools.get(need.pool), sleepable.Sleepable)
                for plugin, request in plugins for need in plugin.needs(request)):

@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The limit of the bytes of requests that one project may store in the database."""
+"""The limit on the total size of the requests that one project may store in the database."""
 import datetime
 
 from climate import errors
 from climate.db import request_sizes
 
-# Leases that a project created and deleted within this time count: they fill the database until the
-# next purge, too.
+# Leases that ended within this time count, because they stay in the database until the next purge.
 _COUNTED = datetime.timedelta(days=1)
 
 
 def refuse_more(core, project_id, more_bytes, now):
     """Refuse a request that would exceed the limit of its project.
 
-    Nothing is locked: simultaneous requests of one project may exceed the limit by their own bytes,
-    which `[api] max_body_bytes` and `max_requests_per_project` limit.
+    The check takes no lock, so simultaneous requests of a project may together exceed the limit.
+    `[api] max_body_bytes` and `max_requests_per_project` bound the excess.
 
-    :param more_bytes: the bytes that the request adds to those in the database.
-    :raises TooManyRequestBytes: the limit does not allow it.
+    :param more_bytes: the bytes that the request adds to the database.
+    :raises TooManyRequestBytes: the project would exceed the limit.
     """
     most = core.conf.manager.request_bytes_per_project
     if not most or more_bytes <= 0:

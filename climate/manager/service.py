@@ -29,10 +29,10 @@ LOG = log.getLogger(__name__)
 
 # The shortest sleep while a due event cannot be claimed.
 _SHORTEST_SLEEP_SECONDS = 0.05
-# The pause between two checks of the login. One asks Keystone only if the token expires soon.
+# The pause between two checks of the login. A check asks Keystone only if the token expires soon.
 _LOGIN_SECONDS = 10
-# The default time limit of a stop, the share of it in which running events may finish, and the
-# share in which the others are handed back. The rest is for closing everything else.
+# The default time limit of a stop, and two shares of it: running events may finish in the first
+# share, and unfinished events are handed back in the second. Then threads and connections end.
 _STOP_SECONDS = 60
 _FINISHING = 0.75
 _HANDING_BACK = 0.15
@@ -61,19 +61,19 @@ class Manager:
         self.core = core.Core(conf=conf, database=database,
                               cloud=clouds.build(conf, plugins.services), registry=plugins,
                               clock=clock or database.now, notify=self._notified.set)
-        # In containers, process numbers are alike, and host names may be.
+        # In containers, managers may have the same process number and even the same host name.
         self.owner = f'{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}'
         self._login = login.Login(self.core, self.owner, self._connected.is_set)
         self.endpoint = endpoint.Endpoint(self.core, self._login)
         self.periodic = periodic.Periodic(self.core, self.owner, self._stopping)
         self.clock_watch = self.periodic.clock_watch
-        # The same name at each start: RabbitMQ keeps the queue of a server for ever.
+        # The server has the same name at each start, because RabbitMQ never deletes its queue.
         self._calls = servers.BusServer(
             lambda: servers.serve(conf, socket.gethostname(), self.endpoint))
         self._notifications = servers.BusServer(lambda: target_watch.listen(
             conf, self.periodic.watch, self.core.clock,
             [checks.ServiceListener(self.periodic.checks, self.core.clock)]))
-        # A thread for each worker, so the event loop alone says how many run of which kinds.
+        # Each worker has a thread, so only the event loop limits how many events run.
         self._pool = futures.ThreadPoolExecutor(sum(loop.workers_of(conf).values()),
                                                 thread_name_prefix='event')
         self.event_loop = loop.EventLoop(self.core, self.owner, self._pool.submit)
@@ -82,8 +82,8 @@ class Manager:
     def start(self):
         """Start to answer calls, carry out events and run the periodic tasks.
 
-        The connections to the bus are opened in threads of their own, so this method does not wait
-        for a broker. If it fails, nothing was started, and it may be called again.
+        Separate threads open the connections to the bus, so this method does not wait for a broker.
+        If this method fails, it has started nothing and may be called again.
 
         :raises ClimateError: the database does not answer.
         :raises ConfigurationError: /metrics cannot be served, or an address of the bus is wrong.
@@ -91,7 +91,7 @@ class Manager:
         LOG.info('Manager %s: version %s begins', self.owner, version.text())
         self._heartbeat.begin()
         tasks = self.periodic.tasks()
-        # The last step that can fail. A manager that cannot start is in no list.
+        # This is the last step that can fail. Only after it the manager reports itself as running.
         self._metrics = metrics.serve(self.core, self.event_loop, self.periodic.audit_schedule,
                                       self.clock_watch, self.periodic.deliverers)
         self._guarded(self._heartbeat.beat, 'report as running')
@@ -110,25 +110,23 @@ class Manager:
     def stop(self, within_seconds=_STOP_SECONDS):
         """Stop taking new work, finish or hand back running events, and close everything.
 
-        Calls that were taken before are answered.
-
-        An event that is still in a cloud call after `within_seconds` is left unfinished; its claim
-        expires.
+        The manager still answers calls that it has already received. An event that is still in a
+        cloud call after `within_seconds` is left unfinished, and its claim expires.
         """
         if self._stopping.is_set():
             return
         self._stopping.set()
         self._notified.set()
         self._connected.set()
-        # First, so that new calls and notifications go to the other managers at once.
+        # Stop the servers first, so that new calls and notifications go to other managers.
         for server in (self._calls, self._notifications):
             server.stop()
-        # The first thread is that of the event loop; a manager that did not start has none.
+        # The first thread runs the event loop. A manager that did not start has no threads.
         for thread in self._threads[:1]:
             thread.join()
-        if not self.event_loop.rest(within_seconds * _FINISHING):
-            self.event_loop.give_up()
-            if not self.event_loop.rest(within_seconds * _HANDING_BACK):
+        if not self.event_loop.await_idle(within_seconds * _FINISHING):
+            self.event_loop.stop_running()
+            if not self.event_loop.await_idle(within_seconds * _HANDING_BACK):
                 LOG.warning('Manager %s: %s events are left unfinished', self.owner,
                             self.event_loop.running)
         for server in (self._calls, self._notifications):
@@ -150,7 +148,7 @@ class Manager:
         self._threads.append(thread)
 
     def _open(self, server, then=lambda: None):
-        """Start a BusServer in a thread, then call `then`. Nobody waits for that thread to end."""
+        """Start a BusServer in a thread, then call `then`. A stop does not wait for the thread."""
         def connect():
             while not self._guarded(server.start, 'connect to the bus'):
                 if self._stopping.wait(self._login_seconds):
@@ -168,10 +166,10 @@ class Manager:
                 continue
             try:
                 now = self.core.clock()
-                if self.clock_watch.look(now):
+                if self.clock_watch.check(now):
                     pause = self._until_next(now, self.event_loop.tick(now))
             except errors.DatabaseUnreachable:
-                # The database has logged its outage once; it would be logged each second here.
+                # The database layer has logged the outage once. Here the log would repeat it.
                 LOG.debug('Events cannot be carried out now, they are tried again')
             except errors.ClimateError as error:
                 LOG.warning('Events cannot be carried out now, they are tried again: %s',
@@ -186,17 +184,17 @@ class Manager:
         :param claimed: how many events that tick claimed.
         """
         longest = self._conf.manager.poll_seconds
-        # While no worker is free, no event can be claimed, and a free worker notifies us.
         longest = min(longest, self.event_loop.rest_seconds or longest)
         moment = self.event_loop.next_moment()
         if moment is None:
+            # No event is planned, or all workers are busy. A worker that becomes idle notifies.
             return longest
         shortest = 0 if claimed else _SHORTEST_SLEEP_SECONDS
         return min(longest, max(shortest, (moment - now).total_seconds()))
 
     def _keep_logged_in(self):
         self.core.counts.add_task('login')
-        # A manager that is not connected is not ready, but it carries out events.
+        # Without a connection to the bus, the first check would report the manager as not ready.
         self._connected.wait(self._login_seconds)
         while not self._stopping.is_set():
             before = self._login.not_ready
@@ -209,8 +207,8 @@ class Manager:
         for name in ('prolong claims', 'report as running'):
             self.core.counts.add_task(name)
         pause = heartbeat.pause_seconds(self._conf.manager.claim_seconds)
-        # Prolong until the last action ends: while a stop waits for an event to finish, no other
-        # manager may take that event over.
+        # Prolong claims until the last action ends, because no other manager may take over an event
+        # while a stop waits for it.
         while not self._idle.wait(pause):
             self._guarded(self.event_loop.prolong, 'prolong claims')
             self._guarded(self._heartbeat.beat, 'report as running')

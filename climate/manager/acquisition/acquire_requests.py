@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The acquisition part of a lease request: its type, its limits, and its defaults."""
+"""The field `acquire` of lease requests: its type, its limits, and its defaults."""
 import datetime
 
 from climate import errors
@@ -14,7 +14,7 @@ _WAYS_OUT = {
 
 
 class AcquireRequests:
-    """Checks the acquisition part of requests and fills it in from the option group [acquire]."""
+    """Checks the field `acquire` of requests, and adds the defaults of the options [acquire]."""
 
     def __init__(self, core):
         self._conf = core.conf.acquire
@@ -22,26 +22,25 @@ class AcquireRequests:
     def type_of(self, request, span, now):
         """Return the acquisition type of a LeaseRequest for a span; the default if it names none.
 
-        :raises BadField: the type does not go with the start of the lease, or the request has a
-            field that belongs to another type.
+        :raises BadField: the type does not fit the start of the lease, or the request has a field
+            of another type.
         """
-        natural = acquire.type_of(span.start, now)
+        default = acquire.type_of(span.start, now)
         if request.acquire is None:
-            return natural
+            return default
         _refuse_foreign_fields(request.acquire)
-        named = request.acquire.type
-        if named in _WAYS_OUT and named != natural:
-            starts = 'now' if natural == acquire.IMMEDIATE else 'later'
+        requested = request.acquire.type
+        if requested in _WAYS_OUT and requested != default:
+            starts = 'now' if default == acquire.IMMEDIATE else 'later'
             raise errors.BadField(field='acquire.type', reason=(
-                f'"{named}" does not go with a lease that starts {starts}: {_WAYS_OUT[named]}.'))
-        if named in acquire.LASTING:
+                f'"{requested}" does not fit a lease that starts {starts}: '
+                f'{_WAYS_OUT[requested]}.'))
+        if requested in acquire.LASTING:
             self._refuse_other_span(request, span, now)
-        return named
+        return requested
 
-    def settle(self, lease_id, request, now):
-        """Return the Acquisition of a LeaseRequest, with every field filled in.
-
-        The type of the request must be one that goes on after the request was answered.
+    def acquisition(self, lease_id, request, now):
+        """Return the Acquisition of a LeaseRequest of a lasting type, with every field filled in.
 
         :raises BadField: a field is below its minimum or above its ceiling; the error names it.
         """
@@ -68,9 +67,9 @@ class AcquireRequests:
                           'best_effort_ceiling_seconds')
         strategy = conf.migration_strategy if requested.strategy is None else requested.strategy
         if requested.strategy is not None and strategy not in strategies.names():
-            known = ', '.join(strategies.names()) or 'none'
+            installed = ', '.join(strategies.names()) or 'none'
             raise errors.BadField(field='acquire.strategy', reason=(
-                f'"{strategy[:80]}" is not installed; known are: {known}.'))
+                f'"{strategy[:80]}" is not installed; known are: {installed}.'))
         return {'timeout_seconds': seconds, 'strategy': strategy,
                 'not_after': now + datetime.timedelta(seconds=seconds)}
 
@@ -97,12 +96,11 @@ class AcquireRequests:
                 f'{rule}: leave start out, or use "scheduled".'))
         if request.end is not None and request.duration_seconds is not None:
             raise errors.BadField(field='duration', reason=(
-                f'{rule}: give end where the end is fixed, or duration where it is counted from '
-                'that moment.'))
+                f'{rule}: give either a fixed end, or a duration, which begins at that time.'))
 
 
 def _within(name, value, default, ceiling, option):
-    """Return the requested value, or else the default, but never more than the ceiling.
+    """Return the requested value, or else the default, at most the ceiling.
 
     :raises BadField: the requested value is above the ceiling, or below 1.
     """
@@ -119,9 +117,9 @@ def _within(name, value, default, ceiling, option):
 
 
 def _refuse_foreign_fields(requested):
-    known = acquire.FIELDS[requested.type]
-    for name in sorted(set().union(*acquire.FIELDS.values()) - set(known)):
+    own_fields = acquire.FIELDS[requested.type]
+    for name in sorted(set().union(*acquire.FIELDS.values()) - set(own_fields)):
         if getattr(requested, name) is not None:
-            fields = f'it has {" and ".join(known)}' if known else 'it has no fields'
+            rule = f'it has {" and ".join(own_fields)}' if own_fields else 'it has no fields'
             raise errors.BadField(field=f'acquire.{name}', reason=(
-                f'this is no field of the type "{requested.type}": {fields}. Leave it out.'))
+                f'this is no field of the type "{requested.type}": {rule}. Leave it out.'))

@@ -33,12 +33,12 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
-# An entry in the history that is not older than this belongs to the same attempt for its reader.
-_AT_ONCE = datetime.timedelta(seconds=10)
+# Readers of the history see entries within this time as one attempt.
+_SAME_ATTEMPT = datetime.timedelta(seconds=10)
 
 
 class Attempts:
-    """Carries out the event ACQUIRE; its result is written together with the end of the claim."""
+    """Carries out the event ACQUIRE, and writes its result together with the end of the claim."""
 
     def __init__(self, core):
         self._core = core
@@ -50,7 +50,7 @@ class Attempts:
         self._busy_pause = datetime.timedelta(seconds=core.conf.manager.busy_seconds)
 
     def carry_out(self, claim):
-        """Try once; return an Outcome, RECORDED unless host clearing goes on.
+        """Try once; return an Outcome, which is RECORDED unless host clearing goes on.
 
         :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
@@ -83,17 +83,16 @@ class Attempts:
                 return outcome
             self._book(claim)
         except errors.ClimateError as error:
-            # A best effort has its own time limit. Until then the next step may succeed.
-            LOG.info('Lease %s: host clearing goes on in a moment: %s', claim.lease.id,
-                     error.message)
+            # The next step may succeed until the time limit of the best effort.
+            LOG.info('Lease %s: host clearing is retried soon: %s', claim.lease.id, error.message)
             return results.Outcome(results.BUSY, texts.of_error(error), patient=True)
         return results.Outcome(results.RECORDED)
 
     def _try(self, claim):
         lease, now = claim.lease, claim.at
-        short = self._plain_shortage(lease, now)
-        if short is not None:
-            self._postpone(claim, texts.same(short.message))
+        shortage = self._sure_shortage(lease, now)
+        if shortage is not None:
+            self._postpone(claim, texts.same(shortage.message))
             return
         try:
             try:
@@ -111,23 +110,23 @@ class Attempts:
     def _wishes(self, lease):
         return wish_lists.of(self._core.registry, lease.open_reservations)
 
-    def _plain_shortage(self, lease, now):
-        """Return the Shortage of a lease that plainly does not fit and is not the first, or None.
+    def _sure_shortage(self, lease, now):
+        """Return the Shortage of a lease whose try cannot succeed, or None.
 
-        So a try that cannot succeed costs one statement for each pool, however many reservations
-        the lease has. The first in the queue is always tried: it may get the resources that others
-        hold back, and holds back resources itself.
+        This costs one statement for each pool, while a try costs more for each reservation. The
+        result is None for the first lease in the queue, because its try may get the resources that
+        other leases hold back, and holds back resources itself.
         """
         needed = lease.acquisition.least
         if needed is None:
             needed = minimum_need.of(wish.need for wish in self._wishes(lease))
         own = [each.id for each in lease.reservations if each.allocated]
         with self._core.database.reader() as connection:
-            short = wakeups.CapacityBound(connection, self._core.conf, now, own).shortage(
+            shortage = wakeups.CapacityBound(connection, self._core.conf, now, own).shortage(
                 needed, lease.interval_from(now).end)
-            if short is None or wait_queue.is_first(connection, lease.id):
+            if shortage is None or wait_queue.is_first(connection, lease.id):
                 return None
-        return short
+        return shortage
 
     def _book(self, claim):
         """Book the resources of a lease, which then starts.
@@ -151,8 +150,8 @@ class Attempts:
             completion.acquired(connection, current, span, now, preparations.of(
                 self._core, lease.open_reservations))
             if acquisition.type in acquire.QUEUED:
-                # The resources that are left may be enough for another lease in the queue. They
-                # were not enough for the leases before this one.
+                # The remaining resources were not enough for the leases before this one, but may be
+                # enough for a lease behind it.
                 wakeups.pass_on(connection, self._core.conf, acquisition, now)
         self._booking.book(self._wishes(lease), span, now, write)
         LOG.info('Lease %s: acquired, %s to %s', lease.id, span.start.isoformat(),
@@ -171,10 +170,10 @@ class Attempts:
             acquisition = acquisitions.get(connection, lease.id)
             attempts = acquisition.attempts + _counts(acquisition, now)
             next_at = self._next_at(acquisition, attempts, now)
-            # Resources that were released since this try began may be those that it lacked.
+            # During this try, resources were released that it may have needed.
             missed = acquisition.wakes != seen.wakes
             if next_at is None and missed:
-                # So the lease gets one more try, which is not counted.
+                # The lease gets one more try, which is not counted.
                 attempts, next_at = acquisition.attempts, acquisition.next_at
             text = self._note_attempt(connection, current, (attempts, next_at), reason, held, now)
             if next_at is None:
@@ -187,8 +186,8 @@ class Attempts:
             moments = [next_at, current.given_up_at]
             if is_first:
                 moments.append(wakeups.next_cleaned(connection, self._core.conf, now))
-            due_at = now if missed else min(each for each in moments if each is not None)
-            # This try ran to its end, so the count of failures starts again at 0.
+            due_at = now if missed else min(at for at in moments if at is not None)
+            # This try was completed, so the count of failures starts again at 0.
             events.finish(connection, claim.event, now, lifecycle.EVENT_UNDONE, due_at=due_at,
                           waits=0, attempts=0)
             acquisitions.change(connection, lease.id, now, attempts=attempts, next_at=next_at,
@@ -202,23 +201,23 @@ class Attempts:
     def _note_attempt(connection, lease, attempt, reason, held, now):
         """Add a failed attempt to the history of a lease; return its new reason.
 
-        A reason that the lease shows already is not added again.
+        A reason that the lease already shows is not added again.
 
         :param attempt: (the number of attempts, the moment of the next one or None).
         """
         plain, text = (
             acquisition_reasons.with_notice(
-                lease, acquisition_reasons.attempt(lease, *attempt, each))
-            for each in (reason, acquisition_reasons.with_held(reason, held)))
-        # Resources that are held back at once belong to the entry of the first attempt, which was
-        # written just before.
+                lease, acquisition_reasons.attempt(lease, *attempt, variant))
+            for variant in (reason, acquisition_reasons.with_held(reason, held)))
+        # If the first attempt has just written an entry without the resources that are held back,
+        # replace that entry.
         if text != lease.reason_text and not (held and journal.replace(
-                connection, lease.id, now - _AT_ONCE, 'attempt', plain, text)):
+                connection, lease.id, now - _SAME_ATTEMPT, 'attempt', plain, text)):
             journal.note_if_new(connection, lease.id, now, 'climate', 'attempt', text)
         return text
 
     def _next_at(self, acquisition, attempts, now):
-        """Return when the clock starts the next try; None if the retries are used up."""
+        """Return the time of the next timed try; None if the retries are used up."""
         if acquisition.type == acquire.WAIT:
             return now + datetime.timedelta(seconds=self._conf.wait_look_seconds)
         if attempts > acquisition.retries:
@@ -231,7 +230,7 @@ class Attempts:
 
     @cores.again_after_a_race
     def _yield(self, claim):
-        """Yield to the leases before this one in the wait queue, and try again after them."""
+        """Try again after the leases before this one in the wait queue have been tried."""
         with self._core.database.writer() as connection:
             wakeups.lock(connection, ownership.current(connection, claim.lease))
             if not _has_turn(claim):
@@ -264,7 +263,7 @@ class Attempts:
 
 
 def _has_turn(claim):
-    """Return True if the wait queue woke this lease, or if it has yielded to others before."""
+    """Return True if the wait queue woke this lease, or if it has already yielded to others."""
     acquisition = claim.lease.acquisition
     return acquisition.wakes != acquisition.heard or claim.event.waits > 0
 
@@ -272,7 +271,7 @@ def _has_turn(claim):
 def _counts(acquisition, now):
     """Return 1 if this try counts as an attempt, else 0.
 
-    For the type RETRIES only tries that the clock started count.
+    For the type RETRIES, only timed tries count.
     """
     if acquisition.type != acquire.RETRIES:
         return 1

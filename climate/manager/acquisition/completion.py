@@ -21,15 +21,15 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
-_NEWS = {lifecycle.USED_UP: 'error', lifecycle.TOO_LATE: 'timedout'}
+_NOTIFICATIONS = {lifecycle.USED_UP: 'error', lifecycle.TOO_LATE: 'timedout'}
 
 
 def acquired(connection, lease, span, now, preparations):
     """Write that a lease has acquired its resources and starts now.
 
-    The caller has written its allocations before.
+    The caller has already written its allocations.
 
-    :param lease: the Lease as it is in this transaction, its claim proved.
+    :param lease: the Lease as it is in this transaction; the caller has checked its claim.
     :param preparations: the ``lease_events.Preparations`` of the lease.
     """
     planned = lease_events.of_acquired(lease, span, preparations, now)
@@ -50,24 +50,24 @@ def acquired(connection, lease, span, now, preparations):
     lent_hosts.order_return(connection, lease, now)
 
 
-def give_up(connection, lease, how, reason, now):
+def give_up(connection, lease, result, reason, now):
     """Write that a lease did not get its resources and is not tried any more.
 
-    :param lease: the Lease as it is in this transaction, its claim proved or its row locked.
-    :param how: USED_UP or TOO_LATE, two keys of ``lifecycle.ACQUIRING_ENDS``.
+    :param lease: the Lease as it is in this transaction; the caller has checked its claim or locked
+        its row.
+    :param result: USED_UP or TOO_LATE, two keys of ``lifecycle.ACQUIRING_ENDS``.
     :param reason: a ``texts.Text``.
     """
     ids = [each.id for each in lease.reservations]
     allocations.delete(connection, ids)
     reservations.change(connection, ids, now, state=lifecycle.RESERVATION_DELETED)
     acquisitions.change(connection, lease.id, now, waits_for=None, next_at=None)
-    state = lifecycle.ACQUIRING_ENDS[how]
+    state = lifecycle.ACQUIRING_ENDS[result]
     leases.change(connection, lease, now, state=state, reason=reason, ended_at=now)
     events.add(connection, events.all_new(lease.id, lease_events.trust_dropped(lease, now), now))
-    journal.note(connection, lease.id, now, 'climate', how, reason)
+    journal.note(connection, lease.id, now, 'climate', result, reason)
     lease = leases.get(connection, lease.id)
-    outbox.publish(connection, lease, now, _NEWS[how])
+    outbox.publish(connection, lease, now, _NOTIFICATIONS[result])
     lent_hosts.order_return(connection, lease, now)
     wakeups.wake(connection, now)
-    LOG.warning('Lease %s: %s, given up, now %s: %s', lease.id, how, state,
-                reason.operator)
+    LOG.warning('Lease %s: %s, given up, now %s: %s', lease.id, result, state, reason.operator)

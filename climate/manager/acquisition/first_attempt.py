@@ -39,7 +39,8 @@ class FirstAttempt:
         If nothing fits now and the type of the lease goes on trying, the returned Lease is in
         the state ACQUIRING, and the second value is None.
 
-        :raises NotEnough: not enough resources are free, and the lease is not to wait for more.
+        :raises NotEnough: not enough resources are free, and the type of the lease does not go on
+            trying.
         """
         try:
             return draft.lease, self._booking.plan(draft.wishes, draft.span, draft.now)
@@ -49,12 +50,12 @@ class FirstAttempt:
     def book(self, draft, planned, write):
         """Book a planned lease; return the result of ``write(connection, lease, chosen)``.
 
-        `write` gets the Lease in the state to be stored: booked, or being acquired if others were
-        faster and its type goes on trying.
+        `write` gets the Lease in the state to be stored. If other requests were faster and the type
+        of the lease goes on trying, this state is ACQUIRING.
 
         :param planned: the Allocations that `plan` returned, or None.
-        :raises NotEnough: others were faster, and the type of the lease does not go on trying.
-        :raises LostRace: others were faster at every attempt, and the type does not go on trying.
+        :raises NotEnough: other requests took the resources, and the type does not go on trying.
+        :raises LostRace: other requests were faster each time, and the type does not go on trying.
         """
         lease = draft.lease
         if planned is not None:
@@ -68,7 +69,7 @@ class FirstAttempt:
             except (errors.NotEnough, errors.LostRace) as error:
                 return self._write_waiting(self._after_failure(draft, error), write)
             except wakeups.OutOfTurn:
-                lease = self._waiting(draft, texts.same('Others who wait come first.'))
+                lease = self._waiting(draft, texts.same('Other waiting leases come first.'))
                 return self._write_waiting(lease, write)
         return self._write_waiting(lease, write)
 
@@ -84,7 +85,8 @@ class FirstAttempt:
         """Return the lease in the state ACQUIRING, after its first attempt failed.
 
         :param error: the NotEnough or LostRace of the first attempt.
-        :raises NotEnough: another attempt could not succeed either.
+        :raises NotEnough: the type of the lease does not go on trying, or no later attempt could
+            succeed.
         """
         lease = draft.lease
         if lease.acquisition is None:
@@ -126,24 +128,24 @@ class FirstAttempt:
     def _refuse_impossible(self, wishes, span, error):
         """Refuse wishes that need more than all enrolled resources, even if all of them are free.
 
-        :raises NotEnough: the `error`, with a sentence added that says so.
+        :raises NotEnough: the `error`, with a sentence that explains this.
         """
         with self._core.database.reader() as connection:
-            asks = []
+            demands = []
             for wish in wishes:
                 if wish.need.optional:
                     continue
-                known = {each.id: each for each in resources.find(connection, wish.need.pool)
-                         if each.lent_to is None}
-                asks.append(joint_selection.ReservationDemand(wish.need.demand, [
-                    selection.Candidate(key, known[key].capacity) for key in criteria.matching(
-                        self._core, connection, wish.need, known)]))
+                enrolled = {each.id: each for each in resources.find(connection, wish.need.pool)
+                            if each.lent_to is None}
+                demands.append(joint_selection.ReservationDemand(wish.need.demand, [
+                    selection.Candidate(key, enrolled[key].capacity) for key in criteria.matching(
+                        self._core, connection, wish.need, enrolled)]))
         try:
-            joint_selection.choose(asks, span)
+            joint_selection.choose(demands, span)
         except errors.NotEnough:
             raise errors.with_sentence(error, (
-                'All that is enrolled would not be enough, so there is nothing to wait '
-                'for.')) from error
+                'All enrolled resources together would not be enough, so waiting cannot help.'
+            )) from error
 
 
 def _is_queued(lease):

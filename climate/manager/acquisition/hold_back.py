@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold resources back for the first lease in the queue, so that smaller ones do not starve it."""
+"""Hold resources back for the first lease in the queue, so that smaller leases do not starve it."""
 import collections
 import dataclasses
 import datetime
@@ -20,7 +20,7 @@ from climate.manager.booking import shortage
 from climate.manager.booking import wish_lists
 from climate.manager.queue import wakeups
 
-# A number of copies that is more than fits on any resource.
+# More copies than fit on any resource.
 _ALL = 10 ** 9
 
 
@@ -30,14 +30,14 @@ class HoldBack:
     def __init__(self, core):
         self._core = core
         self._booking = booking.Booking(core)
-        # Exact: a float of 0.2 is a little more than a fifth.
+        # A Fraction is exact, but a float of 0.2 is a little more than a fifth.
         self._share = fractions.Fraction(str(core.conf.acquire.hold_back_share))
 
     def take_from_others(self, lease):
         """Release resources that other queued leases hold back; return True if any held some.
 
-        Only the first lease in the queue may do so. Otherwise two leases that each hold resources
-        of the other would both wait for ever.
+        Only the first lease in the queue may do so. Otherwise two leases could hold back the
+        resources that the other one needs, and wait for ever.
         """
         with self._core.database.reader() as connection:
             if not wait_queue.is_first(connection, lease.id):
@@ -45,18 +45,18 @@ class HoldBack:
         return wakeups.release_held_back(self._core, lease)
 
     def hold(self, lease, wishes, span, now):
-        """Hold back the share for a claimed lease that is first in the queue and does not fit.
+        """Hold back resources for a claimed lease that is first in the queue and does not fit.
 
-        A lease never holds back more than it needs. It keeps the resources that it held back
-        before, where that is still possible.
+        A lease never holds back more than it needs. If possible, it keeps the resources that are
+        already held back for it.
 
-        The share is a part of all resources that are free or held back. If other leases use all of
-        the rest, the share of the resources that they release is added; otherwise they could take
-        turns with these for ever.
+        The limit is the share [acquire] hold_back_share of all resources that are free or held
+        back. If other leases use all the remaining resources, the share of the resources that they
+        release is added. Otherwise smaller leases could use the released resources for ever.
 
         :returns: the resources held back now in words, such as "2 hosts"; '' if there are none.
         :raises ClaimLost: another manager has taken the lease over.
-        :raises Withdrawn: the lease is to be deleted.
+        :raises Withdrawn: the lease is being deleted.
         """
         with self._core.database.reader() as connection:
             if not self._share or not wait_queue.is_first(connection, lease.id):
@@ -73,7 +73,7 @@ class HoldBack:
         try:
             return _in_words(wishes, self._booking.book(parts, span, now, write, avoid=avoid))
         except errors.LostRace:
-            # Other requests took the resources first, each time. The next try holds back the rest.
+            # Other requests were faster each time. The next try of the lease holds back more.
             return ''
 
     def _parts(self, attempt, wishes):
@@ -85,7 +85,7 @@ class HoldBack:
             copies = min(len(wish.keep), least)
             pool = wish.need.pool
             if copies < least and attempt.share and used[pool] < 1:
-                most = self._more(attempt, _spread_out(wish.need))
+                most = self._additional(attempt, _spread_out(wish.need))
                 # All needs of a pool use up one common share, even if their copies differ in size.
                 added = min(least - copies, int((1 - used[pool]) * most))
                 used[pool] += fractions.Fraction(added, most) if added else 0
@@ -93,15 +93,15 @@ class HoldBack:
             parts.append(wish.demanding(at_least=0, at_most=copies))
         return parts
 
-    def _more(self, attempt, need):
+    def _additional(self, attempt, need):
         """Return how many more copies of a need may be held back; compute it once per attempt."""
-        known = [count for each, count in attempt.more if each == need]
-        if not known:
-            known.append(self._count_more(attempt, need))
-            attempt.more.append((need, known[0]))
-        return known[0]
+        for counted_need, count in attempt.additional:
+            if counted_need == need:
+                return count
+        attempt.additional.append((need, self._count_additional(attempt, need)))
+        return attempt.additional[-1][1]
 
-    def _count_more(self, attempt, need):
+    def _count_additional(self, attempt, need):
         own = [each.id for each in attempt.lease.reservations]
         wish = wish_lists.Wish('', need)
         with self._core.database.reader() as connection:
@@ -111,7 +111,7 @@ class HoldBack:
         total = _copies(self._plan(attempt, wish, own))
         free = self._plan(attempt, wish)
         count = _copies(free)
-        last = max(given.start for given in held)
+        last = max(allocation.start for allocation in held)
         if count and count < total and not self._left_over(attempt, need, free, last):
             return math.ceil(attempt.share * count)
         return max(0, math.ceil(attempt.share * total) - (total - count))
@@ -121,17 +121,17 @@ class HoldBack:
                                   ignoring=ignoring)
 
     def _left_over(self, attempt, need, free, last):
-        """Return whether others left some of the free copies unused since the `last` hold-back."""
+        """Return whether other leases have left free copies unused since the `last` hold-back."""
         cleaning = datetime.timedelta(minutes=self._core.conf.manager.cleaning_minutes)
         with self._core.database.reader() as connection:
-            released = releases.since(connection, [given.resource_id for given in free], last,
+            released = releases.since(connection, [part.resource_id for part in free], last,
                                       attempt.span, attempt.now, cleaning)
-        return any(given.copies > sum(_fitting_copies(amount, need.demand.amount)
-                                      for amount in released.get(given.resource_id, ()))
-                   for given in free)
+        return any(part.copies > sum(_fitting_copies(amount, need.demand.amount)
+                                     for amount in released.get(part.resource_id, ()))
+                   for part in free)
 
     def _too_small(self, wishes, span):
-        """Return the ids of resources too small for a wish that needs all copies on one."""
+        """Return the ids of resources too small for a wish with all copies on one resource."""
         too_small = set()
         for wish in wishes:
             demand = wish.need.demand
@@ -149,9 +149,9 @@ class HoldBack:
 class _HoldBackAttempt:
     """One try to hold back resources.
 
-    :ivar share: the Fraction of the free copies that may be held back; 0: none in addition.
-    :ivar more: pairs (need as `_spread_out` returns it, the number of its copies that may be held
-        back in addition).
+    :ivar share: the Fraction of the free copies that may be held back; 0: no additional copies.
+    :ivar additional: pairs (need as `_spread_out` returns it, the number of its copies that may be
+        held back in addition).
     """
 
     lease: records.Lease
@@ -159,7 +159,7 @@ class _HoldBackAttempt:
     now: datetime.datetime
     avoid: frozenset
     share: fractions.Fraction
-    more: list = dataclasses.field(default_factory=list)
+    additional: list = dataclasses.field(default_factory=list)
 
 
 def _in_words(wishes, chosen):
@@ -167,15 +167,15 @@ def _in_words(wishes, chosen):
     names = {(wish.reservation_id, wish.need.key): wish.need.called or wish.need.pool
              for wish in wishes}
     counts = collections.Counter()
-    for given in chosen:
-        counts[names[given.reservation_id, given.need]] += given.copies
+    for allocation in chosen:
+        counts[names[allocation.reservation_id, allocation.need]] += allocation.copies
     return ', '.join(shortage.counted(count, name) for name, count in counts.items() if count)
 
 
 def _spread_out(need):
-    """Return a need for all copies that are free, which may be on different resources.
+    """Return a need for as many copies of the amount as are free, on any number of resources.
 
-    It is the same for all needs that differ only in their keys and amounts.
+    Needs that differ only in their keys and numbers of copies have the same result.
     """
     spread = need.demand.spread
     if spread is selection.Spread.TOGETHER:
@@ -185,7 +185,7 @@ def _spread_out(need):
 
 
 def _copies(chosen):
-    return sum(given.copies for given in chosen)
+    return sum(allocation.copies for allocation in chosen)
 
 
 def _fitting_copies(released, amount):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Postpone, in one batch, the timed tries of waiting leases that cannot succeed yet.
 
-A release wakes the leases that it may help. The clock also tries each waiting lease again and
-again, so there are many timed tries, and nearly all of them fail.
+A release wakes the leases that it may help. Each waiting lease is also tried at regular intervals.
+Nearly all of these timed tries fail.
 """
 import datetime
 
@@ -16,7 +16,7 @@ from climate.manager.queue import wakeups
 
 
 class Postponement:
-    """Postpones the timed tries that cannot succeed and have no new reason for their leases."""
+    """Postpones timed tries that cannot succeed and would not change the reason of their leases."""
 
     def __init__(self, core):
         self._core = core
@@ -32,24 +32,24 @@ class Postponement:
             return due
         with self._core.database.reader() as connection:
             first = wait_queue.first(connection)
-            waiting = [each for each in wait_queue.of_leases(connection, ids)
-                       if each.lease_id != first and self._is_only_timed(each, now)]
-            free = wakeups.CapacityBound(connection, self._core.conf, now)
+            queued = [lease for lease in wait_queue.of_leases(connection, ids)
+                      if lease.lease_id != first and self._is_only_timed(lease, now)]
+            bound = wakeups.CapacityBound(connection, self._core.conf, now)
             hopeless = []
-            for each in waiting:
-                # A lease that cannot be judged has its try, which is isolated.
-                with cores.isolated('Lease %s, in the queue', each.lease_id):
-                    if _is_explained(each, free.shortage(each.least, each.until(now))):
-                        hopeless.append(each.lease_id)
+            for lease in queued:
+                # If this check fails, the lease is tried.
+                with cores.isolated('Lease %s, in the queue', lease.lease_id):
+                    if _is_explained(lease, bound.shortage(lease.least, lease.until(now))):
+                        hopeless.append(lease.lease_id)
         if not hopeless:
             return due
         postponed = self._postpone(hopeless, now)
         return [event for event in due if event.lease_id not in postponed]
 
-    def _is_only_timed(self, waiting, now):
-        """Return whether only the clock is the cause of the try of a Waiting lease."""
-        given_up_at = waiting.given_up_at()
-        return (waiting.type == acquire.WAIT and not waiting.woken and not waiting.holds
+    def _is_only_timed(self, lease, now):
+        """Return whether the try of a QueuedLease has no other cause than its time."""
+        given_up_at = lease.given_up_at()
+        return (lease.type == acquire.WAIT and not lease.woken and not lease.holds
                 and (given_up_at is None or given_up_at > now + self._pause))
 
     @cores.again_after_a_race
@@ -59,8 +59,8 @@ class Postponement:
             return wait_queue.postpone(connection, lease_ids, now, now + self._pause)
 
 
-def _is_explained(waiting, short):
-    """Return whether a lease does not fit, and its reason already says why."""
-    return (short is not None and waiting.reason is not None
-            and waiting.reason.startswith(
-                acquisition_reasons.in_queue(texts.same(short.message)).operator))
+def _is_explained(lease, shortage):
+    """Return whether a QueuedLease has a Shortage that its reason already explains."""
+    return (shortage is not None and lease.reason is not None
+            and lease.reason.startswith(
+                acquisition_reasons.in_queue(texts.same(shortage.message)).operator))

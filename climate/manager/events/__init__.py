@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events: claim those that are due, carry them out, record how each went."""
+"""The events of leases: claim due events, carry them out, and record their outcomes."""

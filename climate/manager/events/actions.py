@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The actions of events: what each kind of event does in the cloud for one lease. Repeatable.
+"""The actions of events: the work of each kind of event in the cloud for one lease.
 
-No transaction is open while the cloud is called. An action returns an Outcome; the event loop
-writes it to the database.
+An action can be repeated. It calls the cloud without an open transaction and returns an Outcome,
+which the event loop writes to the database.
 """
 import dataclasses
 
@@ -15,7 +15,6 @@ from climate.domain import texts
 from climate.manager import lease_cloud
 from climate.manager import results
 from climate.manager.acquisition import attempts
-from climate.manager.booking import substitutes
 from climate.manager.clearing import lent_hosts
 from climate.manager.clearing import reconcile
 from climate.manager.events import occupation
@@ -33,7 +32,7 @@ _UNCHANGED = texts.same('It could not be changed before its end.')
 
 
 class Actions:
-    """The actions by kind of event. Notices have none: the claim itself finishes them."""
+    """The actions by kind of event. Notices have no action, because the claim finishes them."""
 
     def __init__(self, core):
         self._core = core
@@ -62,12 +61,12 @@ class Actions:
         return frozenset(self._by_kind)
 
     def perform(self, claim):
-        """Carry out the event of a Claim that was taken just now; return the Outcome.
+        """Carry out the event of a new Claim; return the Outcome.
 
-        Climate's own errors become Outcomes. Any other error is a bug and is raised.
+        ClimateErrors become Outcomes. Any other error is a bug and is raised.
 
         :raises ClaimLost: the claim was lost; nothing more is done.
-        :raises DatabaseUnreachable: the event is carried out again, since no Outcome can be stored.
+        :raises DatabaseUnreachable: no Outcome can be stored, so the event is carried out again.
         """
         claim.ownership.check()
         with call_guard.before_each_call(claim.ownership.check, _rank(claim.kind)):
@@ -76,16 +75,17 @@ class Actions:
     def _start(self, claim):
         if due_events.passed_by(claim.lease, claim.at):
             return results.Outcome(results.MOOT, _PASSED)
-        claim, in_vain = self._with_targets(claim)
-        claim, known = self._occupation.for_start(claim)
-        # They are occupied by now, so that none can fall asleep after this. While some sleep, the
-        # start is tried each second, so better resources are searched only after that.
+        claim, targetless = self._with_targets(claim)
+        claim, resources = self._occupation.for_start(claim)
+        # An occupied resource does not fall asleep any more. The start is tried each second until
+        # all resources are awake, so search better ones only after that.
         self._occupation.await_awake(claim)
-        claim, known, missing = self._occupation.improve(claim, known)
-        if known is None:
-            # Some were substituted, and the substitutes may sleep.
+        claim, resources, missing = self._occupation.improve(claim, resources)
+        if resources is None:
+            # The start got substitutes, which may sleep.
             self._occupation.await_awake(claim)
-        outcome = self._calls.call(claim, 'start', claim.lease.open_reservations, in_vain, known)
+        outcome = self._calls.call(claim, 'start', claim.lease.open_reservations, targetless,
+                                   resources)
         return dataclasses.replace(outcome, missing_resources=missing)
 
     def _start_or_update_again(self, claim):
@@ -96,39 +96,39 @@ class Actions:
             return self._update(claim)
         outcome = _outcome(self._start, claim)
         if outcome.unreachable or outcome.result in (results.DONE, results.MOOT) or (
-                not self._retries.is_healed_too_long(claim.lease, claim.at)):
+                not self._retries.is_retried_too_long(claim.lease, claim.at)):
             return outcome
         return self._end_unstarted(claim, outcome)
 
     def _end_unstarted(self, claim, failed):
-        """End those reservations of a lease that could not be started for too long.
+        """End the reservations of a lease whose start failed for too long.
 
         :param failed: the Outcome of the last try.
         """
-        with self._core.database.reader() as connection:
-            lease = substitutes.reread(connection, claim.lease)
-        claim = dataclasses.replace(claim, lease=lease)
-        unstarted = [each for each in lease.open_reservations if (
-            lifecycle.RESERVATION_ACTIVE not in (each.state, failed.states.get(each.id)))]
+        claim = self._occupation.reread(claim)
+        unstarted = [reservation for reservation in claim.lease.open_reservations if (
+            lifecycle.RESERVATION_ACTIVE not in (
+                reservation.state, failed.states.get(reservation.id)))]
         ended = self._calls.call(claim, 'end', unstarted)
         states = {**failed.states, **ended.states}
         if ended.result != results.DONE:
             return dataclasses.replace(ended, states=states, bindings=failed.bindings,
                                        free=_deleted(ended))
-        outcome = dataclasses.replace(failed, result=results.DONE, states=states, given_back=True)
-        return plugin_calls.without(lease, outcome, _deleted(ended), _NOT_STARTED)
+        outcome = dataclasses.replace(failed, result=results.DONE, states=states,
+                                      start_abandoned=True)
+        return plugin_calls.ended_early(claim.lease, outcome, _deleted(ended), _NOT_STARTED)
 
     def _prepare(self, claim):
-        claim, in_vain = self._with_targets(claim)
+        claim, targetless = self._with_targets(claim)
         return self._calls.call(claim, 'prepare', [
             each for each in claim.lease.open_reservations
-            if each.id in in_vain or self._plugin(each).prepares(each.request)], in_vain)
+            if each.id in targetless or self._plugin(each).prepares(each.request)], targetless)
 
     def _stage(self, claim):
         def check():
             claim.ownership.check()
             if self._core.clock() >= claim.lease.start:
-                # The start waits for the end of this event, and creates what is missing.
+                # The start waits for this event to end, and then creates the missing objects.
                 raise errors.StillBusy.plain('Climate', 'the lease starts now.')
         with call_guard.before_each_call(check):
             return self._calls.call(claim, 'stage', [
@@ -139,17 +139,17 @@ class Actions:
         """Check whether the targets of the lease still exist."""
         gone = {each.id for each in claim.lease.open_reservations if each.leased_id is not None
                 and self._plugin(each).gone(self._core.cloud, [each.leased_id])}
-        return plugin_calls.without(claim.lease, results.Outcome(results.DONE), gone,
-                                    plugin_calls.GONE)
+        return plugin_calls.ended_early(claim.lease, results.Outcome(results.DONE), gone,
+                                        plugin_calls.GONE)
 
     def _update(self, claim):
         if claim.lease.end <= claim.at:
-            # The event of the end comes next, and releases all hosts.
+            # The end of the lease is carried out next and releases all hosts.
             return results.Outcome(
                 results.MOOT, texts.joined(claim.lease.reason_text, _UNCHANGED))
         claim = self._occupation.occupy(claim)
         self._occupation.await_awake(claim)
-        # Reservations in error count too: an earlier try of this update failed on them.
+        # Include reservations in error, because an earlier try of this update failed on them.
         running = [each for each in claim.lease.reservations if each.state in (
             lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR)]
         outcome = self._calls.call(claim, 'start', running)
@@ -169,20 +169,21 @@ class Actions:
                                    states=dict.fromkeys(ids, lifecycle.RESERVATION_DELETED))
         outcome = self._secure(claim)
         if outcome.result != results.DONE:
-            # A server that stays without its image keeps its network and its volumes, too.
+            # A server without its image must stay, and needs its network and its volumes.
             return outcome
         outcome = self._calls.call(claim, 'end', lease.open_reservations)
         return dataclasses.replace(outcome, free=_deleted(outcome))
 
     def _secure(self, claim):
-        """Make the images of servers before the end of another reservation deletes them."""
+        """Make the images of servers before the end of another reservation deletes the servers."""
         plugins = self._core.registry.plugins
-        left = [each for each in claim.lease.open_reservations if each.resource_type in plugins]
-        if not any(self._plugin(each).ends_servers for each in left):
+        reservations = [each for each in claim.lease.open_reservations
+                        if each.resource_type in plugins]
+        if not any(self._plugin(each).ends_servers for each in reservations):
             # Reservations of hosts make the images of their servers when they end.
             return results.Outcome(results.DONE)
         return self._calls.call(claim, 'secure', [
-            each for each in left if self._plugin(each).secures(each)])
+            each for each in reservations if self._plugin(each).secures(each)])
 
     def _before_end(self, claim):
         lease = claim.lease
@@ -200,17 +201,20 @@ class Actions:
         return results.Outcome(results.DONE)
 
     def _return_hosts(self, claim):
-        """Return hosts that the lease does not need; if one part fails, the other is still done."""
-        lease, failed = claim.lease, []
+        """Return the cleared and the lent hosts that the lease does not need.
+
+        If one of the two fails, the other is still done.
+        """
+        lease, failures = claim.lease, []
         undo = self._clearing.abandon if due_events.never_acquired(lease) else self._clearing.tidy
-        for part in (lambda: undo(lease, claim.at),
-                     lambda: self._lent_hosts.return_unneeded(lease)):
+        for return_hosts in (lambda: undo(lease, claim.at),
+                             lambda: self._lent_hosts.return_unneeded(lease)):
             try:
-                part()
+                return_hosts()
             except errors.ClimateError as error:
-                failed.append(error)
-        if failed:
-            raise failed[0]
+                failures.append(error)
+        if failures:
+            raise failures[0]
         return results.Outcome(results.DONE)
 
     def _reclaim_idle(self, claim):
@@ -223,19 +227,15 @@ class Actions:
 
     def _with_targets(self, claim):
         """Return (the claim with its targets, the ids of reservations whose target is overdue)."""
-        lease, in_vain = self._targets.ensure(claim.lease, claim.at)
-        return dataclasses.replace(claim, lease=lease), in_vain
+        lease, targetless = self._targets.ensure(claim.lease, claim.at)
+        return dataclasses.replace(claim, lease=lease), targetless
 
     def _plugin(self, reservation):
         return self._core.registry.plugin(reservation.resource_type)
 
 
 def _outcome(action, claim):
-    """Carry out an action; return its Outcome, also if it raises an error of Climate's own.
-
-    :raises ClaimLost: the claim was lost.
-    :raises DatabaseUnreachable: the event is carried out again, since no Outcome can be stored.
-    """
+    """Return the Outcome of an action, or of the ClimateError that it raises."""
     try:
         return action(claim)
     except errors.DatabaseUnreachable:
@@ -250,7 +250,7 @@ def _outcome(action, claim):
 
 
 def _rank(kind):
-    """Return the Rank of the calls for an event: ends go first, attempts to acquire last."""
+    """Return the Rank of the cloud calls of an event: ends come first, tries to acquire last."""
     if kind.releases_all:
         return call_guard.Rank.FIRST
     return call_guard.Rank.NORMAL if kind.lane is event_kinds.Lane.PROMPT else call_guard.Rank.LAST
@@ -263,9 +263,9 @@ def _deleted(outcome):
 
 
 def _never_touched(lease):
-    """Return whether the cloud has nothing of a lease.
+    """Return whether the cloud has no objects of a lease.
 
-    A start that is done, and was first tried when the lease was over already, did nothing.
+    A start did nothing in the cloud if its first try was after the end of the lease.
     """
     start = lease.event(event_kinds.START)
     late = (start is not None and start.status == lifecycle.EVENT_DONE

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Entries in the history of a lease that say what an action does to servers and other targets.
+"""Entries in the history of a lease that announce what an action will do to servers.
 
-They are written before the action is carried out, so that no crash can lose them, and together for
-all reservations of the lease.
+The entries for all reservations of the lease are written together, before the action is carried
+out. So a crash loses no entry.
 """
 import datetime
 
@@ -19,10 +19,10 @@ _REASONS = {
     event_kinds.HEAL: 'The lease was changed',
     event_kinds.PREPARE: 'The lease starts later',
 }
-# The entry of the request that ordered an action.
+# The heading of the history entry of the request that ordered an action, by the kind of its event.
 _REQUEST = {event_kinds.DELETE: 'delete', event_kinds.UPDATE: 'update',
             event_kinds.HEAL: 'update', event_kinds.END: 'update'}
-# A request to end a lease sets its end to the present moment, or to the present minute.
+# If a lease was updated within this time before its end or later, the update ordered the end.
 _AT_ONCE = datetime.timedelta(minutes=1)
 
 
@@ -36,7 +36,7 @@ class Announcements:
         self._new = {}
 
     def lacks(self, what, words):
-        """Collect entries that the history of this action lacks; return True if there are any.
+        """Collect the entries that the history lacks; return True if there are any.
 
         :param what: the heading of the entries.
         :param words: {id of a target: the text about it}; the text contains the id.
@@ -70,7 +70,7 @@ class Announcements:
         return True
 
     def _read(self):
-        """Return {what: [why]} of the entries since this action was first tried."""
+        """Return {heading: [text]} of the entries since this action was first tried."""
         event = self._claim.event
         with self._core.database.reader() as connection:
             return journal.since(connection, self._claim.lease.id, event.begun_at)

@@ -2,18 +2,18 @@
 """The budget of processor time for tries to acquire resources."""
 import threading
 
-# The part of their budget that tries may use in advance. So a few of them never wait.
+# The budget that tries may use in advance, so that a few tries never wait.
 _CREDIT_SECONDS = 5
-# The longest pause after a try. On the eventlet backend the time of a try includes that of other
-# work, so one number may be far too high.
+# The longest pause after a try. On the eventlet backend, the measured time of a try includes other
+# work and may be far too high.
 _LONGEST_SECONDS = 60
 
 
 class Budget:
-    """The processor time that tries to acquire resources may use: a share of the time that passes.
+    """Limits the processor time of tries to acquire resources to a share of the elapsed time.
 
     :param share: the share of one processor.
-    :param monotonic: returns seconds that only rise.
+    :param monotonic: returns a number of seconds that only grows.
     """
 
     def __init__(self, share, monotonic):
@@ -30,7 +30,7 @@ class Budget:
             self._paid_until = min(paid_until, now + _CREDIT_SECONDS + _LONGEST_SECONDS)
 
     def rest_seconds(self):
-        """Return how long no try may begin, because the budget is used up in advance."""
+        """Return the seconds until the next try may begin; 0 if the budget is not used up."""
         with self._lock:
             rest = self._paid_until - self._monotonic()
         return max(0, rest - _CREDIT_SECONDS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order in which plugins are called for the reservations of a lease, and the lease they see."""
+"""The order in which plugins are called for the reservations of a lease."""
 import dataclasses
 
 from oslo_log import log
@@ -16,17 +16,18 @@ _ORDERS = {'prepare': start_order.of_start, 'stage': start_order.any_order,
 
 
 class CallOrder:
-    """Yields the reservations in their order and knows which of them must still wait.
+    """Yields the reservations in order, and decides which of them must still wait.
 
-    :ivar lease: the lease with the new bindings of the reservations that others depend on.
-    :ivar waiting: sentences that say which reservation waits for which.
+    :ivar lease: the lease for the plugins; the reservations that others depend on have their new
+        bindings.
+    :ivar waiting: a sentence for each reservation that waits for others.
     """
 
     def __init__(self, lease, method, reservations, over):
-        """Order reservations, which are given in any order.
+        """Order the reservations.
 
-        :param method: the name of the method that is called.
-        :param over: the ids of reservations that are over though this is not written yet.
+        :param method: the name of the plugins' method.
+        :param over: the ids of reservations that are over, although the lease does not show it yet.
         """
         self.lease = lease
         self.waiting = []
@@ -35,7 +36,7 @@ class CallOrder:
         self._order = _ORDERS[method](lease.reservations)
         self._over = {each.id for each in lease.reservations
                       if each.state == lifecycle.RESERVATION_DELETED}.union(over)
-        # Reservations that are not called have nothing left to do.
+        # Reservations without a call have nothing to do, so others do not wait for them.
         self._done = {each.id for each in lease.reservations}.difference(
             each.id for each in reservations)
 
@@ -43,7 +44,7 @@ class CallOrder:
         return iter(self._order.sorted(self._reservations))
 
     def must_wait(self, reservation):
-        """Return whether a reservation that comes first has not succeeded in this try."""
+        """Return whether a reservation waits for others that have not succeeded in this try."""
         first = [each.label or each.id for each in self._order.waits_for(
             reservation, self._done | self._over)] if self._order.before else []
         if first:
@@ -52,10 +53,10 @@ class CallOrder:
                      self._method, ', '.join(first))
         return bool(first)
 
-    def refuse_alone(self, reservation):
-        """Refuse to start a reservation if one that it depends on is over.
+    def refuse_without_dependencies(self, reservation):
+        """Refuse to start a reservation if one of its dependencies is over.
 
-        :raises Conflict: it is over; the error names it.
+        :raises Conflict: a dependency is over; the error names it.
         """
         if self._method != 'start' or reservation.state == lifecycle.RESERVATION_ACTIVE:
             return
@@ -66,29 +67,29 @@ class CallOrder:
                 f'it depends on {", ".join(gone)}, which is over. Delete the lease, and make '
                 'another one.'))
 
-    def with_resources_of(self, current):
-        """Record that a reservation has other resources; return it as it is in this try.
+    def record_resources(self, current):
+        """Record that a reservation has other resources; return it with its state of this try.
 
         :param current: the Reservation as it is in the database.
         """
         [before] = [each for each in self.lease.reservations if each.id == current.id]
-        return self._changed(dataclasses.replace(
+        return self._replace(dataclasses.replace(
             before, allocated=current.allocated, resources_changed=current.resources_changed))
 
-    def went_well(self, reservation, state, binding):
+    def record_success(self, reservation, state, binding):
         """Record the new state and binding of a reservation; None: unchanged."""
         self._done.add(reservation.id)
         if reservation.id in self._order.awaited:
-            self._changed(dataclasses.replace(
+            self._replace(dataclasses.replace(
                 reservation, state=state or reservation.state,
                 binding=reservation.binding if binding is None else binding))
 
-    def _changed(self, after):
+    def _replace(self, after):
         """Replace a Reservation of the lease, and return it."""
         self.lease = dataclasses.replace(self.lease, reservations=tuple(
             after if each.id == after.id else each for each in self.lease.reservations))
         return after
 
-    def is_gone(self, reservation):
+    def record_gone(self, reservation):
         """Record that the target of a reservation is not in the cloud any more."""
         self._over.add(reservation.id)

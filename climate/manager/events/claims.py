@@ -21,11 +21,10 @@ from climate.manager.notifications import outbox
 
 LOG = log.getLogger(__name__)
 
-#: The number of due events that are read for each free worker: a lease may have several that are
-#: due, and other managers claim events at the same time.
+#: The number of due events that are read for each free worker. One is too few, because several may
+#: belong to one lease, and because other managers claim events at the same time.
 READ_AHEAD = 6
-# The number of notices that are sent at once: only a part of those that are read, so that other
-# managers get some too.
+# The maximum number of notices that are sent at once, so that other managers can send some too.
 _NOTICES = 32
 
 
@@ -51,7 +50,7 @@ class Claim:
     def has_task(self):
         """True if the event shows a task on the lease.
 
-        If it does not, a task on the lease may belong to another event.
+        If False, a task on the lease may belong to another event.
         """
         return self.kind.shown_task(self.lease.task) is not None
 
@@ -59,10 +58,10 @@ class Claim:
 class Claims:
     """The claims of one manager."""
 
-    def __init__(self, parts, owner):
-        self._core = parts
+    def __init__(self, core, owner):
+        self._core = core
         self._owner = owner
-        self._seconds = parts.conf.manager.claim_seconds
+        self._seconds = core.conf.manager.claim_seconds
         self._length = datetime.timedelta(seconds=self._seconds)
         self._running = {}
         self._lock = threading.Lock()
@@ -89,7 +88,8 @@ class Claims:
             waiting = due_events.next_of_each_lease(due)
             if not waiting:
                 return []
-            # In this order: this manager must not rely on its claims for longer than others do.
+            # The monotonic clock is read first, so that this manager stops using its claims before
+            # they expire for other managers.
             began = self._core.monotonic()
             until = self._core.clock() + self._length
             try:
@@ -97,22 +97,22 @@ class Claims:
                     pairs, finished = self._take(connection, waiting, now, until, slots)
             except errors.LostRace:
                 return []
-            taken = [Claim(event, lease, now, self._owned_since(began)) for lease, event in pairs]
+            new = [Claim(event, lease, now, self._owned_since(began)) for lease, event in pairs]
             with self._lock:
-                self._running |= {claim.event.id: claim for claim in taken}
-            if taken or not finished:
-                return taken
+                self._running |= {claim.event.id: claim for claim in new}
+            if new or not finished:
+                return new
             due = self.due(now, slots * READ_AHEAD, kinds)
 
     def _take(self, connection, waiting, now, until, slots):
         """Claim events; return ([(Lease, Event)] to carry out, the events finished at once)."""
         notices = [event for event in waiting if _is_notice(event)][:_NOTICES]
-        free = self._free(connection, notices, now, len(notices))
-        free += self._free(connection, [event for event in waiting if not _is_notice(event)],
-                           now, slots)
-        taken = self._take_leases(connection, free, now, until)
+        free = self._lock_free(connection, notices, now, len(notices))
+        free += self._lock_free(connection, [event for event in waiting if not _is_notice(event)],
+                                now, slots)
+        lease_of = self._take_leases(connection, free, now, until)
         claimed = events.claim(connection, [event for _, event in free], self._owner, now, until)
-        pairs = [(taken[event.lease_id], event) for event in claimed]
+        pairs = [(lease_of[event.lease_id], event) for event in claimed]
         moot = [pair for pair in pairs if due_events.is_moot(*pair)]
         sent = [pair for pair in pairs if _is_notice(pair[1]) and pair not in moot]
         outbox.write_notices(connection, sent, now)
@@ -121,8 +121,8 @@ class Claims:
         return [pair for pair in pairs if pair[1] not in finished], finished
 
     @staticmethod
-    def _free(connection, waiting, now, slots):
-        """Return [(Lease, Event)] that can be claimed, at most `slots`; locks their leases."""
+    def _lock_free(connection, waiting, now, slots):
+        """Lock leases whose events can be claimed; return at most `slots` pairs (Lease, Event)."""
         pairs = []
         while waiting and len(pairs) < slots:
             batch, waiting = waiting[:slots - len(pairs)], waiting[slots - len(pairs):]
@@ -147,11 +147,11 @@ class Claims:
         return {lease.id: lease for lease in taken}
 
     def go_on(self, claim, event, began):
-        """Return the Claim of an event that follows another one of its lease.
+        """Return the Claim of an event that directly follows another event of its lease.
 
-        The event was claimed for this manager in the transaction that ended the one before.
+        The transaction that ended the other event has claimed this one for this manager.
 
-        :param began: the time of this process's clock before that transaction.
+        :param began: the monotonic time before that transaction.
         """
         following = dataclasses.replace(claim, event=event, at=event.at,
                                         ownership=self._owned_since(began))
@@ -167,38 +167,38 @@ class Claims:
         running = self.running()
         if not running:
             return []
-        # In this order, as in `take`.
+        # Read the clocks in the same order as `take`.
         began = self._core.monotonic()
         until = self._core.clock() + self._length
         with self._core.database.writer() as connection:
-            kept = lease_claims.lock(connection, [claim.lease for claim in running])
-            held = events.hold(connection, [claim.event for claim in running
-                                            if claim.lease.id in kept], until)
+            owned_ids = lease_claims.lock(connection, [claim.lease for claim in running])
+            prolonged = events.hold(connection, [claim.event for claim in running
+                                                 if claim.lease.id in owned_ids], until)
             lease_claims.hold_task(connection, [claim.lease for claim in running if claim.has_task
-                                                and claim.event.id in held], until)
-        lost = [claim for claim in running if claim.lease.id not in kept]
+                                                and claim.event.id in prolonged], until)
+        lost = [claim for claim in running if claim.lease.id not in owned_ids]
         for claim in running:
-            # A claim that is neither held nor lost has just been finished, or its event was moved.
-            if claim.event.id in held and not claim.ownership.given_up:
+            # If a claim is neither prolonged nor lost, its event was just finished or moved.
+            if claim.event.id in prolonged and not claim.ownership.must_hand_back:
                 claim.ownership.prolong(began)
         for claim in lost:
             claim.ownership.end()
         return lost
 
     def drop(self, claim):
-        """Forget a claim: its event is not being carried out any more."""
+        """Forget a claim whose event is not being carried out any more."""
         with self._lock:
             self._running.pop(claim.event.id, None)
 
-    def give_up(self):
-        """Stop all running events before their next call of the cloud, to be handed back."""
+    def stop_running(self):
+        """Stop all running events before their next cloud call, so that they are handed back."""
         for claim in self.running():
-            claim.ownership.end(given_up=True)
+            claim.ownership.end(must_hand_back=True)
 
     def hand_back(self, claim, now):
         """Hand back an event that is not being carried out any more, so that it is due at once.
 
-        :raises ClaimLost: another manager has taken it over already.
+        :raises ClaimLost: another manager has already taken over the lease.
         """
         with self._core.database.writer() as connection:
             ownership.refuse_overtaken(connection, claim.lease)
@@ -212,7 +212,7 @@ def _is_notice(event):
 
 
 def _may_begin(lease, event, now):
-    """Return True if the event is moot, or if no other task of its lease keeps it waiting."""
+    """Return True if the event is moot, or if its task may begin in the state of the lease."""
     task = event_kinds.of(event.kind).task
     if task is None or due_events.is_moot(lease, event):
         return True

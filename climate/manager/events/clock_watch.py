@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watch the database's clock: no event is due by a time that is ahead of the other clocks."""
+"""Watch the clock of the database: no event is due while it is ahead of the other clocks."""
 import datetime
 import threading
 
@@ -17,22 +17,21 @@ def _machine_time():
 
 
 class ClockWatch:
-    """The watch of one manager, for all its threads."""
+    """Compares the clocks for all threads of one manager.
 
-    def __init__(self, parts, owner, machine_clock=_machine_time):
-        """Keep the clocks; nothing is compared yet.
+    :param owner: the name of this manager, for notifications.
+    :param machine_clock: returns the time of this machine.
+    """
 
-        :param owner: the name of this manager, for notifications.
-        :param machine_clock: returns the time of this machine.
-        """
-        self._core = parts
+    def __init__(self, core, owner, machine_clock=_machine_time):
+        self._core = core
         self._owner = owner
         self._machine_clock = machine_clock
-        self._limit = parts.conf.manager.clock_jump_seconds
+        self._limit = core.conf.manager.clock_jump_seconds
         self._judgement = clock_jumps.Judgement()
         self._confirmations = 0
         self._lock = threading.Lock()
-        # Before the first comparison nothing is due.
+        # No event may be carried out before the first comparison.
         self._may_act = not self._limit
 
     @property
@@ -42,23 +41,23 @@ class ClockWatch:
 
     @property
     def ahead_seconds(self):
-        """Seconds by which a doubted time is ahead, below 0: behind; 0 if it is believed."""
+        """The seconds by which a doubted clock is ahead, negative if behind; 0 if trusted."""
         return self._judgement.ahead_seconds
 
-    def look(self, now):
+    def check(self, now):
         """Compare `now`, which was just read from the database, with the other clocks.
 
         :returns: `may_act`.
         """
         if self._limit:
             with self._lock:
-                self._look(now)
+                self._compare(now)
         return self._may_act
 
-    def _look(self, now):
+    def _compare(self, now):
         before = self._judgement
-        look = clock_jumps.ClockReading(now, self._machine_clock(), self._core.monotonic())
-        after = clock_jumps.judge(before, look, self._limit, self._is_confirmed(before))
+        reading = clock_jumps.ClockReading(now, self._machine_clock(), self._core.monotonic())
+        after = clock_jumps.judge(before, reading, self._limit, self._is_confirmed(before))
         self._may_act = not after.is_ahead
         if after.doubted is not None and after.doubted is not before.doubted:
             self._doubt(after, now)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The consequences of an event whose last try failed, and of the later retries of its lease."""
+"""The consequences of an event whose last try failed, and of its later retries."""
 from oslo_log import log
 
 from climate.db import acquisitions
@@ -27,7 +27,7 @@ _UNKNOWN = texts.same('the reason is not known.')
 
 
 class GivenUp:
-    """Writes what follows from events that are given up, as the table of event kinds says."""
+    """Writes the consequences of events that are given up: see ``event_kinds.AfterLastTry``."""
 
     def __init__(self, core, retries):
         self._core = core
@@ -46,7 +46,7 @@ class GivenUp:
                         words(outcome))
             return
         if consequence is event_kinds.AfterLastTry.REAPED:
-            # No lease refers to the trust any more. So the reaper deletes it once Keystone is back.
+            # The reaper deletes trusts to which no lease refers, once Keystone is back.
             leases.change(connection, leases.get(connection, lease.id), now, trust_id=None)
             LOG.warning('Lease %s: its trust is left to the reaper: %s', lease.id, words(outcome))
             return
@@ -54,14 +54,14 @@ class GivenUp:
             completion.give_up(connection, leases.get(connection, lease.id), lifecycle.USED_UP,
                                outcome.reason, now)
             return
-        if consequence is event_kinds.AfterLastTry.HEALED and self._starts_whole(claim):
+        if consequence is event_kinds.AfterLastTry.HEALED and self._ends_partial_start(claim):
             ids = [each.id for each in lease.reservations]
             lease_end.end_early(connection, lease.id, now, _ENDED_AGAIN)
             allocations.cut(connection, ids, now)
-            # Reservations that are ended again are not billed.
+            # Without the time of its start, a reservation is not billed.
             reservations.change(connection, ids, now, started_at=None)
         elif consequence is event_kinds.AfterLastTry.HEALED:
-            self._order_retry(recording)
+            self._schedule_retry(recording)
         if claim.kind.task is None:
             leases.change(connection, leases.get(connection, lease.id), now,
                           reason=outcome.reason if claim.kind.given_up_reason is None
@@ -73,30 +73,31 @@ class GivenUp:
     def _log(self, recording, event):
         """Log that an Event failed: as an ERROR only if an operator must act."""
         claim, outcome = recording.claim, recording.outcome
-        write, then = LOG.warning, 'it is tried again'
-        if not self._retries.goes_on(claim) or self._starts_whole(claim):
-            write, then = LOG.error, 'it is not tried again'
+        write, consequence = LOG.warning, 'it is tried again'
+        if not self._retries.goes_on(claim) or self._ends_partial_start(claim):
+            write, consequence = LOG.error, 'it is not tried again'
         elif self._retries.is_refused_for_long(event, outcome, recording.now):
-            write, then = LOG.error, 'it is tried again, but has failed for long'
-        write('Lease %s: %s failed, %s: %s', claim.lease.id, event.kind, then, words(outcome))
+            write, consequence = LOG.error, 'it is tried again, but has failed for long'
+        write('Lease %s: %s failed, %s: %s', claim.lease.id, event.kind, consequence,
+              words(outcome))
 
-    def _starts_whole(self, claim):
-        """Return whether a lease ends because a part of it could not be started."""
+    def _ends_partial_start(self, claim):
+        """Return whether a lease ends because only some reservations could be started."""
         return (self._core.conf.manager.take_back_partial_starts
                 and claim.event.kind == event_kinds.START
                 and any(each.depends_on for each in claim.lease.reservations))
 
-    def _order_retry(self, recording):
-        """Order the event that tries once more, after a pause, the start or change given up."""
+    def _schedule_retry(self, recording):
+        """Schedule the event that retries the failed start or change after a pause."""
         lease, now = recording.claim.lease, recording.now
         pause = self._retries.healing_pause(recording.claim.event, now)
-        again = lease_events.healed(lease, pause, now)
-        if again.add or again.move:
-            events.change(recording.connection, lease.id, again, now)
+        changes = lease_events.healed(lease, pause, now)
+        if changes.add or changes.move:
+            events.change(recording.connection, lease.id, changes, now)
             acquisitions.heal(recording.connection, lease, now)
 
     def record_retry(self, recording):
-        """Write that a start or change succeeded after it was given up, or order another try."""
+        """Write that the retry of a start or change succeeded, or schedule the next retry."""
         connection, now, outcome = recording.connection, recording.now, recording.outcome
         lease, event = recording.claim.lease, recording.claim.event
         given_up = due_events.to_heal(lease)
@@ -105,7 +106,7 @@ class GivenUp:
             moments = (now + (pause or self._retries.busy_pause),
                        wakeups.next_cleaned(connection, self._core.conf, now))
             events.move(connection, event, now,
-                        min(each for each in moments if each is not None))
+                        min(moment for moment in moments if moment is not None))
             note(recording, f'{event.kind} failed')
             if self._retries.is_refused_for_long(given_up, outcome, now):
                 self._log(recording, given_up)
@@ -114,7 +115,7 @@ class GivenUp:
         if outcome.result != results.DONE:
             return
         events.close(connection, lease.id, now, (given_up.kind,))
-        if outcome.given_back:
+        if outcome.start_abandoned:
             note(recording, 'start_lease given up')
             outbox.publish(connection, leases.get(connection, lease.id), now, 'error')
             return
@@ -128,7 +129,7 @@ class GivenUp:
 
 
 def note(recording, heading):
-    """Add the result of an event to the history of its lease; a repeated failure only once."""
+    """Add the result of an event to the history of its lease; add a repeated failure only once."""
     claim = recording.claim
     if claim.kind.told:
         write = journal.note if heading == claim.event.kind else journal.note_if_new

@@ -20,46 +20,43 @@ from climate.manager.events import outcomes
 LOG = log.getLogger(__name__)
 
 _POLL_SECONDS = 0.05
-# The number of due tries that are read at once: those that cannot succeed are postponed together.
+# The number of due tries that are read at once. Tries that cannot succeed are postponed together.
 _TRIES = 200
-# The ratio of the workers for starts and ends to the workers for what is made before a start.
-_AHEAD_PART = 4
+# The ratio of the workers of the lane PROMPT to those of the lane AHEAD.
+_PROMPT_TO_AHEAD = 4
 
 
 def workers_of(conf):
-    """Return {Lane: the most events of it that a manager carries out at the same time}."""
+    """Return {Lane: the maximum number of its events that one manager carries out at a time}."""
     most = conf.manager.workers
     return {event_kinds.Lane.PROMPT: most,
-            event_kinds.Lane.AHEAD: max(1, most // _AHEAD_PART),
+            event_kinds.Lane.AHEAD: max(1, most // _PROMPT_TO_AHEAD),
             event_kinds.Lane.TRIES: conf.acquire.workers}
 
 
 class EventLoop:
-    """Carries out events: those of different leases at once, those of one lease in turn.
+    """Carries out events of different leases at the same time, and those of one lease in sequence.
 
-    Each lane has its own number of workers. So starts and ends do not wait for a worker because of
-    tries to acquire resources or images made before a start, however many of them are due.
+    Each lane of events has its own workers. So starts and ends do not wait for a worker, even if
+    many tries to acquire resources are due.
+
+    :param owner: the name under which this manager claims events.
+    :param submit: `submit(function, argument)` calls the function, on another thread or at once.
     """
 
-    def __init__(self, parts, owner, submit):
-        """Make a loop that does not run yet.
-
-        :param owner: the name under which this manager claims events.
-        :param submit: `submit(function, argument)` calls the function, on another thread or at
-            once.
-        """
-        self._core = parts
+    def __init__(self, core, owner, submit):
+        self._core = core
         self._submit = submit
-        self._claims = claims.Claims(parts, owner)
-        self._actions = actions.Actions(parts)
-        self._outcomes = outcomes.Outcomes(parts)
-        self._postponement = postponement.Postponement(parts)
-        self._budget = budget.Budget(parts.conf.acquire.processor_share, parts.monotonic)
-        self._ticked = parts.monotonic()
+        self._claims = claims.Claims(core, owner)
+        self._actions = actions.Actions(core)
+        self._outcomes = outcomes.Outcomes(core)
+        self._postponement = postponement.Postponement(core)
+        self._budget = budget.Budget(core.conf.acquire.processor_share, core.monotonic)
+        self._ticked = core.monotonic()
 
     @property
     def silent_seconds(self):
-        """The seconds since the last tick that succeeded, or since this loop was made."""
+        """The seconds since the last successful tick, or else since this loop was created."""
         return self._core.monotonic() - self._ticked
 
     @property
@@ -69,14 +66,11 @@ class EventLoop:
 
     @property
     def free_slots(self):
-        """The number of idle workers for starts, ends and the like; 0 if all are busy."""
+        """The number of idle workers of the lane PROMPT."""
         return self._free(event_kinds.Lane.PROMPT)
 
     def tick(self, now):
-        """Claim events that are due at `now` and submit them; return their number.
-
-        They are submitted in the order of the lanes.
-        """
+        """Claim the events due at `now` and submit them, lane by lane; return their number."""
         count = self._tick(now)
         self._ticked = self._core.monotonic()
         return count
@@ -97,26 +91,26 @@ class EventLoop:
         return count
 
     def _idle_for(self):
-        """Return the kinds of events for which workers are idle, and how many at most."""
+        """Return (the kinds of events with idle workers, the most idle workers of a lane)."""
         free = {lane: self._free(lane) for lane in event_kinds.Lane}
         return [kind for lane, slots in free.items() if slots
                 for kind in event_kinds.LANES[lane]], max(free.values())
 
     def _submit_due(self, now, lane, due):
         slots = self._free(lane)
-        taken = self._claims.take(
+        new_claims = self._claims.take(
             now, slots, event_kinds.LANES[lane], due) if slots and due else []
-        for claim in taken:
+        for claim in new_claims:
             self._submit(self._carry_out, claim)
-        return len(taken)
+        return len(new_claims)
 
     def _promising_tries(self, now):
         """Return tries that are due at `now`; those that cannot succeed yet are postponed."""
         while True:
             due = self._claims.due(now, _TRIES, event_kinds.LANES[event_kinds.Lane.TRIES])
-            left = self._postponement.postpone_hopeless(due, now)
-            if left or not due:
-                return left
+            promising = self._postponement.postpone_hopeless(due, now)
+            if promising or not due:
+                return promising
 
     def next_moment(self):
         """Return when the next event is due that an idle worker could carry out, or None."""
@@ -128,7 +122,7 @@ class EventLoop:
 
     @property
     def rest_seconds(self):
-        """The seconds until tries may go on; 0 if they have not used up their budget."""
+        """The seconds until tries may begin again; 0 if their budget is not used up."""
         return self._budget.rest_seconds()
 
     def _free(self, lane):
@@ -136,7 +130,7 @@ class EventLoop:
         running = collections.Counter(claim.kind.lane for claim in self._claims.running())
         workers = workers_of(self._core.conf)[lane]
         if lane is not event_kinds.Lane.PROMPT and running[event_kinds.Lane.PROMPT]:
-            # A start or an end that runs has the processor, the database and the cloud first.
+            # While starts or ends run, they should have the processor, database and cloud.
             workers = 1
         if lane is event_kinds.Lane.TRIES and self._budget.rest_seconds():
             return 0
@@ -148,7 +142,7 @@ class EventLoop:
             LOG.warning('Lease %s: another manager has taken over %s; it is stopped here',
                         claim.lease.id, claim.event.kind)
 
-    def rest(self, seconds):
+    def await_idle(self, seconds):
         """Wait until all running events have ended; the caller must not claim more meanwhile.
 
         :returns: True if no event runs any more, False if some still run after `seconds`.
@@ -158,9 +152,9 @@ class EventLoop:
             time.sleep(_POLL_SECONDS)
         return not self.running
 
-    def give_up(self):
-        """Stop running events before their next call of the cloud; they are handed back."""
-        self._claims.give_up()
+    def stop_running(self):
+        """Stop running events before their next cloud call; they are then handed back."""
+        self._claims.stop_running()
 
     def _carry_out(self, claim):
         while claim is not None:
@@ -190,8 +184,8 @@ class EventLoop:
         return None
 
     def _record(self, claim, outcome):
-        # If all workers are busy, due events go before a following one, which only cleans up.
-        goes_on = self.free_slots > 0 and not claim.ownership.given_up
+        # If all workers are busy, other due events come first: a following event only cleans up.
+        goes_on = self.free_slots > 0 and not claim.ownership.must_hand_back
         began = self._core.monotonic()
         event = self._outcomes.record(claim, outcome, goes_on)
         return None if event is None else self._claims.go_on(claim, event, began)
@@ -200,7 +194,7 @@ class EventLoop:
         """Perform the action of a claimed event; return its Outcome.
 
         :raises ClaimLost: the action was stopped before its end.
-        :raises DatabaseUnreachable: a statement that the action needs failed.
+        :raises DatabaseUnreachable: the database did not answer during the action.
         """
         try:
             return self._actions.perform(claim)
@@ -214,7 +208,7 @@ class EventLoop:
     def _drop_or_hand_back(self, claim):
         """Drop the result of an event whose claim was lost; hand it back if this manager stops."""
         lease, event = claim.lease, claim.event
-        if not claim.ownership.given_up:
+        if not claim.ownership.must_hand_back:
             LOG.warning('Lease %s: %s is not claimed here any more; its result is dropped',
                         lease.id, event.kind)
             return

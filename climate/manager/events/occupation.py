@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The occupation of a lease's resources before its start or change, with substitutes."""
+"""Occupy the resources of a lease before its start or change, or substitutes for them."""
 import dataclasses
 
 from oslo_log import log
@@ -16,7 +16,7 @@ LOG = log.getLogger(__name__)
 
 
 class Occupation:
-    """Occupies the resources of claimed leases, and substitutes those that are not available."""
+    """Occupies the resources of claimed leases, and substitutes unavailable resources."""
 
     def __init__(self, core):
         self._core = core
@@ -27,51 +27,51 @@ class Occupation:
         self._refresher = refresh.Refresher(core, None)
 
     def for_start(self, claim):
-        """Occupy the resources of all reservations that can be used in the cloud.
+        """Occupy the resources of all reservations, and substitute failing resources.
 
-        :returns: (the claim with the current lease, its allocated Resources; None instead of them
-            if some were substituted).
+        :returns: (the claim with the current lease, its allocated Resources or, if some were
+            substituted, None).
         :raises StillBusy: as `occupy`.
         """
-        known = self._allocated.all_of(claim.lease.reservations)
-        # One that sleeps is not failing: the start wakes it.
-        failing = failures.failing(self._core, known)
-        # A service may have got another name just now.
+        resources = self._allocated.all_of(claim.lease.reservations)
+        failing = failures.failing(self._core, resources)
+        # A resource may only seem to fail because its stored facts are outdated.
         if failing and self._refresher.reread(
-                [each for each in known if each.id in failing], claim.at):
-            known = self._allocated.all_of(claim.lease.reservations)
-            failing = failures.failing(self._core, known)
+                [resource for resource in resources if resource.id in failing], claim.at):
+            resources = self._allocated.all_of(claim.lease.reservations)
+            failing = failures.failing(self._core, resources)
         occupied = self.occupy(claim, failing)
-        return occupied, known if occupied is claim else None
+        return occupied, resources if occupied is claim else None
 
     def occupy(self, claim, failing=None):
-        """Occupy the resources of all reservations; substitute those that are not available.
+        """Occupy the resources of all reservations; substitute unavailable resources.
 
         :param failing: {resource id: why nothing can be started on it now}.
         :returns: the claim with the current lease.
-        :raises StillBusy: another reservation still holds a resource, and no other is free.
+        :raises StillBusy: another reservation still holds a resource, and there is no substitute.
         """
         changed = False
         for reservation in claim.lease.reservations:
             if reservation.resource_ids:
                 claim.ownership.check()
-                # A lease that ends at this moment is still releasing its resources.
+                # The first try waits for a lease that is just ending to release its resources.
                 changed |= self._substitutes.ensure(claim.lease, reservation, claim.at,
                                                     patient=claim.event.waits == 0,
                                                     failing=failing)
-        return self._reread(claim) if changed else claim
+        return self.reread(claim) if changed else claim
 
-    def improve(self, claim, known):
-        """Substitute occupied resources that give less than was requested, if others give it.
+    def improve(self, claim, resources):
+        """Substitute occupied resources that are worse than requested, if better ones are free.
 
-        :param known: the allocated Resources; None: they are read.
-        :returns: (the claim with the current lease, its allocated Resources or None, the ids of
-            the reservations that keep such resources, because there are no better ones).
+        :param resources: the allocated Resources; None: they are read.
+        :returns: (the claim with the current lease, its allocated Resources or None as in
+            `for_start`, the ids of the reservations for which no better resources are free).
         """
-        known = self._allocated.all_of(claim.lease.reservations) if known is None else known
+        if resources is None:
+            resources = self._allocated.all_of(claim.lease.reservations)
         missing, changed = set(), False
         for reservation in claim.lease.open_reservations:
-            short = self._shortfalls.of(claim.lease, reservation, known, claim.at)
+            short = self._shortfalls.of(claim.lease, reservation, resources, claim.at)
             if not short:
                 continue
             claim.ownership.check()
@@ -84,21 +84,25 @@ class Occupation:
                             claim.lease.id, reservation.id, error.message)
                 missing.add(reservation.id)
         if changed:
-            claim, known = self._reread(claim), None
-        return claim, known, frozenset(missing)
+            claim, resources = self.reread(claim), None
+        return claim, resources, frozenset(missing)
 
     def wake(self, claim):
         """Wake the resources of the lease; the start waits until they are awake."""
         self._wakes.wake_ahead(_resource_ids(claim.lease), claim.at)
 
     def await_awake(self, claim):
-        """Wake the resources of the lease that sleep.
+        """Wake the sleeping resources of the lease.
 
-        :raises StillBusy: some of them sleep.
+        :raises StillBusy: a resource still sleeps.
         """
         self._wakes.await_awake(_resource_ids(claim.lease), claim.at)
 
-    def _reread(self, claim):
+    def reread(self, claim):
+        """Return the claim with its reservations read again.
+
+        :raises StillBusy: the deletion of the lease was ordered after the claim.
+        """
         with self._core.database.reader() as connection:
             lease = substitutes.reread(connection, claim.lease)
         return dataclasses.replace(claim, lease=lease)

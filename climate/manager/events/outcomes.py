@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of an action's outcome, in one transaction that proves that the claim still holds."""
+"""Write the Outcome of an action in one transaction, which checks that the claim still holds."""
 import dataclasses
 import datetime
 
@@ -18,7 +18,7 @@ from climate.domain import due_events
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import texts
-from climate.manager import core
+from climate.manager import core as cores
 from climate.manager import counters
 from climate.manager import ownership
 from climate.manager import results
@@ -34,37 +34,37 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
-# The number of warnings of an action that the reason of a lease shows.
+# The maximum number of warnings of an action that the reason of a lease shows.
 _MOST_WARNINGS = 10
-_NOT_WANTED = texts.same('It may not be reclaimed any more.')
+_NOT_RECLAIMABLE = texts.same('It may not be reclaimed any more.')
 _TRIED_AGAIN = 'The start failed and is tried again: '
 
 
 class Outcomes:
     """Writes the Outcomes of claimed events to the database."""
 
-    def __init__(self, parts):
-        self._core = parts
-        self._retries = retries.Retries(parts.conf.manager)
-        self._given_up = given_up.GivenUp(parts, self._retries)
-        self._claim_length = datetime.timedelta(seconds=parts.conf.manager.claim_seconds)
+    def __init__(self, core):
+        self._core = core
+        self._retries = retries.Retries(core.conf.manager)
+        self._given_up = given_up.GivenUp(core, self._retries)
+        self._claim_length = datetime.timedelta(seconds=core.conf.manager.claim_seconds)
 
     def record(self, claim, outcome, goes_on=False):
         """Write the Outcome of a Claim to the database.
 
         :param goes_on: True if the manager can carry out a following event at once.
-        :returns: the Event that follows and is claimed for the same manager, or None.
+        :returns: the following Event, which is claimed for this manager, or None.
         :raises ClaimLost: another manager has the lease; nothing was written.
         :raises LostRace: the event was moved while it was carried out; nothing was written.
         """
         try:
             return self._record(claim, outcome, goes_on)
         except reclaim.NotReclaimable:
-            # The next try opens again the resources that this one has closed or reclaimed.
-            return self._record(claim, results.Outcome(results.BUSY, _NOT_WANTED, patient=True),
-                                goes_on)
+            # The next try reopens the resources that this try has closed or reclaimed.
+            return self._record(claim, results.Outcome(results.BUSY, _NOT_RECLAIMABLE,
+                                                       patient=True), goes_on)
 
-    @core.again_after_a_race
+    @cores.again_after_a_race
     def _record(self, claim, outcome, goes_on):
         now = self._core.clock()
         claimed_for = (claim.event.claim_owner, now + self._claim_length) if goes_on else None
@@ -72,17 +72,17 @@ class Outcomes:
         with self._core.database.writer() as connection:
             released = _release(connection, claim, outcome)
             unchanged = ownership.refuse_overtaken(connection, claim.lease)
-            late = targets.late_comers(connection, claim.lease.id, outcome.in_vain)
-            if late:
-                outcome = outcome.without(late)
+            bound = targets.late_comers(connection, claim.lease.id, outcome.targetless)
+            if bound:
+                outcome = outcome.without(bound)
             if claim.event.kind == event_kinds.STAGE and not unchanged:
                 outcome = _with_current_bindings(connection, claim, outcome)
             wakeups.lock(connection, claim.lease)
             if released or (outcome.result == results.DONE and outcome.bindings and (
                     claim.kind.releases is event_kinds.Releases.PART)):
                 wakeups.wake(connection, now)
-            if outcome.taken is not None:
-                reclaim.write(connection, self._core, claim.lease.id, outcome.taken, now)
+            if outcome.reclaimed is not None:
+                reclaim.write(connection, self._core, claim.lease.id, outcome.reclaimed, now)
             pause = self._retries.pause_after(claim, outcome)
             recording = task_end.Recording(connection, claim, outcome, now, unchanged, claimed_for)
             _record_reservations(recording)
@@ -95,7 +95,7 @@ class Outcomes:
             if outcome.over and not claim.kind.releases_all:
                 lease_end.end_early(connection, claim.lease.id, now)
             if outcome.free or outcome.released:
-                # Last, because it locks events of others.
+                # This is the last step, because it locks events of other leases.
                 events.hasten_starts(connection, outcome.free.union(outcome.released), now)
         self._count(claim, outcome, now, tried_again=pause is not None)
         return following
@@ -111,17 +111,17 @@ class Outcomes:
                       waits=event.waits + (
                           not failed and not retries.waits_for_images(claim, outcome)))
         if claim.has_task:
-            # The lease keeps its task, so that users see it. Only the event holds the claim.
+            # Users still see the task on the lease, but it does not block other events any more.
             lease_claims.hold_task(connection, [lease], now)
         if not failed:
             return
         if claim.kind.retry is event_kinds.Retry.ACQUISITION and (
                 lease.acquisition.type in acquire.QUEUED):
-            # The leases behind it in the wait queue need not wait until this failure is over.
+            # Leases behind this one in the wait queue must not wait for its next try.
             acquisitions.change(connection, lease.id, now, heard=lease.acquisition.wakes)
             wakeups.pass_on(connection, self._core.conf, lease.acquisition, now)
         if event.kind == event_kinds.START and outcome.reason is not None:
-            # Dropped again when the start succeeds.
+            # The lease loses this reason when the start succeeds.
             leases.change(connection, leases.get(connection, lease.id), now,
                           reason=outcome.reason.within(_TRIED_AGAIN))
         given_up.note(recording, f'{event.kind} failed')
@@ -129,19 +129,20 @@ class Outcomes:
                     given_up.words(outcome))
 
     def _record_end(self, recording):
-        """Write that the event is done or given up; return the Event that follows, or None."""
+        """Write that the event is done or given up; return the following Event, or None."""
         connection, now = recording.connection, recording.now
         claim, outcome, good = recording.claim, recording.outcome, recording.succeeded
         event, lease, following = claim.event, claim.lease, None
-        # The resources that a change removed are still in use if the change is left to the end.
-        left = outcome.result == results.MOOT and event.kind == event_kinds.UPDATE
+        # A moot change was not applied, so the resources that it removed are still in use. The end
+        # releases them if the change has the status ERROR.
+        unapplied = outcome.result == results.MOOT and event.kind == event_kinds.UPDATE
         if not good and claim.kind.given_up is event_kinds.AfterLastTry.GOES_ON:
             events.finish(connection, event, now, lifecycle.EVENT_UNDONE,
                           due_at=now + self._retries.pause_after_given_up(claim),
                           attempts=self._retries.attempts_after(claim, outcome))
         else:
             events.finish(connection, event, now,
-                          lifecycle.EVENT_DONE if good and not left else lifecycle.EVENT_ERROR)
+                          lifecycle.EVENT_DONE if good and not unapplied else lifecycle.EVENT_ERROR)
         if claim.kind.task is not None:
             lease, following = task_end.write(recording)
         if good and claim.kind.may_leave_unneeded:
@@ -178,9 +179,9 @@ class Outcomes:
 
 
 def _release(connection, claim, outcome):
-    """Release the resources that the reservations no longer hold; return True if there were some.
+    """Release the resources that the reservations no longer use; return True if there were any.
 
-    Shared resources that a change removed are released only when all of the change is done.
+    Shared resources that a change removed are released only when the whole change is done.
     """
     released = bool(outcome.free or outcome.released)
     for reservation in claim.lease.reservations:
@@ -200,7 +201,7 @@ def _record_reservations(recording):
     over = [key for key, state in outcome.states.items()
             if state == lifecycle.RESERVATION_DELETED]
     if over and not claim.kind.releases_all:
-        # A target that is gone was deleted by its owner, who thus released the rest.
+        # If a check finds no target, the owner has deleted it, and so released the resources.
         allocations.cut(connection, over, now, by_owner=claim.event.kind == event_kinds.CHECK)
     for reservation in claim.lease.reservations:
         values = {}
@@ -217,55 +218,56 @@ def _record_reservations(recording):
 
 
 def _warn(recording):
-    """Write the warnings of an action into the history, the reason and the bindings, each once."""
+    """Write each new warning of an action into the history, the reason and the binding."""
     connection, now, outcome = recording.connection, recording.now, recording.outcome
     lease, fresh = leases.get(connection, recording.claim.lease.id), []
     for reservation in lease.reservations:
-        known = reservation.binding.get('warnings', {})
+        written = reservation.binding.get('warnings', {})
         new = {key: text for key, text in outcome.warnings.get(reservation.id, {}).items()
-               if key not in known}
+               if key not in written}
         if new:
             fresh += new.values()
             reservations.change(connection, [reservation.id], now, binding={
                 **reservation.binding,
-                'warnings': {**known, **{key: text.owner for key, text in new.items()}}})
+                'warnings': {**written, **{key: text.owner for key, text in new.items()}}})
     for text in fresh:
         LOG.warning('Lease %s: %s', lease.id, text.operator)
     if fresh:
         journal.note_each(connection, lease.id, now, 'climate', 'warning', fresh)
-        more = len(fresh) - _MOST_WARNINGS
+        hidden_count = len(fresh) - _MOST_WARNINGS
         shown = fresh[:_MOST_WARNINGS]
-        if more > 0:
-            shown.append(texts.same(f'{more} more warnings are in the history.'))
+        if hidden_count > 0:
+            shown.append(texts.same(f'{hidden_count} more warnings are in the history.'))
         leases.change(connection, lease, now, reason=texts.joined(lease.reason_text, *shown))
 
 
 def _with_current_bindings(connection, claim, outcome):
     """Return the Outcome without bindings of reservations that have changed since the claim."""
     current = {each.id: each for each in leases.get(connection, claim.lease.id).reservations}
-    same = {each.id for each in claim.lease.reservations if (
+    unchanged = {each.id for each in claim.lease.reservations if (
         each.request, each.binding) == (current[each.id].request, current[each.id].binding)}
     return dataclasses.replace(outcome, bindings={
-        key: made for key, made in outcome.bindings.items() if key in same})
+        key: binding for key, binding in outcome.bindings.items() if key in unchanged})
 
 
 def _explained(recording):
-    """Return the Recording, with a longer reason for an end that was given up.
+    """Return the Recording; the reason of an end that was given up names the blocked resources.
 
-    The reason then names the resources that stay allocated, so that no other lease gets them.
+    Blocked resources stay allocated, so no other lease gets them.
     """
     connection, outcome, lease = recording.connection, recording.outcome, recording.claim.lease
     if not recording.claim.kind.releases_all or recording.succeeded:
         return recording
-    left = {each.id for each in lease.open_reservations} - outcome.free
-    # Of whole resources only those that are still held are kept.
-    shared = {given.resource_id for given in allocations.of_reservations(connection, left)
-              if not given.whole}
-    kept = {each.name for each in resources.with_ids(connection, shared)}
-    kept |= {each.name for each in resources.held(connection, left)}
-    if not kept:
+    open_ids = {each.id for each in lease.open_reservations} - outcome.free
+    shared_ids = {allocation.resource_id
+                  for allocation in allocations.of_reservations(connection, open_ids)
+                  if not allocation.whole}
+    # A whole resource is blocked only while a reservation holds it.
+    blocked = {each.name for each in [*resources.with_ids(connection, shared_ids),
+                                      *resources.held(connection, open_ids)]}
+    if not blocked:
         return recording
     text = 'Climate tries again. Until it succeeds, nobody else gets its resources'
     return dataclasses.replace(recording, outcome=dataclasses.replace(
         outcome, reason=texts.joined(outcome.reason, texts.Text(
-            f'{text}.', f'{text} {", ".join(sorted(kept))}.'))))
+            f'{text}.', f'{text} {", ".join(sorted(blocked))}.'))))

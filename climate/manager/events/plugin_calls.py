@@ -27,16 +27,16 @@ _STATES_AFTER = {
     'start': (lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR),
     'end': (lifecycle.RESERVATION_DELETED, lifecycle.RESERVATION_ERROR),
 }
-# How often a method is called in one action while it has something new to announce.
+# The maximum number of passes in one action while plugins still announce new entries.
 _ANNOUNCE_TRIES = 4
 # The methods that return a binding.
-_MAKING = ('prepare', 'stage', 'start')
+_WITH_BINDING = ('prepare', 'stage', 'start')
 # The methods that get all resources that the reservation still occupies.
 _ENDING = ('secure', 'end')
 # The limit of substitutions in one start: each of them costs a few calls of the cloud.
 _MOST_SUBSTITUTIONS = 10
 GONE = texts.same('Its target is not in the cloud any more.')
-_NEVER_CAME = texts.same('Its target was never created.')
+_NEVER_CREATED = texts.same('Its target was never created.')
 
 
 class PluginCalls:
@@ -48,12 +48,12 @@ class PluginCalls:
         self.substitutes = substitutes.Substitutes(core)
         self.wakes = wake_before_start.WakeBeforeStart(core)
 
-    def call(self, claim, method, reservations, in_vain=frozenset(), known=None):
-        """Call a method for each of the reservations; return the Outcome of all.
+    def call(self, claim, method, reservations, targetless=frozenset(), known=None):
+        """Call a method for each of the reservations; return the Outcome of all calls.
 
-        Announcements of the plugins are written before the plugins act on them.
+        The announcements of a plugin are written before the plugin does what it announced.
 
-        :param in_vain: ids of reservations that waited too long for their target; they are over.
+        :param targetless: ids of reservations that waited too long for their target and are over.
         :param known: the Resources allocated to the reservations, if they were already read.
         """
         announced = announcements.Announcements(self.core, claim)
@@ -61,21 +61,22 @@ class PluginCalls:
         for _ in range(_ANNOUNCE_TRIES):
             resources = (self.allocated.possibly_used(claim.lease, reservations)
                          if method in _ENDING else self.allocated.of(reservations, known))
-            outcome = _Pass(self, claim, method, reservations, announced, in_vain).run(resources)
-            # A start may have substituted resources, which only the next try reads.
+            outcome = _Pass(self, claim, method, reservations, announced, targetless).run(resources)
+            # A start may have substituted resources, which only the next try of the event reads.
             if not announced.write() or method == 'start':
                 break
         return outcome
 
 
 class _Pass:
-    """One pass: each reservation is called at most once.
+    """One pass, which calls the method at most once for each reservation.
 
     A failure stops only the reservations that depend on the failed one.
     """
 
-    def __init__(self, calls, claim, method, reservations, announced, in_vain):
-        self._calls, self._claim, self._method, self._in_vain = calls, claim, method, in_vain
+    def __init__(self, calls, claim, method, reservations, announced, targetless):
+        self._calls, self._claim, self._method = calls, claim, method
+        self._targetless = targetless
         self._core, lease, event = calls.core, claim.lease, claim.event
         is_first = event.kind == event_kinds.START and event.claim_no == 1
         attempt = base.Attempt(
@@ -83,27 +84,27 @@ class _Pass:
             former=calls.allocated.former(reservations)
             if method == 'start' and not is_first else {})
         self._secrets = request_secrets.read(
-            self._core, reservations if method in _MAKING else ())
+            self._core, reservations if method in _WITH_BINDING else ())
         self._cloud = lease_cloud.ActionCloud(self._core.cloud, lease, attempt, announced,
                                               self._core.registry, self._secrets)
-        self._order = call_order.CallOrder(lease, method, reservations, in_vain)
+        self._order = call_order.CallOrder(lease, method, reservations, targetless)
         self._states, self._bindings, self._reasons, self._busy, self._gone = {}, {}, [], [], set()
         self._patient = self._slow = self._unreachable = True
 
     def run(self, resources):
-        """Call the method for all whose turn it is; return the Outcome.
+        """Call the method for all reservations that need not wait; return the Outcome.
 
         :param resources: {reservation id: {need key: its Resources}}.
         """
         for reservation in self._order:
-            if reservation.id not in self._in_vain and not self._order.must_wait(reservation):
+            if reservation.id not in self._targetless and not self._order.must_wait(reservation):
                 self._claim.ownership.check()
                 self._call(reservation, resources[reservation.id])
         return self._outcome()
 
     def _call(self, reservation, resources):
         try:
-            self._order.refuse_alone(reservation)
+            self._order.refuse_without_dependencies(reservation)
             if self._method == 'start':
                 reservation, binding = self._start_on_substitutes(reservation, resources)
             else:
@@ -115,7 +116,7 @@ class _Pass:
             self._slow = self._slow and error.kwargs.get('takes_minutes', False)
         except errors.TargetGone:
             self._gone.add(reservation.id)
-            self._order.is_gone(reservation)
+            self._order.record_gone(reservation)
         except errors.DatabaseUnreachable:
             raise
         except errors.ClimateError as error:
@@ -126,12 +127,12 @@ class _Pass:
     def _start_on_substitutes(self, reservation, resources):
         """Start a reservation; substitute the resources that the cloud refuses, and try again.
 
-        :returns: (the Reservation with the resources it has then, its binding).
+        :returns: (the Reservation with its substitutes, its binding).
         :raises NotEnough: a resource is refused, and there is no substitute; the error names it.
-        :raises StillBusy: not yet, for example because a substitute sleeps and is woken.
+        :raises StillBusy: the start must wait, for example until a substitute is awake.
         """
         plugin, refused = self._plugin(reservation), {}
-        for left in reversed(range(_MOST_SUBSTITUTIONS)):
+        for tries_left in reversed(range(_MOST_SUBSTITUTIONS)):
             self._claim.ownership.check()
             try:
                 return reservation, plugin.start(self._cloud, self._order.lease, reservation,
@@ -139,7 +140,7 @@ class _Pass:
             except errors.ResourcesRefused as error:
                 LOG.warning('Lease %s, reservation %s: %s', self._claim.lease.id, reservation.id,
                             error.message)
-                if not left:
+                if not tries_left:
                     raise
                 refused |= error.refused
             reservation = self._with_substitutes(reservation, refused)
@@ -152,7 +153,7 @@ class _Pass:
         self._calls.substitutes.ensure(self._order.lease, reservation, now, refused=refused)
         with self._core.database.reader() as connection:
             current = substitutes.reread(connection, self._claim.lease)
-        after = self._order.with_resources_of(
+        after = self._order.record_resources(
             next(each for each in current.reservations if each.id == reservation.id))
         self._calls.wakes.await_awake(set(after.resource_ids), now)
         return after
@@ -160,9 +161,9 @@ class _Pass:
     def _record_success(self, reservation, binding):
         state, _ = _STATES_AFTER[self._method]
         self._states[reservation.id] = state
-        if binding is not None and self._method in _MAKING:
+        if binding is not None and self._method in _WITH_BINDING:
             self._bindings[reservation.id] = binding
-        self._order.went_well(reservation, state, self._bindings.get(reservation.id))
+        self._order.record_success(reservation, state, self._bindings.get(reservation.id))
 
     def _record_failure(self, reservation, error):
         reason = self._masked(
@@ -171,7 +172,7 @@ class _Pass:
                     reservation.id, self._method, reason.operator)
         self._reasons.append(reason.within(f'Reservation {reservation.id}: '))
         self._unreachable = self._unreachable and isinstance(error, errors.CloudUnreachable)
-        # A running reservation goes on while its change fails.
+        # A running reservation stays active if its change fails.
         runs = self._method == 'start' and reservation.state == lifecycle.RESERVATION_ACTIVE
         self._states[reservation.id] = None if runs else _STATES_AFTER[self._method][1]
 
@@ -182,10 +183,10 @@ class _Pass:
             texts.joined(*(reasons or busy), *map(texts.same, self._order.waiting)),
             {key: state for key, state in self._states.items() if state is not None},
             self._bindings, patient=self._patient, slow=bool(busy) and self._slow,
-            unreachable=bool(reasons) and self._unreachable, in_vain=self._in_vain,
+            unreachable=bool(reasons) and self._unreachable, targetless=self._targetless,
             warnings=self._cloud.warnings, released=self._cloud.released)
-        outcome = without(self._claim.lease, outcome, self._in_vain, _NEVER_CAME)
-        return without(self._claim.lease, outcome, self._gone, GONE)
+        outcome = ended_early(self._claim.lease, outcome, self._targetless, _NEVER_CREATED)
+        return ended_early(self._claim.lease, outcome, self._gone, GONE)
 
     def _masked(self, reservation, secrets, error):
         return request_secrets.masked(
@@ -195,8 +196,8 @@ class _Pass:
         return self._core.registry.plugin(reservation.resource_type)
 
 
-def without(lease, outcome, ids, reason):
-    """Return the Outcome with the reservations `ids` over before their end, for `reason`."""
+def ended_early(lease, outcome, ids, reason):
+    """Return the Outcome with the reservations `ids` ended before the end of the lease."""
     if not ids:
         return outcome
     states = {**outcome.states, **dict.fromkeys(ids, lifecycle.RESERVATION_DELETED)}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Retries of actions: whether an action that failed or waits is tried again, and after what pause.
+"""The rules of retries: whether a failed or waiting action is tried again, and after which pause.
 
-A start that is given up is retried by another event, after longer pauses, until the end of its
-lease. An end is tried until it succeeds. The failures of a service that is down do not use up the
-tries, because the service refused nothing. ``outcomes`` writes the decisions to the database.
+A start that was given up is retried by another event, after longer pauses, until its lease ends. An
+end is retried until it succeeds. While a service is down, failures do not use up the tries, because
+the service did not refuse anything. ``outcomes`` writes the decisions to the database.
 """
 import datetime
 
@@ -13,25 +13,28 @@ from climate.domain import event_kinds
 from climate.domain import retry_pauses
 from climate.manager import results
 
-# Retry long failures less often; a lease that lost its trust can fail for months.
-_HEALING_SHARE = 30
-# After this time a retry no longer waits for resources of others: their release wakes it.
+# The pause before a retry is the time since the first try, divided by this number. So a lease that
+# fails for months, such as one without a trust, is retried rarely.
+_HEALING_DIVISOR = 30
+# After this time since the first try, a retry does not poll for resources of other leases any more,
+# because their release wakes it.
 _NO_WAIT_AFTER = datetime.timedelta(hours=1)
-# The longest pause between two checks of something that takes minutes, such as an image.
+# The longest pause between two checks of a task of minutes, such as the creation of an image.
 _LONGEST_WAIT = datetime.timedelta(seconds=30)
-# The pauses of an outage, as a share of its length, and the part of the tries that it may use up.
-_OUTAGE_SHARE = 10
-_OUTAGE_TRIES = 2
+# The pause during an outage is the duration of the outage, divided by this number.
+_OUTAGE_PAUSE_DIVISOR = 10
+# An outage may use up the maximum number of tries, divided by this number.
+_OUTAGE_TRIES_DIVISOR = 2
 
 
 class Retries:
-    """The rules of one manager.
+    """The retry rules of one manager.
 
+    :param conf: the options of [manager].
     :ivar busy_pause: the pause before an event that waits for the cloud is tried again.
     """
 
     def __init__(self, conf):
-        """Read the options of [manager] in `conf`."""
         self.busy_pause = datetime.timedelta(seconds=conf.busy_seconds)
         self._waits_limit = int(conf.busy_limit_seconds / max(conf.busy_seconds, 0.01))
         self._heal = datetime.timedelta(seconds=conf.heal_seconds)
@@ -46,12 +49,12 @@ class Retries:
         attempts, retry = claim.event.attempts + 1, claim.kind.retry
         if self.has_failed(claim, outcome):
             if retry is event_kinds.Retry.HEALING:
-                # It has a pause of its own and no limit of tries; see ``given_up``.
+                # ``given_up`` schedules these retries, without a limit of tries.
                 return None
             if retry is event_kinds.Retry.ACQUISITION and (
                     claim.lease.acquire_type == acquire.BEST_EFFORT):
-                # A best effort has its own time limit, and the hosts that it cleared must be
-                # returned in the end. So it is tried without a limit.
+                # A best effort has its own time limit, and must return the hosts that it cleared.
+                # So the number of tries is not limited.
                 return self._without_limit(attempts)
             if self._waits_for_service(claim, outcome):
                 return self._pause_of_outage(claim)
@@ -68,23 +71,23 @@ class Retries:
         """
         if not self._heal:
             return None
-        return max(self._heal, min(_since_first_try(given_up, now) / _HEALING_SHARE,
+        return max(self._heal, min(_since_first_try(given_up, now) / _HEALING_DIVISOR,
                                    self._heal_longest))
 
     def attempts_after(self, claim, outcome):
         """Return the number of failed attempts of the event after this Outcome.
 
-        An outage leaves tries for errors of the service after it.
+        An outage uses up only a part of the tries, because errors may follow when it is over.
         """
         attempts = claim.event.attempts
         if not self.has_failed(claim, outcome):
             return attempts
         if self._waits_for_service(claim, outcome):
-            return max(attempts, min(attempts + 1, self._pause.attempts // _OUTAGE_TRIES))
+            return max(attempts, min(attempts + 1, self._pause.attempts // _OUTAGE_TRIES_DIVISOR))
         return attempts + 1
 
-    def is_healed_too_long(self, lease, now):
-        """Return whether a start is retried for too long: it holds resources that it cannot use."""
+    def is_retried_too_long(self, lease, now):
+        """Return whether a failed start has kept its unused resources for too long."""
         return bool(self._heal_most) and (
             _since_first_try(due_events.to_heal(lease), now) >= self._heal_most)
 
@@ -100,26 +103,26 @@ class Retries:
                                      or claim.kind.given_up is event_kinds.AfterLastTry.HEALED)
 
     def is_refused_for_long(self, event, outcome, now):
-        """Return whether services refuse an Event for longer than an outage may take.
+        """Return whether services have refused an Event for longer than an outage may last.
 
-        A service that is down refuses nothing. It has a metric and an alert of its own.
+        A service that is down does not count, because it has its own metric and alert.
         """
         return not outcome.unreachable and _since_first_try(event, now) >= self._outage
 
     def pause_after_given_up(self, claim):
-        """Return the pause before an event that goes on is tried again; it grows."""
+        """Return the growing pause before an event that was given up, but goes on, is retried."""
         return (self.healing_pause(claim.event, claim.at)
                 or datetime.timedelta(seconds=max(1, self._pause.longest_seconds)))
 
     def _waits_for_service(self, claim, outcome):
-        """Return whether a failed event is tried on because a service is down."""
+        """Return whether a failed event waits for the end of an outage."""
         return outcome.unreachable and (
             claim.kind.given_up is event_kinds.AfterLastTry.GOES_ON
             or _since_first_try(claim.event, claim.at) < self._outage)
 
     def _pause_of_outage(self, claim):
         lasted = _since_first_try(claim.event, claim.at).total_seconds()
-        seconds = max(self._pause.first_seconds, lasted / _OUTAGE_SHARE)
+        seconds = max(self._pause.first_seconds, lasted / _OUTAGE_PAUSE_DIVISOR)
         return datetime.timedelta(seconds=min(seconds, self._pause.longest_seconds))
 
     def has_failed(self, claim, outcome):
@@ -130,7 +133,7 @@ class Retries:
         return outcome.result == results.FAILED
 
     def _pause_of_wait(self, claim, outcome):
-        """Return the pause before the cloud is asked again; it grows if that takes minutes."""
+        """Return the pause before the next check; it grows if the cloud needs minutes."""
         slow = outcome.patient and outcome.slow
         if not slow and not waits_for_images(claim, outcome):
             return self.busy_pause
@@ -148,5 +151,5 @@ def _since_first_try(event, now):
 
 
 def waits_for_images(claim, outcome):
-    """Return whether an event waits for images, whose time limit replaces that of other waits."""
+    """Return whether an event waits for images, which have their own time limit."""
     return outcome.patient and claim.kind.may_make_images

@@ -28,8 +28,8 @@ class Recording:
     """An Outcome that is being written, with the open transaction.
 
     :ivar unchanged: True if nobody else has changed the lease since it was claimed.
-    :ivar claimed_for: (owner, until): the holder of the claim, who carries out a following event
-        at once; None: it is left to the next claim.
+    :ivar claimed_for: (owner, until) of the claim of a following event, which this manager carries
+        out at once; None: any manager may claim the following event.
     """
 
     connection: typing.Any
@@ -45,11 +45,11 @@ class Recording:
 
 
 def write(recording):
-    """Write that the task of a claimed event has ended, with success or not.
+    """Write that the task of a claimed event has ended, successfully or not.
 
-    The caller has written the new states of the reservations and of the event before.
+    The caller has already written the new states of the reservations and of the event.
 
-    :returns: (the current Lease, the Event to carry out next under the same claim or None).
+    :returns: (the current Lease, the following Event under the same claim or None).
     """
     connection, claim, outcome = recording.connection, recording.claim, recording.outcome
     lease, event, now = claim.lease, claim.event, recording.now
@@ -78,7 +78,7 @@ def write(recording):
 
 
 def _changes(recording, over):
-    """Return {column: new value} of the lease, beside its state and its reason."""
+    """Return {column: new value} of the lease, without its state and its reason."""
     lease, outcome = recording.claim.lease, recording.outcome
     values = {'ended_at': recording.now} if over else {}
     if recording.succeeded and outcome.missing_resources is not None:
@@ -105,7 +105,7 @@ def _close_when_over(recording):
 
 
 def _is_plain(claim, outcome):
-    """Return True if the new Lease follows from the claim and the outcome alone, without a read."""
+    """Return True if the new Lease follows from the claim and the outcome without a read."""
     return (outcome.result == results.DONE and claim.kind.says_all
             and claim.lease.acquisition is None and not outcome.over
             and not outcome.missing_resources and (
@@ -119,8 +119,8 @@ def _reason(claim, outcome):
     if event.kind == event_kinds.RECLAIM and outcome.result == results.MOOT:
         # The history says why nothing was reclaimed.
         return lease.reason_text
-    # The lease keeps an earlier reason, such as a past failure or a notice from its creation, also
-    # when it ends well. Only the reason of an acquisition or of a failed start is dropped.
+    # The lease keeps an earlier reason, such as a past failure, even if it ends successfully. Only
+    # the reason of an acquisition or of a failed start is removed.
     tried_before = event.attempts or claim.kind.retry is event_kinds.Retry.HEALING
     passed = lease.state == lifecycle.ACQUIRING or (claim.kind.task == 'start' and tried_before)
     return outcome.reason or (None if passed else lease.reason_text)

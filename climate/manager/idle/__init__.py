@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use of running leases, sampled; idle leases, marked and reclaimed."""
+"""Sample the use of running leases, mark idle leases, and reclaim them."""

@@ -25,14 +25,14 @@ _OVER = texts.same('It is not idle any more.')
 
 
 class IdleDetection:
-    """The periodic task about idle leases of one manager. Repeatable: it writes only changes."""
+    """The periodic task that marks idle leases. It writes only changes, so it may be repeated."""
 
     def __init__(self, core, owner):
         self._core = core
         self._sampler = sampler.Sampler(core, owner)
 
     def step(self, now):
-        """Sample and judge all running leases if a new slot has begun; return whether it has."""
+        """If a new slot has begun, sample and judge all running leases, and return True."""
         if self._sampler.step(now) is None:
             return False
         with cores.isolated('Idle leases'):
@@ -42,7 +42,7 @@ class IdleDetection:
         return True
 
     def judge(self, now):
-        """Judge all leases by their samples; return the ids of those whose marks changed."""
+        """Judge all leases by their samples; return the ids of the leases whose marks changed."""
         judged_by = rules.of(self._core.conf)
         with self._core.database.reader() as connection:
             rows = use_samples.running(connection, now)
@@ -56,12 +56,12 @@ class IdleDetection:
             with cores.isolated('Lease %s: its idleness', lease.id):
                 verdict = self._verdict(lease, verdicts.get(lease.id, idle.UNKNOWN), judged_by,
                                         now)
-                marks = idle.marked(idle.marks_of(lease), verdict, rules.taking(
+                marks = idle.marked(idle.marks_of(lease), verdict, rules.reclamation(
                     self._core, lease, verdict.unused) is not None, judged_by, now)
                 if lease.idle_since is None and marks.since and verdict.percent_used == 0:
                     marks = dataclasses.replace(marks, since=self._unused_since(
                         lease, judged_by.watched_since(now)))
-                # A running task may end the idleness of a lease: the next pass judges it.
+                # A running task may end the idleness of a lease, so the next pass judges it.
                 if marks != idle.marks_of(lease) and lease.task is None:
                     changed += self._write(lease, verdict, marks, now)
         if changed:
@@ -75,7 +75,7 @@ class IdleDetection:
         return idle.unused_since(lease.start, used, watched)
 
     def _verdict(self, lease, verdict, judged_by, now):
-        """Return the Verdict, or UNKNOWN for a lease that must not count as idle."""
+        """Return the IdleVerdict, or UNKNOWN for a lease that must not count as idle."""
         counts = (lease.state == lifecycle.ACTIVE and lease.deleted_at is None
                   and now < lease.end and lease.start <= judged_by.watched_since(now)
                   and not rules.is_exempt(self._core.conf, lease)
@@ -87,7 +87,7 @@ class IdleDetection:
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, read_lease.id)
             if (lease.generation, lease.claim_no) != (read_lease.generation, read_lease.claim_no):
-                # A request changed it, or another manager marked it, since it was read.
+                # Since the lease was read, a request changed it or another manager marked it.
                 return []
             leases.change(connection, lease, now, idle_since=marks.since,
                           reclaim_at=marks.reclaim_at)
@@ -123,9 +123,9 @@ class IdleDetection:
 
 
 def _verdicts(rows, samples, judged_by):
-    """Return {lease id: its Verdict by the samples}.
+    """Return {lease id: its IdleVerdict}.
 
-    :param rows: of ``use_samples.running``.
+    :param rows: the rows of ``use_samples.running``.
     """
     samples_of = {}
     for reservation, _, resource_id, _ in rows:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reclaim an idle lease, or its unused resources: in the cloud, and in the database. Repeatable.
+"""Reclaim an idle lease or its unused resources, in the cloud and in the database.
 
-While the action runs, the lease shows the task "reclaim", and Climate lets no new server onto it.
-The action also closes the lease in the cloud. Only after that it checks what is there, so a
-resource in use is never reclaimed. If a change of the lease waits to be tried again, the lease
-shows that task instead, and nothing is reclaimed.
+The action may be repeated. While it runs, the lease shows the task "reclaim", and Climate allows no
+new servers on the lease. The action first closes the lease in the cloud, and then checks which
+resources are in use, so a resource in use is never reclaimed. If a failed change of the lease waits
+for its retry, the lease shows the task of the change, and nothing is reclaimed.
 """
 import dataclasses
 
@@ -48,38 +48,38 @@ class Reclaim:
         self._allocated = allocated_resources.AllocatedResources(core)
 
     def carry_out(self, claim, cloud, now):
-        """Reclaim the idle part of the lease of a Claim; return the Outcome.
+        """Reclaim the idle resources of the lease of a Claim; return the Outcome.
 
         :param cloud: the ``plugins.cloud.LeaseCloud``.
         """
-        # An earlier try may have closed it.
-        work = _Work(self._core, claim, cloud, self._allocated.of(claim.lease.open_reservations),
-                     closed=claim.event.begun_at < claim.at)
+        # An earlier try may have closed the lease.
+        attempt = _Try(self._core, claim, cloud, self._allocated.of(claim.lease.open_reservations),
+                       closed=claim.event.begun_at < claim.at)
         try:
-            return self._carried_out(work, now)
+            return self._carry_out(attempt, now)
         except errors.ClimateError as error:
-            if work.closed:
-                # It must not stay closed: try until the cloud answers, or the lease ends.
+            if attempt.closed:
+                # The lease must not stay closed, so try until the cloud answers or the lease ends.
                 return results.Outcome(results.BUSY, texts.of_error(error), patient=True)
             return results.Outcome(results.MOOT, texts.of_error(error))
 
-    def _carried_out(self, work, now):
-        taking, why = None, _IN_CHANGE
-        if work.alone:
-            taking, why = self._idle_part(work.lease, now), _NOT_IDLE
-        if taking is not None:
+    def _carry_out(self, attempt, now):
+        reclamation, why = None, _IN_CHANGE
+        if attempt.alone:
+            reclamation, why = self._reclamation(attempt.lease, now), _NOT_IDLE
+        if reclamation is not None:
             why = _IN_USE
-            # Do not even close a lease in use; one that is closed already is checked only then.
-            if work.closed or taking.without(work.occupied()) is not None:
-                work.close()
-                taking = taking.without(work.occupied())
-                if taking is not None and work.take(taking):
-                    return _done(work.lease, taking)
-        if work.closed:
-            work.reopen()
+            # Do not close a lease in use.
+            if attempt.closed or reclamation.without(attempt.occupied()) is not None:
+                attempt.close()
+                reclamation = reclamation.without(attempt.occupied())
+                if reclamation is not None and attempt.take(reclamation):
+                    return _done(attempt.lease, reclamation)
+        if attempt.closed:
+            attempt.reopen()
         return results.Outcome(results.MOOT, why)
 
-    def _idle_part(self, lease, now):
+    def _reclamation(self, lease, now):
         """Return the Reclamation of a lease by its samples until now; None: nothing to reclaim."""
         judged_by = rules.of(self._core.conf)
         if (lease.reclaim_at is None or lease.state != lifecycle.ACTIVE or lease.end <= now
@@ -87,19 +87,19 @@ class Reclaim:
                 or not rules.is_measured(self._core, lease)):
             return None
         with self._core.database.reader() as connection:
-            known = use_samples.since(
+            samples = use_samples.since(
                 connection, judged_by.watched_since(now),
                 [reservation.id for reservation in lease.open_reservations])
-        verdict = idle.judge({key: known.get(key, use_samples.NONE)
+        verdict = idle.judge({key: samples.get(key, use_samples.NONE)
                               for key in rules.sample_keys(lease)}, judged_by)
-        return rules.taking(self._core, lease, verdict.unused) if verdict.is_idle else None
+        return rules.reclamation(self._core, lease, verdict.unused) if verdict.is_idle else None
 
 
-class _Work:
-    """One try: the lease in the cloud.
+class _Try:
+    """One try to reclaim a lease in the cloud.
 
-    :ivar closed: whether it was closed, by this try or an earlier one.
-    :ivar alone: whether no other event of the lease waits to be tried again.
+    :ivar closed: whether this try or an earlier try has closed the lease.
+    :ivar alone: whether no other event of the lease waits for its retry.
     """
 
     def __init__(self, core, claim, cloud, resources, closed):
@@ -112,7 +112,7 @@ class _Work:
         self._resources = resources
 
     def close(self):
-        """Close all reservations, so that no new server gets onto them."""
+        """Close all reservations, so that no new server gets onto their resources."""
         self.closed = True
         for reservation, plugin, _ in self._reclaimable():
             plugin.close(self._cloud, self.lease, reservation)
@@ -127,32 +127,32 @@ class _Work:
         return {reservation.id: plugin.occupied(self._cloud, self.lease, reservation, resources)
                 for reservation, plugin, resources in self._reclaimable()}
 
-    def take(self, taking):
-        """Return the resources of a Reclamation to the pools, and open the rest of the lease.
+    def take(self, reclamation):
+        """Return the resources of a Reclamation to the pools, and reopen the other resources.
 
         A lease that ends stays closed.
 
         :returns: False if a resource was in use after all.
         """
-        if taking.ends:
+        if reclamation.ends:
             return True
         for reservation, plugin, resources in self._reclaimable():
-            ids = taking.resource_ids.get(reservation.id, ())
-            given = [resource for granted in resources.values() for resource in granted
-                     if resource.id in ids]
-            rest = {need: tuple(resource for resource in granted if resource.id not in ids)
-                    for need, granted in resources.items()}
+            ids = reclamation.resource_ids.get(reservation.id, ())
+            reclaimed = [resource for allocated in resources.values() for resource in allocated
+                         if resource.id in ids]
+            kept = {need: tuple(resource for resource in allocated if resource.id not in ids)
+                    for need, allocated in resources.items()}
             try:
-                if given:
-                    plugin.give_up(self._cloud, self.lease, reservation, given)
+                if reclaimed:
+                    plugin.give_up(self._cloud, self.lease, reservation, reclaimed)
             except errors.StillBusy as error:
                 LOG.info('Lease %s: nothing is reclaimed: %s', self.lease.id, error.message)
                 return False
-            plugin.reopen(self._cloud, self.lease, reservation, rest)
+            plugin.reopen(self._cloud, self.lease, reservation, kept)
         return True
 
     def _reclaimable(self):
-        """Yield (Reservation, its plugin, {need key: its Resources}) of what can be reclaimed."""
+        """Yield the reclaimable (Reservation, its plugin, {need key: its Resources})."""
         for reservation in self.lease.open_reservations:
             plugin = self._registry.plugin(reservation.resource_type)
             if plugin.reclaims_one(reservation):
@@ -160,55 +160,55 @@ class _Work:
                 yield reservation, plugin, self._resources[reservation.id]
 
 
-def _done(lease, taking):
+def _done(lease, reclamation):
     """Return the Outcome of a Reclamation that was carried out in the cloud."""
     since = f'{lease.idle_since:%Y-%m-%d %H:%M} UTC'
-    if taking.ends:
+    if reclamation.ends:
         return results.Outcome(results.DONE, texts.same(
-            f'Nothing ran on it since {since}, so it ends now.'), taken=taking)
-    count = sum(len(ids) for ids in taking.resource_ids.values())
+            f'Nothing ran on it since {since}, so it ends now.'), reclaimed=reclamation)
+    count = sum(len(ids) for ids in reclamation.resource_ids.values())
     whole = sum(len(set(reservation.resource_ids)) for reservation in lease.open_reservations)
     return results.Outcome(
         results.DONE, texts.same(f'Nothing ran on {count} of its {whole} resources since {since}: '
                                  f'{"it was" if count == 1 else "they were"} reclaimed.'),
-        taken=taking, released=dict(taking.resource_ids))
+        reclaimed=reclamation, released=dict(reclamation.resource_ids))
 
 
-def write(connection, core, lease_id, taking, now):
+def write(connection, core, lease_id, reclamation, now):
     """Write a Reclamation of a lease that the caller has locked under its claim.
 
-    :raises NotReclaimable: since it was read, the lease was exempted or ended, or its deletion
-        was ordered.
+    :raises NotReclaimable: the lease may not be reclaimed any more, for example because it was
+        exempted.
     """
     lease = leases.get(connection, lease_id)
     if (rules.is_exempt(core.conf, lease) or lease.reclaim_at is None or lease.end <= now
             or due_events.deletion_ordered(lease)):
         raise NotReclaimable()
-    if taking.ends:
+    if reclamation.ends:
         _end(connection, lease, now)
     else:
-        _shrink(connection, core.registry, lease, taking, now)
+        _shrink(connection, core.registry, lease, reclamation, now)
     outbox.publish(connection, leases.get(connection, lease_id), now, 'reclaim')
 
 
 def _end(connection, lease, now):
-    """End a lease now, as its owner can."""
+    """End a lease now, as a request of its owner to end it would."""
     before_end = lease_times.before_end_of_changes(
         records.LeaseChanges(end_now=True), lease, interval.Interval(lease.start, now))
-    wanted = dataclasses.replace(lease, end=now, before_end=before_end)
+    ended = dataclasses.replace(lease, end=now, before_end=before_end)
     events.change(connection, lease.id, lease_events.after_change(
-        lease, wanted, (), False, lease_events.Preparations(), now), now)
+        lease, ended, (), False, lease_events.Preparations(), now), now)
     allocations.cut(connection, [reservation.id for reservation in lease.reservations], now)
     leases.change(connection, lease, now, end=now, before_end=before_end, reclaim_at=None)
 
 
-def _shrink(connection, registry, lease, taking, now):
+def _shrink(connection, registry, lease, reclamation, now):
     for reservation in lease.reservations:
-        ids = taking.resource_ids.get(reservation.id, ())
+        ids = reclamation.resource_ids.get(reservation.id, ())
         if not ids:
             continue
-        left = len(set(reservation.resource_ids)) - len(ids)
+        count = len(set(reservation.resource_ids)) - len(ids)
         allocations.cut(connection, [reservation.id], now, ids)
         reservations.change(connection, [reservation.id], now, request=registry.plugin(
-            reservation.resource_type).lessened(reservation.request, left))
+            reservation.resource_type).lessened(reservation.request, count))
     leases.change(connection, lease, now, reclaim_at=None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of this cloud about idle leases: which count, and what may be reclaimed of them."""
+"""The rules of this cloud for idle leases: which leases count, and what may be reclaimed."""
 import datetime
 
 from climate import errors
@@ -10,9 +10,9 @@ from climate.domain import use_sampling
 
 
 def check(conf):
-    """Check that the samples, if any are taken, are kept for as long as leases are watched.
+    """Check that samples, if any are taken, are kept at least as long as leases are watched.
 
-    :raises ConfigurationError: they are not.
+    :raises ConfigurationError: samples are deleted too early.
     """
     if conf.idle.sample_minutes and conf.idle.keep_days * 24 < conf.idle.idle_hours:
         raise errors.ConfigurationError(
@@ -44,15 +44,15 @@ def is_measured(core, lease):
 
 
 def sample_keys(lease):
-    """Return the keys of the samples of all that a lease has now, as a set."""
+    """Return the set of the keys of the samples that a lease has with its present resources."""
     return {(reservation.id, resource_id) for reservation in lease.open_reservations
             for resource_id in reservation.resource_ids or (use_sampling.NO_RESOURCE,)}
 
 
-def taking(core, lease, unused):
+def reclamation(core, lease, unused):
     """Return the Reclamation of a lease by the configured action; None: nothing can be reclaimed.
 
-    :param unused: the keys of the samples that show no use at all.
+    :param unused: the keys of the samples in which nothing ran.
     """
     if core.conf.idle.action == options.NONE or any(
             reservation.state != lifecycle.RESERVATION_ACTIVE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sample at regular times how much of each running lease is used."""
+"""Sample at regular intervals how much of each running lease is used."""
 import collections
 import datetime
 import functools
@@ -18,10 +18,10 @@ _WORK = 'use samples'
 
 
 class Sampler:
-    """Takes one sample of the use of all running leases in each slot of time.
+    """Takes one sample of the use of all running leases in each time slot.
 
-    The transaction that writes the samples also claims the slot. A crash may therefore lose a slot,
-    but several managers never count one twice.
+    The transaction that writes the samples also claims the slot. So a crash may lose a slot, but no
+    slot is counted twice.
     """
 
     def __init__(self, core, owner):
@@ -29,12 +29,12 @@ class Sampler:
         self._owner = owner
 
     def step(self, now):
-        """Take the samples of the current slot; return their number, None if the slot is done."""
+        """Take the samples of the current slot; return their number or, if they exist, None."""
         slot = use_sampling.slot_of(now, self._core.conf.idle.sample_minutes)
         with self._core.database.reader() as connection:
             eldest = managers.is_eldest(connection, self._owner, now)
             last = managers.last_slot(connection, _WORK)
-        # Only the manager that has run longest asks the cloud. Two of them are harmless.
+        # Only the manager that has run longest asks the cloud. Two such managers are harmless.
         if not eldest or (last is not None and last >= slot.begin):
             return None
         try:
@@ -43,31 +43,31 @@ class Sampler:
             return None
 
     def _measured(self, now):
-        """Return {key: Use} of what runs and can be measured; each list is read only once."""
+        """Return {key: Use} of the running leases; each list of the cloud is read only once."""
         cloud = caching_cloud.CachingCloud(self._core.cloud)
         uses = {}
         for resource_type, parts in self._parts(now).items():
             plugin = self._core.registry.plugins.get(resource_type)
             if plugin is None or not plugin.measures_use:
                 continue
-            # A server whose use is unknown has no sample, so it does not count as idle.
-            for used in cores.ask_together_or_each(
+            # A part whose use is unknown has no sample, so it does not count as idle.
+            for use_of in cores.ask_together_or_each(
                     functools.partial(plugin.use, cloud), parts, f'The use of {resource_type}'):
-                uses |= used
+                uses |= use_of
         return uses
 
     def _parts(self, now):
-        """Return {resource type: the Parts of its running reservations}."""
+        """Return {resource type: the MeasuredParts of its running reservations}."""
         with self._core.database.reader() as connection:
             rows = use_samples.running(connection, now)
-            known = {resource.id: resource for resource in resources.enrolled(
+            resource_of = {resource.id: resource for resource in resources.enrolled(
                 connection, {key for _, _, key, _ in rows if key is not None})}
         parts = collections.defaultdict(list)
         for reservation, project_id, resource_id, copies in rows:
-            # A resource that was withdrawn meanwhile has no name to ask the cloud for.
-            if resource_id is None or resource_id in known:
+            # The name of a resource that was withdrawn meanwhile is not known.
+            if resource_id is None or resource_id in resource_of:
                 parts[reservation.resource_type].append(measured.MeasuredPart(
-                    reservation, project_id, known.get(resource_id), copies))
+                    reservation, project_id, resource_of.get(resource_id), copies))
         return parts
 
     @cores.again_after_a_race

@@ -7,16 +7,16 @@ from climate.db import managers
 from climate.domain import idle
 from climate.rpc import wire
 
-# The type of the notification: one for each user with idle leases in a project.
+# The event type of the notification, which each owner gets once for each project.
 _EVENT_TYPE = 'project.idle_summary'
 _WORK = 'idle summary'
 _FIELDS = ('id', 'name', 'idle_since', 'reclaim_at', 'end')
 
 
 def publish(core, now):
-    """Put the notifications of this week into the outbox, once; return their number.
+    """Write the notifications of this week into the outbox, if no manager has; return their number.
 
-    The transaction that writes them also claims the week.
+    The transaction that writes the notifications also claims the week.
     """
     week = idle.week_of(now)
     with core.database.reader() as connection:

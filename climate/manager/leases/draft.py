@@ -72,7 +72,7 @@ class Drafts:
         conf = self._core.conf.manager
         span = lease_times.of_request(request, now)
         acquire_type = self._acquire_requests.type_of(request, span, now)
-        acquisition = (self._acquire_requests.settle(lease_id, request, now)
+        acquisition = (self._acquire_requests.acquisition(lease_id, request, now)
                        if acquire_type in acquire.LASTING else None)
         if len(request.reservations) > conf.max_reservations:
             raise errors.BadField(field='reservations', reason=(

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The resources of the pools: enrol, look up, describe, withdraw, refresh."""
+"""The use cases of the resources of pools: enrol, find, change, withdraw, refresh."""

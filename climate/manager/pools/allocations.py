@@ -13,7 +13,7 @@ class AllocationLists:
         self._core = core
 
     def find(self, query, resource_id=None):
-        """Return the allocations that a query selects, of all resources of a pool or of one.
+        """Return the allocations that match a query, of all resources of a pool or of one.
 
         :returns: [(resource id, [Allocation, ordered by start])].
         :raises ResourceNotFound: the pool has no resource with that id.
@@ -31,33 +31,33 @@ class AllocationLists:
     def page(self, query, limit, marker=None):
         """Return a page of at most `limit` resources and at most `limit` allocations.
 
-        :param marker: the end of the last page, as this method returned it.
-        :returns: ([(resource id, [Allocation, ordered by start])], the marker of this page, or None
-            if it is the last one). A resource with many allocations continues in the next page.
+        :param marker: the marker that this method returned with the previous page.
+        :returns: ([(resource id, [Allocation, ordered by start])], the marker for the next page or
+            None). A resource with many allocations continues in the next page.
         """
         self._core.registry.pool(query.pool)
         now = self._core.clock()
         continues = marker is not None and len(marker) > 1
         with self._core.database.reader() as connection:
-            # Ids are whole numbers, so this resource is the first after the number before its id.
+            # Ids are integers, so the resource that continues is the first one after its id - 1.
             after = None if marker is None else marker[0] - continues
             ids = resources.ids(connection, query.pool, after, limit + 1)
-            given = allocation_lists.find(connection, query, now, allocation_lists.ListPart(
+            found = allocation_lists.find(connection, query, now, allocation_lists.ListPart(
                 ids[:limit], marker if continues else None, limit + 1))
-        following = [ids[limit - 1]] if len(ids) > limit else None
+        next_marker = [ids[limit - 1]] if len(ids) > limit else None
         ids = ids[:limit]
-        if len(given) > limit:
-            beyond, given = given[limit], given[:limit]
-            last = given[-1]
+        if len(found) > limit:
+            beyond, found = found[limit], found[:limit]
+            last = found[-1]
             ids = [key for key in ids if key <= last.resource_id]
             same = beyond.resource_id == last.resource_id
-            following = allocation_lists.place(last) if same else [last.resource_id]
-        return _by_resource(ids, given), following
+            next_marker = allocation_lists.place(last) if same else [last.resource_id]
+        return _by_resource(ids, found), next_marker
 
 
-def _by_resource(ids, given):
+def _by_resource(ids, allocations):
     """Return [(resource id, [Allocation])] for all `ids`, in their order."""
     allocations_of = collections.defaultdict(list)
-    for allocation in given:
+    for allocation in allocations:
         allocations_of[allocation.resource_id].append(allocation)
     return [(key, allocations_of[key]) for key in ids]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of leases that have less than their allocations: degraded, missing_resources."""
+"""The flags of leases with less than their allocations: degraded and missing_resources."""
 import collections
 
 from oslo_log import log
@@ -34,22 +34,22 @@ class Flags:
         self._core = core
 
     def refresh(self, now, missing=(), suspected=False):
-        """Judge all running reservations by the stored facts, and by failures in the cloud.
+        """Set or clear the flags by the stored facts of resources and by failures in the cloud.
 
         :param missing: pairs (pool, name) of the resources that are missing in the cloud.
-        :param suspected: judge only the leases that are degraded, or have a resource that is not
-            well. The cloud is asked only about their resources.
+        :param suspected: True: check only leases that are degraded or have a resource that is not
+            well, and ask the cloud only about their resources.
         """
-        all_rows, known = self._running(now)
+        all_rows, resource_of = self._running(now)
         rows = all_rows
         if suspected:
             lease_ids = {row.lease_id for row in rows if row.degraded or row.missing_resources
-                         or (row.resource_id in known
-                             and known[row.resource_id].health_state != health.WELL)}
+                         or (row.resource_id in resource_of
+                             and resource_of[row.resource_id].health_state != health.WELL)}
             rows = [row for row in rows if row.lease_id in lease_ids]
         if not rows:
             return
-        below = self._below(rows, all_rows, known, missing)
+        below = self._below(rows, all_rows, resource_of, missing)
         changed = {row.reservation_id: row.lease_id for row in rows
                    if row.missing_resources != (row.reservation_id in below)}
         short = {row.lease_id for row in rows if row.reservation_id in below}
@@ -60,10 +60,10 @@ class Flags:
                 self._write(lease_id, ids, below, now)
 
     def short(self, lease, now):
-        """Return the ids of the reservations of a running lease with less than was asked for."""
-        all_rows, known = self._running(now)
+        """Return the ids of the reservations of a running lease with less than was requested."""
+        all_rows, resource_of = self._running(now)
         rows = [row for row in all_rows if row.lease_id == lease.id]
-        return frozenset(self._below(rows, all_rows, known, ()))
+        return frozenset(self._below(rows, all_rows, resource_of, ()))
 
     def _running(self, now):
         """Return (the rows of the running allocations, {id: Resource})."""
@@ -72,63 +72,63 @@ class Flags:
             return rows, {resource.id: resource for resource in resources.enrolled(
                 connection, {row.resource_id for row in rows})}
 
-    def _below(self, rows, all_rows, known, missing):
-        """Return {reservation id: {name of a resource: why it is less than was asked for}}.
+    def _below(self, rows, all_rows, resource_of, missing):
+        """Return {reservation id: {name of a resource: why it is less than was requested}}.
 
-        :param rows: the rows to judge, a part of `all_rows` of running allocations.
+        :param rows: the rows to check; `all_rows` are the rows of all running allocations.
         """
-        known = {row.resource_id: known[row.resource_id] for row in rows
-                 if row.resource_id in known}
-        bad, unknown = self._bad(known, rows, missing)
+        resource_of = {row.resource_id: resource_of[row.resource_id] for row in rows
+                       if row.resource_id in resource_of}
+        bad, unknown = self._bad(resource_of, rows, missing)
         below = collections.defaultdict(dict)
-        for row, why in [*self._unmet(rows, known), *_too_small(all_rows, known)]:
-            below[row.reservation_id][known[row.resource_id].name] = why
+        for row, why in [*self._unmet(rows, resource_of), *_too_small(all_rows, resource_of)]:
+            below[row.reservation_id][resource_of[row.resource_id].name] = why
         for row in rows:
             if row.resource_id in bad:
-                below[row.reservation_id][known[row.resource_id].name] = bad[row.resource_id]
+                below[row.reservation_id][resource_of[row.resource_id].name] = bad[row.resource_id]
             elif row.missing_resources and row.resource_id in unknown:
-                below[row.reservation_id][known[row.resource_id].name] = 'as before'
+                below[row.reservation_id][resource_of[row.resource_id].name] = 'as before'
         return {row.reservation_id: below[row.reservation_id] for row in rows
                 if row.reservation_id in below}
 
-    def _bad(self, known, rows, missing):
-        """Return ({resource id: why} of the Resources that do not serve their leases, unknown ids).
+    def _bad(self, resource_of, rows, missing):
+        """Return ({id: why} of the Resources that do not serve their leases, unknown ids).
 
         The state of a resource is unknown while the cloud does not answer for its pool.
         """
-        bad = {resource.id: 'the cloud does not know it' for resource in known.values()
+        bad = {resource.id: 'the cloud does not know it' for resource in resource_of.values()
                if (resource.pool, resource.name) in missing}
-        doubts = {resource.id: failures.sick(resource) for resource in known.values()}
-        bad |= {key: why for key, why in doubts.items() if why is not None}
+        sick = {resource.id: failures.sick(resource) for resource in resource_of.values()}
+        bad |= {key: why for key, why in sick.items() if why is not None}
         unknown = set()
         for pool in self._core.registry.pools.values():
-            of_pool = [resource for resource in known.values() if resource.pool == pool.name]
+            of_pool = [resource for resource in resource_of.values() if resource.pool == pool.name]
             if not of_pool:
                 continue
             ids = {resource.id for resource in of_pool}
             unknown |= ids
             with cores.isolated('The failures of the pool %s', pool.name):
-                bad = {**self._disturbed(pool, known, rows),
+                bad = {**self._disturbed(pool, resource_of, rows),
                        **failures.failing(self._core, of_pool), **bad}
                 unknown -= ids
         return bad, unknown
 
-    def _disturbed(self, pool, known, rows):
-        """Return {resource id: why} of the Resources that others use, bypassing the scheduler."""
-        held = [audited.Held(known[row.resource_id], row.reservation_id, row.lease_id,
+    def _disturbed(self, pool, resource_of, rows):
+        """Return {id: why} of the Resources that others use because they bypass the scheduler."""
+        held = [audited.Held(resource_of[row.resource_id], row.reservation_id, row.lease_id,
                              row.project_id, row.whole)
-                for row in rows if row.resource_id in known]
+                for row in rows if row.resource_id in resource_of]
         of_pool = [holding for holding in held if holding.resource.pool == pool.name]
         return pool.disturbed(self._core.cloud, of_pool) if of_pool else {}
 
-    def _unmet(self, rows, known):
+    def _unmet(self, rows, resource_of):
         """Yield (row, why) of the allocations whose resource does not meet the criteria."""
         for row in rows:
             try:
                 needs = self._core.registry.plugin(row.resource_type).needs(row.request)
             except errors.UnknownResourceType:
                 continue
-            resource = known.get(row.resource_id)
+            resource = resource_of.get(row.resource_id)
             if resource is not None and any(
                     need.key == row.need and not shortfalls.meets(self._core, need, resource)
                     for need in needs):
@@ -146,7 +146,7 @@ class Flags:
             if degraded == lease.degraded and all(
                     reservation.missing_resources == (key in below)
                     for key, reservation in running.items()):
-                # Another pass wrote it.
+                # Another pass has already written the flags.
                 return
             for key in sorted(changed):
                 reservations.change(connection, [key], now, missing_resources=key in below)
@@ -169,16 +169,16 @@ def note_change(connection, lease, degraded, now):
                      texts.same(DEGRADED if degraded else RESTORED))
 
 
-def _too_small(rows, known):
+def _too_small(rows, resource_of):
     """Yield (row, why) of the allocations on shared resources that have less than is allocated."""
-    taken = collections.defaultdict(collections.Counter)
+    allocated = collections.defaultdict(collections.Counter)
     for row in rows:
         if not row.whole:
-            taken[row.resource_id].update(
+            allocated[row.resource_id].update(
                 {name: units * row.copies for name, units in row.amount.items()})
     for row in rows:
-        resource = known.get(row.resource_id)
+        resource = resource_of.get(row.resource_id)
         if not row.whole and resource is not None and any(
                 units > resource.capacity.get(name, 0)
-                for name, units in taken[row.resource_id].items()):
+                for name, units in allocated[row.resource_id].items()):
             yield row, shortfalls.TOO_SMALL

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use cases of properties, and the rules for their names."""
+"""The use cases of the properties of resources, and the rules for property names."""
 import unicodedata
 
 from climate import errors
@@ -9,7 +9,7 @@ from climate.domain import requirement
 from climate.manager import core as cores
 
 _LONGEST_NAME = 64
-# The fields of every resource in an answer, which no property may have as its name.
+# The fields of every resource in API responses. No property may have one of these names.
 _OWN_NAMES = ('id', 'name', 'region', 'reservable', 'status', 'trust_id', 'created_at',
               'updated_at', 'health', 'maintenances', 'out_of_order', 'power_state', 'power_since')
 
@@ -21,7 +21,7 @@ class Properties:
         self._core = core
 
     def find(self, pool):
-        """Return the Property records of a pool ordered by name, with the private ones."""
+        """Return the Property records of a pool, also private ones, ordered by name."""
         self._core.registry.pool(pool)
         with self._core.database.reader() as connection:
             return resource_properties.find(connection, pool)
@@ -35,17 +35,18 @@ class Properties:
         self._core.registry.pool(pool)
         now, name = self._core.clock(), unicodedata.normalize('NFC', name)
         with self._core.database.writer() as connection:
-            found = resource_properties.named(connection, pool, name)
-            if found is None:
+            stored = resource_properties.named(connection, pool, name)
+            if stored is None:
                 raise errors.PropertyNotFound(pool=pool, name=name)
-            resource_properties.set_private(connection, found.id, private, now)
+            resource_properties.set_private(connection, stored.id, private, now)
             return resource_properties.named(connection, pool, name)
 
     def refuse_used(self, connection, resource, changed, now):
         """Refuse to change properties of a Resource on which a reservation depends.
 
-        :param changed: the names.
-        :raises PropertyInUse: a reservation on it now or later has one as a criterion.
+        :param changed: the names of the properties.
+        :raises PropertyInUse: a current or future reservation on the resource has one of them as a
+            criterion.
         """
         for reservation_id, kind, request in allocations.requests_on(connection, resource.id,
                                                                      now):
@@ -61,7 +62,7 @@ def check_names(source, properties):
     """Refuse names that no property of a Pool may have.
 
     :param properties: the names of properties to set or to remove.
-    :raises BadField: a name means something else, or is not readable; the error names it.
+    :raises BadField: a name is reserved, or is not readable; the error names it.
     :raises PropertyNameTooLong: a name is too long.
     """
     reserved = {*source.capacity_names, *source.fact_names, source.name_fact, *_OWN_NAMES,
@@ -74,7 +75,7 @@ def check_names(source, properties):
             raise errors.BadField(field=name, reason=(
                 f'the cloud itself says this of each {source.name}; choose another property '
                 'name.'))
-        if not name or not name.isprintable() or any(each.isspace() for each in name):
+        if not name or not name.isprintable() or any(character.isspace() for character in name):
             raise errors.BadField(field=name or 'properties', reason=(
                 'a property name has one or more printable characters and no spaces.'))
         if not unicodedata.is_normalized('NFC', name):

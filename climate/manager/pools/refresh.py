@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refresh the facts and capacity of enrolled resources from the cloud, periodically."""
+"""Refresh the facts and the capacity of enrolled resources from the cloud."""
 from oslo_log import log
 
 from climate import errors
@@ -21,10 +21,12 @@ LOG = log.getLogger(__name__)
 
 
 class Refresher:
-    """Stores the changes of enrolled resources in the cloud.
+    """Reads enrolled resources from the cloud, and stores the facts and capacity that changed.
 
-    Allocations stay as they are. If a host now has less than is allocated on it, new bookings use
-    its new capacity, and the log names the leases that may suffer.
+    Allocations stay as they are. If a host has less than is allocated on it, new bookings use its
+    new capacity, and the log names the affected leases.
+
+    :param owner: the name of this manager; None if `refresh` is not called.
     """
 
     def __init__(self, core, owner):
@@ -37,9 +39,9 @@ class Refresher:
     def refresh(self, now):
         """Refresh all pools once; return the names of the resources that changed.
 
-        If a service does not answer, the pools of the others are refreshed.
-        Only the manager that has run longest does it. Several at once are harmless, since each
-        writes the state of the cloud.
+        If a service does not answer, the pools of the other services are still refreshed. Only the
+        manager that has run longest refreshes. Two such managers at a time are harmless, because
+        both write the state of the cloud.
         """
         with self._core.database.reader() as connection:
             eldest = managers.is_eldest(connection, self._owner, now)
@@ -53,22 +55,22 @@ class Refresher:
         return changed
 
     def judge(self, now):
-        """Set or clear the flags of leases on resources that broke or were swapped meanwhile."""
+        """Set or clear the flags of leases whose resources broke or were swapped meanwhile."""
         self._flags.refresh(now, self._missing, suspected=True)
 
     def _refresh_pool(self, pool, now):
         with self._core.database.reader() as connection:
-            known = resources.find(connection, pool.name)
-        if not known:
+            enrolled = resources.find(connection, pool.name)
+        if not enrolled:
             return []
-        found = pool.survey(self._core.cloud, known)
-        missing = {resource.name for resource in known} - set(found)
+        surveyed = pool.survey(self._core.cloud, enrolled)
+        missing = {resource.name for resource in enrolled} - set(surveyed)
         self._log_missing(pool.name, missing)
         with cores.isolated('The fitness of the pool %s', pool.name):
             self._log_unfit(pool.name, pool.unfit(
                 self._core.cloud,
-                [resource for resource in known if resource.name not in missing]))
-        changed = self._changed(known, found, now)
+                [resource for resource in enrolled if resource.name not in missing]))
+        changed = self._store(enrolled, surveyed, now)
         if changed:
             self._core.notify()
         return changed
@@ -77,28 +79,28 @@ class Refresher:
         """Read the facts of Resources again; return the names of the changed ones."""
         changed = []
         for pool in {resource.pool for resource in to_read}:
-            known = [resource for resource in to_read if resource.pool == pool]
-            changed += self._changed(
-                known, self._core.registry.pool(pool).survey(self._core.cloud, known), now)
+            of_pool = [resource for resource in to_read if resource.pool == pool]
+            changed += self._store(
+                of_pool, self._core.registry.pool(pool).survey(self._core.cloud, of_pool), now)
         return changed
 
-    def _changed(self, known, found, now):
-        """Store the differences of Resources; return the names of the changed ones.
+    def _store(self, enrolled, surveyed, now):
+        """Store the changes of Resources; return the names of the changed ones.
 
-        :param found: the result of the survey of their pool.
+        :param surveyed: the result of ``Pool.survey``.
         """
         changed = []
-        for resource in known:
-            facts = found.get(resource.name)
-            if facts is None or not _differs(resource, facts):
+        for resource in enrolled:
+            found = surveyed.get(resource.name)
+            if found is None or not _differs(resource, found):
                 continue
             with cores.isolated('%s %s', resource.pool, resource.name):
-                if self._write(resource, facts, now):
+                if self._write(resource, found, now):
                     changed.append(resource.name)
         return changed
 
     def _log_missing(self, pool, names):
-        """Log once that a resource is missing in the cloud, and that it is there again.
+        """Log once that the cloud does not know a resource, and once that it knows it again.
 
         :param names: the resources of the pool that the cloud does not know now.
         """
@@ -108,13 +110,13 @@ class Refresher:
                         'and it can still be leased', pool, name)
         for name in sorted(before - names):
             LOG.info('%s %s: the cloud knows it again', pool, name)
-        self._missing = ({known for known in self._missing if known[0] != pool}
+        self._missing = ({key for key in self._missing if key[0] != pool}
                          | {(pool, name) for name in names})
 
     def _log_unfit(self, pool, unfit):
-        """Log once that a resource could not be enrolled any more, and that it could again.
+        """Log once that a resource has become unfit for enrolment, and once that it is fit again.
 
-        :param unfit: {name: why} of the resources of the pool that the cloud knows.
+        :param unfit: {name: why} of the unfit resources of the pool.
         """
         before = self._unfit.get(pool, {})
         for name in sorted(unfit):
@@ -128,7 +130,7 @@ class Refresher:
     def _write(self, resource, surveyed, now):
         """Store the state of a resource in the cloud; return False if it was withdrawn."""
         with self._core.database.writer() as connection:
-            # The first write locks the row, so that no booking is checked against the old values.
+            # This write locks the row, so that no booking is checked against the old capacity.
             resources.change(connection, resource.id, now, capacity=surveyed.capacity)
             try:
                 before = resources.get(connection, resource.pool, resource.id)
@@ -153,24 +155,24 @@ class Refresher:
         allocated = [allocation for allocation in allocation_lists.find(
             connection, records.AllocationQuery(resource.pool), now,
             allocation_lists.ListPart([resource.id])) if allocation.end > now]
-        parts = [allocation for allocation in allocated if not allocation.whole]
+        shared = [allocation for allocation in allocated if not allocation.whole]
         bookings = [(interval.Interval(part.start, part.end),
                      {name: units * part.copies for name, units in part.amount.items()})
-                    for part in parts]
-        found = {parts[place].lease_id
-                 for place in booked_capacity.overdrawn(resource.capacity, bookings)}
+                    for part in shared]
+        affected = {shared[index].lease_id
+                    for index in booked_capacity.overdrawn(resource.capacity, bookings)}
         lease_of = {allocation.reservation_id: allocation.lease_id for allocation in allocated}
         for reservation_id, kind, request in allocations.requests_on(connection, resource.id,
                                                                      now):
             if not self._meets(connection, resource, kind, request):
-                found.add(lease_of[reservation_id])
-        return sorted(found)
+                affected.add(lease_of[reservation_id])
+        return sorted(affected)
 
     def _meets(self, connection, resource, kind, request):
         try:
             plugin = self._core.registry.plugin(kind)
         except errors.UnknownResourceType:
-            # Without its plugin, the needs of a reservation are unknown.
+            # The needs of the reservation are unknown, because its plugin is not installed.
             return True
         return all(criteria.matching(self._core, connection, need, {resource.id: resource})
                    for need in plugin.needs(request)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use cases of resources: enrol, look up, describe, withdraw."""
+"""The use cases of enrolled resources: enrol, find, change, withdraw."""
 import dataclasses
 
 from oslo_log import log
@@ -29,13 +29,13 @@ class ResourceRequests:
         self._properties = properties_of.Properties(core)
 
     def enrol(self, pool, name, properties, fields=None):
-        """Enrol a resource and return it; from now on it is out of ordinary use.
+        """Enrol a resource and return it; from now on, only leases can use it.
 
-        The cloud is changed first and the row is written last. After a crash between the two, a
-        second try finds the first one and completes it.
+        The cloud is changed first, and the row is written last. After a crash between these steps,
+        a second call completes the first one.
 
         :param fields: {field: value}, by the enrol schema of the pool.
-        :raises ResourceKnown: the resource is enrolled already.
+        :raises ResourceKnown: the resource is already enrolled.
         :raises ResourceInUse: something runs on the resource.
         :raises ResourceNotFound: the cloud has no resource of exactly that name.
         """
@@ -50,20 +50,20 @@ class ResourceRequests:
         The parameters and errors are those of `enrol`.
         """
         source = self._core.registry.pool(pool)
-        found = source.identify_range(self._core.cloud, name, dict(fields or {}))
-        return self._enrol(source, found, properties)
+        candidates = source.identify_range(self._core.cloud, name, dict(fields or {}))
+        return self._enrol(source, candidates, properties)
 
-    def _enrol(self, source, found, properties):
+    def _enrol(self, source, candidates, properties):
         """Enrol Founds; return the Resources."""
         properties = {key: text for key, text in properties.items() if text is not None}
         properties_of.check_names(source, properties)
-        self._refuse_known(source.name, found)
-        for candidate in found:
+        self._refuse_enrolled(source.name, candidates)
+        for candidate in candidates:
             source.admit(self._core.cloud, candidate)
         try:
-            enrolled = self._add(source.name, found, properties)
+            enrolled = self._add(source.name, candidates, properties)
         except engine.Duplicate:
-            self._refuse_known(source.name, found)
+            self._refuse_enrolled(source.name, candidates)
             raise
         self._core.notify()
         for resource in enrolled:
@@ -71,13 +71,13 @@ class ResourceRequests:
         return self._described(source.name, enrolled)
 
     @cores.again_after_a_race
-    def _add(self, pool, found, properties):
+    def _add(self, pool, candidates, properties):
         """Write the new Resources and return them."""
-        # The cloud may take long to admit them, and nobody can use them before.
+        # Read the clock now: the admission to the cloud may have taken long.
         now = self._core.clock()
         ids = []
         with self._core.database.writer() as connection:
-            for candidate in found:
+            for candidate in candidates:
                 resource_id = resources.add(connection, pool, candidate.name, candidate.capacity,
                                             now)
                 resource_properties.set_values(connection, pool, resource_id, candidate.facts, now,
@@ -98,8 +98,8 @@ class ResourceRequests:
         """
         self._core.registry.pool(pool)
         with self._core.database.reader() as connection:
-            found, end = resources.page(connection, pool, marker, limit, most_bytes)
-        return self._described(pool, found) + end
+            page, end = resources.page(connection, pool, marker, limit, most_bytes)
+        return self._described(pool, page) + end
 
     def get(self, pool, resource_id):
         """Return one Resource.
@@ -114,26 +114,27 @@ class ResourceRequests:
     def set_power(self, pool, resource_id, awake):
         """Wake a resource, or put it to sleep; return it with its new state.
 
-        :raises ResourceInUse: it cannot sleep, or a lease has it or needs it soon.
+        :raises ResourceInUse: the resource cannot sleep, or a lease has it or needs it soon.
         """
         self._sleep_states.set_power(pool, resource_id, awake, self._core.clock())
         return self.get(pool, resource_id)
 
-    def _described(self, pool, found):
-        """Return Resources of a pool with their verdicts, maintenance windows and power."""
-        return self._sleep_states.shown(pool, self._states.described(found, self._core.clock()))
+    def _described(self, pool, stored):
+        """Return Resources of a pool with their health, maintenance windows and power states."""
+        return self._sleep_states.shown(pool, self._states.described(stored, self._core.clock()))
 
     def update(self, pool, resource_id, properties, reservable=None, out_of_order=None):
-        """Change a resource as a whole, or not at all if one change is refused; return it.
+        """Change a resource, or nothing if one of the changes is refused; return it.
 
         :param properties: {name: value}; None removes a property.
         :param reservable: False takes the resource out of use: it gets no new allocations, and
-            leases that have one get a substitute when they start. None changes nothing.
-        :param out_of_order: why it is out of order; '': it is in order. None changes nothing.
+            leases that have it allocated get a substitute when they start. None changes nothing.
+        :param out_of_order: why it is out of order; '' if it is not. None changes nothing.
         :raises ResourceNotFound: the pool has no resource with that id.
         :raises ResourceInUse: `reservable` is True, but the withdrawal of the resource was
             interrupted, and something runs on it.
-        :raises PropertyInUse: a reservation on it now or later has the property as a criterion.
+        :raises PropertyInUse: a current or future reservation on the resource has the property as a
+            criterion.
         """
         source = self._core.registry.pool(pool)
         properties_of.check_names(source, properties)
@@ -167,9 +168,9 @@ class ResourceRequests:
             return resources.get(connection, pool, resource_id)
 
     def withdraw(self, pool, resource_id):
-        """Withdraw a resource: the cloud may use it again in the ordinary way.
+        """Withdraw a resource, so that the cloud may use it again without leases.
 
-        :raises ResourceInUse: a lease has it now or later, or it is in use in the cloud.
+        :raises ResourceInUse: a current or future lease has it, or it is in use in the cloud.
         """
         source = self._core.registry.pool(pool)
         now = self._core.clock()
@@ -179,7 +180,7 @@ class ResourceRequests:
         if self._sleep_states.asleep([resource_id]):
             raise errors.ResourceInUse(pool=pool, resource=resource.name, reason=(
                 'it sleeps. Wake it first.'))
-        # From here on it gets no new allocations, so nobody books it during the withdrawal.
+        # From now on it gets no new allocations, so nobody books it during the withdrawal.
         self._close(resource, now)
         try:
             source.dismiss(self._core.cloud, resource)
@@ -189,7 +190,7 @@ class ResourceRequests:
         try:
             self._write_withdrawal(resource, now)
         except errors.ResourceInUse:
-            # Meanwhile it was made reservable again, and a lease got it.
+            # During the withdrawal, it was made reservable again and a lease got it.
             self._undo_withdrawal(source, dataclasses.replace(resource, reservable=True), now)
             raise
         LOG.info('Resource %s (%s %s): withdrawn', resource_id, pool, resource.name)
@@ -227,20 +228,20 @@ class ResourceRequests:
             wakeups.wake(connection, now)
 
     def _complete(self, source, resource_id):
-        """Repair a resource that is out of use: its withdrawal may have been interrupted."""
+        """Repair a resource that is out of use, because its withdrawal may be incomplete."""
         with self._core.database.reader() as connection:
             resource = resources.get(connection, source.name, resource_id)
         if not resource.reservable:
             source.mend(self._core.cloud, resource)
 
-    def _refuse_known(self, pool, found):
-        """Refuse Founds if one is enrolled already; the error names the first of them."""
+    def _refuse_enrolled(self, pool, candidates):
+        """Refuse Founds if one is already enrolled; the error names the first such resource."""
         with self._core.database.reader() as connection:
-            for candidate in found:
-                known = resources.named(connection, pool, candidate.name)
-                if known is not None:
+            for candidate in candidates:
+                enrolled = resources.named(connection, pool, candidate.name)
+                if enrolled is not None:
                     raise errors.ResourceKnown(pool=pool, resource=candidate.name,
-                                               resource_id=str(known.id))
+                                               resource_id=str(enrolled.id))
 
     @staticmethod
     def _refuse_allocated(connection, resource, now):

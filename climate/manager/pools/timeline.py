@@ -18,14 +18,14 @@ from climate.domain import utilisation
 from climate.manager.booking import criteria
 from climate.plugins import base
 
-# {the cause of an absence: the kind of its bars}
+# {cause of an absence: kind of the bars that show it}
 _CAUSES = {
     utilisation.OUT_OF_ORDER: timeline.OUT_OF_ORDER, utilisation.ASLEEP: timeline.ASLEEP,
     utilisation.SICK: timeline.OUT_OF_ORDER, utilisation.MAINTAINED: timeline.MAINTENANCE}
 
 
 class Timelines:
-    """Answers queries for timelines. It only reads."""
+    """Answers queries for timelines."""
 
     def __init__(self, core):
         self._core = core
@@ -40,22 +40,23 @@ class Timelines:
         self._core.registry.pool(query.pool)
         now = self._core.clock()
         with self._core.database.reader() as connection:
-            lanes = self._lanes(connection, query)
+            shown = self._resources(connection, query)
             bars = timeline.merged(
-                _bars(connection, query, {lane.id for lane in lanes}, now), query.resolution)
+                _bars(connection, query, {resource.id for resource in shown}, now),
+                query.resolution)
             ids = timeline.named(bars, query.resolution)
             leases = timeline_rows.leases(connection, ids)
             waiting, more = self._waiting(connection, query)
         lease_places = {key: place for place, key in enumerate(ids)}
-        lane_places = {lane.id: place for place, lane in enumerate(lanes)}
+        resource_places = {resource.id: place for place, resource in enumerate(shown)}
         return timeline.Timeline(
-            query.start, query.end, now, tuple(lanes), tuple(leases[key] for key in ids),
+            query.start, query.end, now, tuple(shown), tuple(leases[key] for key in ids),
             waiting=waiting, more_wait=more,
-            **timeline.columns(bars, lane_places, lease_places,
+            **timeline.columns(bars, resource_places, lease_places,
                                usage_figures.second(query.start)))
 
     def _waiting(self, connection, query):
-        """Return the first Waiting leases of a pool, and whether there are others."""
+        """Return (the first WaitingLeases of a pool, whether there are more)."""
         types = [name for name, plugin in self._core.registry.plugins.items()
                  if any(pool.name == query.pool for pool in plugin.pools)]
         rows = timeline_rows.waiting(connection, types, timeline.MOST_WAITING + 1)
@@ -68,8 +69,7 @@ class Timelines:
             position += not row.outside
             own = row.project_id == query.project_id
             waiting = timeline.WaitingLease(None if row.outside else position, row.created_at,
-                                            row.type,
-                                            count, own)
+                                            row.type, count, own)
             if own or query.everybody:
                 waiting = dataclasses.replace(
                     waiting, lease=timeline.ShownLease(row.id, row.name, row.project_id),
@@ -78,32 +78,32 @@ class Timelines:
         return tuple(shown), len(rows) > timeline.MOST_WAITING
 
     def _needed(self, requests, pool):
-        """Return the least number of resources of a pool that reservations need."""
+        """Return the minimum number of resources of a pool that reservations need."""
         plugins = self._core.registry.plugins
         return sum(need.demand.at_least for row in requests if row.resource_type in plugins
                    for need in plugins[row.resource_type].needs(row.request)
                    if need.pool == pool and not need.optional)
 
-    def _lanes(self, connection, query):
-        """Return the Lanes of the resources that meet the criteria of a query."""
+    def _resources(self, connection, query):
+        """Return the TimelineResources that meet the criteria of a query."""
         need = base.Need('', query.pool, selection.Demand(selection.WHOLE, 1, 1),
                          requirement.parse(query.criteria))
         criteria.check_names(self._core, connection, need, query.hidden)
-        known = {resource.id: resource for resource in resources.find(connection, query.pool)}
+        enrolled = {resource.id: resource for resource in resources.find(connection, query.pool)}
         _public, private = resource_properties.names(connection, query.pool)
-        return [_lane(known[key], private)
-                for key in criteria.matching(self._core, connection, need, known)]
+        return [_shown_resource(enrolled[key], private)
+                for key in criteria.matching(self._core, connection, need, enrolled)]
 
 
-def _lane(resource, private):
+def _shown_resource(resource, private):
     return timeline.TimelineResource(resource.id, resource.name, resource.reservable, {
         name: text for name, text in resource.properties.items() if name not in private})
 
 
 def _bars(connection, query, ids, now):
-    """Return the Bars of the resources `ids`, by resource and start.
+    """Return the Bars of the resources `ids`, ordered by resource and start.
 
-    :raises BadField: there are too many.
+    :raises BadField: there are too many bars.
     """
     rows = timeline_rows.allocated(connection, query.pool, query.start, query.end,
                                    timeline.MOST_BARS + 1)
@@ -123,12 +123,12 @@ def _bars(connection, query, ids, now):
 
 
 def _is_absence(row, now):
-    """Return whether an allocation is a block, whose absence has a record of its own."""
+    """Return whether an allocation only blocks its resource: an absence records the cause."""
     return health.is_block(row.reservation_id) or (row.window_id is not None and row.start <= now)
 
 
 def _bar(row, query, now):
-    """Return the Bar of an allocation; the lease of another project may be hidden."""
+    """Return the Bar of an allocation, which may hide the lease of another project."""
     start, end = usage_figures.second(row.start), usage_figures.second(row.end)
     if row.lease_id is None:
         return timeline.Bar(row.resource_id, start, end, (

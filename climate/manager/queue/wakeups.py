@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wake-ups in the wait queue: which lease is tried when a resource is released.
 
-The order of the queue is in :mod:`climate.db.wait_queue`. A release wakes the first lease. A
-lease that was woken and tried wakes the next one that may succeed, whether it got its resources
-or not, so each release reaches the whole queue. Leases that plainly cannot succeed are left out
-(`CapacityBound`), so a release costs little, however many leases wait. A lease may take no resource
-while a lease before it has not been tried yet, so the order also holds with several managers.
+The order of the queue is in :mod:`climate.db.wait_queue`. A release wakes the first lease. After
+the try of a woken lease, successful or not, the next lease that may succeed is woken. So each
+release reaches the whole queue. `CapacityBound` excludes leases that cannot succeed, so a release
+costs little even if many leases wait. A lease may not take a resource before all earlier leases
+have been tried, so the order also holds with several managers.
 
-A transaction that wakes the queue, or writes anything of a lease that waits itself, locks the
-queue first: see :mod:`climate.db` for the order of all locks.
+A transaction that wakes the queue or writes a waiting lease locks the queue first. See
+:mod:`climate.db` for the order of all locks.
 """
 import datetime
 
@@ -26,17 +26,14 @@ _READ_AT_ONCE = 200
 
 
 class CapacityBound:
-    """A bound of the resources that leases can get from now on; each pool is read once, if needed.
+    """An upper bound of the resources that leases can get from `now` on.
 
-    It shows of any number of waiting leases that they cannot get their resources now. That costs
-    far less than a plan for each.
+    Most waiting leases exceed the bound and need no plan. Each pool is read at most once.
+
+    :param own: ids of the reservations whose allocations do not count.
     """
 
     def __init__(self, connection, conf, now, own=()):
-        """Make a bound for the moment `now`; nothing is read yet.
-
-        :param own: ids of the reservations whose allocations do not count.
-        """
         self._connection = connection
         self._cleaning = datetime.timedelta(minutes=conf.manager.cleaning_minutes)
         self._now = now
@@ -46,8 +43,8 @@ class CapacityBound:
     def shortage(self, needed, until):
         """Return a ``minimum_need.Shortage`` if a lease cannot get its resources now, or None.
 
-        :param needed: the result of ``minimum_need.of`` for its needs; None: not known.
-        :param until: the end of the lease if it begins now.
+        :param needed: the result of ``minimum_need.of`` for the lease; None: not known.
+        :param until: the end of the lease if it starts now.
         """
         if not needed:
             return None
@@ -63,9 +60,9 @@ class OutOfTurn(Exception):
 
 
 def lock(connection, lease):
-    """Lock the queue if a lease, which is locked, may wait in it or for its own start.
+    """Lock the queue if a locked lease may wait in it, or retries its start.
 
-    Call it before events of that lease are written, in a transaction that may wake others.
+    A transaction that may wake leases calls this function before it writes events of the lease.
     """
     if lease.state == lifecycle.ACQUIRING or due_events.is_healing(lease):
         wait_queue.lock(connection)
@@ -88,45 +85,46 @@ def wake(connection, now, leaving=None):
 def pass_on(connection, conf, acquisition, now):
     """Wake the next lease in the queue that may succeed, after a woken lease was tried.
 
-    One statement reads many leases, and one for each pool finds those that cannot succeed. No
-    release is missed: the next one wakes the first lease and is passed on from there. A lease that
-    has become the first is woken in any case, because resources are held back for it.
+    The first lease, and leases for which resources are held back, are never skipped. Skipped leases
+    miss nothing, because the next release wakes the first lease again.
+
+    :param acquisition: the Acquisition of the lease that was tried.
     """
-    place, free = acquisition, CapacityBound(connection, conf, now)
+    last, bound = acquisition, CapacityBound(connection, conf, now)
     first = wait_queue.first(connection)
     while True:
-        waiting = wait_queue.behind(connection, place, _READ_AT_ONCE)
-        for each in waiting:
-            is_sure = each.lease_id == first or each.holds
-            if is_sure or free.shortage(each.least, each.until(now)) is None:
-                _wake(connection, each.lease_id, now)
+        queued = wait_queue.behind(connection, last, _READ_AT_ONCE)
+        for lease in queued:
+            is_sure = lease.lease_id == first or lease.holds
+            if is_sure or bound.shortage(lease.least, lease.until(now)) is None:
+                _wake(connection, lease.lease_id, now)
                 return
-        if len(waiting) < _READ_AT_ONCE:
+        if len(queued) < _READ_AT_ONCE:
             return
-        place = waiting[-1]
+        last = queued[-1]
 
 
 def next_cleaned(connection, conf, now):
-    """Return the moment at which the next resource will have been cleaned, or None.
+    """Return when the cleaning of the next resource ends, or None.
 
-    No release wakes the queue then.
+    This moment wakes no lease, so the caller must schedule a try.
     """
     cleaning = datetime.timedelta(minutes=conf.manager.cleaning_minutes)
     return allocations.next_cleaned(connection, now, cleaning) if cleaning else None
 
 
 def wake_first(connection, now):
-    """Wake the first lease in the queue, because a later one can be served without being woken."""
+    """Wake the first lease in the queue, because a later lease found resources by a timed try."""
     _wake(connection, wait_queue.first(connection), now)
 
 
 def refuse_out_of_turn(connection, acquisition, now, alone=False):
     """Raise OutOfTurn if another lease must be served before this Acquisition.
 
-    Call it after resources are locked and proved free: each release until then has already woken
+    Call it after resources are locked and proved free, because every earlier release has then woken
     the first lease.
 
-    :param alone: refuse also if the leases before it are not due for a try.
+    :param alone: True: refuse every lease but the first, even if no earlier lease is due for a try.
     :raises OutOfTurn: another lease must be served first.
     """
     if wait_queue.is_healing_due(connection, now):
@@ -139,11 +137,11 @@ def refuse_out_of_turn(connection, acquisition, now, alone=False):
 
 
 def refuse_too_many(connection, conf, project_id):
-    """Refuse one more lease of a project in the queue if it has as many as it may.
+    """Refuse another waiting lease of a project that has reached its limit in the queue.
 
-    To count for sure, the caller locks the queue in the same transaction.
+    The count is reliable only if the caller has locked the queue in the same transaction.
 
-    :raises TooManyWaiting: it has as many as [acquire] waiting_per_project says.
+    :raises TooManyWaiting: the project has as many as [acquire] waiting_per_project allows.
     """
     most = conf.acquire.waiting_per_project
     count = wait_queue.count_of(connection, project_id) if most else 0

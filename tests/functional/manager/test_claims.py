@@ -186,7 +186,7 @@ def test_a_heartbeat_tells_the_work_that_its_claim_was_lost(manager):
 def test_an_unfinished_event_is_handed_back_at_a_stop(manager):
     lease, stopping = acts.claimed_start(
         manager, builders.hosts(1), builders.hosts(1), owner='stopping', hosts=2)
-    at_call(manager, 'nova.add_host', stopping.event_loop.give_up)
+    at_call(manager, 'nova.add_host', stopping.event_loop.stop_running)
     stopping.finish()
     event = manager.lease(lease).event('start_lease')
     assert (event.status, event.claim_owner, event.attempts) == (lifecycle.EVENT_UNDONE, None, 0)
@@ -204,7 +204,7 @@ def test_an_event_that_another_manager_took_over_is_not_handed_back(manager):
     manager.clock.advance(minutes(2))
     other.claim()
     before = acts.everything(manager)
-    frozen.event_loop.give_up()
+    frozen.event_loop.stop_running()
     frozen.finish()
     assert acts.everything(manager) == before
 

@@ -52,7 +52,7 @@ class Watched:
 
     def tick(self):
         """One tick; returns whether events were carried out."""
-        if not self.watch.look(self.clock()):
+        if not self.watch.check(self.clock()):
             return False
         self.manager.run()
         return True

@@ -35,7 +35,7 @@ def test_many_starts_at_once_make_few_calls_at_once(conf, database, clock, manag
         # Check every lease: between two ticks all workers may be idle.
         for lease in made:
             waiting.until(lambda of=lease: _has_begun(manager, working, of))
-        assert all(each.rest(waiting.SECONDS) for each in working)
+        assert all(each.await_idle(waiting.SECONDS) for each in working)
     assert {manager.lease(each).state for each in made} == {lifecycle.ACTIVE}
     assert {acts.history(manager, each).count('start_lease') for each in made} == {1}
     # They share one simulated cloud, and so its turns.
