@@ -144,7 +144,7 @@ class FirstAttempt:
             joint_selection.choose(demands, span)
         except errors.NotEnough:
             raise errors.with_sentence(error, (
-                'All enrolled resources together would not be enough, so waiting cannot help.'
+                'All enrolled resources would not be enough, so there is nothing to wait for.'
             )) from error
 
 
