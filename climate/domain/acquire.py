@@ -8,7 +8,7 @@ RETRIES = 'retries'
 BEST_EFFORT = 'best-effort'
 WAIT = 'wait'
 
-#: {type: the fields of its request}.
+#: {type: the fields that a request of this type may have}.
 FIELDS = {
     IMMEDIATE: (),
     SCHEDULED: (),
@@ -16,9 +16,9 @@ FIELDS = {
     BEST_EFFORT: ('timeout_seconds', 'strategy'),
     WAIT: ('not_after', 'priority'),
 }
-#: The types that go on trying after the response to the request.
+#: The types whose leases may get their resources after the response to the request.
 LASTING = (RETRIES, BEST_EFFORT, WAIT)
-#: The types that wait in the queue for resources that others release.
+#: The types whose leases wait in the queue until other leases release resources.
 QUEUED = (RETRIES, WAIT)
 
 

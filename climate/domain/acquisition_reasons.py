@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reasons that users read of a lease that is being acquired."""
+"""The texts in which users read how the acquisition of a lease goes on."""
 import datetime
 
 from climate import errors
@@ -11,17 +11,17 @@ _NOTICE = texts.same('Climate acts for this lease as itself: the caller could no
 
 
 def with_notice(lease: records.Lease, reason: texts.Text | None) -> texts.Text | None:
-    """Return the reason of a lease, or None; a lease without a trust gets a notice of that."""
+    """Return the reason of a lease, with a notice if the lease has no trust; or None."""
     return texts.joined(reason, None if lease.trust_id else _NOTICE)
 
 
 def with_held(reason: texts.Text, held: str) -> texts.Text:
-    """Return why a try failed, and what is held back for the lease, such as "2 hosts"."""
+    """Return the reason of a failed try, with the held-back resources, such as "2 hosts"."""
     return reason.within('', f' Held back for it meanwhile: {held}.') if held else reason
 
 
 def in_queue(reason: texts.Text) -> texts.Text:
-    """Return the reason of a lease of the type wait that is in the queue."""
+    """Return the reason of a lease of the type wait while it is in the queue."""
     return reason.within('Waits in the queue: ')
 
 
@@ -29,7 +29,7 @@ def attempt(lease: records.Lease, attempts: int, next_at: datetime.datetime | No
             reason: texts.Text) -> texts.Text:
     """Return the reason of a failed try, with its number if tries are limited.
 
-    :param next_at: when the next timed try is; None: there is none.
+    :param next_at: the time of the next timed try; None: there is none.
     """
     acquisition = lease.acquisition
     assert acquisition is not None
@@ -53,19 +53,22 @@ def no_plan(lease: records.Lease, error: errors.ClimateError) -> texts.Text:
     :param error: a NotEnough.
     """
     return attempt(lease, 0, None, texts.same(
-        f'Of {error.kwargs["wanted"]} hosts only {error.kwargs["free"]} can be had now.'))
+        f'Only {error.kwargs["free"]} of {error.kwargs["wanted"]} hosts can be acquired now.'))
 
 
 def not_undone(lease: records.Lease, error: errors.ClimateError) -> texts.Text:
-    """Return why a lease past its time is not over yet, without details of other projects."""
+    """Return why a lease past its time limit is not over yet, without other projects' details."""
     return too_late(lease, (
-        texts.of_error(error).within('What was done for it is being undone: ')
+        texts.of_error(error).within('Changes for it are being undone: ')
         if isinstance(error, errors.StillBusy) else texts.same(
-            'What was done for it could not be undone yet; it is tried again and again.')))
+            'Changes for it could not be undone yet. Climate tries again and again.')))
 
 
 def too_late(lease: records.Lease, achieved: texts.Text | None = None) -> texts.Text:
-    """Return why a lease was given up at its time limit, and what was achieved until then."""
+    """Return the reason of a lease that reached its time limit.
+
+    :param achieved: the progress until then; None: the present reason of the lease.
+    """
     assert lease.given_up_at is not None
     text = f'It did not get its resources by {shown(lease.given_up_at)}.'
     reason = achieved or lease.reason_text

@@ -18,7 +18,7 @@ KINDS = ('left behind', 'held', 'freepool', 'incomplete', 'not enrolled', 'trust
          'foreign host', 'foreign server', 'filter', 'unknown host', 'shared host', 'unfit',
          'disabled', 'lent')
 
-# The repairs in the order in which they are made, with the words of the table for each.
+# {repair: what it does, in words}, in the order in which the repairs are carried out.
 CLEAR = 'clear'
 RELEASE = 'release'
 MEND = 'mend'
@@ -52,8 +52,9 @@ class Trace:
     :ivar made_for: the id of the reservation, or of its lease if the object names only that.
     :ivar kind: a noun for the object, such as 'flavor'.
     :ivar name: its name in the cloud.
-    :ivar signed_by: the resource type of Climate whose mark the object has. It proves that all
-        objects of the reservation belong to Climate, even if the database does not know it.
+    :ivar signed_by: the resource type in the mark that Climate puts on its objects. The mark proves
+        that Climate created all objects of the reservation, even if the database has no record of
+        the reservation.
     """
 
     made_for: str
@@ -64,7 +65,7 @@ class Trace:
 
 @dataclasses.dataclass(frozen=True)
 class Disabled:
-    """A service that a pool has disabled while its host is cleared for a lease.
+    """A service that a pool has disabled to clear its host for a lease.
 
     :ivar name: its name in the pool.
     :ivar what: the service, in words.
@@ -84,11 +85,11 @@ class Drift:
     :ivar what: the object, in words.
     :ivar problem: what is wrong with it, in words.
     :ivar repair: the key of the repair in REPAIRS; None if a person must act.
-    :ivar target: the target of the repair: the id of a reservation, trust or server; for CLEAR the
-        pair (resource type, `made_for` of the Trace), for MEND and ENROL (pool, name), for ENABLE
-        (pool, name, id of the lease). For DROP_TRUST it is the id of its record.
-    :ivar unknown: this database has no record of it. Another Climate, or another service, may have
-        made it, so it is repaired only if an administrator asks for that.
+    :ivar target: the object of the repair. CLEAR has (resource type, `made_for` of the Trace), MEND
+        and ENROL have (pool, name), ENABLE has (pool, name, id of the lease), DROP_TRUST has the id
+        of a RecordedTrust. Other repairs have the id of a reservation or server.
+    :ivar unknown: this database has no record of the object. Another Climate or another service may
+        have created it, so only an administrator can order the repair.
     """
 
     kind: str
@@ -100,12 +101,12 @@ class Drift:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Return the key that identifies the drift in several comparisons; `problem` may change."""
+        """Return the key by which the same drift is found in another comparison."""
         return self.kind, self.what
 
     @property
     def remedy(self) -> str:
-        """Return what a repair does about it, in words."""
+        """Return the effect of the repair, in words."""
         if self.repair is None:
             return BY_HAND
         return f'{UNKNOWN if self.unknown else ""}{REPAIRS[self.repair]}'
@@ -125,8 +126,8 @@ class AuditFinding:
 class Result:
     """The result of an audit by a manager.
 
-    :ivar finding_count: the number of Drifts that are confirmed and not repaired.
-    :ivar findings: the first of these.
+    :ivar finding_count: the number of confirmed Drifts that were not repaired.
+    :ivar findings: the first MOST_SHOWN of these Drifts.
     """
 
     at: records.Moment
@@ -136,7 +137,7 @@ class Result:
 
 
 def result(at: records.Moment, manager_id: str, drifts: Collection[Drift]) -> Result:
-    """Return the Result of an audit that left some Drifts."""
+    """Return the Result of an audit that did not repair these Drifts."""
     return Result(at, manager_id, len(drifts), tuple(
         AuditFinding(drift.kind, drift.what, drift.problem, drift.remedy)
         for drift in in_order(drifts)[:MOST_SHOWN]))
@@ -146,7 +147,7 @@ def result(at: records.Moment, manager_id: str, drifts: Collection[Drift]) -> Re
 class Recorded:
     """The part of the database that can be compared with the cloud.
 
-    :ivar leases: the leases that did not change while the cloud was read, and have no change due.
+    :ivar leases: the leases that did not change while the cloud was read, and have no due change.
     :ivar resources: {pool: the enrolled resources that did not change while the cloud was read}.
     :ivar enrolled: {pool: names of all resources enrolled before or after the cloud was read}.
     """
@@ -157,33 +158,34 @@ class Recorded:
 
     def running(self) -> list[tuple[records.Lease, records.Reservation]]:
         """Return the running reservations, each with its lease, as [(Lease, Reservation)]."""
-        return [(lease, each) for lease in self.leases for each in lease.reservations
-                if is_running(lease, each)]
+        return [(lease, reservation) for lease in self.leases
+                for reservation in lease.reservations if is_running(lease, reservation)]
 
     def over(self) -> dict[str, tuple[str, str | None]]:
-        """Return the ended reservations and leases, which may have nothing in the cloud any more.
+        """Return the reservations and leases that must have no objects in the cloud any more.
 
-        :returns: {id: (lease id, resource type)}; for a lease, all of whose reservations are over,
-            the type is None.
+        :returns: {reservation id: (lease id, resource type)} of ended reservations, and
+            {lease id: (lease id, None)} of leases without other reservations.
         """
         ids: dict[str, tuple[str, str | None]] = {}
         for lease in self.leases:
-            ended = [each for each in lease.reservations if is_over(lease, each)]
-            ids |= {each.id: (lease.id, each.resource_type) for each in ended}
+            ended = [reservation for reservation in lease.reservations
+                     if is_over(lease, reservation)]
+            ids |= {reservation.id: (lease.id, reservation.resource_type) for reservation in ended}
             if len(ended) == len(lease.reservations):
                 ids[lease.id] = (lease.id, None)
         return ids
 
 
 def is_id(text: str) -> bool:
-    """Return whether a text has the form of the id of a reservation."""
+    """Return whether a text looks like the id of a reservation."""
     return _ID.fullmatch(text) is not None
 
 
 def is_moving(lease: records.Lease, now: records.Moment) -> bool:
-    """Return whether a change of what a lease has in the cloud is due or in progress.
+    """Return whether a change of the objects of a lease in the cloud is due or in progress.
 
-    An end that was given up and waits to be tried again does not count.
+    A failed end that waits for its next try does not count.
     """
     return lease.task is not None or any(
         event_kinds.of(event.kind).moves_cloud and (
@@ -207,27 +209,29 @@ def is_running(lease: records.Lease, reservation: records.Reservation) -> bool:
 
 def settled(before: Iterable[records.Lease], after: Iterable[records.Lease],
             now: records.Moment) -> tuple[records.Lease, ...]:
-    """Return the leases of `after` that can be compared with the cloud, which was read in between.
+    """Return the leases that can be compared, because they did not change while the cloud was read.
 
-    :param before: all leases that were not over; a missing one was over or did not exist.
+    :param before: all leases that were not over before the cloud was read. A lease that is missing
+        here was over or did not exist.
+    :param after: the leases, read after the cloud.
     """
-    known = {lease.id: lease for lease in before}
+    earlier = {lease.id: lease for lease in before}
     comparable = []
     for lease in after:
         if is_moving(lease, now):
             continue
         ended = lease.deleted_at is not None or lease.state in lifecycle.OVER
-        if known.get(lease.id, lease if ended else None) == lease:
+        if earlier.get(lease.id, lease if ended else None) == lease:
             comparable.append(lease)
     return tuple(comparable)
 
 
 def left_behind(traces: Iterable[Trace], known: Iterable[str],
                 over: Mapping[str, tuple[str, str | None]]) -> list[Drift]:
-    """Return the objects in the cloud of reservations that are over or unknown, as Drifts.
+    """Return the objects in the cloud whose reservation is over or unknown, as Drifts.
 
     :param known: the ids of all reservations and leases in the database.
-    :param over: the ended ones, from ``Recorded.over``.
+    :param over: the ended reservations and leases, from ``Recorded.over``.
     """
     traces, known, drifts = list(traces), set(known), []
     signers = {trace.made_for: trace.signed_by for trace in traces if trace.signed_by}
@@ -237,7 +241,7 @@ def left_behind(traces: Iterable[Trace], known: Iterable[str],
         lease_id, resource_type = over.get(made_for, (None, None))
         resource_type = resource_type or signers.get(made_for)
         if resource_type is None or (lease_id is None and not unknown):
-            # It is in use; or any user may have written the id of a lease on it.
+            # The object is in use; or it has no mark, and any user may have written the id on it.
             continue
         problem = ('no lease has its reservation' if lease_id is None
                    else f'its reservation is over (lease {lease_id})')
@@ -256,12 +260,13 @@ def not_ended(traces: Iterable[Trace], leases: Iterable[records.Lease],
                   f'its end was given up; delete it to have it tried at once ({lease.reason})')
             for lease in leases
             if lease.state == lifecycle.ERROR and lease.deleted_at is None and lease.end <= now
-            and made_for & {each.id for each in lease.reservations if not is_over(lease, each)}]
+            and made_for & {reservation.id for reservation in lease.reservations
+                        if not is_over(lease, reservation)}]
 
 
 def clearing(*readings: Iterable[records.Lease]) -> set[str]:
     """Return the ids of the leases for which hosts are being cleared or released."""
-    return {lease.id for found in readings for lease in found
+    return {lease.id for leases in readings for lease in leases
             if lease.state == lifecycle.ACQUIRING or any(
                 event.kind == event_kinds.GIVE_BACK and event.status in (
                     lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
@@ -273,24 +278,23 @@ def disabled_needlessly(disabled: Iterable[Disabled], seeking: Iterable[str],
     """Return the services that are disabled for a lease that clears nothing, as Drifts.
 
     :param seeking: the ids of leases for which hosts may be cleared.
-    :param known: the ids of those leases of `disabled` that are in the database.
+    :param known: the ids of the leases of `disabled` that are in the database.
     """
     seeking, known = set(seeking), set(known)
-    return [Drift('disabled', each.what, (
-                f'disabled in order to be cleared for lease {each.lease_id}, '
-                'but that lease clears nothing'), ENABLE, (each.pool, each.name, each.lease_id),
-                  each.lease_id not in known)
-            for each in disabled if each.lease_id not in seeking]
+    return [Drift('disabled', service.what, (
+                f'disabled in order to be cleared for lease {service.lease_id}, but that lease '
+                'clears nothing'), ENABLE, (service.pool, service.name, service.lease_id),
+                  service.lease_id not in known)
+            for service in disabled if service.lease_id not in seeking]
 
 
 def in_both(first: Iterable[Drift], second: Iterable[Drift]) -> list[Drift]:
     """Return the drifts of the second comparison that the first one found too."""
-    seen = {each.key for each in first}
-    return [each for each in second if each.key in seen]
+    seen = {drift.key for drift in first}
+    return [drift for drift in second if drift.key in seen]
 
 
 def in_order(drifts: Iterable[Drift]) -> list[Drift]:
-    """Return the drifts in the order of repair, those for a person last."""
-    places = list(REPAIRS)
-    return sorted(drifts, key=lambda each: (
-        places.index(each.repair) if each.repair else len(places), each.kind, each.what))
+    """Return the drifts in the order of their repairs; drifts without a repair come last."""
+    order = [*REPAIRS, None]
+    return sorted(drifts, key=lambda drift: (order.index(drift.repair), drift.kind, drift.what))

@@ -10,7 +10,7 @@ from climate.domain import records
 
 
 def in_order(due: Iterable[records.Event]) -> list[records.Event]:
-    """Return the events by moment, then ends before starts, then by lease and id."""
+    """Sort events by moment, then by kind (ends before starts), then by lease and id."""
     return sorted(due, key=lambda event: (
         event.at, event_kinds.RANK[event.kind], event.lease_id, event.id))
 
@@ -35,7 +35,7 @@ def still_due(lease: records.Lease, event: records.Event,
               now: datetime.datetime) -> records.Event | None:
     """Return the event as it is in the locked lease, or None if it is not due any more.
 
-    After it was read as due, it may have moved, or another event of the lease may have begun.
+    Since the event was read, it may have moved, or another event of the lease may have begun.
     """
     if any(other.status == lifecycle.EVENT_IN_PROGRESS and other.claimed_until is not None
            and other.claimed_until > now for other in lease.events):
@@ -52,7 +52,7 @@ def untouched(lease: records.Lease) -> bool:
     """
     return lease.state in (lifecycle.PENDING, lifecycle.ACQUIRING) and all(
         event.claim_no == 0 for event in lease.events
-        if event_kinds.of(event.kind).makes_first)
+        if event_kinds.of(event.kind).creates_first)
 
 
 def deletion_ordered(lease: records.Lease) -> bool:
@@ -69,57 +69,57 @@ def is_being_deleted(lease: records.Lease) -> bool:
 
 
 def is_given_up(lease: records.Lease, event: records.Event) -> bool:
-    """Return whether a lease is in error, and this event of it will be tried again."""
+    """Return whether an event failed and will be tried again, and its lease is in error."""
     return (lease.state == lifecycle.ERROR and lease.task is None and event.attempts > 0
             and event.status == lifecycle.EVENT_UNDONE)
 
 
 def given_up(lease: records.Lease) -> bool:
-    """Return whether a lease was given up without resources, and has none.
+    """Return whether the acquisition of a lease was given up.
 
-    A lease that was deleted meanwhile does not count: hosts may still be being cleared for it.
+    A lease whose deletion was ordered does not count, because host clearing for it may go on.
     """
     return (never_acquired(lease) and lease.event(event_kinds.DELETE) is None
             and lease.state in (lifecycle.ERROR, lifecycle.TIMEDOUT))
 
 
 def never_acquired(lease: records.Lease) -> bool:
-    """Return whether a lease is still being acquired, or was given up without resources."""
+    """Return whether the acquisition of a lease goes on, or was given up."""
     return lease.acquisition is not None and lease.event(event_kinds.START) is None
 
 
 def is_healing(lease: records.Lease) -> bool:
-    """Return whether a start or change of a lease that was given up is, or was, tried again."""
+    """Return whether a lease has an event, open or done, that retries a failed start or change."""
     return lease.event(event_kinds.HEAL) is not None
 
 
 def change_given_up(lease: records.Lease) -> bool:
-    """Return whether a change of a running lease was given up."""
+    """Return whether the last try of a change of a running lease failed."""
     update = lease.event(event_kinds.UPDATE)
     return update is not None and update.status == lifecycle.EVENT_ERROR
 
 
 def to_heal(lease: records.Lease) -> records.Event | None:
-    """Return the event that was given up and is tried again: a change, or else the start."""
+    """Return the failed event that is tried again: a change, or else the start."""
     return lease.event(event_kinds.UPDATE if change_given_up(lease) else event_kinds.START)
 
 
 def is_being_healed(lease: records.Lease) -> bool:
-    """Return whether a start or change of a lease that was given up will be tried again."""
+    """Return whether a failed start or change of a lease will be tried again."""
     return _is_ahead(lease.event(event_kinds.HEAL))
 
 
 def _is_ahead(event: records.Event | None) -> bool:
-    """Return whether there is an event that is neither done nor given up."""
+    """Return whether an event exists and is neither done nor given up."""
     return event is not None and event.status in (
         lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS)
 
 
 def is_moot(lease: records.Lease, event: records.Event) -> bool:
-    """Return whether an event has nothing to do any more, because of the state of its lease."""
+    """Return whether an event has nothing to do, because of the state of its lease."""
     kind = event_kinds.of(event.kind)
-    if kind.only_told and event.at > min(lease.end, lease.ended_at or lease.end):
-        # The lease ends earlier than when the owner chose the moment.
+    if kind.only_notifies and event.at > min(lease.end, lease.ended_at or lease.end):
+        # The lease was shortened after its owner chose the moment of the notification.
         return True
     if kind.until is event_kinds.Until.OVER and deletion_ordered(lease):
         return True

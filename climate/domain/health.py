@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The health of a resource, and when a change of it is believed."""
+"""The health of a resource, and the rules by which Climate believes a change of it."""
 from collections.abc import Iterable
 import dataclasses
 import datetime
@@ -8,22 +8,25 @@ from climate.domain import interval
 
 Moment = datetime.datetime
 
-#: The states, as answers show them. Only a resource that is well gets new leases.
+#: The states, as responses show them. Only a resource that is well gets new leases.
 WELL = 'well'
-#: A source of health reports that it does not work.
+#: A source of health reports that the resource does not work.
 SICK = 'sick'
-#: Owners of leases swapped it for another one, and their reports were confirmed.
+#: Owners of leases swapped the resource for another one, and their reports were confirmed.
 QUARANTINED = 'quarantined'
-#: An operator took it out of service.
+#: An operator took the resource out of service.
 OUT_OF_ORDER = 'out_of_order'
 STATES = (WELL, SICK, QUARANTINED, OUT_OF_ORDER)
-#: The source of the states that people cause.
+#: The sources of the states that people cause.
 OPERATOR, OWNER = 'operator', 'owner'
 
 
 @dataclasses.dataclass(frozen=True)
 class HealthFinding:
-    """The report of one source of health that a resource does not work: its name, and why."""
+    """The report of a source of health that a resource does not work.
+
+    :ivar source: the name of the source.
+    """
 
     source: str
     reason: str
@@ -33,8 +36,8 @@ class HealthFinding:
 class HealthRules:
     """The conditions under which a change of health is believed.
 
-    :ivar sick_after: how long all checks must find a resource sick.
-    :ivar well_after: how long all checks must find it well.
+    :ivar sick_after: the time for which all checks must find a resource sick.
+    :ivar well_after: the time for which all checks must find a resource well.
     :ivar longest_gap: the longest time between two checks that count as consecutive.
     """
 
@@ -47,14 +50,16 @@ class HealthRules:
 class ResourceHealth:
     """The known health of one resource.
 
-    :ivar state: WELL or SICK by its sources, once a change is believed; `since`, `reason` and
-        `source` describe it.
-    :ivar changing_since: since when the sources say the opposite of `state`; None: they agree.
-    :ivar looked_at: when they last said the opposite.
-    :ivar out_of_order: why an operator took it out of service, at `out_of_order_since`; None: it is
-        in service.
-    :ivar quarantined_since: since when new leases do not get it because an owner swapped it, for
-        `quarantine_reason`, until `quarantined_until`; None: until an operator ends that.
+    :ivar state: the state that the sources of health report, WELL or SICK. `since`, `reason` and
+        `source` belong to this state.
+    :ivar changing_since: the first of the latest checks that found the opposite of `state`, which
+        Climate does not believe yet; None: the latest check confirmed `state`.
+    :ivar looked_at: the last check that found the opposite of `state`.
+    :ivar out_of_order: why an operator took the resource out of service, at `out_of_order_since`;
+        None: it is in service.
+    :ivar quarantined_since: the beginning of the quarantine after an owner swapped the resource for
+        `quarantine_reason`; None: no quarantine.
+    :ivar quarantined_until: the end of the quarantine; None: an operator must end it.
     """
 
     resource_id: int
@@ -71,7 +76,7 @@ class ResourceHealth:
     quarantine_reason: str | None = None
 
     def verdict(self, now: Moment) -> 'HealthVerdict':
-        """Return the verdict at `now`: that of an operator before that of a source."""
+        """Return the verdict at `now`: of an operator, or else of a source, or else of an owner."""
         if self.out_of_order is not None:
             return HealthVerdict(OUT_OF_ORDER, self.out_of_order_since, self.out_of_order, OPERATOR)
         if self.state == SICK:
@@ -85,9 +90,9 @@ class ResourceHealth:
 
 @dataclasses.dataclass(frozen=True)
 class HealthVerdict:
-    """The health of a resource as answers show it.
+    """The health of a resource as responses show it.
 
-    :ivar until: when its state ends by itself; None: not known.
+    :ivar until: when the state ends by itself; None: not known.
     """
 
     state: str = WELL
@@ -97,39 +102,39 @@ class HealthVerdict:
     until: Moment | None = None
 
 
-def judged(known: ResourceHealth, finding: HealthFinding | None, rules: HealthRules,
+def judged(before: ResourceHealth, finding: HealthFinding | None, rules: HealthRules,
            now: Moment) -> ResourceHealth:
     """Return the ResourceHealth after a check of the sources.
 
-    A change is believed only if all checks found it for a sufficient time, and no two of these
-    checks were too far apart. So a short failure has no consequence.
+    Climate believes a change only if consecutive checks have found it for the time in `rules`. So a
+    short failure has no consequence.
 
-    :param finding: None: all sources report that it works.
+    :param before: the ResourceHealth before the check.
+    :param finding: the result of the check; None: all sources report that the resource works.
     """
-    if (finding is not None) == (known.state == SICK):
-        calm = dataclasses.replace(known, changing_since=None, looked_at=None)
-        if finding is None or (known.source, known.reason) == (finding.source, finding.reason):
-            return calm
-        return dataclasses.replace(calm, reason=finding.reason, source=finding.source)
-    begun = now
-    if known.changing_since is not None and known.looked_at is not None and (
-            now - known.looked_at <= rules.longest_gap):
-        begun = known.changing_since
-    if now - begun < (rules.well_after if finding is None else rules.sick_after):
-        return dataclasses.replace(known, changing_since=begun, looked_at=now)
     reason, source = (None, None) if finding is None else (finding.reason, finding.source)
+    if (finding is not None) == (before.state == SICK):
+        confirmed = dataclasses.replace(before, changing_since=None, looked_at=None)
+        return confirmed if finding is None else dataclasses.replace(
+            confirmed, reason=reason, source=source)
+    changing_since = now
+    if before.changing_since is not None and before.looked_at is not None and (
+            now - before.looked_at <= rules.longest_gap):
+        changing_since = before.changing_since
+    if now - changing_since < (rules.well_after if finding is None else rules.sick_after):
+        return dataclasses.replace(before, changing_since=changing_since, looked_at=now)
     return dataclasses.replace(
-        known, state=WELL if finding is None else SICK, since=now, changing_since=None,
+        before, state=WELL if finding is None else SICK, since=now, changing_since=None,
         looked_at=None, reason=reason, source=source)
 
 
 def block_of(resource_id: int) -> str:
-    """Return the id that stands for a reservation in the allocations that block a sick resource."""
+    """Return the reservation id in the allocations that block a resource that is not well."""
     return f'health-{resource_id}'
 
 
 def is_block(reservation_id: str) -> bool:
-    """Return whether an id comes from `block_of`, and is not that of a reservation."""
+    """Return whether the reservation id of an allocation comes from `block_of`."""
     return reservation_id.startswith('health-')
 
 
@@ -149,7 +154,7 @@ def gaps(span: interval.Interval,
 
 
 def covered(parts: Iterable[interval.Interval], by: Iterable[interval.Interval]) -> bool:
-    """Return whether each interval in `parts` lies within one of those in `by`."""
-    known = list(by)
-    return all(any(each.start <= part.start and part.end <= each.end for each in known)
+    """Return whether each interval of `parts` lies within one interval of `by`."""
+    spans = list(by)
+    return all(any(span.start <= part.start and part.end <= span.end for span in spans)
                for part in parts)

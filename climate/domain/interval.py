@@ -3,7 +3,7 @@
 import dataclasses
 import datetime
 
-#: The smallest difference of two moments: databases store microseconds.
+#: The smallest difference of two moments, because databases store microseconds.
 RESOLUTION = datetime.timedelta(microseconds=1)
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -13,9 +13,9 @@ _SECONDS = '%Y-%m-%d %H:%M:%S'
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Interval:
-    """The time from ``start`` up to, but not including, ``end``; both are aware.
+    """The time from ``start`` up to, but not including, ``end``.
 
-    :raises ValueError: a moment is naive, or the end is not after the start.
+    :raises ValueError: a moment has no time zone, or the end is not after the start.
     """
 
     start: datetime.datetime

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The joint choice of resources for all reservations of a lease: all get theirs, or none."""
+"""The joint choice of resources for a lease: all of its reservations get resources, or none."""
 import collections
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ Picks = tuple[selection.Pick, ...]
 class ReservationDemand:
     """The demand of one reservation, and the candidates for it.
 
-    :ivar candidates: with the bookings of all reservations that are not chosen for now.
-    :ivar must_keep: whether the resources in ``demand.keep`` are in use, so none may be lost.
+    :ivar candidates: the candidates, with the bookings of all reservations outside this choice.
+    :ivar must_keep: whether the resources in ``demand.keep`` are in use, so that they must stay.
     """
 
     demand: selection.Demand
@@ -25,91 +25,94 @@ class ReservationDemand:
     must_keep: bool = False
 
 
-def choose(asks: Sequence[ReservationDemand], interval: interval.Interval) -> list[Picks]:
-    """Choose the resources for each of `asks` during `interval`; return their picks in order.
+def choose(demands: Sequence[ReservationDemand], interval: interval.Interval) -> list[Picks]:
+    """Choose the resources for all `demands` during `interval`; return the picks of each one.
 
-    At first each takes as much as it may, in order. If one gets too little that way, each takes its
-    least amount, beginning with those that have the fewest possibilities, and then grows.
+    First try to choose as many copies as possible for one demand after the other. If one of them
+    gets too few, choose the minimum for each demand, beginning with the demand that is the hardest
+    one to serve, and then add further copies.
 
-    :raises NotEnough: one of them gets too little both ways. ``place`` is its index in the first
-        way, ``in_use`` the ids of the resources that it must keep and cannot.
+    :raises NotEnough: both tries failed. ``place`` is the index of the demand that failed in the
+        first try, ``in_use`` has the ids of the resources that it must keep and cannot.
     """
     try:
-        return in_order(asks, interval)
+        return in_order(demands, interval)
     except errors.NotEnough:
-        found = _least_first(asks, interval) if len(asks) > 1 else None
-        if found is None:
+        picks = _least_first(demands, interval) if len(demands) > 1 else None
+        if picks is None:
             raise
-        return found
+        return picks
 
 
-def in_order(asks: Sequence[ReservationDemand], span: interval.Interval) -> list[Picks]:
-    """Choose for each of `asks` in order, each taking as much as it may; return their picks.
+def in_order(demands: Sequence[ReservationDemand], span: interval.Interval) -> list[Picks]:
+    """Choose as many copies as possible for one demand after the other; return all picks.
 
-    :raises NotEnough: one of them gets too little; with the details of `choose`.
+    :raises NotEnough: a demand gets too few copies. The error has the details as in `choose`.
     """
     chosen: dict[int, Picks] = {}
-    for place in range(len(asks)):
-        chosen[place] = _pick(asks, place, chosen, span)
+    for index in range(len(demands)):
+        chosen[index] = _pick(demands, index, chosen, span)
     return list(chosen.values())
 
 
-def _least_first(asks: Sequence[ReservationDemand], span: interval.Interval) -> list[Picks] | None:
-    least = [dataclasses.replace(ask, demand=dataclasses.replace(
-        ask.demand, at_most=_least(ask), at_least=_least(ask))) for ask in asks]
-    places = sorted(range(len(asks)), key=lambda place: selection.ways(
-        least[place].demand, least[place].candidates, span))
+def _least_first(demands: Sequence[ReservationDemand],
+                 span: interval.Interval) -> list[Picks] | None:
+    least = [dataclasses.replace(each, demand=dataclasses.replace(
+        each.demand, at_most=_least(each), at_least=_least(each))) for each in demands]
+    hardest_first = sorted(range(len(demands)), key=lambda index: selection.ways(
+        least[index].demand, least[index].candidates, span))
     # Resources that must be kept are taken before any choice.
-    chosen = {place: ask.demand.keep for place, ask in enumerate(asks) if ask.must_keep}
+    chosen = {index: each.demand.keep for index, each in enumerate(demands) if each.must_keep}
     try:
-        for place in places:
-            chosen.pop(place, None)
-            chosen[place] = _pick(least, place, chosen, span)
+        for index in hardest_first:
+            chosen.pop(index, None)
+            chosen[index] = _pick(least, index, chosen, span)
     except errors.NotEnough:
         return None
-    for place, ask in enumerate(asks):
-        if ask.demand.at_most > _least(ask):
-            grown = dataclasses.replace(ask, demand=dataclasses.replace(
-                ask.demand, keep=_united(ask.demand.keep, chosen.pop(place))))
-            chosen[place] = _pick([*asks[:place], grown, *asks[place + 1:]], place, chosen, span)
-    return [chosen[place] for place in range(len(asks))]
+    for index, each in enumerate(demands):
+        if each.demand.at_most > _least(each):
+            grown = dataclasses.replace(each, demand=dataclasses.replace(
+                each.demand, keep=_united(each.demand.keep, chosen.pop(index))))
+            chosen[index] = _pick([*demands[:index], grown, *demands[index + 1:]], index, chosen,
+                                  span)
+    return [chosen[index] for index in range(len(demands))]
 
 
-def _pick(asks: Sequence[ReservationDemand], place: int, chosen: Mapping[int, Picks],
+def _pick(demands: Sequence[ReservationDemand], index: int, chosen: Mapping[int, Picks],
           span: interval.Interval) -> Picks:
-    """Choose for one of the asks, given what is `chosen` for others, {place: picks}."""
-    ask = asks[place]
+    """Choose for the demand at `index`, beside the picks `chosen` for others, {index: picks}."""
+    wanted = demands[index]
     taken: dict[int, list[selection.Booking]] = collections.defaultdict(list)
     for other, picks in chosen.items():
         for pick in picks:
-            taken[pick.resource_id] += [(span, asks[other].demand.amount)] * pick.copies
+            taken[pick.resource_id] += [(span, demands[other].demand.amount)] * pick.copies
     candidates = [
-        dataclasses.replace(each, bookings=(*each.bookings, *taken[each.id]))
-        if each.id in taken else each for each in ask.candidates]
+        dataclasses.replace(candidate, bookings=(*candidate.bookings, *taken[candidate.id]))
+        if candidate.id in taken else candidate for candidate in wanted.candidates]
     try:
-        picks = selection.choose(ask.demand, candidates, span)
+        picks = selection.choose(wanted.demand, candidates, span)
     except errors.NotEnough as error:
-        raise errors.NotEnough(error.message, **error.kwargs, place=place) from error
-    lost = _copies(ask.demand.keep) - _copies(picks)
-    held = _copies(ask.demand.keep).total()
-    if ask.must_keep and lost.total() > max(0, held - ask.demand.at_most):
-        raise errors.NotEnough(what='resources', wanted=held, free=held - lost.total(),
-                               place=place, in_use=sorted(lost))
+        raise errors.NotEnough(error.message, **error.kwargs, place=index) from error
+    kept = _copies(wanted.demand.keep)
+    lost = kept - _copies(picks)
+    if wanted.must_keep and lost.total() > max(0, kept.total() - wanted.demand.at_most):
+        raise errors.NotEnough(what='resources', wanted=kept.total(),
+                               free=kept.total() - lost.total(), place=index, in_use=sorted(lost))
     return picks
 
 
-def _least(ask: ReservationDemand) -> int:
-    held = _copies(ask.demand.keep).total() if ask.must_keep else 0
-    return max(ask.demand.at_least, min(held, ask.demand.at_most))
+def _least(wanted: ReservationDemand) -> int:
+    kept = _copies(wanted.demand.keep).total() if wanted.must_keep else 0
+    return max(wanted.demand.at_least, min(kept, wanted.demand.at_most))
 
 
 def _copies(picks: Picks) -> collections.Counter[int]:
-    found: collections.Counter[int] = collections.Counter()
+    copies: collections.Counter[int] = collections.Counter()
     for pick in picks:
-        found[pick.resource_id] += pick.copies
-    return found
+        copies[pick.resource_id] += pick.copies
+    return copies
 
 
 def _united(first: Picks, second: Picks) -> Picks:
-    """Return for each resource the larger number of copies of both; those of `first` come first."""
-    return tuple(selection.Pick(*each) for each in (_copies(first) | _copies(second)).items())
+    """Return the larger number of copies on each resource; resources of `first` come first."""
+    return tuple(selection.Pick(*pair) for pair in (_copies(first) | _copies(second)).items())

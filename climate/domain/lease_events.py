@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decide the events of a lease when it is created, acquired, changed or over.
 
-``db/events.py`` writes them.
+Functions return the changes of the events, and ``db/events.py`` writes them.
 """
 from collections.abc import Iterable
 import dataclasses
@@ -15,17 +15,17 @@ from climate.domain import interval
 from climate.domain import lifecycle
 from climate.domain import records
 
-# A lease that starts sooner than this is not staged.
+# If a lease starts within this time, no objects are created ahead of the start.
 _TOO_SHORT = datetime.timedelta(seconds=10)
-# The share of the time before a start in which it is staged.
+# The share of the time before a start in which objects are created ahead.
 _EARLY_SHARE = 0.8
 
-# The kind of an event, and the moment at which it is to happen.
+# The kind of an event, and its moment.
 Planned = tuple[str, datetime.datetime]
 
-#: The maximum number of notifications that a lease's owner asked for and that are not sent yet.
+#: The maximum number of unsent notifications that the owner of a lease requested.
 MOST_NOTICES = 100
-# The events that only notify before a lease ends.
+# The events that are useless if the lease ends at once.
 _NOTICES = (event_kinds.BEFORE_END, event_kinds.NOTIFY)
 
 
@@ -43,7 +43,7 @@ class EventChanges:
     close: tuple[str, ...] = ()
 
     def moves_again(self, kind: str) -> bool:
-        """Return whether an event of that kind that is done already is moved."""
+        """Return whether a done event of this kind is moved, so that it happens again."""
         return any(event.kind == kind and event.status == lifecycle.EVENT_DONE
                    for event, _ in self.move)
 
@@ -53,8 +53,8 @@ class Acquired:
     """A lease that has just acquired its resources.
 
     :ivar lease: the lease with its dates.
-    :ivar add: its events.
-    :ivar late: the moments of notices that are left out, because they are before the start.
+    :ivar add: the new events.
+    :ivar late: the moments of notifications that are left out because they are before the start.
     """
 
     lease: records.Lease
@@ -66,10 +66,9 @@ class Acquired:
 class Preparations:
     """The preparations of a lease before its start.
 
-    :ivar prepares: whether its targets are prepared, at once.
-    :ivar stages: the longest time before the start at which objects for it are created; None: none
-        are.
-    :ivar wakes: how long before the start its resources are woken; None: they never sleep.
+    :ivar prepares: whether the targets are prepared as soon as the lease has its resources.
+    :ivar stages: how long before the start objects may be created ahead; None: no objects are.
+    :ivar wakes: how long before the start the resources are woken; None: they never sleep.
     """
 
     prepares: bool = False
@@ -79,9 +78,9 @@ class Preparations:
 
 def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], preparations: Preparations,
            now: datetime.datetime) -> tuple[Planned, ...]:
-    """Return the events of a lease that gets its resources in its request.
+    """Return the events of a lease that has its resources.
 
-    :param notify_at: the moments of the notifications that the owner asks for.
+    :param notify_at: the moments of the notifications that the owner requests.
     """
     planned = [(event_kinds.START, lease.start), (event_kinds.END, lease.end)]
     if lease.before_end is not None:
@@ -100,7 +99,7 @@ def of_new(lease: records.Lease, notify_at: Iterable[datetime.datetime], prepara
 
 def _woken_at(lease: records.Lease, ahead: datetime.timedelta | None,
               now: datetime.datetime) -> datetime.datetime | None:
-    """Return when the resources of a lease are woken; None: the start does it if they sleep."""
+    """Return when the resources of a lease are woken; None: its start wakes them."""
     if ahead is None or lease.start <= now:
         return None
     return max(now, lease.start - ahead)
@@ -108,10 +107,10 @@ def _woken_at(lease: records.Lease, ahead: datetime.timedelta | None,
 
 def _staged_at(lease: records.Lease, longest: datetime.timedelta | None,
                now: datetime.datetime) -> datetime.datetime | None:
-    """Return when the objects for the start of a lease are created; None: at the start itself.
+    """Return when objects for the start of a lease are created ahead; None: they are not.
 
-    Leases that start at the same moment are spread over the time before it. The last fifth of that
-    time is left to failed tries.
+    The moments for leases with the same start are spread over the time before it. The last fifth of
+    that time is kept for retries.
     """
     if longest is None or lease.start - now < _TOO_SHORT:
         return None
@@ -128,16 +127,17 @@ def of_acquiring(now: datetime.datetime) -> tuple[Planned, ...]:
 def of_acquired(lease: records.Lease, span: interval.Interval, preparations: Preparations,
                 now: datetime.datetime) -> Acquired:
     """Return the lease that has acquired its resources for `span`, and its new events."""
-    near = None
+    before_end = None
     if lease.before_end is not None:
-        # It keeps its distance from the end.
-        near = span.end - (lease.end - lease.before_end)
-    wanted = lease.acquisition.notify_at if lease.acquisition is not None else ()
-    late = tuple(sorted(at for at in (*wanted, near) if at is not None and at < span.start))
+        # The event keeps its distance from the end.
+        before_end = span.end - (lease.end - lease.before_end)
+    notify_at = lease.acquisition.notify_at if lease.acquisition is not None else ()
+    late = tuple(sorted(at for at in (*notify_at, before_end)
+                        if at is not None and at < span.start))
     lease = dataclasses.replace(lease, start=span.start, end=span.end,
-                                before_end=None if near in late else near)
-    notify_at = [at for at in wanted if at not in late]
-    return Acquired(lease, of_new(lease, notify_at, preparations, now), late)
+                                before_end=None if before_end in late else before_end)
+    return Acquired(lease, of_new(lease, [at for at in notify_at if at not in late],
+                                  preparations, now), late)
 
 
 def after_change(before: records.Lease, after: records.Lease,
@@ -148,148 +148,139 @@ def after_change(before: records.Lease, after: records.Lease,
     :param before: the lease before the change, with its events.
     :param notify_at: the moments of additional notifications.
     :param requests_change: whether the request of a reservation changes.
-    :param preparations: those of the lease as it is after the change.
+    :param preparations: the preparations of the changed lease.
     """
-    add: list[Planned] = []
-    move: list[tuple[records.Event, datetime.datetime]] = []
-    for kind, was, at in ((event_kinds.START, before.start, after.start),
-                          (event_kinds.END, before.end, after.end)):
-        event = before.event(kind)
-        if at != was and event is not None:
-            move.append((event, at))
     over = after.end <= now
+    changes = [EventChanges(move=tuple(
+        (event, at) for kind, was, at in ((event_kinds.START, before.start, after.start),
+                                          (event_kinds.END, before.end, after.end))
+        if at != was and (event := before.event(kind)) is not None))]
     if not over and after.before_end is not None and after.before_end != before.before_end:
-        near = before.event(event_kinds.BEFORE_END)
-        if near is None:
-            add.append((event_kinds.BEFORE_END, after.before_end))
-        else:
-            move.append((near, after.before_end))
-    for changes in (notified(before, notify_at),
-                    updated(before, now) if requests_change and before.state == lifecycle.ACTIVE
-                    else EventChanges()):
-        add += changes.add
-        move += changes.move
-    staged = before.event(event_kinds.STAGE)
+        changes.append(_at(before.event(event_kinds.BEFORE_END), event_kinds.BEFORE_END,
+                           after.before_end))
+    changes.append(notified(before, notify_at))
+    if requests_change and before.state == lifecycle.ACTIVE:
+        changes.append(updated(before, now))
     staged_at = _staged_at(after, preparations.stages, now)
     if before.state == lifecycle.PENDING and staged_at is not None:
-        if staged is None:
-            add.append((event_kinds.STAGE, staged_at))
-        elif staged.status == lifecycle.EVENT_IN_PROGRESS:
-            # A second one would undo what it creates. The start notices that it does not fit.
-            pass
-        elif requests_change or (staged.status != lifecycle.EVENT_DONE
-                                 and after.start != before.start):
-            move.append((staged, staged_at))
+        changes.append(_staged(before, staged_at, requests_change, after.start != before.start))
     woken_at = _woken_at(after, preparations.wakes, now)
     if before.state == lifecycle.PENDING and woken_at is not None and (
             requests_change or after.start != before.start):
-        changed = woken(before.event(event_kinds.WAKE), woken_at)
-        add += changed.add
-        move += changed.move
-    return EventChanges(tuple(add), tuple(move), _NOTICES if over else ())
+        changes.append(woken(before.event(event_kinds.WAKE), woken_at))
+    return EventChanges(tuple(planned for each in changes for planned in each.add),
+                        tuple(moved for each in changes for moved in each.move),
+                        _NOTICES if over else ())
+
+
+def _at(event: records.Event | None, kind: str, at: datetime.datetime) -> EventChanges:
+    """Return the changes by which an event happens at a moment; None: it is a new event."""
+    if event is None:
+        return EventChanges(add=((kind, at),))
+    return EventChanges(move=((event, at),))
+
+
+def _staged(lease: records.Lease, at: datetime.datetime, requests_change: bool,
+            start_changes: bool) -> EventChanges:
+    """Return the changes by which objects for the start of a changed lease are created ahead."""
+    event = lease.event(event_kinds.STAGE)
+    # An event in progress stays: a second one would undo its work. The start notices if the objects
+    # do not fit the changed request.
+    if event is None or (event.status != lifecycle.EVENT_IN_PROGRESS and (
+            requests_change or (event.status != lifecycle.EVENT_DONE and start_changes))):
+        return _at(event, event_kinds.STAGE, at)
+    return EventChanges()
 
 
 def notified(lease: records.Lease, notify_at: Iterable[datetime.datetime]) -> EventChanges:
     """Return the changes that send additional notifications, at most one at each moment.
 
-    Beyond the maximum they replace the oldest ones that were sent.
+    If the lease then has more than MOST_NOTICES events, events of sent notifications are reused,
+    the oldest first.
 
-    :raises BadField: the lease would have too many that are not sent yet.
+    :raises BadField: the lease would have too many unsent notifications.
     """
-    known = sorted((event for event in lease.events if event.kind == event_kinds.NOTIFY),
-                   key=lambda event: event.at)
-    sent = [event for event in known if event.status == lifecycle.EVENT_DONE]
-    waiting = {event.at for event in known if event not in sent}
-    new = sorted(set(notify_at) - waiting)
-    left = len(known) - len(sent)
-    if new and left + len(new) > MOST_NOTICES:
+    events = sorted((event for event in lease.events if event.kind == event_kinds.NOTIFY),
+                    key=lambda event: event.at)
+    sent = [event for event in events if event.status == lifecycle.EVENT_DONE]
+    unsent = len(events) - len(sent)
+    new = sorted(set(notify_at) - {event.at for event in events if event not in sent})
+    if new and unsent + len(new) > MOST_NOTICES:
         raise errors.BadField(field='events', reason=(
-            f'a lease has at most {MOST_NOTICES} that are not sent yet. It has {left}, and '
+            f'a lease has at most {MOST_NOTICES} that are not sent yet. It has {unsent}, and '
             f'{len(new)} more are asked for: leave some out, or add them later.'))
-    again = max(0, len(known) + len(new) - MOST_NOTICES)
-    return EventChanges(add=tuple((event_kinds.NOTIFY, at) for at in new[again:]),
-                        move=tuple(zip(sent, new[:again], strict=False)))
+    reused = max(0, len(events) + len(new) - MOST_NOTICES)
+    return EventChanges(add=tuple((event_kinds.NOTIFY, at) for at in new[reused:]),
+                        move=tuple(zip(sent, new[:reused], strict=False)))
 
 
 def updated(lease: records.Lease, now: datetime.datetime) -> EventChanges:
     """Return the changes by which a running lease is changed in the cloud now.
 
-    The event of an earlier change that is done happens again, so that a lease that is changed very
-    often has one.
+    A done event of an earlier change is reused, so that the number of events does not grow.
     """
-    known = lease.event(event_kinds.UPDATE)
-    if known is not None and known.status == lifecycle.EVENT_DONE:
-        return EventChanges(move=((known, now),))
-    return EventChanges(add=((event_kinds.UPDATE, now),))
+    event = lease.event(event_kinds.UPDATE)
+    if event is not None and event.status != lifecycle.EVENT_DONE:
+        event = None
+    return _at(event, event_kinds.UPDATE, now)
 
 
-def woken(known: records.Event | None, at: datetime.datetime) -> EventChanges:
+def woken(event: records.Event | None, at: datetime.datetime) -> EventChanges:
     """Return the changes by which the resources of a lease are woken at a moment.
 
-    An event that is done happens again, because they may have fallen asleep after it. One that is
-    in progress stays.
+    A done event happens again, because the resources may have fallen asleep after it. An event in
+    progress stays.
 
-    :param known: the lease's event that wakes them; None: it has none.
+    :param event: the event of the lease that wakes its resources; None: it has none.
     """
-    if known is None:
-        return EventChanges(add=((event_kinds.WAKE, at),))
-    if known.status == lifecycle.EVENT_IN_PROGRESS or (
-            known.status == lifecycle.EVENT_UNDONE and known.at == at):
+    if event is not None and (event.status == lifecycle.EVENT_IN_PROGRESS or (
+            event.status == lifecycle.EVENT_UNDONE and event.at == at)):
         return EventChanges()
-    return EventChanges(move=((known, at),))
+    return _at(event, event_kinds.WAKE, at)
 
 
 def ordered(lease: records.Lease, kind: str, now: datetime.datetime) -> EventChanges:
-    """Return the changes by which an event happens now, unless one is open or in progress.
+    """Return the changes by which an event of a kind happens now.
 
-    An event that was given up, and would be tried again later, happens now.
+    There are none if such an event is open or in progress. A failed event that waits for its next
+    try happens now.
     """
-    known = lease.event(kind)
-    if known is None:
-        return EventChanges(add=((kind, now),))
-    if known.status in (lifecycle.EVENT_DONE, lifecycle.EVENT_ERROR) or (
-            due_events.is_given_up(lease, known)):
-        return EventChanges(move=((known, now),))
+    event = lease.event(kind)
+    if event is None or event.status in (lifecycle.EVENT_DONE, lifecycle.EVENT_ERROR) or (
+            due_events.is_given_up(lease, event)):
+        return _at(event, kind, now)
     return EventChanges()
 
 
 def reclaimed(lease: records.Lease, at: datetime.datetime | None) -> EventChanges:
     """Return the changes by which a lease is reclaimed at a moment; None: never."""
-    known = lease.event(event_kinds.RECLAIM)
     if at is None:
         return EventChanges(close=(event_kinds.RECLAIM,))
-    if known is None:
-        return EventChanges(add=((event_kinds.RECLAIM, at),))
-    return EventChanges(move=((known, at),))
+    return _at(lease.event(event_kinds.RECLAIM), event_kinds.RECLAIM, at)
 
 
 def healed(lease: records.Lease, pause: datetime.timedelta | None,
            now: datetime.datetime) -> EventChanges:
-    """Return the changes by which a start or change that was given up is tried again.
+    """Return the changes by which a failed start or change is tried again; none after the end.
 
-    There are none for a lease that is past its end.
-
-    :param pause: the time until the next try; None: it is not tried again.
+    :param pause: the time until the next try; None: there is none.
     """
     if pause is None or lease.end <= now:
         return EventChanges()
-    known = lease.event(event_kinds.HEAL)
-    if known is not None:
-        return EventChanges(move=((known, now + pause),))
-    return EventChanges(add=((event_kinds.HEAL, now + pause),))
+    return _at(lease.event(event_kinds.HEAL), event_kinds.HEAL, now + pause)
 
 
 def trust_dropped(lease: records.Lease, now: datetime.datetime) -> tuple[Planned, ...]:
-    """Return the event that drops the trust of an ended lease; empty if there is nothing to do."""
+    """Return the event that deletes the trust of an ended lease; empty if nothing is to do."""
     if lease.trust_id is None or lease.event(event_kinds.DROP_TRUST) is not None:
         return ()
     return ((event_kinds.DROP_TRUST, now),)
 
 
 def ended_early(lease: records.Lease, now: datetime.datetime) -> EventChanges:
-    """Return the changes of the events of a lease that ends now, because no reservation is left.
+    """Return the changes by which a lease ends now, before its planned end.
 
-    There are none if it ends at this moment anyway, or is being ended.
+    There are none if its end is due or in progress already.
     """
     if lease.state == lifecycle.ACQUIRING:
         return EventChanges(close=(event_kinds.ACQUIRE,))

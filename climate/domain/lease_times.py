@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The start and end of a lease: how a request is read, and which moments are refused."""
+"""The start and end of a lease: the rules by which moments in requests are read or refused."""
 from collections.abc import Iterable
 import datetime
 
@@ -15,13 +15,12 @@ def minute_of(now: datetime.datetime) -> datetime.datetime:
 
 
 def of_request(request: records.LeaseRequest, now: datetime.datetime) -> interval.Interval:
-    """Return the Interval that a LeaseRequest asks for.
+    """Return the Interval of a LeaseRequest.
 
-    For a caller that counts in whole minutes "now" is the current minute, so a start may be up to
-    a minute in the past.
+    A start may be up to a minute in the past, because some callers count in whole minutes.
 
-    :raises BadDate: it starts in the past, or is over.
-    :raises BadPeriod: it ends before it starts.
+    :raises BadDate: the start, or the end, is in the past.
+    :raises BadPeriod: the end is not after the start.
     """
     start, end = request.start, request.end
     if start is None and end is not None and request.duration_seconds is not None:
@@ -42,9 +41,9 @@ def of_changes(changes: records.LeaseChanges, lease: records.Lease,
                now: datetime.datetime) -> interval.Interval:
     """Return the Interval of a lease after LeaseChanges.
 
-    :raises BadField: the start is to change, but the lease has started.
-    :raises BadDate: a moment lies in the past.
-    :raises BadPeriod: it ends before it starts.
+    :raises BadField: the start changes, but the lease has started.
+    :raises BadDate: a new moment is in the past.
+    :raises BadPeriod: the end is not after the start.
     """
     start = _new_start(changes, lease, now)
     end = lease.end
@@ -66,20 +65,18 @@ def of_changes(changes: records.LeaseChanges, lease: records.Lease,
 
 def before_end_of(start: datetime.datetime, end: datetime.datetime,
                   minutes: int) -> datetime.datetime | None:
-    """Return when the before_end event happens: `minutes` before the end, but not before the start.
+    """Return the time of the before_end event: `minutes` before the end, but not before the start.
 
-    :returns: None if `minutes` is 0: there is no such event.
+    :param minutes: 0: there is no such event, and the result is None.
     """
-    if minutes == 0:
-        return None
-    return max(start, end - datetime.timedelta(minutes=minutes))
+    return max(start, end - datetime.timedelta(minutes=minutes)) if minutes else None
 
 
 def before_end_of_request(request: records.LeaseRequest, span: interval.Interval,
                           minutes: int) -> datetime.datetime | None:
-    """Return when the before_end event of a new lease happens; None: there is none.
+    """Return the time of the before_end event of a new lease; None: there is no such event.
 
-    :raises BadDate: the moment given is not between start and end.
+    :raises BadDate: the moment in the request is not between start and end.
     """
     if request.before_end is None:
         return before_end_of(span.start, span.end, minutes)
@@ -88,9 +85,11 @@ def before_end_of_request(request: records.LeaseRequest, span: interval.Interval
 
 def before_end_of_changes(changes: records.LeaseChanges, lease: records.Lease,
                           span: interval.Interval) -> datetime.datetime | None:
-    """Return when the before_end event of a changed lease happens; it keeps its time to the end.
+    """Return the time of the before_end event of a changed lease; None: there is no such event.
 
-    :raises BadDate: the moment given is not between start and end.
+    If the request has no new moment, the event keeps its distance from the end.
+
+    :raises BadDate: the moment in the request is not between start and end.
     """
     if changes.before_end is not None:
         return _between(changes.before_end, span)
@@ -101,9 +100,9 @@ def before_end_of_changes(changes: records.LeaseChanges, lease: records.Lease,
 
 def refuse_notices_outside(notices: Iterable[datetime.datetime], span: interval.Interval,
                            now: datetime.datetime) -> None:
-    """Refuse notices that cannot be sent.
+    """Refuse moments of notifications that are in the past, or after the end of the lease.
 
-    :raises BadDate: one lies in the past, or after the end of the lease.
+    :raises BadDate: a moment is refused.
     """
     for moment in notices:
         refuse_past(moment, now, 'events.time')
@@ -129,23 +128,23 @@ def _new_start(changes: records.LeaseChanges, lease: records.Lease,
 def plus(moment: datetime.datetime, seconds: float) -> datetime.datetime:
     """Return the moment this many seconds later.
 
-    :raises BadField: no moment may be in that year.
+    :raises BadField: the moment is outside ``moments.YEARS``.
     """
     years = moments.YEARS
     try:
-        found = moment + datetime.timedelta(seconds=seconds)
+        later = moment + datetime.timedelta(seconds=seconds)
     except OverflowError:
-        found = None
-    if found is None or found.year not in years:
+        later = None
+    if later is None or later.year not in years:
         raise errors.BadField(field='duration', reason=(
             f'it goes beyond the years {years[0]} to {years[-1]}: ask for a shorter one.'))
-    return found
+    return later
 
 
 def refuse_past(moment: datetime.datetime, now: datetime.datetime, field: str) -> None:
     """Refuse a moment before the current minute.
 
-    :raises BadDate: it names the field.
+    :raises BadDate: the moment is refused; the error has the name of the field.
     """
     if moment < minute_of(now):
         raise errors.BadDate(
@@ -155,10 +154,9 @@ def refuse_past(moment: datetime.datetime, now: datetime.datetime, field: str) -
 
 def window(start: datetime.datetime, end: datetime.datetime, longest: datetime.timedelta,
            field: str = 'end') -> interval.Interval:
-    """Return the Interval of two moments that a query asks about.
+    """Return the Interval between the two moments of a query.
 
-    :raises BadField: the end is not after the start, or more than `longest` after it; the error
-        names `field`.
+    :raises BadField: the end is not after the start, or more than `longest` after it.
     """
     if end <= start:
         raise errors.BadField(field=field, reason=(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The life cycle of a lease: its states, and its tasks.
+"""The life cycle of a lease: its states, and the tasks that change them.
 
-The `state` describes a lease; the `task` is what Climate is doing to it now. Users see both as one
-status word: :mod:`climate.domain.status_words`.
+A task is an action of Climate on the lease that is in progress. Users see state and task as one
+status word; see :mod:`climate.domain.status_words`.
 """
 import dataclasses
 
@@ -14,17 +14,17 @@ TIMEDOUT = 'TIMEDOUT'
 ERROR = 'ERROR'
 
 STATES = {
-    PENDING: 'Allocated; it has not started.',
-    ACQUIRING: 'It has no resources yet: retries, best effort, or waiting.',
-    ACTIVE: 'Its project has the resources.',
-    TERMINATED: 'Over; all resources were released.',
-    TIMEDOUT: 'It did not get its resources within its time limit.',
-    ERROR: 'Something failed; the lease has the reason, and its end still cleans up.',
+    PENDING: 'The resources are allocated, and the lease has not started.',
+    ACQUIRING: 'The lease has no resources yet, and Climate tries to acquire them.',
+    ACTIVE: 'The project can use the resources of the lease.',
+    TERMINATED: 'The lease is over, and all of its resources were released.',
+    TIMEDOUT: 'The lease did not get its resources within its time limit.',
+    ERROR: 'An action failed. The end of the lease still releases its resources.',
 }
 
 #: The states in which a lease has no resources and will get none.
 OVER = (TERMINATED, TIMEDOUT)
-#: The other states.
+#: The states in which a lease has resources, or may get some.
 OPEN = tuple(state for state in STATES if state not in OVER)
 
 RESERVATION_PENDING = 'pending'
@@ -36,18 +36,18 @@ EVENT_UNDONE = 'UNDONE'
 EVENT_IN_PROGRESS = 'IN_PROGRESS'
 EVENT_DONE = 'DONE'
 EVENT_ERROR = 'ERROR'
-# The statuses of events that may still be carried out and are not in progress.
+# The statuses of events that are neither in progress nor done.
 EVENT_OPEN = (EVENT_UNDONE, EVENT_ERROR)
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A task: something that Climate does to a lease.
+    """An action of Climate on a lease.
 
-    :ivar begins_in: the states in which it may begin.
+    :ivar begins_in: the states of the lease in which the task may begin.
     :ivar success: the state after success; None: the state does not change.
-    :ivar verb: its name in an error message.
-    :ivar failure: the state after it was given up.
+    :ivar verb: the words for the task in an error message, such as "be started".
+    :ivar failure: the state after the last try failed.
     """
 
     name: str
@@ -68,8 +68,8 @@ TASKS = {task.name: task for task in (
     Task('delete', frozenset(STATES), TERMINATED, 'be deleted'),
 )}
 
-#: The results of the acquisition of resources: {result: the state of the lease after it}.
-#: Acquisition is a state and not a task.
+#: {result of the acquisition of resources: the state of the lease after it}. The acquisition has a
+#: state of its own, ACQUIRING, and no task.
 ACQUIRED = 'acquired'
 USED_UP = 'tries used up'
 TOO_LATE = 'time passed'
@@ -94,6 +94,6 @@ def as_dot() -> str:
             if state != task.failure:
                 lines.append(f'  {state} -> {task.failure} [label="{task.name} fails", '
                              'style=dashed];')
-    lines += [f'  {ACQUIRING} -> {state} [label="{what}"];'
-              for what, state in ACQUIRING_ENDS.items()]
+    lines += [f'  {ACQUIRING} -> {state} [label="{result}"];'
+              for result, state in ACQUIRING_ENDS.items()]
     return '\n'.join(lines + ['}']) + '\n'

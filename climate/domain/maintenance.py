@@ -9,25 +9,25 @@ Moment = datetime.datetime
 
 #: The states of a window. Between CLOSING and OPENING its resources may be disabled in the cloud.
 PLANNED = 'planned'
-#: It has begun, and its resources are being disabled in the cloud.
+#: The window has begun, and its resources are being disabled in the cloud.
 CLOSING = 'closing'
-#: Its resources are disabled in the cloud.
+#: The resources are disabled in the cloud.
 RUNNING = 'running'
-#: It is over, and its resources are being enabled again.
+#: The window is over, and its resources are being enabled again.
 OPENING = 'opening'
 DONE = 'done'
 #: The states of a window that is not over.
 OPEN = (PLANNED, CLOSING, RUNNING, OPENING)
-#: The states in which resources may be disabled for it.
+#: The states in which resources may be disabled for the window.
 TOUCHED = (CLOSING, RUNNING, OPENING)
 
-#: The effects on leases that run when a window begins: they stay; their owners are asked to swap;
-#: they end.
+#: The effects on leases that run when a window begins: the leases stay, their owners are asked to
+#: swap the resources, or the leases end.
 LEFT, SWAP, END = 'left', 'swap', 'end'
 MODES = (LEFT, SWAP, END)
 
-#: The ways in which a lease is affected: it gets other resources; nothing else fits; it runs and
-#: stays; its owner is asked to swap; it ends.
+#: The effects on one lease: it gets other resources, no other resources fit, it runs and stays, its
+#: owner is asked to swap the resources, it ends.
 MOVES, STUCK, STAYS, ASKED, ENDS = 'moves', 'stuck', 'stays', 'asked', 'ends'
 
 #: The beginning of the reason with which resources are disabled in the cloud.
@@ -36,9 +36,9 @@ REASON = 'climate: maintenance '
 
 @dataclasses.dataclass(frozen=True)
 class MaintenanceWindow:
-    """One time span of a maintenance, for `reason`.
+    """One time span of a maintenance.
 
-    :ivar id: also the id of the reservation in the allocations that block its resources.
+    :ivar id: the id of the window, and the reservation id of the allocations that block resources.
     :ivar claim_no: the number of claims by managers.
     """
 
@@ -57,10 +57,10 @@ class MaintenanceWindow:
 
 @dataclasses.dataclass(frozen=True)
 class Affected:
-    """A lease that has resources of a maintenance in one of its windows.
+    """A lease that has resources of a maintenance during one of its windows.
 
     :ivar what: MOVES, STUCK, STAYS, ASKED or ENDS.
-    :ivar why: why no other resources fit; None if others do.
+    :ivar why: why no other resources fit; None if others fit.
     """
 
     lease_id: str
@@ -76,12 +76,13 @@ class Maintenance:
     """A maintenance: resources that must be free from `start` to `end`, and recurrently by `rule`.
 
     :ivar running: the effect on leases that run: LEFT, SWAP or END.
-    :ivar notice_minutes: the least time between the notification of an owner and an early end.
+    :ivar notice_minutes: the minimum time from the notification of an owner to the early end of
+        their lease.
     :ivar rule: the RRULE of RFC 5545 by which the window recurs; None: there is one window.
-    :ivar expanded_to: up to when its windows exist; None: all do.
-    :ivar closing: it is being deleted.
-    :ivar windows: those that are not over, in order.
-    :ivar affected: the leases that it affects; only some responses have them.
+    :ivar expanded_to: the moment up to which all windows exist; None: there are no later windows.
+    :ivar closing: whether the maintenance is being deleted.
+    :ivar windows: the windows that are not over, in order.
+    :ivar affected: the leases that are affected; only some responses have them.
     """
 
     id: str
@@ -112,7 +113,7 @@ class MaintenanceRequest:
     """A request for a maintenance.
 
     :ivar resources: names or ids of resources of the pool; empty: all that meet `criteria`.
-    :ivar criteria: a requirement as JSON text; None: `resources` names them.
+    :ivar criteria: a requirement as JSON text; None: `resources` names the resources.
     """
 
     pool: str
@@ -140,6 +141,6 @@ def mark(window: MaintenanceWindow) -> str:
 def marks(window: MaintenanceWindow) -> tuple[str, ...]:
     """Return all reasons with which resources may be disabled for a window.
 
-    The second one was written by managers of an earlier release.
+    Managers of an earlier release wrote the second one.
     """
     return mark(window), f'{REASON}{window.id}'

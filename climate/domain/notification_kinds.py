@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of the kinds of notifications to which users can subscribe.
 
-A row has the event types of the outbox that belong to a kind, and the headline that people read.
+Each row has the headline of a kind, and the event types of the outbox that belong to the kind.
 """
 from collections.abc import Mapping
 import dataclasses
@@ -29,11 +29,11 @@ SWITCHED_OFF = 'switched_off'
 
 @dataclasses.dataclass(frozen=True)
 class EventRule:
-    """The rule for one event type of the outbox in a kind of notifications.
+    """The conditions under which an event type of the outbox belongs to a kind.
 
-    :ivar headline: the headline instead of the kind's; None: the kind's.
-    :ivar states: the states of the lease in which the event type counts; None: all.
-    :ivar ends: whether it counts only if the lease had not ended before.
+    :ivar headline: the headline for this event type; None: the headline of the kind.
+    :ivar states: the states of the lease in which the event type belongs to the kind; None: all.
+    :ivar ends: whether the lease must not have ended before.
     """
 
     headline: str | None = None
@@ -45,12 +45,12 @@ class EventRule:
 class NotificationKind:
     """The properties of all notifications of one kind.
 
-    :ivar does: when it is sent, as a sentence for the pages.
-    :ivar headline: the first line that people read. {name} is the name of the lease, {count} the
-        number of leases in a summary.
+    :ivar does: when a notification is sent, as a sentence for the documentation.
+    :ivar headline: the first line of the text. {name} is the name of the lease, {count} the number
+        of leases in a summary.
     :ivar event_types: {event type of the outbox: EventRule}.
-    :ivar chosen: whether subscriptions may name it in ``events``.
-    :ivar usual: whether a new subscription that names no kinds has it.
+    :ivar chosen: whether subscriptions may name the kind in ``events``.
+    :ivar usual: whether a new subscription has the kind if it names no kinds.
     """
 
     name: str
@@ -67,15 +67,15 @@ KINDS = {kind.name: kind for kind in (
         START, 'A lease has started.', 'Lease {name} has started',
         {'lease.event.start_lease': EventRule()}, usual=True),
     NotificationKind(
-        END, 'A lease has ended: its resources are released. Also if it was deleted before its '
-        'end.', 'Lease {name} has ended',
+        END, 'A lease has ended, or was deleted before its end. Its resources are released.',
+        'Lease {name} has ended',
         {'lease.event.end_lease': EventRule(),
          'lease.delete': EventRule('Lease {name} was deleted', ends=True)}, usual=True),
     NotificationKind(
         ERROR, 'A lease failed permanently, or a part of it did.', 'Lease {name} has a problem',
         {'lease.error': EventRule()}, usual=True),
     NotificationKind(
-        WAITING, 'A lease begins to wait for resources, has got them, or gave up.',
+        WAITING, 'A lease begins to wait for resources, has got them, or did not get them in time.',
         'Lease {name}: news of its wait for resources',
         {'lease.create': EventRule('Lease {name} waits for resources',
                                    frozenset({lifecycle.ACQUIRING})),
@@ -101,8 +101,8 @@ KINDS = {kind.name: kind for kind in (
         'fits.', 'Lease {name}: some of its resources do not work',
         {'lease.resource_sick': EventRule(), 'lease.degraded': EventRule()}, usual=True),
     NotificationKind(
-        MAINTENANCE, 'Resources of a lease have maintenance: it runs on them, or it does not fit '
-        'elsewhere.', 'Lease {name}: some of its resources have maintenance',
+        MAINTENANCE, 'Resources of a lease have maintenance: it runs on them, or no other '
+        'resources fit.', 'Lease {name}: some of its resources have maintenance',
         {'lease.maintenance': EventRule()}, usual=True),
     NotificationKind(
         CHANGE, 'A lease was created, changed or deleted.', 'Lease {name} was changed',
@@ -116,7 +116,7 @@ KINDS = {kind.name: kind for kind in (
         BEFORE_END, 'A lease ends soon: within before_end of the subscription.',
         'Lease {name} ends soon', chosen=False),
     NotificationKind(
-        TEST, 'Somebody asked for a test of the subscription.',
+        TEST, 'A user tests the subscription.',
         'Test of a notification of Climate', chosen=False),
     NotificationKind(
         SWITCHED_OFF, 'Another subscription of the same user was switched off.',
@@ -125,15 +125,15 @@ KINDS = {kind.name: kind for kind in (
 
 #: The kinds that a subscription may name in ``events``.
 CHOSEN = tuple(name for name, kind in KINDS.items() if kind.chosen)
-#: The kinds of a new subscription that names none.
+#: The kinds of a new subscription that names no kinds.
 USUAL = tuple(name for name, kind in KINDS.items() if kind.usual)
 
 
 def of(event_type: str, payload: Mapping[str, Any], at: datetime.datetime) -> tuple[str, ...]:
-    """Return the names of the kinds to which a row of the outbox belongs, in the table's order.
+    """Return the names of the kinds to which a row of the outbox belongs, in the order of KINDS.
 
     :param payload: the payload of the row; its ``status`` is the state of the lease.
-    :param at: when it happened.
+    :param at: the moment of the row.
     """
     return tuple(name for name, kind in KINDS.items() if event_type in kind.event_types
                  and _counts(kind.event_types[event_type], payload, at))
@@ -143,7 +143,7 @@ def headline(name: str, content: Mapping[str, Any]) -> str:
     """Return the headline of a notification.
 
     :param name: the name of the kind.
-    :param content: its content, with ``event_type``, and ``lease`` or ``details``.
+    :param content: the content, with ``event_type``, and with ``lease`` or ``details``.
     """
     kind = KINDS[name]
     rule = kind.event_types.get(content.get('event_type') or '', EventRule())
@@ -161,9 +161,9 @@ def _counts(rule: EventRule, payload: Mapping[str, Any], at: datetime.datetime) 
 
 
 def as_csv() -> str:
-    """Return the table as CSV, for the pages."""
+    """Return the table as CSV, for the documentation."""
     rows = [('Kind', 'When it is sent', 'Event types on the bus')]
     rows += [(f'``{kind.name}``', kind.does,
-              ', '.join(f'``{each}``' for each in kind.event_types) or 'none')
+              ', '.join(f'``{event_type}``' for event_type in kind.event_types) or 'none')
              for kind in KINDS.values()]
     return '\n'.join(','.join(f'"{cell}"' for cell in row) for row in rows) + '\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notifications: who is notified of what, and the deliveries to each subscription."""
+"""Notifications: their content, and the subscriptions to which they are delivered."""
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -17,15 +17,15 @@ Moment = datetime.datetime
 # The states of a delivery.
 WAITING, DELIVERED, GIVEN_UP = 'waiting', 'delivered', 'given_up'
 
-# The namespace of the ids of notifications; it must never change.
+# The namespace of the ids of notifications. It must never change, because ids would change too.
 _IDS = uuid.UUID('6a8f6a3e-52f0-4f0a-9d5e-3b1f6f7a2c11')
-# The distance, in percent of a limit, to fall below its mark before a project is notified again.
+# A project is notified again after its use fell below the mark by this percentage of the limit.
 _LESS = 10
 
 
 @dataclasses.dataclass(frozen=True)
 class Delivery:
-    """One notification for one subscription: an entry of its log."""
+    """One notification for one subscription, as an entry in the log of the subscription."""
 
     id: int
     subscription_id: str
@@ -41,15 +41,15 @@ class Delivery:
 
     @property
     def notification_id(self) -> str:
-        """Return the id by which a receiver drops duplicates: the same at every attempt."""
+        """Return the id by which a receiver drops duplicates. All attempts have the same id."""
         return notification_id(self.subscription_id, self.source)
 
 
 @dataclasses.dataclass(frozen=True)
 class Notification:
-    """Something that happened, before its subscriptions are known.
+    """A notification before it is assigned to subscriptions.
 
-    `source` identifies it for ever: two notifications with one source are the same.
+    Two notifications with the same `source` are duplicates.
     """
 
     source: str
@@ -62,7 +62,7 @@ class Notification:
 
 @dataclasses.dataclass(frozen=True)
 class Reminder:
-    """The moment at which the end of a lease is `seconds` away."""
+    """A reminder that is due at `at`, `seconds` before the end of a lease."""
 
     seconds: int
     at: Moment
@@ -74,32 +74,32 @@ class Reminder:
 
     @property
     def source(self) -> str:
-        """Return the source of its notifications; another end of the lease is another source."""
+        """Return the source of the notifications. It changes if the end of the lease changes."""
         return f'before_end:{self.lease_id}:{self.seconds}:{self.end:%Y%m%dT%H%M%S.%f}'
 
 
 def notification_id(subscription_id: str, source: str) -> str:
-    """Return the id of the notification from a source for a subscription."""
+    """Return the id of the notification with this source for a subscription."""
     return str(uuid.uuid5(_IDS, f'{subscription_id}/{source}'))
 
 
-def concerned(candidates: Iterable[subscriptions.Subscription], happened: Notification
+def concerned(candidates: Iterable[subscriptions.Subscription], notification: Notification
               ) -> list[tuple[subscriptions.Subscription, str]]:
     """Return pairs (Subscription, kind) of the candidates to which a notification is sent.
 
-    Each subscription gets it once, as the first of its kinds.
+    If a subscription has several kinds of the notification, only the first kind is returned.
     """
     pairs = []
     for subscription in candidates:
-        kinds = [kind for kind in happened.kinds if kind in subscription.events]
-        if kinds and _is_about(subscription, happened.project_id, happened.user_id):
+        kinds = [kind for kind in notification.kinds if kind in subscription.events]
+        if kinds and _is_about(subscription, notification.project_id, notification.user_id):
             pairs.append((subscription, kinds[0]))
     return pairs
 
 
 def reminded(candidates: Iterable[subscriptions.Subscription],
              reminder: Reminder) -> list[subscriptions.Subscription]:
-    """Return the subscriptions that want a reminder and were created before its moment."""
+    """Return the subscriptions that have a reminder and were created before its moment."""
     return [subscription for subscription in candidates
             if reminder.seconds in subscription.before_end
             and subscription.created_at <= reminder.at
@@ -108,10 +108,7 @@ def reminded(candidates: Iterable[subscriptions.Subscription],
 
 def _is_about(subscription: subscriptions.Subscription, project_id: str | None,
               user_id: str | None) -> bool:
-    """Return whether a subscription is about the leases of a user in a project.
-
-    A notification without a user concerns all subscriptions of the project.
-    """
+    """Return whether a subscription is active and covers a project and a user; None: any user."""
     if not subscription.enabled or subscription.transport not in subscriptions.SENT or (
             subscription.project_id != project_id):
         return False
@@ -127,13 +124,13 @@ def of_outbox(number: int, at: Moment, event_type: str, payload: Mapping[str, An
         user_id=payload.get('user_id'), content=content(event_type, payload))
 
 
-# The fields of a payload that receivers get unchanged.
+# The fields of a payload that the content has unchanged.
 _COPIED = ('project_id', 'user_id', 'name', 'start', 'end', 'before_end', 'degraded', 'reason',
            'idle_since', 'reclaim_at')
 
 
 def content(event_type: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a notification: the part of a payload that its owner may read."""
+    """Return the content of a notification: the fields of a payload that its owner may read."""
     if 'lease_id' not in payload:
         return {'event_type': event_type, 'details': {
             name: value for name, value in payload.items()
@@ -141,18 +138,18 @@ def content(event_type: str, payload: Mapping[str, Any]) -> dict[str, Any]:
     lease = {name: payload.get(name) for name in _COPIED}
     return {'event_type': event_type, 'lease': {
         'id': payload['lease_id'], **lease, 'state': payload.get('status'),
-        'reservations': [{'id': each.get('id'), 'resource_type': each.get('resource_type')}
-                         for each in payload.get('reservations') or ()]}}
+        'reservations': [{name: reservation.get(name) for name in ('id', 'resource_type')}
+                         for reservation in payload.get('reservations') or ()]}}
 
 
 def fair_share(due: Sequence[tuple[int, int]], free: int) -> list[int]:
     """Return the ids of the deliveries that free workers send now.
 
     A project may have as many deliveries in flight as workers are free. So a single project with
-    slow receivers leaves half of the workers to the others.
+    slow receivers uses at most half of the workers.
 
-    :param due: pairs (id, number of deliveries of the same project in flight or before it), the
-        smallest number first.
+    :param due: pairs (id of a delivery, number of deliveries of the same project that are in flight
+        or come before it), the smallest number first.
     :param free: the number of free workers.
     """
     chosen: list[int] = []
@@ -167,17 +164,18 @@ def limit_crossings(used: Mapping[str, int], notified: Collection[str], most: in
                     ) -> tuple[list[str], list[str]]:
     """Return (projects to notify that they have nearly reached a limit, projects to forget).
 
-    A notified project is forgotten once it uses clearly less. So a project whose use goes up and
-    down around the mark is notified once.
+    The notification of a project is forgotten only when its use is clearly below the mark. So a
+    project whose use varies around the mark is notified once.
 
     :param used: {project id: units in use}; an absent project uses none.
-    :param notified: the projects that were notified of their last crossing.
+    :param notified: the projects whose notification is not forgotten.
     :param most: the limit.
     :param percent: the mark, in percent of the limit.
     """
-    # Half of a low mark, so that there is something below it.
-    low = max(percent - _LESS, percent / 2)
-    over = [project for project in notified if used.get(project, 0) * 100 < most * low]
+    # If the mark is low, half of it, because the use cannot fall below 0.
+    forget_below = max(percent - _LESS, percent / 2)
+    forgotten = [project for project in notified
+                 if used.get(project, 0) * 100 < most * forget_below]
     new = [project for project, count in used.items()
            if count > 0 and count * 100 >= most * percent and project not in notified]
-    return sorted(new), sorted(over)
+    return sorted(new), sorted(forgotten)

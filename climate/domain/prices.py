@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The records of prices and statements, and the currencies of amounts.
 
-Amounts are text, so that they are never rounded between the manager and the API.
+Amounts are text, so that nothing rounds them between the manager and the API.
 """
 from collections.abc import Mapping
 import dataclasses
@@ -11,7 +11,7 @@ from typing import Any
 
 Moment = datetime.datetime
 
-# The currencies of ISO 4217 that money is paid in, by the number of their decimals.
+# The currencies of ISO 4217 in which people pay, by the number of their decimals.
 _TWO = '''
 AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF
 CNY COP CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG
@@ -32,7 +32,7 @@ DECIMALS = {code: count for codes, count in ((_NONE, 0), (_TWO, 2), (_THREE, 3))
 class StoredBook:
     """A version of the price book as an administrator added it, with its number.
 
-    It is valid until `valid_until`, when the next version begins; None: no later one is known.
+    The next version begins at `valid_until`; None: there is none.
     """
 
     version: int
@@ -46,9 +46,9 @@ class StoredBook:
 
 @dataclasses.dataclass(frozen=True)
 class PriceLine:
-    """A line of a price: what is charged, for how many resource-hours, at which rate.
+    """A line of a price: the `kind` of a charge, its amount, and how it was computed.
 
-    `percent` is that of a surcharge or credit. A fee has no hours, reservation, type and pool.
+    `percent` is set for surcharges and credits. A fee has no hours, reservation, type and pool.
     """
 
     kind: str
@@ -73,10 +73,10 @@ class LeasePrice:
 
 @dataclasses.dataclass(frozen=True)
 class StatementLine:
-    """A line of a statement. It never changes; a `correction` is a line of its own.
+    """A line of a statement. It never changes; a `correction` is another line.
 
-    `month` is the statement that has the line, `for_month` the month that it is about. They differ
-    only if that month was closed when the line was written.
+    `month` is the month of the statement, `for_month` the month of the charge. They differ only if
+    the month of the charge was closed when the line was written.
     """
 
     lease_id: str
@@ -107,8 +107,8 @@ class Statement:
 class StatementQuery:
     """A query for statements or their lines. A filter that is None selects all.
 
-    :ivar marker: the last item of the previous page: (month, lease id, number) of a line, or
-        (month, project id, 0) of a statement; None: the first page.
+    :ivar marker: the last item of the previous page, as (month, lease id, number) of a line or
+        (month, project id, 0) of a statement; None: return the first page.
     """
 
     project_id: str | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The language of the requirements that users have of a resource.
+"""The language in which users write the requirements for a resource.
 
 A requirement is a list, or its JSON text. Null, an empty list and an empty text require nothing::
 
@@ -8,12 +8,12 @@ A requirement is a list, or its JSON text. Null, an empty list and an empty text
     ["and", ["=", "$trait:HW_CPU_X86_AVX2", "required"], ["not", ["<", "$memory_mb", 65536]]]
 
 * ``==`` (or ``=``), ``!=``, ``<``, ``<=``, ``>``, ``>=`` compare numbers if both sides look like
-  numbers, truth values if both are "true" or "false" in any case, and text otherwise. Values of
+  numbers, booleans if both are "true" or "false" in any case, and text otherwise. Values of
   different kinds are never equal and have no order.
 * ``s==`` ``s!=`` ``s<`` ``s<=`` ``s>`` ``s>=`` always compare text. ``contains`` finds a part of a
   text, or a member of a list.
 * A property that is a list equals each of its members, and has no order.
-* A host without the property meets no comparison, not even ``!=``. ``not`` is the negation, so
+* Every comparison is false for a host without the property, even ``!=``. ``not`` negates it, so
   ``["not", ["==", "$gpu", "A100"]]`` is true for a host without the property ``gpu``.
   ``["!=", "$gpu", null]`` is true for every host that has the property.
 """
@@ -34,7 +34,7 @@ from climate.domain import values
 
 Requirement: TypeAlias = 'Leaf | In | All | Any_ | Not'
 
-# How many known names the error about an unknown one lists.
+# The maximum number of names that the error about an unknown name lists.
 _MOST_NAMES = 12
 
 ALIASES = {'cores': 'vcpus', 'ram': 'memory_mb', 'disk': 'local_gb'}
@@ -87,7 +87,7 @@ class In:
 
 @dataclasses.dataclass(frozen=True)
 class All:
-    """The conjunction of `parts`; without parts it requires nothing."""
+    """The conjunction of `parts`. Without parts, all resources meet it."""
 
     parts: 'tuple[Requirement, ...]' = ()
 
@@ -135,7 +135,7 @@ def parse(text_or_value: object) -> Requirement:
 def matches(requirement: Requirement, properties: Mapping[str, object]) -> bool:
     """Return whether a resource with these property values meets the requirement.
 
-    :param properties: {canonical name: text, number, truth value, or a collection of them}; None
+    :param properties: {canonical name: text, number, boolean, or a collection of them}; None
         counts as absent. ``traits`` is a collection of names.
     """
     match requirement:
@@ -172,8 +172,8 @@ def check_names(requirement: Requirement, known: Collection[str],
 
     :param hidden: names that may be used, but are not listed in the error.
     :param pool: the name of the resources in the error.
-    :raises UnknownProperty: names the alphabetically first unknown one, and known names; similar
-        ones come first.
+    :raises UnknownProperty: the requirement has unknown names. The error has the first one by the
+        alphabet, and known names; similar names come first.
     """
     for name in sorted(names(requirement) - frozenset(known) - frozenset(hidden)):
         near = difflib.get_close_matches(name, sorted(known), n=5, cutoff=0.5)
@@ -190,7 +190,7 @@ def criteria(requirement: Requirement) -> list[Requirement]:
 
 
 def conjunction(*requirements: Requirement) -> Requirement:
-    """Return the requirement that is met if all of these are met."""
+    """Return the requirement that is met if all `requirements` are met."""
     parts = tuple(part for requirement in requirements for part in criteria(requirement))
     return parts[0] if len(parts) == 1 else All(parts)
 
@@ -212,7 +212,7 @@ def to_json(requirement: Requirement) -> list[Any]:
 
 
 class _Reader:
-    """A reader of one requirement, which counts its leaves."""
+    """A parser of one requirement, which counts its comparisons."""
 
     def __init__(self) -> None:
         self._leaves = 0
@@ -275,12 +275,12 @@ def _name(whole: object, text: object) -> str:
     """Return the name without `$` and without a scope other than ``trait:``."""
     if not isinstance(text, str) or not text.startswith('$'):
         _refuse(whole, f'the second item must be a name that begins with $, as in {_EXAMPLE}.')
-    # Names of properties are in this form.
+    # Properties have their names in this form of Unicode.
     name = unicodedata.normalize('NFC', re.sub('^(capabilities:)+', '', text[1:]))
     if not 0 < len(name) <= MAX_NAME or not values.storable(name):
         _refuse(whole, f'a name has 1 to {MAX_NAME} characters, as in {_EXAMPLE}.')
     if _CONTROL.search(name):
-        # Messages repeat the name, and a terminal would obey it. No property can have such a name.
+        # No property has such a name. A message with the name could control a terminal.
         raise errors.MalformedRequirement(
             part=json.dumps(name), reason=f'a name has no control characters, as in {_EXAMPLE}.')
     return name
@@ -301,7 +301,7 @@ def _decoded(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        # The parser's own message would not help the user more than the example.
+        # The message of the JSON parser would not help more than the example does.
         _refuse(text, f'it is not JSON; a list is expected, such as {_EXAMPLE}.')
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The choice of the resources that a reservation gets, the same for every kind of resource."""
+"""The choice of resources for a reservation. All kinds of resources use the same algorithm."""
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ class Whole(enum.Enum):
     WHOLE = 'all of it'
 
 
-# The amount of a whole resource: it fits only on an unused resource, and leaves nothing free.
+# The amount of a whole resource. It fits only on an unused resource, and leaves no free capacity.
 WHOLE = Whole.WHOLE
 
 Amount = Mapping[str, int] | Whole
@@ -46,8 +46,8 @@ class Demand:
     """The demand of a reservation on a pool: `at_least` to `at_most` copies of `amount`.
 
     :ivar amount: {class name: units} of one copy, or WHOLE.
-    :ivar keep: the picks that the reservation has now, the most important first; those that still
-        fit are kept before anything else is taken.
+    :ivar keep: the present picks of the reservation, the most important first. They are chosen
+        again, before any others, as far as they still fit.
     :raises ValueError: the counts contradict each other.
     """
 
@@ -68,7 +68,7 @@ class Candidate:
 
     :ivar capacity: {class name: units}.
     :ivar bookings: pairs (Interval, {class name: units} or WHOLE) of all other reservations, in any
-        order. An allocation of several copies is several pairs, or one pair with the sum.
+        order. Several copies of an allocation are several pairs, or one pair with their sum.
     """
 
     id: int
@@ -77,28 +77,28 @@ class Candidate:
 
 
 class _Slots(NamedTuple):
-    """The free slots of a candidate; `place` is its position in the order of the caller."""
+    """The free slots of a candidate; `position` is its index in the order of the caller."""
 
     resource_id: int
     free: int
     used: bool
-    place: int
+    position: int
 
 
 def choose(demand: Demand, candidates: Iterable[Candidate], interval: interval.Interval,
            what: str = 'resources') -> tuple[Pick, ...]:
     """Choose the resources for `demand` during `interval`: all free copies, up to at_most.
 
-    The picks of `demand.keep` come first. After that, whole resources are taken in the order of
-    the candidates. Copies of an amount are packed: used resources come before empty ones, then
-    those with the fewest free slots, then the order of the candidates decides. Copies that must be
-    together go to the resource with the most free slots for them. A kept resource wins as long as
-    at_least copies fit on it.
+    The picks of `demand.keep` come first. After them, whole resources are chosen in the order of
+    the candidates. Copies of an amount are packed: used resources come before empty ones, resources
+    with few free slots before others, and then the order of the candidates decides. Copies that
+    must be together go to a kept resource if at_least copies fit on it, or else to the resource
+    with the most free slots.
 
     :param candidates: Candidates without duplicate ids.
     :param what: the name of the resources in an error, in the plural.
     :returns: picks of one or more copies, by id; empty if at_least is 0 and nothing is free.
-    :raises NotEnough: fewer than at_least copies fit if the spread of the demand is obeyed.
+    :raises NotEnough: fewer than at_least copies fit with the spread of the demand.
     """
     all_slots = _all_slots(demand, candidates, interval)
     if demand.spread is Spread.TOGETHER:
@@ -110,10 +110,10 @@ def choose(demand: Demand, candidates: Iterable[Candidate], interval: interval.I
 
 def ways(demand: Demand, candidates: Iterable[Candidate],
          interval: interval.Interval) -> tuple[int, int]:
-    """Return (the number of resources on which `demand` fits, the number of copies on them).
+    """Return (the number of resources with free slots for `demand`, the number of these slots).
 
-    If all copies must be together, only resources with at_least free slots count. Of several
-    demands, the one with the smallest result is the hardest to serve.
+    If all copies must be together, only resources with at_least free slots count. The demand with
+    the smallest result is the hardest one to serve.
     """
     least = demand.at_least if demand.spread is Spread.TOGETHER else 1
     frees = [slots.free for slots in _all_slots(demand, candidates, interval)
@@ -123,20 +123,21 @@ def ways(demand: Demand, candidates: Iterable[Candidate],
 
 def _all_slots(demand: Demand, candidates: Iterable[Candidate],
                interval: interval.Interval) -> list[_Slots]:
-    return [slots for place, candidate in enumerate(candidates)
-            if (slots := _slots(demand.amount, candidate, interval, place)).free > 0]
+    return [slots for position, candidate in enumerate(candidates)
+            if (slots := _slots(demand.amount, candidate, interval, position)).free > 0]
 
 
-def _slots(amount: Amount, candidate: Candidate, interval: interval.Interval, place: int) -> _Slots:
-    held = booked_capacity.touching(candidate.bookings, interval)
-    parts = [(span, booked) for span, booked in held if not isinstance(booked, Whole)]
-    if len(parts) < len(held):
+def _slots(amount: Amount, candidate: Candidate, interval: interval.Interval,
+           position: int) -> _Slots:
+    bookings = booked_capacity.touching(candidate.bookings, interval)
+    parts = [(span, booked) for span, booked in bookings if not isinstance(booked, Whole)]
+    if len(parts) < len(bookings):
         free = 0
     elif isinstance(amount, Whole):
-        free = 0 if held else 1
+        free = 0 if bookings else 1
     else:
         free = booked_capacity.copies_beside(candidate.capacity, parts, amount)
-    return _Slots(candidate.id, free, bool(held), place)
+    return _Slots(candidate.id, free, bool(bookings), position)
 
 
 def _together(demand: Demand, all_slots: list[_Slots], what: str) -> dict[int, int]:
@@ -149,7 +150,7 @@ def _together(demand: Demand, all_slots: list[_Slots], what: str) -> dict[int, i
     best = min((slots for slots in all_slots if slots.free >= demand.at_least),
                key=lambda slots: (-min(kept.get(slots.resource_id, 0), slots.free, demand.at_most),
                                   -min(slots.free, demand.at_most),
-                                  not slots.used, slots.free, slots.place))
+                                  not slots.used, slots.free, slots.position))
     return {best.resource_id: min(best.free, demand.at_most)}
 
 
@@ -164,13 +165,13 @@ def _spread_out(demand: Demand, all_slots: list[_Slots], what: str) -> dict[int,
                        for resource_id, copies in kept.items()]
     limits_in_order += [(slots.resource_id, limits[slots.resource_id])
                         for slots in _preferred(demand, all_slots, kept)]
-    left = demand.at_most
+    missing = demand.at_most
     taken: dict[int, int] = {}
     for resource_id, limit in limits_in_order:
-        more = min(limit - taken.get(resource_id, 0), left)
-        if more > 0:
-            taken[resource_id] = taken.get(resource_id, 0) + more
-            left -= more
+        copies = min(limit - taken.get(resource_id, 0), missing)
+        if copies > 0:
+            taken[resource_id] = taken.get(resource_id, 0) + copies
+            missing -= copies
     return taken
 
 
@@ -178,11 +179,11 @@ def _preferred(demand: Demand, all_slots: list[_Slots], kept: Mapping[int, int])
     if isinstance(demand.amount, Whole):
         return all_slots
     return sorted(all_slots, key=lambda slots: (not (slots.used or slots.resource_id in kept),
-                                                slots.free, slots.place))
+                                                slots.free, slots.position))
 
 
 def _kept(demand: Demand) -> dict[int, int]:
-    """Return {resource id: copies} of `demand.keep`, in the order of importance."""
+    """Return {resource id: copies} of `demand.keep`, in the same order."""
     kept: dict[int, int] = {}
     for pick in demand.keep:
         kept[pick.resource_id] = kept.get(pick.resource_id, 0) + pick.copies

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decide which resources may sleep, and which must wake up, to save energy."""
+"""Decide which resources fall asleep to save energy, and which wake up."""
 import collections
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ import math
 
 AWAKE, FALLING, ASLEEP, WAKING, FAILED = STATES = (
     'awake', 'falling_asleep', 'asleep', 'waking', 'failed')
-#: The states in which nothing can be started on a resource, but it can be woken.
+#: The states in which a resource cannot be used, but can be woken.
 SLEEPING = (FALLING, ASLEEP, WAKING)
-#: The recorded changes of a resource: it fell asleep, it was woken while it fell asleep, it woke
-#: up, it did not wake up.
+#: The recorded changes of a resource: it fell asleep, it was woken while it was falling asleep, it
+#: woke up, it failed to wake up.
 SLEPT, INTERRUPTED, WOKE, FAILED_TO_WAKE = ('slept', 'interrupted', 'woke', 'failed_to_wake')
 
 _PERCENTILE = 0.95
@@ -21,10 +21,10 @@ _PERCENTILE = 0.95
 
 @dataclasses.dataclass(frozen=True)
 class Power:
-    """The power of one resource.
+    """The power state of one resource.
 
     :ivar state: one of STATES.
-    :ivar since: when it came into that state; None: it has been awake since it was enrolled.
+    :ivar since: when the state began; None: the resource has been awake since it was enrolled.
     """
 
     resource_id: int
@@ -36,8 +36,7 @@ class Power:
 class NextAllocation:
     """The next allocations of a resource.
 
-    :ivar taken_at: the next start of any allocation, such as one of maintenance; None: there is
-        none.
+    :ivar taken_at: the next start of any allocation, also of maintenance; None: there is none.
     :ivar needed_at: the next start of an allocation of a lease; None: there is none.
     """
 
@@ -49,11 +48,12 @@ class NextAllocation:
 class SleepRules:
     """The rules of an administrator.
 
-    :ivar lead: how long before it is needed a resource should be awake.
-    :ivar spare: the number of free resources of each group that stay awake.
-    :ivar spare_share: the share of each group that stays awake and free, from 0 to 1. The greater
-        of both counts.
+    :ivar lead: the time between the end of a wake-up and the start of the lease that needs it.
+    :ivar min_awake: the minimum time between a wake-up and the next sleep.
+    :ivar min_asleep: the minimum time of a sleep.
     :ivar cycles_per_day: how often a resource may fall asleep in 24 hours.
+    :ivar spare: the number of free resources of each group that stay awake.
+    :ivar spare_share: the same as a share of the group, from 0 to 1. The larger number counts.
     """
 
     lead: datetime.timedelta
@@ -73,7 +73,7 @@ class Sleeper:
     :ivar is_free: whether no lease has it now, and nothing else prevents its sleep.
     :ivar needed_at: the next start of a lease on it; None: there is none.
     :ivar cycles: how often it fell asleep in the last 24 hours.
-    :ivar wake: how long it takes to wake up.
+    :ivar wake: the expected duration of its wake-up.
     """
 
     id: int
@@ -87,20 +87,20 @@ class Sleeper:
     wake: datetime.timedelta
 
     def due_at(self, rules: SleepRules) -> datetime.datetime | None:
-        """Return when it must begin to wake up; None: no lease needs it."""
+        """Return when the resource must begin to wake up; None: no lease needs it."""
         if self.needed_at is None:
             return None
         return self.needed_at - self.wake - rules.lead
 
     def is_due(self, rules: SleepRules, now: datetime.datetime) -> bool:
-        """Return whether a lease needs it so soon that it must be awake or wake up now."""
+        """Return whether the resource must be awake or wake up now, because a lease needs it."""
         due = self.due_at(rules)
         return due is not None and due <= now
 
 
 @dataclasses.dataclass(frozen=True)
 class SleepPlan:
-    """The ids of resources, in order: those that must wake up, and those that fall asleep."""
+    """The ids of the resources that wake up, and of those that fall asleep, both in order."""
 
     wake: tuple[int, ...]
     sleep: tuple[int, ...]
@@ -109,10 +109,10 @@ class SleepPlan:
 def plan(sleepers: Sequence[Sleeper], rules: SleepRules, now: datetime.datetime) -> SleepPlan:
     """Decide which resources wake up and which fall asleep at `now`.
 
-    Every resource that a lease needs wakes up. More resources wake up until each group has enough
-    spare ones that are awake or waking. A machine falls asleep only if all its resources may sleep
-    and the other machines have enough spare resources of each group that are awake. Resources that
-    are still waking do not count for this, because the wake-up can fail.
+    Resources that leases need wake up. Further resources wake up until each group has enough spare
+    resources that are awake or waking. A machine falls asleep only if all of its resources may
+    sleep and enough spare resources of each group stay awake on other machines. Waking resources
+    do not count for this condition, because a wake-up can fail.
     """
     groups, machines = collections.defaultdict(list), collections.defaultdict(list)
     for sleeper in sleepers:
@@ -124,58 +124,58 @@ def plan(sleepers: Sequence[Sleeper], rules: SleepRules, now: datetime.datetime)
 
 def _waking(groups: Mapping[str, Sequence[Sleeper]], machines: Mapping[str, Sequence[Sleeper]],
             rules: SleepRules, now: datetime.datetime) -> list[int]:
-    """Return the ids of the resources that wake up: needed ones first, then spare ones."""
+    """Return the ids of the resources that wake up: for leases first, then as spare ones."""
     wake = []
     for name in sorted(groups):
-        wake += sorted((each for each in groups[name] if each.state in (ASLEEP, FALLING)
-                        and each.is_due(rules, now)), key=_urgency)
-    woken = {each.machine for each in wake}
+        wake += sorted((sleeper for sleeper in groups[name] if sleeper.state in (ASLEEP, FALLING)
+                        and sleeper.is_due(rules, now)), key=_urgency)
+    woken = {sleeper.machine for sleeper in wake}
     beyond = _beyond_spare(groups, (AWAKE, WAKING), rules, now)
     for name in woken:
         beyond = _counted(_joining(machines[name], rules, now), beyond, 1)
     for name in sorted(groups):
-        asleep = (each for each in groups[name] if each.state == ASLEEP and each.is_free
-                  and _has_been(each, rules.min_asleep, now))
+        asleep = (sleeper for sleeper in groups[name] if sleeper.state == ASLEEP
+                  and sleeper.is_free and _has_been(sleeper, rules.min_asleep, now))
         for sleeper in sorted(asleep, key=_urgency):
             if beyond[name] < 0 and sleeper.machine not in woken:
                 wake.append(sleeper)
                 woken.add(sleeper.machine)
                 beyond = _counted(_joining(machines[sleeper.machine], rules, now), beyond, 1)
-    return [each.id for each in wake]
+    return [sleeper.id for sleeper in wake]
 
 
 def _joining(machine: Sequence[Sleeper], rules: SleepRules,
              now: datetime.datetime) -> list[Sleeper]:
     """Return the resources that become spare when their machine wakes."""
-    return [each for each in machine
-            if each.state in (ASLEEP, FALLING) and not each.is_due(rules, now)]
+    return [sleeper for sleeper in machine
+            if sleeper.state in (ASLEEP, FALLING) and not sleeper.is_due(rules, now)]
 
 
 def _beyond_spare(groups: Mapping[str, Sequence[Sleeper]], states: Sequence[str], rules: SleepRules,
                   now: datetime.datetime) -> dict[str, int]:
     """Return {group: free resources in `states` minus required spare ones}; < 0: too few."""
-    return {name: sum(each.state in states and each.is_free and not each.is_due(rules, now)
-                      for each in group)
+    return {name: sum(sleeper.state in states and sleeper.is_free
+                      and not sleeper.is_due(rules, now) for sleeper in group)
             - max(rules.spare, math.ceil(rules.spare_share * len(group) - 1e-9))
             for name, group in groups.items()}
 
 
 def _falling(machines: Iterable[Sequence[Sleeper]], beyond: Mapping[str, int], rules: SleepRules,
              now: datetime.datetime) -> list[int]:
-    """Return the ids of the resources that fall asleep, those of one machine together."""
-    able = [machine for machine in machines
+    """Return the ids of the resources that fall asleep, machine by machine."""
+    free = [machine for machine in machines
             if all(may_sleep(sleeper, rules, now) for sleeper in machine)]
     ids = []
-    for machine in sorted(able, key=lambda each: min(map(_urgency, each)), reverse=True):
-        left = _counted(machine, beyond, -1)
-        if min(left[each.group] for each in machine) >= 0:
-            beyond = left
-            ids += [each.id for each in machine]
+    for machine in sorted(free, key=lambda sleepers: min(map(_urgency, sleepers)), reverse=True):
+        beyond_after = _counted(machine, beyond, -1)
+        if min(beyond_after[sleeper.group] for sleeper in machine) >= 0:
+            beyond = beyond_after
+            ids += [sleeper.id for sleeper in machine]
     return ids
 
 
 def _counted(machine: Sequence[Sleeper], counts: Mapping[str, int], step: int) -> dict[str, int]:
-    """Return counts by group, with `step` added for each free resource of a machine."""
+    """Return {group: count}, with `step` added for each free resource of a machine."""
     changed = dict(counts)
     for sleeper in machine:
         if sleeper.is_free:
@@ -184,7 +184,7 @@ def _counted(machine: Sequence[Sleeper], counts: Mapping[str, int], step: int) -
 
 
 def may_sleep(sleeper: Sleeper, rules: SleepRules, now: datetime.datetime) -> bool:
-    """Return whether a resource may fall asleep at `now`, without regard to the others."""
+    """Return whether a resource may fall asleep at `now`, regardless of other resources."""
     due = sleeper.due_at(rules)
     return (sleeper.state == AWAKE and sleeper.is_free
             and (due is None or due >= now + rules.min_asleep)
@@ -194,10 +194,10 @@ def may_sleep(sleeper: Sleeper, rules: SleepRules, now: datetime.datetime) -> bo
 
 def wake_time(seconds: Sequence[float], first: datetime.timedelta, margin: float
               ) -> datetime.timedelta:
-    """Return how long a resource will take to wake up, from how long it took before.
+    """Return the expected duration of a wake-up.
 
     :param seconds: the durations of earlier wake-ups, in any order.
-    :param first: the result while nothing is known.
+    :param first: the result without earlier wake-ups.
     :param margin: the share that is added to the 95th percentile, such as 0.2.
     """
     if not seconds:

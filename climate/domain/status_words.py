@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The status word of a lease at each version of REST, and what each word selects."""
+"""The status words of leases at each version of REST, and the leases that a word selects."""
 import datetime
 
 from climate import errors
@@ -14,7 +14,7 @@ _OF_STATES = {
     lifecycle.TIMEDOUT: ('ERROR', 'timedout'),
     lifecycle.ERROR: ('ERROR', 'error'),
 }
-# While a task runs: {task: the word at REST 1.0}. From 1.1 on it is the same in lower case.
+# While a task runs: {task: the word at REST 1.0}. From 1.1 on, the word is in lower case.
 _OF_TASKS = {'start': 'STARTING', 'update': 'UPDATING', 'reclaim': 'UPDATING',
              'end': 'TERMINATING', 'delete': 'DELETING'}
 #: From 1.1 on, the word of a pending lease whose start has come.
@@ -40,23 +40,22 @@ def word_1_0(state: str, task: str | None) -> str:
 
 
 def all_selected(text: str) -> list[tuple[str, str | None, str | None]]:
-    """Return (word, state, task) for each status word of a text, in which commas separate them.
+    """Return (word, state, task) for all status words of a text, in which commas separate them.
 
-    Words may be written in capitals or not; those of REST 1.1 come back in lower case.
+    Upper and lower case make no difference. Words of REST 1.1 are returned in lower case.
 
-    :raises BadField: no lease has one of them.
+    :raises BadField: a word is no status.
     """
-    return [(word, *each)
-            for word in dict.fromkeys(_in_its_spelling(each) for each in text.split(','))
-            for each in selected(word)]
+    return [(word, *selection)
+            for word in dict.fromkeys(map(_in_its_spelling, text.split(',')))
+            for selection in selected(word)]
 
 
 def selected(word: str) -> list[tuple[str | None, str | None]]:
-    """Return what a status word of any version selects, as (state, task); one of them is None.
+    """Return the pairs (state, task) that a status word of any version selects; None: any.
 
-    :param word: in the spelling of its version.
-
-    :raises BadField: no lease has that status.
+    :param word: the word in the spelling of its version.
+    :raises BadField: the word is no status.
     """
     tasks = [task for task, shown in _OF_TASKS.items() if word.upper() == shown]
     if tasks:
@@ -72,7 +71,7 @@ def selected(word: str) -> list[tuple[str | None, str | None]]:
 
 
 def _in_its_spelling(word: str) -> str:
-    """Return a word in lower case; in capitals if only REST 1.0 has it."""
+    """Return a word in lower case, or in capitals if only REST 1.0 has it."""
     only_1_0 = {old for old, new in _OF_STATES.values()} - {
         new.upper() for _, new in _OF_STATES.values()}
     return word.upper() if word.upper() in only_1_0 else word.lower()

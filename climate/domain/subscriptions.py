@@ -5,13 +5,13 @@ import datetime
 
 Moment = datetime.datetime
 
-#: The leases that a subscription is about: those of its user, or all leases of its project.
+#: The leases of a subscription: the leases of its user, or all leases of its project.
 SCOPES = OWN, PROJECT = ('own', 'project')
 #: The maximum number of reminders of one subscription.
 MOST_REMINDERS = 10
-#: The shortest and the longest time before the end, in seconds.
+#: The shortest and the longest time between a reminder and the end of a lease, in seconds.
 SHORTEST_SECONDS, LONGEST_SECONDS = 60, 366 * 86400
-#: The transport whose subscriptions are read by a calendar program; nothing is sent to them.
+#: The transport for calendar programs. They read the leases; Climate sends them nothing.
 CALENDAR = 'calendar'
 #: The transports to which notifications are sent.
 SENT = MAIL, WEBHOOK = ('mail', 'webhook')
@@ -21,9 +21,9 @@ SENT = MAIL, WEBHOOK = ('mail', 'webhook')
 class Subscription:
     """A subscription of a user to notifications, without its secret.
 
-    `address` is a mail address or a URL; None for a calendar. `before_end` are seconds before the
-    end of each lease, the longest first. `failures` counts consecutive failed deliveries. `reason`
-    says why Climate switched it off.
+    `address` is a mail address or a URL; None for a calendar. `before_end` has the times of the
+    reminders in seconds before the end of a lease, the longest first. `failures` counts consecutive
+    failed deliveries. `reason` says why Climate switched the subscription off.
     """
 
     id: str
@@ -46,8 +46,8 @@ class Subscription:
 class SubscriptionRequest:
     """The request for a new subscription.
 
-    `secret` is the key that signs webhooks, or the SHA-256 of the secret in the address of a
-    calendar. The API creates it, so that the secret of an address is never on the bus.
+    `secret` is the key that signs webhooks, or the SHA-256 of the secret in the URL of a calendar.
+    The API creates the secret of a URL and sends only its SHA-256 to the manager.
     """
 
     scope: str
@@ -75,8 +75,8 @@ class SubscriptionChanges:
 class SubscriptionQuery:
     """A query for subscriptions. A filter that is None selects all.
 
-    `user_id` selects the subscriptions of a user and those for whole projects. `most_bytes` is the
-    maximum size of a page.
+    `user_id` selects the subscriptions of a user and the subscriptions with the scope PROJECT.
+    `most_bytes` is the maximum size of a page in bytes.
     """
 
     project_id: str | None = None
@@ -107,7 +107,7 @@ class CalendarLease:
 
 @dataclasses.dataclass(frozen=True)
 class LeaseCalendar:
-    """The leases that the address of a calendar shows, as of a moment."""
+    """The leases that a calendar shows at the moment `at`."""
 
     subscription: Subscription
     leases: tuple[CalendarLease, ...]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts about a lease in two versions, for its owner and for operators; nouns and numbers.
+"""Texts about a lease in two versions, one for its owner and one for operators.
 
-The version for operators may have names of hosts, ids of other projects' reservations, addresses
-and words of other services. The owner's version has none of them.
+Only the operators' version may have names of hosts, ids of other projects' reservations, addresses
+and messages of other services.
 """
 import dataclasses
 
@@ -25,17 +25,17 @@ class Text:
 
 
 def same(text: str) -> Text:
-    """Return a text that has nothing for operators only, so that both versions are the same."""
+    """Return a text with two equal versions."""
     return Text(text, text)
 
 
 def of_error(error: errors.ClimateError) -> Text:
-    """Return the messages of an error."""
+    """Return the two messages of an error."""
     return Text(error.owner_message, error.message)
 
 
 def unexpected(error: Exception, event_id: str) -> Text:
-    """Return the text of an error that is a bug; owners read only where operators find the reason.
+    """Return the text about an error that is a bug. The owner's version has no details.
 
     :param event_id: the id of the event that failed, which is in the log too.
     """
@@ -53,9 +53,9 @@ def joined(*parts: Text | None) -> Text | None:
 
 
 def columns(name: str, text: Text | None) -> dict[str, str | None]:
-    """Return the columns that store a text, {name of the column: its version}.
+    """Return {name of the column: version} for the two columns that store a text.
 
-    Of a text that is too long, only the beginning is stored.
+    Only the beginning of a long text is stored.
     """
     return {name: None if text is None else _shortened(text.operator),
             f'owner_{name}': None if text is None else _shortened(text.owner)}
@@ -68,7 +68,7 @@ def _shortened(text: str) -> str:
 def stored(operator: str | None, owner: str | None, lease_id: str) -> Text | None:
     """Return the text of a row, or None if it has none.
 
-    :param owner: None in a row of an earlier release, which stored the operators' version only.
+    :param owner: None if an earlier release wrote the row, without a version for owners.
     """
     if operator is None:
         return None

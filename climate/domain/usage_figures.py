@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of usage: allocated, occupied, idle and refused, in seconds and by day.
 
-Each moment counts to its full second. So the figures of a span are exactly the sum of the figures
-of its parts.
+Moments are rounded down to full seconds. So the figures of a span are exactly the sum of the
+figures of its parts.
 """
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ Span = tuple[int, int]
 
 DAY_SECONDS = 86400
 HOUR_SECONDS = 3600
-#: The figures, in the order in which all answers show them.
+#: The figures, in the order of all responses.
 FIGURES = ('allocated', 'occupied', 'idle', 'refused')
-#: The longest time for which a request counts that was refused after all of its time.
+#: The maximum duration that counts of a request that was refused after its last day.
 LONGEST_LATE_REFUSAL = datetime.timedelta(days=31)
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -29,12 +29,12 @@ _SECOND = datetime.timedelta(seconds=1)
 
 @dataclasses.dataclass(frozen=True)
 class Course:
-    """The course of a lease in the cloud.
+    """The moments of a lease in the cloud.
 
-    :ivar end: its planned end.
-    :ivar started: when its start was done; None: it was not started.
-    :ivar deletion: when its deletion was ordered; None: never.
-    :ivar over: when its teardown was done; None: not yet.
+    :ivar end: the planned end.
+    :ivar started: when its start succeeded; None: it has not.
+    :ivar deletion: when its deletion was ordered; None: it was not.
+    :ivar over: when its resources had been released in the cloud; None: not yet.
     """
 
     end: Moment
@@ -45,12 +45,12 @@ class Course:
 
 @dataclasses.dataclass(frozen=True)
 class UsageShare:
-    """An allocation of a resource, with the time in which the cloud held it.
+    """An allocation of a resource, with the times that the figures count.
 
     :ivar amount: the units of one copy, as `as_text` returns them.
-    :ivar allocated: from its start to its end.
-    :ivar occupied: from the done start to the done end; None: not at all.
-    :ivar idle: pairs (hour as a moment, seconds of it in which nothing ran).
+    :ivar allocated: the span from its start to its end.
+    :ivar occupied: the span that `occupied` returns; None: it was never occupied.
+    :ivar idle: pairs (first second of an hour, seconds of this hour in which nothing ran).
     """
 
     reservation_id: str
@@ -86,11 +86,11 @@ class RefusedUsage:
 
 @dataclasses.dataclass(frozen=True)
 class UsageKey:
-    """The key by which seconds are counted; a part that does not matter is None.
+    """The key by which seconds are counted. A field by which nothing is grouped is None.
 
     :ivar day: the first second of the day.
-    :ivar resource_id: 0 for refusals, which have no resource.
-    :ivar reason: '' for all but refusals.
+    :ivar resource_id: 0 for refused requests, which have no resource.
+    :ivar reason: '' unless the request was refused.
     """
 
     day: int | None
@@ -121,7 +121,7 @@ class Seconds:
 
 
 def second(moment: Moment) -> int:
-    """Return a moment as full seconds since 1970."""
+    """Return the full seconds between 1970 and a moment."""
     return (moment - _EPOCH) // _SECOND
 
 
@@ -131,48 +131,43 @@ def moment(count: int) -> Moment:
 
 
 def day_of(count: int) -> int:
-    """Return the first second of the day (UTC) of a second."""
+    """Return the first second of the day (UTC) that contains a second."""
     return count - count % DAY_SECONDS
 
 
 def as_text(amount: Mapping[str, int]) -> str:
-    """Return {class: units} as JSON text that is the same for the same amount."""
+    """Return {class: units} as JSON text. Equal amounts have equal texts."""
     return json.dumps(dict(sorted(amount.items())), separators=(',', ':'))
 
 
 @functools.lru_cache(maxsize=4096)
 def units_of(amount: str) -> Mapping[str, int]:
-    """Return {class: units} from the JSON text of `as_text`. The caller must not change it."""
+    """Return the {class: units} of a text from `as_text`. The dict is cached: do not change it."""
     units: dict[str, int] = json.loads(amount)
     return units
 
 
 def occupied(start: Moment, end: Moment, released: bool, course: Course,
              now: Moment) -> Span | None:
-    """Return when the cloud held an allocation, up to `now`; None: not at all.
+    """Return the span up to `now` in which an allocation was occupied; None: it never was.
 
-    The cloud holds it from the completion of the lease's start to the completion of its teardown,
-    which may be later than planned. If a change removed the allocation from a running lease, or
-    its reservation ended before the lease, the cloud holds it until the allocation's own end.
+    The span begins when the lease has started, and ends when its resources have been released in
+    the cloud, which may be later than planned. If a change of the lease released the allocation, or
+    the reservation ended before the lease, the span ends with the allocation.
     """
     if course.started is None:
         return None
-    alone = released or (end < course.end and end != course.deletion)
-    until = end if alone else course.over or now
+    ended_before_lease = released or (end < course.end and end != course.deletion)
+    until = end if ended_before_lease else course.over or now
     first, last = second(max(start, course.started)), second(min(until, now))
     return (first, last) if first < last else None
 
 
 def refused(start: Moment, end: Moment, at: Moment) -> Span:
-    """Return the span for which a refused request counts.
+    """Return the span in the figures of a request for [start, end) that was refused at `at`.
 
-    Days before the refusal do not count, because they may be closed. If all of the requested days
-    are past, as for a lease that waited too long, the same time counts from the refusal on, at
-    most LONGEST_LATE_REFUSAL.
-
-    :param start: the start of the requested time.
-    :param end: the end of the requested time.
-    :param at: when the request was refused.
+    Days before the refusal do not count, because they may be closed. If all requested days are
+    past, the requested duration counts from the refusal on, at most LONGEST_LATE_REFUSAL.
     """
     begin, until, refused_at = second(start), second(end), second(at)
     if until <= day_of(refused_at):
@@ -181,16 +176,16 @@ def refused(start: Moment, end: Moment, at: Moment) -> Span:
 
 
 def overlap(span: Span | None, start: int, end: int) -> int:
-    """Return how many seconds of a span lie between two seconds."""
+    """Return the number of seconds that a span shares with another one."""
     return max(0, min(span[1], end) - max(span[0], start)) if span else 0
 
 
 def tally(shares: Iterable[UsageShare], refusals: Iterable[RefusedUsage], start: int, end: int,
           by_day: bool = True) -> dict[UsageKey, Seconds]:
-    """Return the Seconds between two seconds, by all parts of a UsageKey.
+    """Return {UsageKey: Seconds} between two seconds.
 
-    :param by_day: True to count each day separately: a share of ten years then has 3,652 entries.
-        Otherwise it has one entry.
+    :param by_day: whether to count each day alone. A share of ten years then has 3,652 entries
+        instead of one.
     """
     sums: dict[UsageKey, Seconds] = {}
     for share in shares:
@@ -208,9 +203,9 @@ def tally(shares: Iterable[UsageShare], refusals: Iterable[RefusedUsage], start:
 
 def _parts(first_span: Span, second_span: Span | None, start: int, end: int,
            by_day: bool) -> Iterator[tuple[int | None, int, int]]:
-    """Yield (day, first second, last second) for each day of a window that a span touches.
+    """Yield (day, first second, end second) of the days that two spans touch, inside a window.
 
-    If `by_day` is False, yield the whole window once, with None as the day.
+    Without `by_day`, yield the whole window once, with None as the day.
     """
     if not by_day:
         yield None, start, end
@@ -222,7 +217,7 @@ def _parts(first_span: Span, second_span: Span | None, start: int, end: int,
 
 
 def _idle(share: UsageShare, start: int, end: int) -> int:
-    """Return the idle seconds of one copy: in each hour at most the occupied ones."""
+    """Return the idle seconds of one copy; in each hour not more than its occupied seconds."""
     return sum(min(idle, overlap(share.occupied, max(hour, start), min(hour + HOUR_SECONDS, end)))
                for hour, idle in share.idle if start <= hour < end)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Usage by group: the query, the sums of each group, and the report.
 
-Each counted second belongs to one group. So the groups add up to the total.
+Each counted second belongs to exactly one group. So the groups add up to the total.
 """
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import Any
 from climate.domain import usage_figures as figures
 
 Moment = datetime.datetime
-#: The words by which usage can be grouped, besides properties.
+#: The words for grouping usage, besides properties.
 GROUPS = ('project', 'user', 'type', 'pool', 'day')
 #: "property:NAME" groups by the values of a property.
 PROPERTY = 'property:'
@@ -23,10 +23,10 @@ PROPERTY = 'property:'
 class UsageQuery:
     """A query for usage: the days from `start` up to `end`, and the groups.
 
-    :ivar start: the beginning of a day (UTC), as is `end`.
+    :ivar start: the beginning of a day (UTC); `end` too.
     :ivar group_by: words of GROUPS, or "property:NAME".
     :ivar project_id: None: all projects.
-    :ivar hidden: whether private properties and facts may be groups.
+    :ivar hidden: whether usage may be grouped by private properties and facts.
     """
 
     start: Moment
@@ -40,7 +40,7 @@ class UsageQuery:
 class UsageGroup:
     """The usage of one group.
 
-    :ivar keys: {word of the query: value}; a value that is not known is None.
+    :ivar keys: {word of `group_by`: value}; None: the value is not known.
     :ivar seconds: {figure: resource-seconds}.
     :ivar units: {class: {figure: unit-seconds}}.
     :ivar reasons: {code of a reason: refused resource-seconds}.
@@ -56,7 +56,7 @@ class UsageGroup:
 class UsageReport:
     """The answer to a UsageQuery: its groups in order, and the total of all of them.
 
-    :ivar counted_to: the moment up to which occupied and idle are counted.
+    :ivar counted_to: the moment up to which the figures occupied and idle are counted.
     """
 
     start: Moment
@@ -69,19 +69,19 @@ class UsageReport:
 
 def grouped(counted: Iterable[tuple[figures.UsageKey, figures.Seconds]], group_by: Sequence[str],
             properties: Mapping[int, Mapping[str, str]] | None = None) -> list[UsageGroup]:
-    """Return the Groups of what was counted, sorted by their keys.
+    """Return the UsageGroups of counted seconds, sorted by their keys.
 
-    :param properties: {resource id: {name: text}}, for groups by properties.
+    :param properties: {resource id: {name: text}}, for grouping by properties.
     """
     sums: dict[tuple[str | None, ...], _Sum] = {}
     for key, seconds in counted:
         sums.setdefault(_group(key, group_by, properties or {}), _Sum()).add(key, seconds)
-    return [found.group(dict(zip(group_by, values, strict=True)))
-            for values, found in sorted(sums.items(), key=_in_order)]
+    return [group.finished(dict(zip(group_by, values, strict=True)))
+            for values, group in sorted(sums.items(), key=_in_order)]
 
 
 class _Sum:
-    """The usage of a group while it is added up."""
+    """A collector of the usage of one group."""
 
     def __init__(self) -> None:
         self._by_amount: dict[str, figures.Seconds] = {}
@@ -92,7 +92,7 @@ class _Sum:
         if key.reason:
             self._reasons[key.reason] = self._reasons.get(key.reason, 0) + seconds.refused
 
-    def group(self, keys: Mapping[str, str | None]) -> UsageGroup:
+    def finished(self, keys: Mapping[str, str | None]) -> UsageGroup:
         units: dict[str, dict[str, int]] = {}
         total = figures.Seconds()
         for amount, seconds in self._by_amount.items():
@@ -112,8 +112,8 @@ def _group(key: figures.UsageKey, group_by: Sequence[str],
         if word == 'day':
             values.append(None if key.day is None else f'{figures.moment(key.day):%Y-%m-%d}')
         elif word.startswith(PROPERTY):
-            named = properties.get(key.resource_id or 0, {})
-            values.append(named.get(word.removeprefix(PROPERTY)))
+            of_resource = properties.get(key.resource_id or 0, {})
+            values.append(of_resource.get(word.removeprefix(PROPERTY)))
         else:
             values.append({'project': key.project_id, 'user': key.user_id,
                            'type': key.resource_type, 'pool': key.pool}[word])
@@ -125,4 +125,4 @@ def _in_order(item: tuple[tuple[str | None, ...], Any]) -> list[tuple[bool, str]
 
 
 #: The usage of a group in which nothing was counted.
-NOTHING = _Sum().group({})
+NOTHING = _Sum().finished({})

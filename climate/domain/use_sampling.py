@@ -6,8 +6,8 @@ import datetime
 
 from climate.domain import interval
 
-#: The key of a sample: the id of a reservation, and of a resource of it. A reservation
-#: without resources of a pool, such as one that leases an existing volume, has the resource id 0.
+#: The key of a sample: (reservation id, resource id). A reservation without resources of a pool,
+#: such as the lease of an existing volume, has the resource id NO_RESOURCE.
 Key = tuple[str, int]
 NO_RESOURCE = 0
 #: The time over which samples are added up.
@@ -19,21 +19,21 @@ class Use:
     """The use of a resource of a reservation at a moment.
 
     :ivar share: the share in use, from 0 to 1.
-    :ivar runs: whether anything runs on it, however small its share.
+    :ivar runs: whether anything runs on the resource, even with a share of nearly 0.
     """
 
     share: float
     runs: bool
 
 
-#: Nothing runs on it.
+#: The use of a resource on which nothing runs.
 IDLE = Use(0.0, False)
 
 
 def of_share(used: float, whole: float) -> Use:
-    """Return the Use of a resource if running objects take `used` of its size, `whole`.
+    """Return the Use of a resource of size `whole` on which running objects take `used`.
 
-    More than the size counts as all of it. Any use of a resource without a size takes all of it.
+    The share is at most 1. If the resource has no size, any use of it has the share 1.
     """
     if used <= 0:
         return IDLE
@@ -42,10 +42,10 @@ def of_share(used: float, whole: float) -> Use:
 
 @dataclasses.dataclass(frozen=True)
 class SampleSlot:
-    """The span of time for which one sample stands; it never crosses the hour.
+    """The span of time within an hour of the clock for which one sample counts.
 
-    :ivar begin: its first moment. There is one sample for each slot.
-    :ivar seconds: how long it is.
+    :ivar begin: the first moment.
+    :ivar seconds: the duration.
     """
 
     begin: datetime.datetime
@@ -53,19 +53,19 @@ class SampleSlot:
 
     @property
     def hour(self) -> datetime.datetime:
-        """Return the beginning of its hour."""
+        """Return the beginning of the hour that contains the slot."""
         return hour_of(self.begin)
 
     @property
     def end(self) -> datetime.datetime:
-        """Return the first moment after it."""
+        """Return the first moment after the slot."""
         return self.begin + datetime.timedelta(seconds=self.seconds)
 
 
 def slot_of(now: datetime.datetime, minutes: int) -> SampleSlot:
-    """Return the SampleSlot that contains `now`, with a sample in each interval of `minutes`.
+    """Return the SampleSlot that contains `now`, if one sample is taken every `minutes` minutes.
 
-    The slots of an hour begin with the hour; the last one may be shorter.
+    The first slot of an hour begins with the hour. The last one may be shorter.
     """
     first = now.minute // minutes * minutes
     return SampleSlot(hour_of(now) + datetime.timedelta(minutes=first),
@@ -80,32 +80,32 @@ def hour_of(moment: datetime.datetime) -> datetime.datetime:
 def idle_spans(hour: datetime.datetime, seconds: float,
                spans: Iterable[tuple[datetime.datetime, datetime.datetime]]
                ) -> list[interval.Interval]:
-    """Return the Intervals of an hour that count as idle, if a resource was idle for `seconds`.
+    """Return the Intervals of an hour that count as idle if a resource was idle for `seconds`.
 
-    They are the first seconds of the hour in which the reservation had it.
+    The first seconds of the hour in which the resource was allocated count as idle.
 
     :param hour: the beginning of the hour.
-    :param spans: (start, end) of its allocations, which may overlap and lie in other hours.
+    :param spans: (start, end) of the allocations, which may overlap and lie in other hours.
     """
-    left = datetime.timedelta(seconds=seconds)
-    place, idle = hour, []
+    remaining = datetime.timedelta(seconds=seconds)
+    counted_to, idle = hour, []
     for start, end in sorted(spans):
-        first = max(start, place)
-        last = min(end, hour + HOUR, first + left)
+        first = max(start, counted_to)
+        last = min(end, hour + HOUR, first + remaining)
         if first < last:
             idle.append(interval.Interval(first, last))
-            left -= last - first
-            place = last
+            remaining -= last - first
+            counted_to = last
     return idle
 
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """The samples of one resource of a reservation, summed up over an hour or longer.
+    """The sum of the samples of one resource of a reservation, over an hour or longer.
 
     :ivar seconds: the sampled time.
-    :ivar idle_seconds: the part of it in which nothing ran.
-    :ivar used_seconds: the sampled seconds, each weighted with the share in use.
+    :ivar idle_seconds: the part of the sampled time in which nothing ran.
+    :ivar used_seconds: the sampled time, weighted with the share in use.
     """
 
     seconds: int
@@ -114,7 +114,7 @@ class Sample:
 
     @property
     def is_used(self) -> bool:
-        """Return whether anything ran there."""
+        """Return whether anything ran on the resource."""
         return self.idle_seconds < self.seconds
 
     def __add__(self, other: 'Sample') -> 'Sample':
@@ -122,15 +122,15 @@ class Sample:
                       self.used_seconds + other.used_seconds)
 
 
-#: No sample was taken.
+#: The sum if no sample was taken.
 NO_SAMPLE = Sample(0, 0, 0.0)
 
 
 def sampled(use: Use, slot: SampleSlot) -> Sample:
-    """Return the Sample of one measurement, which stands for its slot."""
+    """Return the Sample of one measurement, which counts for its whole slot."""
     return Sample(slot.seconds, 0 if use.runs else slot.seconds, use.share * slot.seconds)
 
 
 def total(samples: Iterable[Sample]) -> Sample:
-    """Return the sum of some Samples."""
+    """Return the sum of Samples."""
     return sum(samples, NO_SAMPLE)

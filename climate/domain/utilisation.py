@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The utilisation of pools by the hour, and the sums of hours to longer steps."""
+"""The utilisation of pools by the hour, and its sums over longer steps of time."""
 import collections
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ Moment = datetime.datetime
 CAPACITY, ALLOCATED, OCCUPIED = 'capacity', 'allocated', 'occupied'
 #: The kinds of absences: an enrolled resource cannot be leased, or sleeps.
 OUT_OF_ORDER, ASLEEP = ABSENCES = ('out_of_order', 'asleep')
-#: More causes of a resource being out of service: its health, and maintenance. Each is recorded
-#: by itself, because one may last longer than the other.
+#: Two causes of OUT_OF_ORDER, which are recorded apart because they end at different moments: the
+#: resource is not well, or it has maintenance.
 SICK, MAINTAINED = CAUSES = ('sick', 'maintained')
-#: The figures of resources, in the order in which all answers show them.
+#: The figures of resources, in the order of all responses.
 FIGURES = (CAPACITY, ALLOCATED, OCCUPIED, OUT_OF_ORDER, ASLEEP)
 #: The figures of units.
 UNIT_FIGURES = (CAPACITY, ALLOCATED, OCCUPIED)
@@ -44,8 +44,8 @@ class Enrolment:
     """A resource while it was enrolled.
 
     :ivar amount: its capacity, as ``usage_figures.as_text`` returns it.
-    :ivar enrolled: from its enrolment to its withdrawal.
-    :ivar absences: pairs (kind, span).
+    :ivar enrolled: the span from its enrolment to its withdrawal.
+    :ivar absences: pairs (one of ABSENCES, span).
     """
 
     resource_id: int
@@ -57,7 +57,7 @@ class Enrolment:
 
 @dataclasses.dataclass(frozen=True)
 class PoolStep:
-    """The capacity and the use of a pool in a step of time, which may be an hour.
+    """The capacity and the use of a pool in a step of time, such as an hour.
 
     :ivar start: the first second of the step.
     :ivar seconds: {figure: resource-seconds}.
@@ -74,7 +74,7 @@ class PoolStep:
 class UtilisationAnswer:
     """The answer to a UtilisationQuery: the steps of each pool, in order.
 
-    :ivar counted_to: the moment up to which occupied is counted.
+    :ivar counted_to: the moment up to which OCCUPIED is counted.
     """
 
     start: Moment
@@ -86,7 +86,7 @@ class UtilisationAnswer:
 
 def by_hour(enrolments: Iterable[Enrolment], shares: Iterable[usage.UsageShare], start: int,
             end: int) -> list[PoolStep]:
-    """Return the PoolSteps of all hours between two full hours, by pool and hour.
+    """Return the PoolSteps of all hours between two full hours, sorted by pool and hour.
 
     A resource counts as allocated, or occupied, while at least a part of it is.
     """
@@ -95,12 +95,12 @@ def by_hour(enrolments: Iterable[Enrolment], shares: Iterable[usage.UsageShare],
         pools[enrolment.pool].enrol(enrolment)
     for share in shares:
         pools[share.pool].share(share)
-    return [step for pool, found in sorted(pools.items())
-            for step in found.hours(pool, start, end)]
+    return [step for name, pool in sorted(pools.items())
+            for step in pool.hours(name, start, end)]
 
 
 def summed(hours: Iterable[PoolStep], start: int, step_seconds: int) -> list[PoolStep]:
-    """Return the sums of hours to steps that begin at `start`, by pool and step."""
+    """Add up hours to steps, the first of which begins at `start`; sorted by pool and step."""
     steps: dict[tuple[str, int], tuple[dict[str, int], dict[str, dict[str, int]]]] = {}
     for hour in hours:
         begin = hour.start - (hour.start - start) % step_seconds
@@ -116,7 +116,7 @@ def summed(hours: Iterable[PoolStep], start: int, step_seconds: int) -> list[Poo
 
 
 class _Pool:
-    """The spans of one pool while they are collected."""
+    """A collector of the spans of one pool."""
 
     def __init__(self) -> None:
         self._of_resources: dict[tuple[str, int], list[usage.Span]] = collections.defaultdict(list)
@@ -156,7 +156,7 @@ class _Pool:
 
 
 def _union(spans: Iterable[usage.Span]) -> list[usage.Span]:
-    """Return spans that do not overlap and cover the same time, in order."""
+    """Merge overlapping spans; return the merged spans in order."""
     union: list[usage.Span] = []
     for begin, until in sorted(spans):
         if union and begin <= union[-1][1]:
@@ -169,10 +169,10 @@ def _union(spans: Iterable[usage.Span]) -> list[usage.Span]:
 def _spread(spans: Iterable[_Weighted], start: int, end: int) -> Sequence[int]:
     """Return the weighted seconds of spans in each hour between two full hours.
 
-    The effort does not depend on how many hours a span covers.
+    The computing time does not depend on the number of hours that a span covers.
     """
     count = (end - start) // HOUR
-    # Full hours are counted by where they begin and end, parts of an hour one by one.
+    # `changes` has the first and last full hour of each span, `parts` corrects these two hours.
     changes, parts = [0] * (count + 1), [0] * (count + 1)
     for span_begin, span_until, weight in spans:
         begin, until = max(span_begin, start) - start, min(span_until, end) - start

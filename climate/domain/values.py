@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of properties and of JSON: their comparison, and their form in messages.
+"""Values of properties and of JSON: their comparison, and their format in messages.
 
-A value is a number, a truth value or text. Text that looks like a number is a number, and "true" or
-"false" in any case is a truth value. Values of different kinds are never equal and have no order.
+A value is a number, a boolean or text. Text that looks like a number counts as a number, and "true"
+or "false" in any case as a boolean. Values of different kinds are never equal and have no order.
 """
 from collections.abc import Callable
 from collections.abc import Collection
@@ -27,16 +27,15 @@ _MANY = (list, tuple, set, frozenset)
 _NUMBER = re.compile(r'[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?', re.ASCII)
 _UNSTORABLE = re.compile('[\0\ud800-\udfff]')
 _PLAIN = re.compile(r'[\w.:/+-]+')
-_TRUTHS = {'true': True, 'false': False}
+_BOOLEANS = {'true': True, 'false': False}
 
 
 def compare(value: object, sign: str, wanted: Value, wanted_typed: Typed) -> bool:
-    """Return whether a property's `value` compares to the wanted value as `sign` says.
+    """Return whether the comparison "`value` `sign` `wanted`" is true.
 
-    :param value: a value, or a collection of values, which equals each of its members and has no
-        order.
-    :param sign: one of COMPARE; with the prefix ``s`` both sides count as text; ``contains``
-        finds a part of a text, or a member of a list.
+    :param value: the value of a property. A collection equals each of its members and has no order.
+    :param sign: a key of COMPARE. With the prefix ``s`` both sides are compared as text.
+        ``contains`` finds a part of a text, or a member of a list.
     :param wanted_typed: ``typed(wanted)``, which the caller computes once.
     """
     text_only = sign.startswith('s')
@@ -54,14 +53,14 @@ def compare(value: object, sign: str, wanted: Value, wanted_typed: Typed) -> boo
 
 
 def typed(value: object) -> Typed:
-    """Return (kind, key); values of the same kind are compared by their keys."""
+    """Return (kind, key). Values of one kind are compared by their keys."""
     if value is None:
         return 'null', None
     if (exact := number(value)) is not None:
         return 'number', exact
     text = str(value)
-    truth = _TRUTHS.get(text.strip().lower())
-    return ('text', text) if truth is None else ('truth', truth)
+    boolean = _BOOLEANS.get(text.strip().lower())
+    return ('text', text) if boolean is None else ('boolean', boolean)
 
 
 def _as_text(value: object) -> Typed:
@@ -74,14 +73,14 @@ def members(value: object) -> Collection[object]:
 
 
 def number(value: object) -> int | decimal.Decimal | None:
-    """Return the exact number that `value` is or, as text, looks like; None for other values."""
+    """Return the exact value of a number, or of text that looks like one; otherwise None."""
     if isinstance(value, str):
         text = value.strip()
         return decimal.Decimal(text) if len(text) <= 64 and _NUMBER.fullmatch(text) else None
     if isinstance(value, bool):
         return None
     if isinstance(value, float):
-        # By its short form, so that 0.1 equals "0.1".
+        # The shortest decimal text of the number, so that 0.1 equals "0.1".
         return decimal.Decimal(repr(float(value))) if math.isfinite(value) else None
     return value if isinstance(value, int) else None
 
@@ -101,7 +100,7 @@ def storable(text: str) -> bool:
 
 
 def readable(value: Value) -> str:
-    """Return a value in the form of messages."""
+    """Return a value in the format of messages."""
     if isinstance(value, str) and _PLAIN.fullmatch(value):
         return value
     return json.dumps(value, ensure_ascii=False)
@@ -117,13 +116,13 @@ def shown(part: object) -> str:
 def texts_in(value: Any) -> Iterator[str]:
     """Yield each text, and each number as text, of a JSON value."""
     # A list instead of recursion, because users determine how deep the value is.
-    left = [value]
-    while left:
-        item = left.pop()
+    pending = [value]
+    while pending:
+        item = pending.pop()
         if isinstance(item, Mapping):
-            left.extend(item.values())
+            pending.extend(item.values())
         elif isinstance(item, list | tuple):
-            left.extend(item)
+            pending.extend(item)
         elif item is not None and not isinstance(item, bool):
             yield str(item)
 

@@ -12,7 +12,7 @@ from climate.domain import records
 MOVES, WAITS, REFUSED, SERVED = 'moves', 'waits', 'refused', 'served'
 OUTCOMES = (MOVES, WAITS, REFUSED, SERVED)
 
-#: The kinds of affected leases: those that lose resources, wait in the queue, or are future demand.
+#: The kinds of affected leases: they lose resources, wait in the queue, or are additional demand.
 DISPLACED, QUEUED, EXTRA = 'displaced', 'queued', 'extra'
 
 _Item = TypeVar('_Item')
@@ -20,9 +20,9 @@ _Item = TypeVar('_Item')
 
 @dataclasses.dataclass(frozen=True)
 class Added:
-    """Resources that are added: `count` of them, with capacity and properties of `like`.
+    """A number of added resources with the capacity and the properties of another resource.
 
-    :ivar like: the id or the name of a resource of the pool.
+    :ivar like: the id or the name of the other resource, which is in the pool.
     """
 
     count: int
@@ -31,7 +31,7 @@ class Added:
 
 @dataclasses.dataclass(frozen=True)
 class Outage:
-    """A time during which some resources, named by id or name, cannot be used."""
+    """A time during which `resources`, given by id or name, cannot be used."""
 
     resources: tuple[str, ...]
     start: records.Moment
@@ -42,9 +42,9 @@ class Outage:
 class WhatIfQuestion:
     """A question about the leases of a pool if the pool, or the demand, changes.
 
-    :ivar start: the beginning of the time in question; `end` is its end.
-    :ivar remove: ids or names of the resources that are gone from `start` on.
-    :ivar demand_factor: 1.5 means 50 % more leases; 0.5 means every other future lease.
+    :ivar start: the beginning of the time of the question; `end` is its end.
+    :ivar remove: ids or names of the resources that the pool loses at `start`.
+    :ivar demand_factor: 1.5 means 50 % more leases; 0.5 means half of the future leases.
     :ivar limit: the maximum number of listed leases.
     """
 
@@ -60,14 +60,14 @@ class WhatIfQuestion:
 
 @dataclasses.dataclass(frozen=True)
 class Fate:
-    """The fate of one lease in the changed world.
+    """The outcome for one lease after the change.
 
     :ivar kind: DISPLACED, QUEUED or EXTRA; an extra lease has the id of the lease that it copies.
     :ivar outcome: one of `OUTCOMES`.
-    :ivar start: as requested; `end` too.
-    :ivar new_start: when it would start; None if it is refused.
+    :ivar start: the requested start; `end` is the requested end.
+    :ivar new_start: the start after the change; None if the lease is refused.
     :ivar resources: the names of its present resources; empty unless it is DISPLACED.
-    :ivar new_resources: the names of the resources that it would get.
+    :ivar new_resources: the names of its resources after the change.
     """
 
     lease_id: str
@@ -82,7 +82,7 @@ class Fate:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """The use of a pool in a step of time, now and in the changed world, in resource-hours."""
+    """The use of a pool in a step of time, without and with the change, in resource-hours."""
 
     start: records.Moment
     end: records.Moment
@@ -96,10 +96,10 @@ class Step:
 class WhatIfAnswer:
     """The answer to a WhatIfQuestion.
 
-    :ivar leases: the number of leases that use the pool during the time.
+    :ivar leases: the number of leases that use the pool during the time of the question.
     :ivar counts: {kind: {outcome: number of leases}}.
-    :ivar dropped: the number of future leases that are left out because demand shrinks.
-    :ivar fates: the first leases that change, at most `limit`.
+    :ivar dropped: the number of future leases that are left out because `demand_factor` is below 1.
+    :ivar fates: the first affected leases, at most `limit`.
     """
 
     pool: str
@@ -115,10 +115,10 @@ class WhatIfAnswer:
 
 
 def scaled(items: Iterable[_Item], factor: float) -> Iterator[tuple[_Item, int]]:
-    """Yield each item with its number of copies if demand is multiplied.
+    """Yield (item, number of its copies), so that the total is multiplied by a factor.
 
     The copies are spread evenly: with a factor of 1.5 every other item has 2, with 0.5 every other
-    item has 0. The total is the number of items times the factor, rounded down.
+    item has 0. The total is rounded down.
     """
-    for place, item in enumerate(items):
-        yield item, math.floor((place + 1) * factor + 1e-9) - math.floor(place * factor + 1e-9)
+    for index, item in enumerate(items):
+        yield item, math.floor((index + 1) * factor + 1e-9) - math.floor(index * factor + 1e-9)

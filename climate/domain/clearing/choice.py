@@ -9,10 +9,10 @@ import dataclasses
 import heapq
 
 # Limits of the search, because bin packing can take very long: the number of choices of hosts to
-# try, cheapest first, and the number of backtracking steps for all choices together. At a limit the
-# plan may not be the cheapest, or may be missing although one exists.
+# try, and the number of backtracking steps for all choices together. If a limit is reached, the
+# result may not be the cheapest choice, or there may be no result although a choice exists.
 _CHOICES = 500
-_RETREATS = 20000
+_BACKTRACKS = 20000
 
 Cost = tuple[float, ...]
 
@@ -21,9 +21,10 @@ Cost = tuple[float, ...]
 class MovableServer:
     """A server that must be migrated.
 
-    :ivar takes: {resource class: units} that it takes of any host.
-    :ivar targets: the names of the hosts that may take it and have enough free for it alone.
-    :ivar memory_mb: its memory, which is copied while it runs.
+    :ivar takes: {resource class: units} that the server needs on a host.
+    :ivar targets: the names of the hosts that may run the server and have enough free capacity for
+        it alone.
+    :ivar memory_mb: the memory, which a live migration copies.
     """
 
     id: str
@@ -55,7 +56,7 @@ class ClearingChoice:
     """The hosts to clear and the migrations that this needs.
 
     :ivar hosts: the names of the hosts to clear, by cost.
-    :ivar cost: the cost of all of them.
+    :ivar cost: the total cost of these hosts.
     """
 
     hosts: tuple[str, ...]
@@ -80,33 +81,34 @@ def plan(hosts: Iterable[ClearableHost], free: Mapping[str, Mapping[str, int]], 
          cost: Callable[[ClearableHost], Cost], keep: Iterable[str] = ()) -> ClearingChoice:
     """Return the cheapest ClearingChoice that clears `wanted` of the hosts.
 
-    The servers that go to one host must fit there together, and no server goes to a host that is
-    cleared itself. A class that `free` does not list for a host does not count there.
+    All servers that move to one host must fit there together, and no server moves to a host that is
+    cleared too. A resource class that `free` does not list for a host is not limited there.
 
-    :param hosts: each name once.
-    :param free: {host name: {resource class: free units}} of all hosts that may take servers.
+    :param hosts: the hosts that may be cleared, without duplicate names.
+    :param free: {host name: {resource class: free units}} of all hosts that may run the servers.
     :param cost: the cost of clearing a host; costs are added and compared number by number.
-    :param keep: the names of hosts that must be in the plan.
-    :raises Impossible: there is no such plan.
+    :param keep: the names of hosts that must be among the chosen ones.
+    :raises Impossible: there is no such choice.
     """
-    kept, able, reasons = [], [], {}
+    kept, clearable, reasons = [], [], {}
     keep = frozenset(keep)
-    retreats = iter(range(_RETREATS))
-    for host in sorted(hosts, key=lambda each: (cost(each), each.name)):
+    backtracks = iter(range(_BACKTRACKS))
+    for host in sorted(hosts, key=lambda host: (cost(host), host.name)):
         if host.name in keep:
             kept.append(host)
-        elif _placed([host], free, retreats) is None:
+        elif _placed([host], free, backtracks) is None:
             reasons[host.name] = _why(host)
         else:
-            able.append(host)
-    costs = {host.name: cost(host) for host in (*kept, *able)}
-    for chosen in _choices(able, [costs[host.name] for host in able], wanted - len(kept)):
+            clearable.append(host)
+    costs = {host.name: cost(host) for host in (*kept, *clearable)}
+    for chosen in _choices(clearable, [costs[host.name] for host in clearable],
+                           wanted - len(kept)):
         cleared = [*kept, *chosen]
-        moves = _placed(cleared, free, retreats)
+        moves = _placed(cleared, free, backtracks)
         if moves is not None:
             names = [host.name for host in cleared]
             return ClearingChoice(tuple(names), tuple(moves), _sum(costs[name] for name in names))
-    raise Impossible(_most(kept, able, free, wanted - 1, retreats), reasons)
+    raise Impossible(_most(kept, clearable, free, wanted - 1, backtracks), reasons)
 
 
 def _choices(hosts: Sequence[ClearableHost], costs: Sequence[Cost],
@@ -118,74 +120,75 @@ def _choices(hosts: Sequence[ClearableHost], costs: Sequence[Cost],
     if not 0 <= count <= len(hosts):
         return
     first = tuple(range(count))
-    waiting = [(_sum(costs[place] for place in first), first)]
+    heap = [(_sum(costs[index] for index in first), first)]
     seen = {first}
     for _ in range(_CHOICES):
-        if not waiting:
+        if not heap:
             return
-        _, places = heapq.heappop(waiting)
-        yield [hosts[place] for place in places]
-        for which, place in enumerate(places):
-            following = (*places[:which], place + 1, *places[which + 1:])
-            if (place + 1 < len(hosts) and place + 1 not in places and following not in seen):
+        _, indexes = heapq.heappop(heap)
+        yield [hosts[index] for index in indexes]
+        # The next more expensive choices have the next more expensive host in place of one host.
+        for position, index in enumerate(indexes):
+            following = (*indexes[:position], index + 1, *indexes[position + 1:])
+            if index + 1 < len(hosts) and index + 1 not in indexes and following not in seen:
                 seen.add(following)
-                heapq.heappush(waiting, (_sum(costs[each] for each in following), following))
+                heapq.heappush(heap, (_sum(costs[index] for index in following), following))
 
 
-def _most(kept: Sequence[ClearableHost], able: Sequence[ClearableHost],
-          free: Mapping[str, Mapping[str, int]], limit: int, retreats: Iterator[int]) -> int:
+def _most(kept: Sequence[ClearableHost], clearable: Sequence[ClearableHost],
+          free: Mapping[str, Mapping[str, int]], limit: int, backtracks: Iterator[int]) -> int:
     """Return how many hosts can be cleared together, found by adding one after the other."""
     chosen = list(kept)
-    for host in able:
-        if len(chosen) < limit and _placed([*chosen, host], free, retreats) is not None:
+    for host in clearable:
+        if len(chosen) < limit and _placed([*chosen, host], free, backtracks) is not None:
             chosen.append(host)
     return min(len(chosen), max(limit, 0))
 
 
 def _placed(cleared: Sequence[ClearableHost], free: Mapping[str, Mapping[str, int]],
-            retreats: Iterator[int]) -> list[ChosenMove] | None:
+            backtracks: Iterator[int]) -> list[ChosenMove] | None:
     """Return a ChosenMove for each server of the hosts, or None if they do not all fit elsewhere.
 
-    :param retreats: an iterator with an item for each backtracking step that is left.
+    :param backtracks: an iterator with an item for each remaining backtracking step.
     """
     names = {host.name for host in cleared}
-    left = {name: dict(units) for name, units in free.items() if name not in names}
+    remaining = {name: dict(units) for name, units in free.items() if name not in names}
     # The servers that are hardest to place come first.
-    waiting = sorted(((server, host.name) for host in cleared for server in host.servers),
-                     key=lambda each: (len(each[0].targets & left.keys()),
-                                       -each[0].memory_mb, -sum(each[0].takes.values()),
-                                       each[0].id))
+    servers = sorted(((server, host.name) for host in cleared for server in host.servers),
+                     key=lambda pair: (len(pair[0].targets & remaining.keys()),
+                                       -pair[0].memory_mb, -sum(pair[0].takes.values()),
+                                       pair[0].id))
     moves: list[ChosenMove] = []
-    # For each placed server, the hosts that are still to be tried.
-    options = [_targets(waiting[0][0], left)] if waiting else []
-    while len(moves) < len(waiting):
+    # For each placed server, and for the next one, the hosts that are not tried yet.
+    options = [_targets(servers[0][0], remaining)] if servers else []
+    while len(moves) < len(servers):
         if not options[-1]:
             options.pop()
-            if not options or next(retreats, None) is None:
+            if not options or next(backtracks, None) is None:
                 return None
-            _add(left[moves[-1].target], waiting[len(moves) - 1][0].takes, 1)
+            _add(remaining[moves[-1].target], servers[len(moves) - 1][0].takes, 1)
             moves.pop()
             continue
-        server, source = waiting[len(moves)]
+        server, source = servers[len(moves)]
         moves.append(ChosenMove(server.id, source, options[-1].pop()))
-        _add(left[moves[-1].target], server.takes, -1)
-        if len(moves) < len(waiting):
-            options.append(_targets(waiting[len(moves)][0], left))
+        _add(remaining[moves[-1].target], server.takes, -1)
+        if len(moves) < len(servers):
+            options.append(_targets(servers[len(moves)][0], remaining))
     return moves
 
 
-def _targets(server: MovableServer, left: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return the hosts that can take a server, the one with the most free memory last."""
-    able = [name for name in server.targets if name in left and all(
-        units <= left[name].get(resource_class, units)
+def _targets(server: MovableServer, free: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Return the hosts on which a server fits, the one with the most free memory last."""
+    fitting = [name for name in server.targets if name in free and all(
+        units <= free[name].get(resource_class, units)
         for resource_class, units in server.takes.items())]
-    return sorted(able, key=lambda name: (left[name].get('MEMORY_MB', 0), name))
+    return sorted(fitting, key=lambda name: (free[name].get('MEMORY_MB', 0), name))
 
 
-def _add(left: dict[str, int], takes: Mapping[str, int], times: int) -> None:
+def _add(free: dict[str, int], takes: Mapping[str, int], times: int) -> None:
     for name, units in takes.items():
-        if name in left:
-            left[name] += units * times
+        if name in free:
+            free[name] += units * times
 
 
 def _why(host: ClearableHost) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 
 from climate.domain import event_kinds
 
-# The states of a host, in order. Plans in the database contain them.
+# The states of a host, in their order. Stored plans have these values.
 PLANNED = 'planned'
 FENCING = 'fencing'
 FENCED = 'fenced'
 ENROLLING = 'enrolling'
 READY = 'ready'
-# The host is not needed any more: its changes are being undone, then they are undone.
+# The host is not needed any more, and its changes are being undone; or they are undone.
 DROPPED = 'dropped'
 RELEASED = 'released'
 #: The states of a host that is being prepared.
@@ -22,8 +22,8 @@ COMING = (PLANNED, FENCING, FENCED, ENROLLING)
 #: The final states of a host.
 SETTLED = (READY, RELEASED)
 
-# The states of a move, in addition to PLANNED. A stuck one needs another target. A server that is
-# gone needs none. A move that is left goes on, but its host is not needed any more.
+# The states of a move, besides PLANNED. STUCK: the server needs another target. GONE: the server
+# does not exist any more. LEFT: the migration goes on, but the host is not needed any more.
 MOVING = 'moving'
 MOVED = 'moved'
 STUCK = 'stuck'
@@ -40,7 +40,7 @@ BUSY_SECONDS = 120
 GIVEN_UP = 'its lease is not acquired any more'
 #: A reason to drop a host and not to clear it for the same lease again.
 ENABLED = 'somebody has enabled it'
-#: A reason to drop hosts: the lease has got others.
+#: A reason to drop hosts: the lease has got other hosts.
 NOT_WANTED = 'it is not wanted any more'
 
 
@@ -48,12 +48,12 @@ NOT_WANTED = 'it is not wanted any more'
 class PlannedMove:
     """The migration of a server from a host that is cleared.
 
-    :ivar source: the service host that it leaves.
-    :ivar target: the service host that it goes to.
-    :ivar after: the id of its latest migration in Nova before this one; 0: none.
+    :ivar source: the service host that the server leaves.
+    :ivar target: the service host to which the server moves.
+    :ivar after: the id of the server's last migration in Nova before this move; 0: none.
     :ivar tried: the targets that were tried.
-    :ivar stopped: whether it was stopped, so that the cold migration must be confirmed.
-    :ivar busy_since: since when another task keeps it from being migrated, or None.
+    :ivar stopped: whether the server was stopped, so that the cold migration must be confirmed.
+    :ivar busy_since: since when another task of the server prevents the migration, or None.
     """
 
     server_id: str
@@ -70,12 +70,12 @@ class PlannedMove:
 class PlannedHost:
     """A host that is cleared for a reservation.
 
-    :ivar name: the name of its hypervisor.
-    :ivar resource_id: the id of its resource, from its enrolment on.
-    :ivar why: why it was dropped, in words.
-    :ivar admitted: whether it was taken out of ordinary use for its enrolment.
-    :ivar reclaimed: whether an administrator enabled its service, so that it is not cleared for
-        this lease.
+    :ivar name: the name of the hypervisor.
+    :ivar resource_id: the id of the resource, once the host is enrolled.
+    :ivar why: why the host was dropped, in words.
+    :ivar admitted: whether the pool has admitted the host, so that it takes no ordinary servers.
+    :ivar reclaimed: whether an administrator enabled the service of the host, so that the host is
+        not cleared for this lease again.
     """
 
     name: str
@@ -89,7 +89,7 @@ class PlannedHost:
     reclaimed: bool = False
 
     def dropped(self, why: str) -> 'PlannedHost':
-        """Return the host as one that is not needed any more."""
+        """Return the host in the state of a host that is not needed any more."""
         if self.state in (DROPPED, RELEASED):
             return self
         return dataclasses.replace(self, state=RELEASED if self.state == PLANNED else DROPPED,
@@ -98,7 +98,7 @@ class PlannedHost:
 
 @dataclasses.dataclass(frozen=True)
 class ClearingPlan:
-    """The hosts that are cleared for a lease, with those that were given up.
+    """The hosts that are cleared for a lease, and the hosts that were dropped.
 
     :ivar looks: the number of consecutive searches that found no hosts.
     :ivar look_at: the time of the next search, unless something changes earlier.
@@ -110,7 +110,7 @@ class ClearingPlan:
     look_at: datetime.datetime | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON-ready form that `from_json` reads."""
+        """Return the plan as a dict that is ready for JSON, for `from_json`."""
         return {'strategy': self.strategy, 'looks': self.looks,
                 'look_at': _as_text(self.look_at), 'hosts': [
                     {**dataclasses.asdict(host), 'moves': [
@@ -133,21 +133,21 @@ class ClearingPlan:
                                    look_at=now + datetime.timedelta(seconds=seconds))
 
     def without(self, names: Iterable[str], why: str) -> 'ClearingPlan':
-        """Return the ClearingPlan in which the hosts with these names are not needed any more."""
+        """Return the ClearingPlan after these hosts were dropped."""
         names = frozenset(names)
         return dataclasses.replace(self, hosts=tuple(
             host.dropped(why) if host.name in names else host for host in self.hosts))
 
 
-def from_json(text: Mapping[str, Any]) -> ClearingPlan:
-    """Return the ClearingPlan from the form that `ClearingPlan.as_json` returns.
+def from_json(document: Mapping[str, Any]) -> ClearingPlan:
+    """Return the ClearingPlan of a dict that `ClearingPlan.as_json` returned.
 
     Unknown fields are ignored, because a newer manager may have stored them during an upgrade.
     """
-    return ClearingPlan(text['strategy'], tuple(
+    return ClearingPlan(document['strategy'], tuple(
         PlannedHost(**{**_known(PlannedHost, host),
                        'moves': tuple(_move(move) for move in host['moves'])})
-        for host in text['hosts']), text.get('looks', 0), _moment(text.get('look_at')))
+        for host in document['hosts']), document.get('looks', 0), _moment(document.get('look_at')))
 
 
 def _known(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,16 +156,16 @@ def _known(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fence_of(lease_id: str) -> str:
-    """Return the reason with which compute services are disabled for a lease."""
+    """Return the reason with which compute services are disabled to clear hosts for a lease."""
     return f'{FENCE_PREFIX}{lease_id}'
 
 
-#: The beginning of every such reason.
+#: The beginning of the reasons from `fence_of`.
 FENCE_PREFIX = 'climate: cleared for lease '
 
 
 def achieved(plan: ClearingPlan) -> str:
-    """Return how far host clearing has come, in words."""
+    """Return the progress of host clearing, in words."""
     wanted = [host for host in plan.hosts if host.why in (None, GIVEN_UP)]
     moves = [move for host in plan.hosts for move in host.moves]
     cleared = sum(host.state not in (PLANNED, FENCING)
@@ -175,19 +175,21 @@ def achieved(plan: ClearingPlan) -> str:
 
 
 def changes(before: ClearingPlan, after: ClearingPlan) -> list[tuple[str, str]]:
-    """Return the differences of two Plans for the history, as pairs (what, why) in words."""
+    """Return the differences of two ClearingPlans for the history, as pairs (what, why)."""
     states = {host.name: host.state for host in before.hosts}
-    # Released hosts count too: earlier moves of one that is needed again are in the history.
-    sent = {(host.name, move.server_id): move for host in before.hosts for move in host.moves}
+    # If a released host is needed again, its earlier moves are in the history already.
+    earlier_moves = {(host.name, move.server_id): move
+                     for host in before.hosts for move in host.moves}
     lines = []
     for host in after.hosts:
         earlier = states.get(host.name)
         for move in host.moves:
-            if move.state in _MOVE_WORDS and sent.get((host.name, move.server_id)) != move:
+            if move.state in _MOVE_WORDS and (
+                    earlier_moves.get((host.name, move.server_id)) != move):
                 lines.append((_MOVE_WORDS[move.state], (
                     f'server {move.server_id} from {move.source} to {move.target}')))
         if host.state == RELEASED and earlier == PLANNED:
-            # Climate has not changed this host, so no report is needed.
+            # The history does not mention a host that Climate never changed.
             continue
         if host.state in _HOST_WORDS and earlier != host.state:
             lines.append((_HOST_WORDS[host.state], ': '.join(
@@ -198,9 +200,9 @@ def changes(before: ClearingPlan, after: ClearingPlan) -> list[tuple[str, str]]:
 _MOVE_WORDS = {MOVING: 'move', MOVED: 'moved', STUCK: 'move failed', GONE: 'server gone'}
 _HOST_WORDS = {FENCING: 'fence', ENROLLING: 'cleared', READY: 'host ready',
                DROPPED: 'host given up', RELEASED: 'host released'}
-#: History: no plan is possible at present.
+#: The heading of a history entry: no plan is possible at present.
 NO_PLAN = 'no plan'
-#: History: the changes are not undone yet.
+#: The heading of a history entry: the changes are not undone yet.
 NOT_UNDONE = 'not undone yet'
 #: The kinds of history entries that name hosts, or servers of other projects.
 NAMING = frozenset({NO_PLAN, NOT_UNDONE, *_MOVE_WORDS.values(), *_HOST_WORDS.values(),
@@ -208,15 +210,16 @@ NAMING = frozenset({NO_PLAN, NOT_UNDONE, *_MOVE_WORDS.values(), *_HOST_WORDS.val
 
 
 def _move_as_json(move: PlannedMove) -> dict[str, Any]:
-    text = dataclasses.asdict(move)
-    text['from'], text['to'] = text.pop('source'), text.pop('target')
-    text['busy_since'] = _as_text(move.busy_since)
-    return text
+    document = dataclasses.asdict(move)
+    document['from'], document['to'] = document.pop('source'), document.pop('target')
+    document['busy_since'] = _as_text(move.busy_since)
+    return document
 
 
-def _move(text: Mapping[str, Any]) -> PlannedMove:
-    values = {**text, 'source': text['from'], 'target': text['to'],
-              'tried': tuple(text['tried']), 'busy_since': _moment(text.get('busy_since'))}
+def _move(document: Mapping[str, Any]) -> PlannedMove:
+    values = {**document, 'source': document['from'], 'target': document['to'],
+              'tried': tuple(document['tried']),
+              'busy_since': _moment(document.get('busy_since'))}
     return PlannedMove(**_known(PlannedMove, values))
 
 

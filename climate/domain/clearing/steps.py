@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The next steps of host clearing for a lease: from the plan and the observed state to orders.
+"""The next steps of host clearing for a lease: the orders for a plan and an observed state.
 
-Each order is stored in the plan before it is carried out, and each can be repeated. So a manager
-can continue interrupted host clearing from the stored plan and the observed state.
+A plan is stored before its orders are carried out, and each order can be repeated. So any manager
+can continue interrupted host clearing with the stored plan and the observed state.
 """
 from collections.abc import Mapping
 import dataclasses
@@ -11,12 +11,14 @@ from typing import Any
 
 from climate.domain.clearing import plans
 
-# Kinds of orders.
+# Kinds of orders. Disable or enable the service of a host, or both in turn:
 FENCE = 'fence'
 UNFENCE = 'unfence'
 TOGGLE = 'toggle'
+# Migrate a server, or confirm its cold migration:
 MOVE = 'move'
 CONFIRM = 'confirm'
+# Exclude ordinary servers from a host, or undo that:
 ADMIT = 'admit'
 DISMISS = 'dismiss'
 
@@ -24,7 +26,7 @@ DISMISS = 'dismiss'
 MOVABLE = ('ACTIVE', 'PAUSED', 'SHUTOFF')
 STOPPED = 'SHUTOFF'
 MOVED_WHILE_STOPPED = 'VERIFY_RESIZE'
-# Nova's type of the cold migration of a stopped server; a resize by its owner has another type.
+# Nova's type of a cold migration. A resize by the owner of the server has another type.
 _MIGRATION = 'migration'
 
 
@@ -34,10 +36,11 @@ class ObservedState:
 
     :ivar at: the moment of the observation.
     :ivar computes: {service host: Compute}.
-    :ivar servers: {id: Server} of the servers that are on hosts of the plan, or are to leave them.
-    :ivar last_moves: {server id: its latest Move in Nova, or None}, of servers that were looked up.
-    :ivar barred: the service hosts with the trait of a disabled service in Placement, of those
-        that were looked up.
+    :ivar servers: {id: Server} of the servers that are on hosts of the plan, or whose move away is
+        planned.
+    :ivar last_moves: {server id: its last Move in Nova, or None} of the servers that were checked.
+    :ivar barred: the service hosts that have the trait of a disabled service in Placement, of the
+        hosts that were checked.
     """
 
     at: datetime.datetime
@@ -48,14 +51,14 @@ class ObservedState:
 
     def on(self, service_host: str) -> list[Any]:
         """Return the servers on a host."""
-        return [each for each in self.servers.values() if each.host == service_host]
+        return [server for server in self.servers.values() if server.host == service_host]
 
 
 @dataclasses.dataclass(frozen=True)
 class ClearingOrder:
     """An action to carry out in the cloud.
 
-    :ivar host: the Host of the plan that it is for.
+    :ivar host: the PlannedHost that the order concerns.
     :ivar fence: the reason with which compute services are disabled for the lease.
     :ivar server_id: the server, for MOVE and CONFIRM.
     :ivar target: the target service host, for MOVE.
@@ -70,12 +73,12 @@ class ClearingOrder:
 
 def decide(plan: plans.ClearingPlan, observed: ObservedState, fence: str,
            most: int) -> tuple[plans.ClearingPlan, list[ClearingOrder]]:
-    """Return (the updated Plan, the orders to carry out once it is stored).
+    """Return (the updated ClearingPlan, the orders to carry out once it is stored).
 
     :param fence: the reason with which compute services are disabled for this lease.
     :param most: how many servers may be migrated at the same time.
     """
-    # Migrations from hosts that were given up do not count: others do not wait for them.
+    # Migrations from dropped hosts do not count towards this limit.
     step = _Step(observed, fence, most - sum(
         move.state == plans.MOVING for host in plan.coming for move in host.moves))
     hosts = tuple(step.advance(host) for host in plan.hosts)
@@ -87,15 +90,15 @@ def troubled(plan: plans.ClearingPlan, observed: ObservedState) -> frozenset[str
     return frozenset(
         host.name for host in plan.hosts if host.state == plans.FENCED and (
             any(move.state == plans.STUCK for move in host.moves)
-            or {each.id for each in observed.on(host.service_host)}
+            or {server.id for server in observed.on(host.service_host)}
             - {move.server_id for move in host.moves if move.state not in plans.OVER}))
 
 
 class _Step:
-    """The decision about one host after the other.
+    """The decisions about the hosts of a plan, one after the other.
 
     :param free_moves: how many more servers may be migrated now.
-    :ivar orders: the orders so far.
+    :ivar orders: the orders of the hosts that were decided.
     """
 
     def __init__(self, observed: ObservedState, fence: str, free_moves: int):
@@ -108,7 +111,7 @@ class _Step:
             plans.ENROLLING: self._enrolling, plans.DROPPED: self._dropped}
 
     def advance(self, host: plans.PlannedHost) -> plans.PlannedHost:
-        """Return the updated Host."""
+        """Return the updated PlannedHost."""
         rule = self._rules.get(host.state)
         return host if rule is None else rule(host)
 
@@ -148,9 +151,9 @@ class _Step:
         if lost is not None:
             return self._dropped(host.dropped(lost))
         if self._observed.on(host.service_host):
-            # An administrator has forced a server onto it. Our service may be enabled already.
+            # An administrator forced a server onto the host. Its service may be enabled already.
             return self._fencing(dataclasses.replace(host, state=plans.FENCING))
-        # An open host may have been opened by an administrator before it was admitted.
+        # An administrator may have opened the host before it was admitted.
         if host.admitted and self._is_open(host):
             return dataclasses.replace(host, state=plans.READY)
         self._order(ADMIT, host)
@@ -160,7 +163,7 @@ class _Step:
     def _dropped(self, host: plans.PlannedHost) -> plans.PlannedHost:
         compute = self._observed.computes.get(host.service_host)
         if compute is not None and not compute.answers:
-            # Nova says neither who has disabled it nor which servers are on it.
+            # Nova reports neither who has disabled the service nor which servers are on the host.
             return host
         # A running migration ends by itself, but a cold migration must be confirmed.
         host = dataclasses.replace(host, moves=tuple(
@@ -175,7 +178,7 @@ class _Step:
             for move in host.moves)) if done else host
 
     def _moved(self, host: plans.PlannedHost, move: plans.PlannedMove) -> plans.PlannedMove:
-        """Return the updated Move."""
+        """Return the updated PlannedMove."""
         server = self._observed.servers.get(move.server_id)
         if move.state in (*plans.OVER, plans.STUCK, plans.LEFT):
             return move
@@ -195,12 +198,12 @@ class _Step:
             return dataclasses.replace(move, state=plans.STUCK)
         if host.state == plans.DROPPED:
             return dataclasses.replace(move, state=plans.PLANNED)
-        # The plan says that it was begun, but Nova does not know it.
+        # By the plan the migration has begun, but Nova has no record of it.
         self._order(MOVE, host, move.server_id, move.target)
         return dataclasses.replace(move, stopped=server.status == STOPPED)
 
     def _waited_for(self, move: plans.PlannedMove) -> plans.PlannedMove:
-        """Return the Move of a server that is busy with another task, such as a reboot."""
+        """Return the PlannedMove of a server that is busy with another task, such as a reboot."""
         since = move.busy_since or self._observed.at
         is_late = (self._observed.at - since).total_seconds() >= plans.BUSY_SECONDS
         return dataclasses.replace(move, busy_since=since,
@@ -208,7 +211,7 @@ class _Step:
 
     def _arrived(self, host: plans.PlannedHost, move: plans.PlannedMove, server: Any,
                  last: Any | None) -> plans.PlannedMove:
-        # A server that was stopped between observation and call was cold-migrated too.
+        # A server that stopped between the observation and the order was cold-migrated too.
         ours = move.stopped or (last is not None and last.kind == _MIGRATION
                                 and last.id > move.after)
         if server.status == MOVED_WHILE_STOPPED and ours and server.task is None:
@@ -245,15 +248,15 @@ class _Step:
         return None
 
     def _is_open(self, host: plans.PlannedHost) -> bool:
-        """Return whether nothing of Climate keeps servers off the host."""
+        """Return whether Climate does not keep servers off the host, with its service disabled."""
         compute = self._observed.computes.get(host.service_host)
         if compute is None or not compute.enabled:
             return compute is None or compute.reason != self._fence
-        # Nova updates Placement for a service that is down when it is up again.
+        # If a service is down, Nova corrects its trait in Placement once it is up again.
         return not compute.up or host.service_host not in self._observed.barred
 
     def _open(self, host: plans.PlannedHost) -> None:
-        """ClearingOrder to enable the service of a host if Climate has disabled it."""
+        """Order that the service of a host is enabled if Climate has disabled it."""
         if not self._is_open(host):
             compute = self._observed.computes[host.service_host]
             self._order(TOGGLE if compute.enabled else UNFENCE, host)

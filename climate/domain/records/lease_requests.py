@@ -10,7 +10,7 @@ Moment = datetime.datetime
 
 @dataclasses.dataclass(frozen=True)
 class AcquireRequest:
-    """The part of a request that says how to acquire a lease; fields that are not set are None."""
+    """The fields of a request about the acquisition of the lease; None: not set by the caller."""
 
     type: str
     retries: int | None = None
@@ -27,8 +27,8 @@ class LeaseRequest:
 
     A `start` of None means now. `duration_seconds` may replace the start or the end.
 
-    :ivar whole_minutes: the caller counts in whole minutes: "now" is the current one.
-    :ivar offer_id: the offer to take, which has the reservations and the dates.
+    :ivar whole_minutes: the caller counts in whole minutes. "now" is the beginning of the minute.
+    :ivar offer_id: the offer from which the lease gets its reservations and dates.
     :ivar hidden_criteria: whether criteria may name resources and use private properties.
     """
 
@@ -53,9 +53,9 @@ class LeaseRequest:
 class LeaseChanges:
     """The changes of a lease; a field that is None does not change.
 
-    `start_now` and `end_now` stand for the word "now". With `whole_minutes`, the minute in which
-    the lease starts stands for its start. `generation`, if given, is the version
-    of the lease that the caller has seen. `hidden_criteria` is as in a LeaseRequest.
+    `start_now` and `end_now` replace a `start` or `end` of "now". With `whole_minutes`, a `start`
+    at the beginning of the minute of the present start is no change. If `generation` is set, the
+    change is refused unless the lease has this generation. For `hidden_criteria` see LeaseRequest.
     """
 
     name: str | None = None
@@ -75,13 +75,13 @@ class LeaseChanges:
 
     @property
     def only_renames(self) -> bool:
-        """Return whether at most the name and `idle_exempt` change."""
+        """Return whether nothing changes except the name and `idle_exempt`."""
         return not (self.start or self.end or self.start_now or self.end_now or self.before_end
                     or self.duration_seconds or self.reservations or self.notify_at)
 
     @property
     def only_ends(self) -> bool:
-        """Return whether the end changes, and nothing else but the name."""
+        """Return whether the end changes, and nothing else except the name and `idle_exempt`."""
         return bool(self.end or self.end_now or self.duration_seconds) and not (
             self.start or self.start_now or self.before_end or self.reservations
             or self.notify_at)
@@ -93,7 +93,7 @@ class LeaseQuery:
 
     :ivar status: one status word, or several separated by commas.
     :ivar idle: only leases that are idle.
-    :ivar most_bytes: the limit of the bytes of a page; None: there is none.
+    :ivar most_bytes: the maximum size of a page in bytes; None: no limit.
     """
 
     project_id: str | None = None

@@ -17,12 +17,13 @@ Moment = datetime.datetime
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """An event of a lease at the moment `at`.
+    """An event of a lease, planned for the moment `at`.
 
-    `due_at` is when it is tried next: at first `at`, later after a failure or a wait. A claim
-    (`claim_owner`, `claimed_until`) expires; `claim_no` counts the claims, and every write of the
-    owner is conditional on it. `begun_at` is the first try, `attempts` counts the failures, and
-    `waits` counts how often something in the cloud was not ready.
+    `due_at` is the time of the next try. At first it equals `at`; a failure or a wait postpones it.
+    The manager `claim_owner` has claimed the event until `claimed_until`. `claim_no` counts the
+    claims; a manager may write only while the number is that of its claim. `begun_at` is the time
+    of the first try. `attempts` counts the failed tries, `waits` the tries in which something in
+    the cloud was not ready.
     """
 
     id: str
@@ -45,13 +46,13 @@ class Event:
 class Acquisition:
     """The acquisition of the resources of a lease, and its progress.
 
-    The fields of its type (`acquire.FIELDS`) are those of AcquireRequest with their final values.
-    `not_after` is when it is given up; None: never. `duration_seconds` is the length of the lease
-    from its acquisition on; None: its end is fixed. `attempts` counts timed tries; the next one is
-    at `next_at`. `wakes` counts how often released resources notified it, `heard` how many of these
-    notifications a try has handled. `plan` is the JSON-ready plan of host clearing, which is
-    written before it is carried out. `least` is the minimum need of the lease while it is in the
-    wait queue, as ``domain.minimum_need.of`` returns it; None: not known.
+    The fields of its type (`acquire.FIELDS`) have the values of the AcquireRequest, or defaults.
+    `not_after` is the time limit; None: no limit. `duration_seconds` is the duration of the lease,
+    counted from the success of the acquisition; None: the lease has a fixed end. `attempts` counts
+    the timed tries, and `next_at` is the time of the next one. `wakes` counts the notifications
+    that resources were released, and `heard` how many of them a try has handled. `plan` is the plan
+    of host clearing, ready for JSON. `least` is the minimum need of a lease in the wait queue, as
+    ``minimum_need.of`` returns it; None: not known.
     """
 
     lease_id: str
@@ -91,7 +92,7 @@ class HistoryLine:
 
     @property
     def text(self) -> texts.Text | None:
-        """Return why, for the owner and for operators; None: the entry has no reason."""
+        """Return the reason in both versions; None: the entry has no reason."""
         return texts.stored(self.why, self.owner_why, self.lease_id)
 
 
@@ -99,13 +100,13 @@ class HistoryLine:
 class Lease:
     """A lease: reservations for a project from `start` to `end`.
 
-    While a lease waits for its resources, `start` is the time of the request, and `end` is computed
-    from it; the acquisition sets both again. `acquisition` is None for the types immediate and
-    scheduled, which get their resources in the request. `reason` is the text for operators; never
-    show it to the owner of the lease, who may read `owner_reason` only. Use `reason_text`, which
-    has both. An idle lease has `idle_since`, and `reclaim_at` if it will be reclaimed then; a lease
-    with `idle_exempt` is never idle. Only the lease of a dry run has a `price`. `request_bytes` is
-    the size that ``domain.request_sizes`` computes.
+    Until a lease has acquired its resources, `start` is the moment of the request, and `end` is
+    computed from it; the acquisition sets both again. `acquisition` is None for the types immediate
+    and scheduled, because such a lease gets its resources in the request. `reason` is for
+    operators, and `owner_reason` for the owner; `reason_text` has both. A lease is idle since
+    `idle_since` and will be reclaimed at `reclaim_at`; None: it is not idle, or will not be
+    reclaimed. A lease with `idle_exempt` never counts as idle. Only the lease of a dry run has a
+    `price`. `request_bytes` is the size of its requests and events, see ``request_sizes``.
     """
 
     id: str
@@ -140,11 +141,11 @@ class Lease:
 
     @property
     def reason_text(self) -> texts.Text | None:
-        """Return the reason of the state, for the owner and for operators; or None."""
+        """Return the reason of the state in both versions, or None."""
         return texts.stored(self.reason, self.owner_reason, self.id)
 
     def is_of(self, context: Any) -> bool:
-        """Return whether the caller of a request belongs to the project that has the lease."""
+        """Return whether the lease belongs to the project of the caller."""
         return bool(context.project_id == self.project_id)
 
     def explained(self, text: texts.Text | None) -> 'Lease':
@@ -153,7 +154,7 @@ class Lease:
                                    owner_reason=None if text is None else text.owner)
 
     def interval_from(self, now: Moment) -> interval.Interval:
-        """Return the interval of the lease if it is acquired at `now`."""
+        """Return the interval of the lease if its resources are acquired at `now`."""
         seconds = self.acquisition.duration_seconds if self.acquisition is not None else None
         end = self.end if seconds is None else now + datetime.timedelta(seconds=seconds)
         return interval.Interval(now, end)
@@ -170,29 +171,29 @@ class Lease:
 
     @property
     def leased_ids(self) -> list[str]:
-        """Return the ids of the targets of its reservations."""
+        """Return the ids of the targets of the reservations, such as servers."""
         return [each.leased_id for each in self.reservations if each.leased_id is not None]
 
     @property
     def given_up_at(self) -> Moment | None:
-        """Return when a lease that is being acquired is given up; None: never."""
+        """Return the time limit of the acquisition; None: there is none."""
         if self.acquisition is None:
             return None
-        fixed = self.end if self.acquisition.duration_seconds is None else None
-        return min((each for each in (fixed, self.acquisition.not_after) if each is not None),
-                   default=None)
+        fixed_end = self.end if self.acquisition.duration_seconds is None else None
+        return min((limit for limit in (fixed_end, self.acquisition.not_after)
+                    if limit is not None), default=None)
 
     def dependencies(self, reservation: reserved.Reservation) -> dict[str, reserved.Reservation]:
-        """Return {label: Reservation} of those that a reservation of the lease depends on."""
+        """Return {label: Reservation} of the reservations on which `reservation` depends."""
         return {each.label: each for each in self.reservations
                 if each.label is not None and each.label in reservation.depends_on}
 
     def task_at(self, now: Moment) -> str | None:
-        """Return the task that runs on the lease at `now`, or None if it has expired."""
+        """Return the task that runs on the lease at `now`; None: no task, or its time is over."""
         return self.task if self.task_until is not None and self.task_until > now else None
 
     def event(self, kind: str) -> Event | None:
-        """Return the event of that kind, the latest if there are several, or None."""
+        """Return the latest event of a kind, or None."""
         return max((event for event in self.events if event.kind == kind),
                    key=lambda event: event.at, default=None)
 
@@ -201,10 +202,10 @@ class Lease:
 class RecordedTrust:
     """A Keystone trust that was created for a lease of this database.
 
-    `expires_at` is None for one that never expires. While `closing`, it is being dropped.
+    `expires_at` is None if the trust never expires. While `closing`, the trust is being deleted.
 
-    :ivar trust_id: None while no answer of Keystone is known; then `expires_at`, which no other
-        trust has, identifies it.
+    :ivar trust_id: None until the answer of Keystone is stored. Until then `expires_at` identifies
+        the trust, because no two trusts have the same one.
     """
 
     id: str

@@ -15,9 +15,10 @@ Moment = datetime.datetime
 class Offer:
     """An offer: resources from `start` to `end`, held for a project until `held_until`.
 
-    Each part of `request` is validated and has the id that its reservation gets when the offer is
-    taken. `allocations` are made for these reservations; empty if nothing is `held` any more.
-    `price` is that of a lease that takes the offer now; None without a price book.
+    Each item of `request` is validated. Its id becomes the id of the reservation when the offer is
+    taken. `allocations` hold the resources under these ids; they are empty if the offer is not
+    `held` any more. `price` is the price of the lease if the offer is taken now; None without a
+    price book.
     """
 
     id: str

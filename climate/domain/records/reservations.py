@@ -10,7 +10,7 @@ from climate.domain import lifecycle
 Moment = datetime.datetime
 
 
-# The field stays in the process: ``rpc.wire`` leaves it out.
+# The metadata of fields that ``rpc.wire`` does not send to other processes.
 _STAYS = {'stays': True}
 
 
@@ -23,21 +23,22 @@ class Secrets(dict[str, Any]):
     __str__ = __repr__
 
 
-#: The key of a binding under which a plugin records what it created before the start. No response
-#: has it.
+#: The key in a binding for the objects that a plugin created before the start of the lease.
+#: Responses leave this key out.
 STAGED = 'staged'
 
 
 @dataclasses.dataclass(frozen=True)
 class Reservation:
-    """A reservation of a lease: its `request`, and the `binding` that the cloud gave it.
+    """A reservation of a lease.
 
-    `allocated` is {need key: resource ids}, with an id once for each copy. `leased_id` is the id of
-    its target, the object in the cloud that it leases (such as a server); None if it has no target
-    or the target is not known yet. `label` names it among the reservations of its lease.
-    It starts after the reservations whose labels are in `depends_on`, and ends before them.
-    `secrets` has the fields of the request that its plugin calls secret; only a new or changed
-    reservation has them.
+    `binding` has the ids of the objects in the cloud that were created for the reservation.
+    `allocated` is {key of a need of the plugin: resource ids}, with an id once for each copy.
+    `leased_id` is the id of the target, which is the object in the cloud that is leased, such as a
+    server; None: there is no target, or it is not known yet. `label` names the reservation within
+    its lease. It starts after the reservations whose labels are in `depends_on`, and ends before
+    them. `secrets` has the fields of the request that the plugin declares secret. Only a new or
+    changed reservation has them; others have their secrets in the database only.
     """
 
     id: str
@@ -58,16 +59,17 @@ class Reservation:
 
     @property
     def resource_ids(self) -> tuple[int, ...]:
-        """Return the sorted ids of the resources of all needs, each once for each copy."""
+        """Return the sorted resource ids of all needs, with an id once for each copy."""
         return tuple(sorted(key for ids in self.allocated.values() for key in ids))
 
 
 @dataclasses.dataclass(frozen=True)
 class ReservationRequest:
-    """A request for one resource type; `id` is that of the reservation to change, or None.
+    """A request for one resource type.
 
-    `label` and `depends_on` are those of Reservation; None if the caller did not set them. A label
-    of '' removes it. Only the request of an offer has its `secrets` apart.
+    `id` is the id of the reservation to change; None: a new one. See Reservation for `label` and
+    `depends_on`; None: not set by the caller. A `label` of '' removes the label. Only the request
+    of an offer has its secret fields in `secrets`; other requests have them in `request`.
     """
 
     resource_type: str | None
@@ -80,9 +82,9 @@ class ReservationRequest:
 
 @dataclasses.dataclass(frozen=True)
 class EarlyCreation:
-    """The objects that are created in the cloud for a reservation during its request.
+    """The record of objects in the cloud that a plugin creates before the lease is stored.
 
-    `offer_id` is the offer that is being taken. While `closing`, the objects are being deleted.
+    `offer_id` is the offer that the lease takes. While `closing`, the objects are being deleted.
     """
 
     id: str

@@ -16,10 +16,11 @@ Moment = datetime.datetime
 class Allocation:
     """The allocation of a resource to a reservation from `start` to `end`.
 
-    If not `whole`, it takes `amount`, {class: units}, for each of `copies`. `need` is the key of
-    the need of the reservation's plugin that it serves. An allocation that was released early has
-    `released_at` and does not count any more. Only lists have its `id`, and its `lease_id`. A new
-    one has `promised_until` if it replaces one that was guaranteed for longer.
+    A `whole` allocation takes the entire resource. Otherwise each of the `copies` takes `amount`,
+    {class: units}. `need` is the key of the plugin's need that the allocation serves. An allocation
+    that was released early has `released_at`, and does not count any more. `id` and `lease_id` are
+    set only in lists. `promised_until` is set if the allocation replaces another one that was
+    guaranteed for longer: until that moment.
     """
 
     reservation_id: str
@@ -38,7 +39,7 @@ class Allocation:
 
 def by_need(allocations: Iterable[Allocation],
             reservation_id: str) -> dict[str, tuple[int, ...]]:
-    """Return the resources of a reservation, in the format of ``Reservation.allocated``."""
+    """Return the resources of one reservation in the format of ``Reservation.allocated``."""
     by_key: dict[str, tuple[int, ...]] = {}
     for allocation in sorted(allocations, key=lambda allocation: allocation.resource_id):
         if allocation.reservation_id == reservation_id:
@@ -52,10 +53,11 @@ class Resource:
     """A resource that can be reserved: a host, an address, a storage backend.
 
     `capacity` is {class: units}. `properties` come from operators, `facts` from the cloud.
-    `held_by` is the reservation that holds all of it in the cloud now. `lent_to` is the only
-    reservation that may use it; None: any may. `health_state` is one of ``health.STATES``,
-    for `health_reason`. Only responses have its `verdict`, its `maintenances` and its
-    `power_state`, one of ``sleep.STATES``; None: it never sleeps, or the state was not read.
+    `held_by` is the reservation that has the whole resource in the cloud now. `lent_to` is the only
+    reservation that may use the resource; None: all may. `health_state` is one of
+    ``health.STATES``, and `health_reason` is its reason. `verdict`, `maintenances` and
+    `power_state` are set only in responses. `power_state` is one of ``sleep.STATES``; None: the
+    resource never sleeps, or its state was not read.
     """
 
     id: int
@@ -79,7 +81,7 @@ class Resource:
 
     @property
     def is_well(self) -> bool:
-        """Return whether no source of health and no operator reports that it does not work."""
+        """Return whether the resource counts as healthy, so that new leases may use it."""
         return self.health_state == health.WELL
 
 

@@ -208,7 +208,7 @@ class Claims:
 
 
 def _is_notice(event):
-    return event_kinds.of(event.kind).only_told
+    return event_kinds.of(event.kind).only_notifies
 
 
 def _may_begin(lease, event, now):

@@ -131,7 +131,7 @@ class GivenUp:
 def note(recording, heading):
     """Add the result of an event to the history of its lease; add a repeated failure only once."""
     claim = recording.claim
-    if claim.kind.told:
+    if claim.kind.in_history:
         write = journal.note if heading == claim.event.kind else journal.note_if_new
         write(recording.connection, claim.lease.id, recording.now, 'climate', heading,
               recording.outcome.reason)

@@ -106,7 +106,7 @@ def _close_when_over(recording):
 
 def _is_plain(claim, outcome):
     """Return True if the new Lease follows from the claim and the outcome without a read."""
-    return (outcome.result == results.DONE and claim.kind.says_all
+    return (outcome.result == results.DONE and claim.kind.reports_all_changes
             and claim.lease.acquisition is None and not outcome.over
             and not outcome.missing_resources and (
                 claim.kind.releases_all

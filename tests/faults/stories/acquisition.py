@@ -90,4 +90,4 @@ class DeleteOfClearing(HostClearing):
         # The compute service is disabled, and no server can leave its host.
         manager.cloud.spoil_moves(*manager.cloud.host_names())
         HostClearing.act(self, manager)
-        base.wait_for(manager, lambda: 'can be had now' in base.lease(manager).reason)
+        base.wait_for(manager, lambda: 'hosts can be acquired now' in base.lease(manager).reason)

@@ -222,6 +222,6 @@ def test_a_binding_of_an_overtaken_manager_is_not_written(manager):
     assert manager.lease(lease).reservations[0].leased_id is None
 
 
-def test_each_kind_of_event_is_carried_out_or_only_told(manager):
-    told = {kind.name for kind in event_kinds.KINDS.values() if kind.only_told}
-    assert actions.Actions(manager.core).kinds == set(event_kinds.KINDS) - told
+def test_each_kind_of_event_is_carried_out_or_only_notifies(manager):
+    notices = {kind.name for kind in event_kinds.KINDS.values() if kind.only_notifies}
+    assert actions.Actions(manager.core).kinds == set(event_kinds.KINDS) - notices

@@ -163,7 +163,7 @@ def test_without_the_host_that_an_administrator_enables_it_says_what_is_missing(
     cloud.mark_host('c2', enabled=True)
     lease = clearings.cleared(manager, lease, within=30)
     assert lease.state == lifecycle.ACQUIRING
-    assert 'Of 3 hosts only 2 can be had now.' in lease.reason
+    assert 'Only 2 of 3 hosts can be acquired now.' in lease.reason
     assert 'c2' not in clearings.disabled(cloud)
     for why in _no_plan(manager, lease):
         assert 'c2 (somebody has enabled it)' in why
@@ -243,7 +243,7 @@ def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, clou
     cloud.mark_server(waiting.id, 'SUSPENDED')
     lease = clearings.cleared(manager, lease, within=40)
     assert lease.state == lifecycle.ACQUIRING
-    assert 'Of 3 hosts only 2 can be had now.' in lease.reason
+    assert 'Only 2 of 3 hosts can be acquired now.' in lease.reason
     assert f'server {waiting.id} is SUSPENDED' in _no_plan(manager, lease)[0]
     cloud.mark_server(waiting.id, 'ACTIVE')
     lease = clearings.cleared(manager, lease)
@@ -314,7 +314,7 @@ def test_while_nothing_changes_it_looks_for_hosts_less_and_less_often(manager, c
     assert 5 <= len(looks) <= 12
     pauses = {(two - one).seconds for one, two in itertools.pairwise(looks)}
     assert max(pauses) == plans.LONGEST_LOOK_SECONDS
-    assert 'Of 3 hosts only 2 can be had now.' in lease.reason
+    assert 'Only 2 of 3 hosts can be acquired now.' in lease.reason
     assert len(_no_plan(manager, lease)) < 5
     # What is enrolled is found at once, without another look.
     del looks[:]
