@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit: compare the database with a snapshot of the cloud, repair, on a schedule."""
+"""The audit: compare the database with the cloud, and report or repair the differences."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The comparison of the database with the cloud."""
+import collections
 import itertools
 
 from climate.db import leases
@@ -11,12 +12,15 @@ from climate.manager.booking import allocated_resources
 from climate.manager.leases import early_creations
 from climate.manager.leases import trusts
 
+# One reading of the database: the leases that are not over, and {pool: its Resources}.
+_Reading = collections.namedtuple('_Reading', 'leases resources')
+
 
 class Auditor:
     """Compares the database with the cloud, and changes neither.
 
     It lists each kind of object in the cloud once, and reads the database before and after that.
-    Records that changed meanwhile, or that are due to change, are left out.
+    Records that changed between the two readings, or that are due to change, are left out.
     """
 
     def __init__(self, core):
@@ -26,12 +30,12 @@ class Auditor:
         self._trusts = trusts.TrustReaper(core)
 
     def compare(self):
-        """Return the current Drifts, in the order in which they are repaired.
+        """Return the current Drifts, in the order of their repairs.
 
-        A single comparison may also find a change in progress. Only a Drift that a later comparison
-        finds again is certain.
+        A comparison may mistake a change in progress for a Drift. Only a Drift that a later
+        comparison finds again is certain.
 
-        :raises ClimateError: a part of the cloud cannot be observed.
+        :raises ClimateError: a service of the cloud cannot be observed.
         """
         drifts, failures = self.compare_reachable()
         if failures:
@@ -39,18 +43,18 @@ class Auditor:
         return drifts
 
     def compare_reachable(self):
-        """Return (the Drifts in the parts of the cloud that answer, the errors of the others)."""
+        """Return (the Drifts of the services that answered, the errors of the other services)."""
         before = self._read()
-        snapshot = snapshots.take(self._core.cloud, self._core.registry, before[1])
+        snapshot = snapshots.take(self._core.cloud, self._core.registry, before.resources)
         traces = self._traces(snapshot)
         after = self._read()
         with self._core.database.reader() as connection:
-            known = {lease.id: lease for lease in (
-                *after[0], *leases.mentioned(connection, _mentioned(traces, after[1])))}
+            known = {lease.id: lease for lease in (*after.leases, *leases.mentioned(
+                connection, _mentioned_ids(traces, after.resources)))}
             disabled_for = leases.mentioned(connection, {
                 host.lease_id for host in snapshot.disabled})
         now = self._core.clock()
-        recorded = _recorded(before, (known.values(), after[1]), now)
+        recorded = _recorded(before, after._replace(leases=known.values()), now)
         ids = {*known, *(reservation.id for lease in known.values()
                          for reservation in lease.reservations)}
         return audit.in_order([
@@ -59,9 +63,10 @@ class Auditor:
             *self._of_running(snapshot, recorded),
             *self._of_pools(snapshot, recorded),
             *_kept_for_nothing(recorded, ids),
-            *audit.disabled_needlessly(snapshot.disabled, audit.clearing(before[0], after[0]),
-                                       (lease.id for lease in disabled_for)),
-            *(audit.Drift('left behind', f'what was created early for {creation.reservation_id}',
+            *audit.disabled_needlessly(
+                snapshot.disabled, audit.clearing(before.leases, after.leases),
+                (lease.id for lease in disabled_for)),
+            *(audit.Drift('left behind', f'objects created early for {creation.reservation_id}',
                           'no lease has its reservation', audit.DELETE_EARLY, creation.id)
               for creation in self._early.find(now)),
             *self._of_trusts(snapshot, recorded, now)]), snapshot.failures
@@ -72,12 +77,12 @@ class Auditor:
             yield from _without_trust(recorded.leases, snapshot.trusts)
 
     def _read(self):
-        """Return (the leases that are not over, {pool: its Resources})."""
         with self._core.database.reader() as connection:
-            return leases.open_ones(connection), {
-                pool: resources.find(connection, pool) for pool in self._core.registry.pools}
+            return _Reading(leases.open_ones(connection), {
+                pool: resources.find(connection, pool) for pool in self._core.registry.pools})
 
     def _traces(self, snapshot):
+        """Return the Traces of all plugins: one for each object, a signed one if there is any."""
         traces = {}
         for name, observed in snapshot.plugins.items():
             for trace in self._core.registry.plugins[name].traces(observed):
@@ -111,26 +116,28 @@ class Auditor:
 
 def _recorded(before, after, now):
     """Return the Recorded of two readings of the database."""
-    earlier = {(pool, each.id): each for pool, found in before[1].items() for each in found}
-    same = {pool: tuple(each for each in found if earlier.get((pool, each.id)) == each)
-            for pool, found in after[1].items()}
-    names = {pool: frozenset(each.name for each in (*found, *before[1][pool]))
-             for pool, found in after[1].items()}
-    return audit.Recorded(leases=audit.settled(before[0], after[0], now), resources=same,
-                          enrolled=names)
+    unchanged, names = {}, {}
+    for pool, pool_resources in after.resources.items():
+        earlier = {resource.id: resource for resource in before.resources[pool]}
+        unchanged[pool] = tuple(resource for resource in pool_resources
+                                if earlier.get(resource.id) == resource)
+        names[pool] = frozenset(
+            resource.name for resource in (*pool_resources, *earlier.values()))
+    return audit.Recorded(leases=audit.settled(before.leases, after.leases, now),
+                          resources=unchanged, enrolled=names)
 
 
-def _mentioned(traces, pools):
-    """Return the ids of all reservations and leases that the cloud or the pools name."""
+def _mentioned_ids(traces, pools):
+    """Return the ids of all reservations and leases that traces or resources name."""
     return ({trace.made_for for trace in traces}
-            | {key for found in pools.values() for each in found
-               for key in (each.held_by, each.lent_to)} - {None})
+            | {key for resource in itertools.chain.from_iterable(pools.values())
+               for key in (resource.held_by, resource.lent_to)} - {None})
 
 
 def _unused_trusts(unused, listed):
-    """Yield the recorded trusts that belong to no lease, as Drifts.
+    """Yield a Drift for each recorded trust that belongs to no lease.
 
-    :param unused: RecordedTrusts.
+    :param unused: the RecordedTrusts of no lease.
     :param listed: the Trusts in Keystone; unrecorded ones belong to other services.
     """
     by_id = {trust.id: trust for trust in listed}
@@ -144,7 +151,7 @@ def _unused_trusts(unused, listed):
 
 
 def _without_trust(recorded, listed):
-    """Yield the leases whose trust is gone from Keystone before they dropped it, as Drifts."""
+    """Yield a Drift for each lease that needs its trust, if Keystone no longer has the trust."""
     listed_ids = {trust.id for trust in listed}
     for lease in recorded:
         dropped = lease.event(event_kinds.DROP_TRUST) is not None
@@ -155,7 +162,7 @@ def _without_trust(recorded, listed):
 
 
 def _kept_for_nothing(recorded, known):
-    """Yield the resources that are held by or lent to ended or unknown reservations, as Drifts."""
+    """Yield a Drift for each resource held by, or lent to, an ended or unknown reservation."""
     over = recorded.over()
     for resource in itertools.chain.from_iterable(recorded.resources.values()):
         name = f'{resource.pool} {resource.name}'

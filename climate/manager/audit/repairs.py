@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The repairs of drift: one small repair for each kind, safe while managers run.
+"""The repairs of drift, which are safe while managers run.
 
 No repair deletes or moves a server. Each repair reads the database again before it changes
 anything, and can be repeated.
 """
 import contextlib
+import functools
 
 from oslo_log import log
 
@@ -41,8 +42,10 @@ class Repairs:
         self._by_name = {
             audit.CLEAR: self._clear, audit.RELEASE: self._release, audit.MEND: self._mend,
             audit.COMPLETE: self._complete, audit.ENROL: self._enrol,
-            audit.DROP_TRUST: self._drop_trust, audit.ENABLE: self._enable,
-            audit.RETURN: self._return, audit.DELETE_EARLY: self._delete_early,
+            audit.DROP_TRUST: functools.partial(self._reap, trusts.TrustReaper(core)),
+            audit.ENABLE: self._enable, audit.RETURN: self._return,
+            audit.DELETE_EARLY: functools.partial(
+                self._reap, early_creations.EarlyCreationReaper(core)),
         }
 
     def make(self, drifts):
@@ -82,7 +85,7 @@ class Repairs:
         with self._core.database.reader() as connection:
             if not leases.any_exist(connection):
                 raise errors.Conflict(reason=(
-                    'The database has no lease at all; is it the one of this cloud?'))
+                    'The database has no leases. Check that it is the database of this cloud.'))
             free = [resource for pool in plugin.pools
                     for resource in resources.find(connection, pool.name)
                     if resource.held_by in (None, made_for)]
@@ -144,23 +147,16 @@ class Repairs:
         with contextlib.suppress(errors.ResourceKnown):
             self._pools.enrol(*target, {})
 
-    def _drop_trust(self, record_id):
-        reaper = trusts.TrustReaper(self._core)
-        for trust in reaper.find(self._core.clock()):
-            if trust.id == record_id:
-                reaper.delete(trust)
-
-    def _delete_early(self, creation_id):
-        reaper = early_creations.EarlyCreationReaper(self._core)
-        for creation in reaper.find(self._core.clock()):
-            if creation.id == creation_id:
-                reaper.delete(creation)
+    def _reap(self, reaper, record_id):
+        for record in reaper.find(self._core.clock()):
+            if record.id == record_id:
+                reaper.delete(record)
 
     def _enable(self, target):
         pool, name, lease_id = target
         with self._core.database.reader() as connection:
-            known = leases.mentioned(connection, {lease_id})
-        if any(lease.state == lifecycle.ACQUIRING for lease in known):
+            found = leases.mentioned(connection, {lease_id})
+        if any(lease.state == lifecycle.ACQUIRING for lease in found):
             return
         self._core.registry.pool(pool).enable(
             self._core.cloud, name, plans.fence_of(lease_id))
@@ -171,15 +167,15 @@ class Repairs:
             self._lending.return_lent_to(reservation_id)
 
     def _find(self, reservation_id):
-        """Return the current (lease, reservation); (None, None) if there is none."""
+        """Return the current (lease, reservation), or (None, None) if the id is unknown."""
         with self._core.database.reader() as connection:
-            known = leases.mentioned(connection, {reservation_id})
-        if not known:
-            return None, None
-        [lease] = known
-        return lease, next(reservation for reservation in lease.reservations
-                           if reservation.id == reservation_id)
+            for lease in leases.mentioned(connection, {reservation_id}):
+                for reservation in lease.reservations:
+                    if reservation.id == reservation_id:
+                        return lease, reservation
+        return None, None
 
     def _is_settled(self, lease, reservation):
+        """Return whether a reservation runs and no change of its lease is in progress or due."""
         return audit.is_running(lease, reservation) and not audit.is_moving(
             lease, self._core.clock())

@@ -20,9 +20,9 @@ def newest(core):
 
 
 class AuditSchedule:
-    """Audits every [manager] audit_interval_seconds, and checks each new drift once more.
+    """Audits every [manager] audit_interval_seconds. Another audit must confirm each new drift.
 
-    :ivar counts: {kind: number of drifts that the last audit confirmed}; None if another manager
+    :ivar counts: {kind: number of confirmed drifts after the last audit}; None if another manager
         makes the audits.
     """
 
@@ -43,12 +43,11 @@ class AuditSchedule:
             conf.audit_interval_seconds) else 0
 
     def step(self, now):
-        """Audit if it is time; return the confirmed Drifts that are left.
+        """Audit if an audit is due; return the confirmed Drifts that were not repaired.
 
-        If a part of the cloud does not answer, the others are audited, and the next step audits
-        again.
+        If a service does not answer, the others are audited, and the next step audits again.
 
-        :raises ClimateError: a part of the cloud cannot be observed.
+        :raises ClimateError: a service cannot be observed.
         """
         if self._next is not None and now < self._next:
             return []
@@ -61,27 +60,28 @@ class AuditSchedule:
         drifts, failures = self._auditor.compare_reachable()
         self._first_seen = {drift.key: self._first_seen.get(drift.key, now) for drift in drifts}
         grace = datetime.timedelta(seconds=conf.audit_grace_seconds)
-        certain = [drift for drift in drifts if now - self._first_seen[drift.key] >= grace]
-        # A new drift may be a change in progress: check it again before the next audit.
-        pause = conf.audit_interval_seconds if len(certain) == len(drifts) else (
+        confirmed = [drift for drift in drifts if now - self._first_seen[drift.key] >= grace]
+        # A new drift may be a change in progress, so the next audit comes earlier.
+        pause = conf.audit_interval_seconds if len(confirmed) == len(drifts) else (
             conf.audit_grace_seconds)
         self._next = None if failures else now + datetime.timedelta(seconds=pause)
-        left = self._report(certain, conf.audit_fix)
+        remaining = self._report(confirmed, conf.audit_fix)
         if failures:
             raise failures[0]
-        self.counts = collections.Counter(drift.kind for drift in left)
+        self.counts = collections.Counter(drift.kind for drift in remaining)
         with self._core.database.writer() as connection:
-            managers.write_audit(connection, audit.result(now, self._owner, left))
-        return left
+            managers.write_audit(connection, audit.result(now, self._owner, remaining))
+        return remaining
 
-    def _report(self, certain, fix):
-        """Log the drifts, repair them if `fix` is set, and return those that are left."""
+    def _report(self, confirmed, fix):
+        """Repair the drifts if `fix` is set, otherwise log them; return those that remain."""
         if fix:
-            outcomes = self._repairs.make(certain)
-            return [drift for drift in certain if outcomes[drift] is not None]
-        for drift in certain:
+            outcomes = self._repairs.make(confirmed)
+            return [drift for drift in confirmed if outcomes[drift] is not None]
+        for drift in confirmed:
             LOG.warning('Audit: %s: %s. A repair: %s', drift.what, drift.problem, drift.remedy)
-        if certain:
+        if confirmed:
             LOG.warning('Audit: %d differences between the cloud and the database; '
-                        '"climate-manager audit --fix" repairs what can be repaired', len(certain))
-        return certain
+                        '"climate-manager audit --fix" repairs what can be repaired',
+                        len(confirmed))
+        return confirmed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cloud snapshot: all that plugins and pools observe of the cloud in one pass."""
+"""The cloud snapshot: all that plugins and pools observe in the cloud in one pass."""
 import contextlib
 import dataclasses
 
@@ -14,16 +14,14 @@ LOG = log.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True)
 class CloudSnapshot:
-    """The objects observed in the cloud, one kind after the other.
-
-    Plugins and pools whose service failed are missing.
+    """The observations of plugins and pools; those whose service failed are missing.
 
     :ivar plugins: {resource type: the observation of its plugin}.
     :ivar pools: {name: the observation of the pool}.
     :ivar unfit: {name of a pool: {name: why}} of resources that could not be enrolled now.
     :ivar disabled: the hosts disabled for the clearing of a lease, as ``domain.audit.Disabled``.
     :ivar trusts: the Trusts that users gave to Climate; None if Keystone failed.
-    :ivar failures: the errors that explain the missing parts.
+    :ivar failures: the errors of the observations that are missing.
     """
 
     plugins: dict
@@ -35,7 +33,7 @@ class CloudSnapshot:
 
 
 def take(cloud, registry, enrolled):
-    """Return a CloudSnapshot. Objects that several plugins observe are read only once.
+    """Return a CloudSnapshot. If several plugins observe the same objects, they are read once.
 
     :param enrolled: {name of a pool: its Resources}.
     """
@@ -64,6 +62,6 @@ def _collected(failures):
         yield
     except errors.ClimateError as error:
         failures.append(error)
-    except Exception as error:  # Outer loop: one part must not stop the others.
+    except Exception as error:  # Outer loop: one observation must not stop the others.
         LOG.exception('A part of the cloud cannot be audited')
         failures.append(error)

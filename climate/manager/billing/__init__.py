@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The price book, the prices of leases, and statements of what they cost."""
+"""Billing: the price book, the prices of leases, and the statements of projects."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The statements of projects: a periodic task writes their lines and closes months.
 
-A pass compares the charges that each lease should have with its lines, and adds the missing lines.
-It can be repeated at any time, by any number of managers: a line has a number in its lease, so two
-managers cannot write the same one. A lease that cannot be billed stops no other one: it is left out
-for a pause, twice as long each time, and then tried again.
+A pass computes the charges of each lease, compares them with its lines, and adds the missing lines.
+Several managers may do this at the same time. The lines of a lease are numbered, so two managers
+cannot write the same line. If a lease cannot be billed, the others are billed nevertheless. The
+lease is tried again after a pause, which doubles with each failure.
 """
 import datetime
 
@@ -28,7 +28,7 @@ LOG = log.getLogger(__name__)
 
 # The number of leases that one query returns.
 _BATCH = 500
-# The longest pause before a lease that could not be billed is tried again.
+# The longest pause before a failed lease is tried again.
 _LONGEST_PAUSE_SECONDS = 6 * 3600
 
 
@@ -54,23 +54,23 @@ class Biller:
     def bill(self, now):
         """Write the lines that are due and close past months; return the number of lines."""
         with self._core.database.reader() as connection:
-            known = books.read_all(connection)
-            if not known or known[0].valid_from > now:
+            versions = books.read_all(connection)
+            if not versions or versions[0].valid_from > now:
                 return 0
             begin = bills.settled_until(connection)
         written, seen = 0, set()
         while True:
             ids = self._unbilled(begin, now)
-            # Another manager is billing a lease that appears again.
+            # If a lease appears again, another manager is billing it.
             new = [lease_id for lease_id in ids if lease_id not in seen]
             if not new:
                 break
             for lease_id in new:
                 with cores.isolated('Lease %s, to be billed', lease_id):
-                    written += self._bill(lease_id, known, now)
+                    written += self._bill(lease_id, versions, now)
             seen.update(new)
         if not ids:
-            self._close(known, now)
+            self._close_months(versions, now)
         return written
 
     def _unbilled(self, begin, now):
@@ -79,16 +79,16 @@ class Biller:
             return [*bills.unbilled(connection, begin, now, month, _BATCH),
                     *bills.failed_due(connection, now, _BATCH)]
 
-    def _bill(self, lease_id, known, now):
+    def _bill(self, lease_id, versions, now):
         try:
-            return self._write(lease_id, known, now)
+            return self._write(lease_id, versions, now)
         except engine.Duplicate:
             LOG.debug('Lease %s: another manager bills it', lease_id)
         except errors.LostRace:
-            LOG.warning('Lease %s is not billed in this pass, because others write the same rows; '
-                        'the next pass tries it again', lease_id)
+            LOG.warning('Lease %s is not billed in this pass, because other transactions write the '
+                        'same rows; the next pass tries it again', lease_id)
         except errors.DatabaseUnreachable:
-            # No lease can be billed.
+            # No lease can be billed now.
             raise
         except ledger.TooLarge as error:
             LOG.error('Lease %s cannot be billed; an operator must act: %s', lease_id, error)
@@ -116,11 +116,12 @@ class Biller:
             LOG.debug('Lease %s: another manager could not bill it either', lease_id)
 
     @cores.again_after_a_race
-    def _write(self, lease_id, known, now):
+    def _write(self, lease_id, versions, now):
         """Write the missing lines of a lease in one transaction; return their number."""
-        names = frozenset(name for book in known for name in book.property_names)
+        names = frozenset(name for book in versions for name in book.property_names)
         with self._core.database.reader() as connection:
-            # Read first: if another manager writes lines after this, their numbers are taken.
+            # Read the lines first. If another manager adds lines after this, the numbers of the new
+            # lines are taken, and this transaction fails.
             posted = statement_lines.posted(connection, lease_id)
             before = bills.get(connection, lease_id)
             if before is not None and before.billed_until > now:
@@ -134,12 +135,12 @@ class Biller:
                 with self._core.database.writer() as connection:
                     bills.forget_failures(connection, lease_id)
             return 0
-        due = ledger.due(ledger.targets(billed.subject, known, now), posted)
+        due = ledger.due(ledger.targets(billed.subject, versions, now), posted)
         present = ledger.month_of(now)
         months = {present, *(line.for_month for line in due)}
         if due:
             statement_lines.open_months(self._core.database, months)
-        currency = known[0].currency
+        currency = versions[0].currency
         amounts = lease_pricing.amounts(
             [line.charge for line in due], prices.DECIMALS[currency],
             sum(line.charge.atoms for line in posted))
@@ -148,7 +149,7 @@ class Biller:
             if due:
                 is_open = statement_lines.lock_months(connection, months)
                 if present not in is_open:
-                    # Another manager has closed it since `now`; the next pass bills the next month.
+                    # Another manager has closed this month since `now`.
                     raise errors.LostRace()
                 lines = [(line.for_month if line.for_month in is_open else present, line, minor)
                          for line, minor in zip(due, amounts, strict=True)]
@@ -163,19 +164,22 @@ class Biller:
                      billed.project_id, len(due), prices.amount_text(sum(amounts), currency))
         return len(due)
 
-    def _close(self, known, now):
-        """Close the months that have been over for long enough, once all due lines are written."""
-        latest = now - datetime.timedelta(days=self._core.conf.billing.close_days)
-        month = ledger.month_of(latest)
-        # Each month gets its row, so that the search begins with the last one.
+    def _close_months(self, versions, now):
+        """Close the months that ended at least [billing] close_days ago.
+
+        All due lines must be written before.
+        """
+        latest_end = now - datetime.timedelta(days=self._core.conf.billing.close_days)
+        month = ledger.month_of(latest_end)
+        # A month without lines is closed too, so that ``bills.settled_until`` advances.
         previous = ledger.month_of(ledger.begin_of(month) - datetime.timedelta(days=1))
-        if ledger.begin_of(month) > known[0].valid_from:
+        if ledger.begin_of(month) > versions[0].valid_from:
             statement_lines.open_months(self._core.database, {previous})
         with self._core.database.reader() as connection:
-            over = statement_lines.open_before(connection, month)
-        for closing in over:
-            with cores.isolated('Statements of %s', closing):
+            months = statement_lines.open_before(connection, month)
+        for past_month in months:
+            with cores.isolated('Statements of %s', past_month):
                 with self._core.database.writer() as connection:
-                    is_closed = statement_lines.close(connection, closing, now)
+                    is_closed = statement_lines.close(connection, past_month, now)
                 if is_closed:
-                    LOG.info('Statements of %s: closed', closing)
+                    LOG.info('Statements of %s: closed', past_month)

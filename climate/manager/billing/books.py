@@ -17,9 +17,9 @@ from climate.manager import core as cores
 
 LOG = log.getLogger(__name__)
 
-# The time for which versions that were read serve prices that bind nobody.
+# The time for which `KnownBooks` caches the versions.
 _KNOWN_SECONDS = 5
-# These names mean a different zone on each machine.
+# The names of time zones that are different on each machine.
 _OF_MACHINES = ('localtime', 'posixrules')
 
 
@@ -32,9 +32,9 @@ class Books:
     def create(self, context, valid_from, document):
         """Add a version of the price book; return it as a StoredBook.
 
-        :param valid_from: None: now.
+        :param valid_from: the moment from which the version is valid; None means now.
         :param document: the price book as the caller gave it, checked against its schema.
-        :raises BadField: the document has an error, or the version would change the past.
+        :raises BadField: the document has an error, or the version would change past prices.
         :raises PriceBookOverlaps: another version is valid from the same moment.
         """
         self._refuse_unknown(document)
@@ -44,9 +44,9 @@ class Books:
         return new_book
 
     def _refuse_unknown(self, document):
-        """Refuse a rate for a type or pool that is not enabled, because it would never count.
+        """Refuse a rate for a type or pool that is not enabled, because it would apply to no lease.
 
-        :raises BadField: the error names those that are enabled.
+        :raises BadField: the error lists the enabled types or pools.
         """
         registry = self._core.registry
         for number, rate in enumerate(document.get('rates', ())):
@@ -57,34 +57,34 @@ class Books:
                         f'{", ".join(sorted(known))}.'))
 
     def _refuse_unmatchable(self, connection, document):
-        """Refuse a rate that can never count, because of its pool or of a property.
+        """Refuse a rate that applies to no lease because of its pool or of a property.
 
         :raises BadField: the error names the field, and similar names.
         """
         plugins = self._core.registry.plugins
-        every = {name: frozenset().union(*resource_properties.names(connection, name))
-                 for name in self._core.registry.pools}
+        names_of_pools = {name: frozenset().union(*resource_properties.names(connection, name))
+                          for name in self._core.registry.pools}
         for number, rate in enumerate(document.get('rates', ())):
             pools = ({pool.name for pool in plugins[rate['resource_type']].pools}
-                     if 'resource_type' in rate else set(every))
+                     if 'resource_type' in rate else set(names_of_pools))
             if 'pool' in rate:
                 if rate['pool'] not in pools:
                     raise errors.BadField(field=f'rates.{number}.pool', reason=(
                         f'{rate["resource_type"]} has no resources of "{rate["pool"]}"; it has '
                         f'{", ".join(sorted(pools)) or "none of a pool"}.'))
                 pools = {rate['pool']}
-            known = frozenset().union(*(every[pool] for pool in pools))
+            known = frozenset().union(*(names_of_pools[pool] for pool in pools))
             for name in sorted(rate.get('properties', {}).keys() - known):
                 similar = difflib.get_close_matches(name, sorted(known), n=5) or sorted(known)[:12]
                 raise errors.BadField(field=f'rates.{number}.properties', reason=(
-                    f'no resource has the property "{name[:80]}", so that the rate would never '
-                    f'count; the properties are {", ".join(similar) or "none"}. Set it first.'))
+                    f'no resource has the property "{name[:80]}", so the rate would never apply; '
+                    f'the properties are {", ".join(similar) or "none"}. Set it first.'))
 
     @cores.again_after_a_race
     def _create(self, context, requested_from, document):
         try:
             with self._core.database.writer() as connection:
-                # The price of use until this moment is fixed.
+                # Read the clock here, because prices before the transaction are fixed.
                 now = self._core.clock()
                 valid_from = now if requested_from is None else requested_from
                 if valid_from < now:
@@ -101,7 +101,7 @@ class Books:
                 return next(book for book in stored.every(connection)
                             if book.version == new_book.version)
         except engine.Duplicate as error:
-            # Another version was added meanwhile; the next try compares with it.
+            # Another version was added meanwhile. The next attempt checks it, too.
             raise errors.LostRace() from error
 
     def find(self):
@@ -112,13 +112,14 @@ class Books:
     def get(self, version):
         """Return a version, or the one that is valid now if `version` is None.
 
-        :raises NoPriceBook: none is valid now.
-        :raises PriceBookNotFound: there is none with that number.
+        :raises NoPriceBook: no version is valid now.
+        :raises PriceBookNotFound: no version has that number.
         """
         now = self._core.clock()
         for book in self.find():
-            valid = book.valid_from <= now and (book.valid_until is None or now < book.valid_until)
-            if book.version == version or (version is None and valid):
+            is_valid = book.valid_from <= now and (
+                book.valid_until is None or now < book.valid_until)
+            if book.version == version or (version is None and is_valid):
                 return book
         if version is None:
             raise errors.NoPriceBook()
@@ -126,7 +127,7 @@ class Books:
 
 
 class KnownBooks:
-    """The versions of the price book, read again once they are some seconds old."""
+    """A cache of the versions of the price book. Use it only for prices that bind nobody."""
 
     def __init__(self, core):
         self._core = core
@@ -149,12 +150,12 @@ def read_all(connection):
             for book in stored.every(connection)]
 
 
-# More than the number of versions: they are read in order, so a smaller cache would not help.
+# All versions must fit: they are always read in order, so a smaller cache would never hit.
 @functools.lru_cache(maxsize=1024)
 def _read(version, currency, valid_from, document):
-    """Return a version as a PriceBook; parsing five hundred rates takes a second.
+    """Return a version as a PriceBook. It is cached, because parsing 500 rates takes a second.
 
-    :param document: the JSON text of the document, so that the whole content is the cache key.
+    :param document: the JSON text of the document, which is part of the cache key.
     """
     return price_books.read(prices.StoredBook(
         version, currency, valid_from, json.loads(document), valid_from, ''), zone_of)
@@ -171,7 +172,7 @@ def zone_of(name):
 
 
 def _refuse_bad(new_book, known):
-    """Refuse a version that cannot be read, or that does not fit the others.
+    """Refuse a version that has an error, or that conflicts with another version.
 
     :raises BadField: the error names the field.
     :raises PriceBookOverlaps: another version is valid from the same moment.

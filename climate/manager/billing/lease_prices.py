@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The price of a lease before it is billed: of dry runs, changes, free slots and offers."""
+"""The expected prices of leases: for dry runs, changes, free slots and offers."""
 import collections
 import dataclasses
 
@@ -16,72 +16,75 @@ from climate.manager.billing import books
 
 
 class LeasePrices:
-    """Computes what leases would cost, by the current versions of the price book."""
+    """Computes what leases would cost according to the price book."""
 
     def __init__(self, core):
         self._core = core
         self._books = books.KnownBooks(core)
 
     def of_new(self, lease, allocations, now):
-        """Return the Price of a Lease that would get these Allocations.
+        """Return the LeasePrice of a Lease that would get these Allocations.
 
-        :returns: None if no version of the price book is valid before its end.
+        :returns: None if no version of the price book is valid before the end of the lease.
         """
         return self.of_plans([(lease, allocations)], now)[0]
 
     def of_plans(self, plans, now):
-        """Return the Prices of several leases that would be created now, in order.
+        """Return the LeasePrices of several leases that would be created now, in order.
 
-        :param plans: [(Lease, the Allocations that it would get)]; one query reads them all.
-        :returns: None in place of a Price if no version of the price book is valid before the end.
+        :param plans: [(Lease, the Allocations that it would get)]. One query reads all resources.
+        :returns: None instead of a LeasePrice if no version of the price book is valid before the
+            end of the lease.
         """
-        return self._prices([(_subject(lease, now), lease.end, lease.reservations, given)
-                             for lease, given in plans])
+        return self._prices([(_subject(lease, now), lease.end, lease.reservations, allocations)
+                             for lease, allocations in plans])
 
-    def of_offers(self, found, now):
-        """Return the Offers with the Price that each has if it is taken now.
+    def of_offers(self, unpriced, now):
+        """Return Offers with their prices. Each is the price of a lease that takes the offer now.
 
-        :param found: Offers, with or without their allocations; one query reads them all.
+        :param unpriced: Offers, with or without their allocations. One query reads all allocations.
         """
-        if not any(self._valid_before(offer.end) for offer in found):
-            return list(found)
+        if not any(self._valid_before(offer.end) for offer in unpriced):
+            return list(unpriced)
         with self._core.database.reader() as connection:
-            given = offers.allocations_of(connection, found)
-        offer_prices = self._prices([_taken(offer, given[offer.id], now) for offer in found])
+            allocations_of = offers.allocations_of(connection, unpriced)
+        offer_prices = self._prices([_plan_of_offer(offer, allocations_of[offer.id], now)
+                                     for offer in unpriced])
         return [dataclasses.replace(offer, price=price)
-                for offer, price in zip(found, offer_prices, strict=True)]
+                for offer, price in zip(unpriced, offer_prices, strict=True)]
 
     def _prices(self, plans):
-        """Return the Price of each plan, or None; one query reads all resources.
+        """Return the LeasePrice of each plan, or None; one query reads all resources.
 
-        :param plans: [(Subject without Items, end, reservations, Allocations)].
+        :param plans: [(Subject without PricedItems, end, reservations, Allocations)].
         """
-        known = [self._valid_before(end) for _, end, _, _ in plans]
-        if not any(known):
+        versions = [self._valid_before(end) for _, end, _, _ in plans]
+        if not any(versions):
             return [None] * len(plans)
         with self._core.database.reader() as connection:
-            items = self._items(connection, max(known, key=len),
-                                [(reservations, given) for _, _, reservations, given in plans])
-        return [_price(dataclasses.replace(plan[0], items=tuple(each)), books) if books else None
-                for plan, each, books in zip(plans, items, known, strict=True)]
+            items = self._items(connection, max(versions, key=len), [
+                (reservations, allocations) for _, _, reservations, allocations in plans])
+        return [_price(dataclasses.replace(plan[0], items=tuple(of_plan)), valid) if valid else None
+                for plan, of_plan, valid in zip(plans, items, versions, strict=True)]
 
     def of_change(self, before, after, allocations, now, by_owner=True):
-        """Return the Price of a whole lease, from its start to its end, if it were changed now.
+        """Return the LeasePrice of a whole lease, from its start to its end, if it changed now.
 
-        :param before: the Lease as it is.
-        :param after: the Lease as it would be.
-        :param allocations: the new ones; reservations without any keep what they have.
+        :param before: the Lease before the change.
+        :param after: the Lease after the change.
+        :param allocations: the new Allocations. Reservations without new ones keep theirs.
         :param by_owner: whether the owner asks for the change, and so pays for unused hours.
-        :returns: None if no version of the price book is valid before its end.
+        :returns: None if no version of the price book is valid before the end of the lease.
         """
-        known = self._valid_before(max(before.end, after.end))
-        if not known:
+        versions = self._valid_before(max(before.end, after.end))
+        if not versions:
             return None
         with self._core.database.reader() as connection:
-            billed = bills.get(connection, before.id)
-            read = billed.properties if billed is not None else {}
-            billing = price_facts.read(connection, before.id, _names(known), read, planned=True)
-            [new_items] = self._items(connection, known, [(after.reservations, allocations)], read)
+            bill = bills.get(connection, before.id)
+            read = bill.properties if bill is not None else {}
+            billing = price_facts.read(connection, before.id, _names(versions), read, planned=True)
+            [new_items] = self._items(
+                connection, versions, [(after.reservations, allocations)], read)
         if billing is None:
             return None
         old_items = billing.subject.items
@@ -91,37 +94,38 @@ class LeasePrices:
         later = short_notice.with_added(
             billing.subject.later, short_notice.of_change(before, after, allocations, now))
         return _price(dataclasses.replace(_subject(after, asked_at), items=tuple(items),
-                                          later=later), known)
+                                          later=later), versions)
 
     def _valid_before(self, end):
         return [book for book in self._books.every() if book.valid_from < end]
 
-    def _items(self, connection, known, plans, read=()):
-        """Return the Items of each plan, a pair (reservations, Allocations).
+    def _items(self, connection, versions, plans, read=()):
+        """Return the PricedItems of each plan.
 
-        :param read: the properties by which the lease is billed already; see ``bills.described``.
+        :param plans: pairs (reservations, Allocations).
+        :param read: the properties by which the lease is billed, as in ``price_facts.described``.
         """
         pools, properties = price_facts.described(
-            connection, {allocation.resource_id for _, given in plans for allocation in given},
-            _names(known), read)
+            connection, {allocation.resource_id for _, allocations in plans
+                         for allocation in allocations}, _names(versions), read)
         items = []
-        for reservations, given in plans:
+        for reservations, allocations in plans:
             types = {reservation.id: reservation.resource_type for reservation in reservations}
             items.append([lease_pricing.PricedItem(
                 allocation.reservation_id, types[allocation.reservation_id],
                 pools[allocation.resource_id], allocation.start, allocation.end, allocation.copies,
                 price_facts.item_properties(properties, allocation.resource_id),
                 resource_id=allocation.resource_id, whole=allocation.whole)
-                for allocation in given])
+                for allocation in allocations])
         return items
 
 
 def asks_again(before, after, allocations):
-    """Return whether a change asks for a lease again, as if it were created at the change.
+    """Return whether a change counts as a new request, so that the notice begins at the change.
 
-    It does so before the start if it asks for another time or for further resources.
+    This is so if a lease that has not started asks for other times or for additional resources.
 
-    :param allocations: those of the changed reservations; none if the lease only gets shorter.
+    :param allocations: the new Allocations; none if the lease only gets shorter.
     """
     if before.state != lifecycle.PENDING or not allocations:
         return False
@@ -136,86 +140,89 @@ def asks_again(before, after, allocations):
     return bool(new - had)
 
 
-def _taken(offer, given, now):
-    """Return the plan of a lease that takes an Offer now."""
+def _plan_of_offer(offer, allocations, now):
+    """Return a plan for `_prices`, of a lease that takes an Offer now."""
     start = max(offer.start, now)
     return (lease_pricing.Subject(start, now, ()), offer.end, offer.request,
-            [dataclasses.replace(each, start=start) for each in given])
+            [dataclasses.replace(allocation, start=start) for allocation in allocations])
 
 
-def _moved(after, had, new):
-    """Return the Items of a lease that has not started."""
-    again = {item.reservation_id for item in new}
+def _moved(after, old, new):
+    """Return the PricedItems of a lease that has not started."""
+    changed_ids = {item.reservation_id for item in new}
     return [*new, *(dataclasses.replace(item, start=after.start, end=after.end)
-                    for item in had if item.reservation_id not in again)]
+                    for item in old if item.reservation_id not in changed_ids)]
 
 
-def _changed(before, after, had, new, now, by_owner):
-    """Return the Items of a running lease: its past ones, and those from now on."""
-    again = {item.reservation_id for item in new}
-    running = {(item.reservation_id, item.resource_id, item.copies): item for item in had
-               if item.end == before.end and item.end > now}
-    kept = {_kind(item) for item in new} & running.keys()
-    items = [dataclasses.replace(item, unused_until=_promised(
-        running[_kind(item)], item.end, by_owner)) for item in new if _kind(item) in kept]
-    for key in sorted(again):
+def _changed(before, after, old, new, now, by_owner):
+    """Return the PricedItems of a running lease: its past ones, and its items from now on."""
+    changed_ids = {item.reservation_id for item in new}
+    running = {_key(item): item for item in old if item.end == before.end and item.end > now}
+    kept = {_key(item) for item in new} & running.keys()
+    items = [dataclasses.replace(item, unused_until=_paid_until(
+        running[_key(item)], item.end, by_owner)) for item in new if _key(item) in kept]
+    for reservation_id in sorted(changed_ids):
         items += _replacing(
-            [item for kind, item in running.items() if kind not in kept and key == kind[0]],
-            [item for item in new if _kind(item) not in kept and key == item.reservation_id],
-            by_owner)
-    for item in had:
+            [item for key, item in running.items()
+             if key not in kept and item.reservation_id == reservation_id],
+            [item for item in new
+             if _key(item) not in kept and item.reservation_id == reservation_id], by_owner)
+    for item in old:
         if item.end != before.end or item.end <= now:
             items.append(item)
-        elif item.reservation_id not in again:
+        elif item.reservation_id not in changed_ids:
             end = max(after.end, now)
             items.append(dataclasses.replace(item, end=end,
-                                             unused_until=_promised(item, end, by_owner)))
+                                             unused_until=_paid_until(item, end, by_owner)))
         else:
             items.append(dataclasses.replace(item, end=now, unused_until=(
-                None if _kind(item) in kept else _promised(item, now, by_owner))))
+                None if _key(item) in kept else _paid_until(item, now, by_owner))))
     return unused_hours.netted([item for item in items if item.start < item.end])
 
 
 def _replacing(ended, begun, by_owner):
-    """Return the Items `begun` of a reservation, paid until the ends of the Items they replace."""
+    """Return the PricedItems `begun`, each paid at least until the end of the item it replaces.
+
+    :param ended: the PricedItems of the same reservation that end now.
+    """
     promises = [unused_hours.Promise(item.resource_id, item.copies, until) for item in ended
-                if not item.whole and (until := _promised(item, item.start, by_owner))]
+                if not item.whole and (until := _paid_until(item, item.start, by_owner))]
     parts_of = unused_hours.inherited(promises, [
         unused_hours.Promise(item.resource_id, item.copies, item.end) for item in begun])
     return [dataclasses.replace(item, copies=copies, unused_until=until)
             for item, parts in zip(begun, parts_of, strict=True) for until, copies in parts.items()]
 
 
-def _kind(item):
+def _key(item):
     return item.reservation_id, item.resource_id, item.copies
 
 
-def _promised(item, end, by_owner):
-    """Return until when an Item that ends at `end`, not at its own end, is paid."""
+def _paid_until(item, end, by_owner):
+    """Return until when the owner pays for a PricedItem that now ends at `end`, or None."""
     ends = [item.unused_until, item.end if by_owner and end < item.end else None]
     return max(filter(None, ends), default=None)
 
 
-def _names(known):
-    return frozenset(name for book in known for name in book.property_names)
+def _names(versions):
+    return frozenset(name for book in versions for name in book.property_names)
 
 
 def _subject(lease, asked_at):
-    """Return the Subject of a lease, still without Items."""
+    """Return the Subject of a lease, without PricedItems."""
     acquisition = lease.acquisition
     return lease_pricing.Subject(
         lease.start, asked_at, (), acquisition.priority if acquisition is not None else 0,
         lease.acquire_type == acquire.BEST_EFFORT)
 
 
-def _price(subject, known):
-    """Return the Price of a lease by the known versions; None if none is valid then."""
+def _price(subject, versions):
+    """Return the LeasePrice of a Subject according to versions of the price book."""
     ends = [item.unused_until or item.end for item in subject.items]
     end = max(ends, default=subject.start)
-    charges = lease_pricing.charges(subject, known, subject.start, end)
-    currency = known[0].currency
+    charges = lease_pricing.charges(subject, versions, subject.start, end)
+    currency = versions[0].currency
     decimals = prices.DECIMALS[currency]
-    by_version = {book.version: book for book in known}
+    by_version = {book.version: book for book in versions}
     amounts = lease_pricing.amounts(list(charges.values()), decimals)
     return prices.LeasePrice(
         prices.amount_text(sum(amounts), currency), currency, tuple(

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Saving energy: free resources sleep, and wake up before a lease needs them."""
+"""Energy saving: free resources sleep, and wake up before a lease needs them."""

@@ -13,7 +13,7 @@ from climate.plugins import sleepable
 class Machine:
     """A machine, the unit that a power driver switches.
 
-    :ivar resources: all enrolled Resources on it, of any pool, by id.
+    :ivar resources: all enrolled Resources on it, of any pool, in the order of their ids.
     """
 
     name: str
@@ -26,22 +26,17 @@ class Machine:
                                            for resource in self.resources)))
 
     def by_pool(self):
-        """Return [(name of a pool, its Resources on the machine)], by name."""
-        pools_of = collections.defaultdict(list)
+        """Return [(name of a pool, its Resources on the machine)], in the order of the names."""
+        resources_of = collections.defaultdict(list)
         for resource in self.resources:
-            pools_of[resource.pool].append(resource)
-        return sorted(pools_of.items())
+            resources_of[resource.pool].append(resource)
+        return sorted(resources_of.items())
 
 
 def pools(core):
     """Return the names of the pools whose resources can sleep, in order."""
     return sorted(name for name, pool in core.registry.pools.items()
                   if isinstance(pool, sleepable.Sleepable))
-
-
-def name_of(core, pool, name):
-    """Return the name of the machine of a resource."""
-    return core.registry.pool(pool).machine(name)
 
 
 def together(core, connection, resource_ids):
@@ -54,7 +49,7 @@ def together(core, connection, resource_ids):
 
 
 def shares(core, connection):
-    """Return {resource id: its share of its machine}, of all resources that can sleep."""
+    """Return {resource id: 1 / number of resources on its machine} of all that can sleep."""
     return {key: 1 / len(group) for group in _groups(core, connection) for key in group}
 
 
@@ -62,12 +57,12 @@ def _groups(core, connection):
     """Return the sorted ids of the resources on each machine, as tuples."""
     ids_of = collections.defaultdict(list)
     for key, pool, name in resources.names(connection, pools(core)):
-        ids_of[name_of(core, pool, name)].append(key)
+        ids_of[core.registry.pool(pool).machine(name)].append(key)
     return [tuple(sorted(ids)) for ids in ids_of.values()]
 
 
 def around(core, connection, resource_ids):
-    """Return the Machines of these resources, each with all enrolled resources on it."""
+    """Return the Machines of some resources, each with all enrolled resources on it."""
     groups = together(core, connection, resource_ids)
     known = {resource.id: resource for resource in resources.enrolled(
         connection, [key for group in groups for key in group])} if groups else {}
@@ -76,5 +71,6 @@ def around(core, connection, resource_ids):
         on_machine = tuple(known[key] for key in group if key in known)
         if on_machine:
             first = on_machine[0]
-            machines.append(Machine(name_of(core, first.pool, first.name), on_machine))
+            name = core.registry.pool(first.pool).machine(first.name)
+            machines.append(Machine(name, on_machine))
     return machines

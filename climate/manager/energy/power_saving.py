@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The periodic task that saves energy: it decides which resources sleep, and switches them."""
+"""The periodic task that decides which resources sleep, and puts them to sleep or wakes them."""
 import collections
 from concurrent import futures
 import datetime
@@ -21,15 +21,15 @@ from climate.manager.energy import wake_before_start
 LOG = log.getLogger(__name__)
 
 _DAY = datetime.timedelta(days=1)
-# The time for which wake-ups are remembered: the time of the next one is estimated from them.
+# The durations of wake-ups are stored for this time, to estimate the duration of the next one.
 _KEPT = datetime.timedelta(days=30)
 
 
 class PowerSaving:
     """Puts resources to sleep and wakes them.
 
-    Only the manager that has run longest does it. Several at once are harmless: each change of a
-    state is a compare-and-set, and every step may be repeated.
+    Only the manager that has run longest does this. Several managers at once are harmless, because
+    each change of a state is a compare-and-set, and each step can be repeated.
     """
 
     def __init__(self, core, owner, driver):
@@ -39,14 +39,14 @@ class PowerSaving:
         self._starts = wake_before_start.WakeBeforeStart(core)
         self._steps = steps.Steps(core, driver)
         self._driver = driver
-        # The names of the machines that cannot be woken, which the log has named already.
+        # The names of the machines that cannot be woken; the log has warned of each.
         self._silent = set()
 
     def step(self, now):
-        """Do the next step of each machine that falls asleep, sleeps or wakes, then decide once.
+        """Do the next step of each machine that falls asleep, sleeps or wakes, then decide.
 
-        Machines that wake up do not wait for the decision, which asks other machines for their
-        power.
+        The decision comes last, because it asks other machines for their power, and machines that
+        wake up should not wait for that.
         """
         with self._core.database.reader() as connection:
             eldest = managers.is_eldest(connection, self._owner, now)
@@ -57,9 +57,9 @@ class PowerSaving:
         self.decide(self._core.clock())
 
     def decide(self, now):
-        """Order resources to fall asleep, and spare ones to wake up.
+        """Order free resources to fall asleep, and spare resources to wake up.
 
-        The resources of a lease are woken by its event, whose time is corrected here.
+        Events wake the resources of leases. The times of these events are corrected here.
         """
         sleepers = self._sleepers(now)
         rules = self._rules()
@@ -84,19 +84,19 @@ class PowerSaving:
                     now + max(sleeper.wake for sleeper in group) + rules.lead + rules.min_asleep))
 
     def _switchable(self, falling):
-        """Return the groups of Sleepers whose machine can be woken again.
+        """Return the groups of Sleepers whose machine could be woken again.
 
-        Any other machine must not fall asleep.
+        A machine that could not be woken must not fall asleep.
 
         :param falling: {name of a machine: the Sleepers on it}.
         """
         if not falling:
             return []
         with self._core.database.reader() as connection:
-            to_ask = machines.around(self._core, connection, [
+            to_check = machines.around(self._core, connection, [
                 sleeper.id for group in falling.values() for sleeper in group])
-        reasons = dict(zip((machine.name for machine in to_ask), self._in_parallel(
-            self._why_silent, to_ask), strict=True))
+        reasons = dict(zip((machine.name for machine in to_check), self._in_parallel(
+            self._why_silent, to_check), strict=True))
         silent = {name for name, reason in reasons.items() if reason is not None}
         for name in sorted(silent):
             log_it = LOG.debug if name in self._silent else LOG.warning
@@ -107,7 +107,7 @@ class PowerSaving:
     def _why_silent(self, machine):
         """Return why a machine could not be woken again; None if it could."""
         try:
-            # A driver may be older than this method of the contract.
+            # A driver for an older version of the contract has no method `check`.
             getattr(self._driver, 'check', self._driver.state)(machine)
         except errors.ClimateError as error:
             return error.message
@@ -137,7 +137,7 @@ class PowerSaving:
         self._in_parallel(self._carry_on, to_switch)
 
     def _carry_on(self, machine):
-        # The machines before it may have taken long.
+        # The steps of other machines may have taken long.
         now = self._core.clock()
         with cores.isolated('%s: the next step of its power', machine.name):
             states = self._states.movable([resource.id for resource in machine.resources], now)
@@ -150,30 +150,32 @@ class PowerSaving:
         with self._core.database.writer() as connection:
             power.forget(connection, now - _KEPT)
         with self._core.database.reader() as connection:
-            found = [resource for name in pools for resource in resources.find(connection, name)]
-            ids = [resource.id for resource in found]
+            enrolled = [resource for name in pools for resource in resources.find(connection, name)]
+            ids = [resource.id for resource in enrolled]
             states = power.of(connection, ids)
             needed = power.needed(connection, now, pools=pools)
             cycles = power.cycles(connection, now - _DAY)
-            took = power.wake_seconds(connection, now - _KEPT)
-            maintained = maintenances.under_way(connection, ids, now)
-        machine_of = {resource.id: machines.name_of(self._core, resource.pool, resource.name)
-                      for resource in found}
+            wake_seconds = power.wake_seconds(connection, now - _KEPT)
+            maintained_ids = maintenances.under_way(connection, ids, now)
+        machine_of = {
+            resource.id: self._core.registry.pool(resource.pool).machine(resource.name)
+            for resource in enrolled}
         # These machines are not switched now, so their resources are neither needed nor free.
-        held = {machine_of[key] for key in maintained}
-        needed = {key: need for key, need in needed.items() if machine_of.get(key) not in held}
+        maintained = {machine_of[key] for key in maintained_ids}
+        needed = {key: need for key, need in needed.items()
+                  if machine_of.get(key) not in maintained}
         conf = self._core.conf.energy
         return [sleep.Sleeper(
             id=resource.id, state=states[resource.id].state,
             since=states[resource.id].since or resource.created_at,
             machine=machine_of[resource.id], group=self._group(resource),
-            is_free=(machine_of[resource.id] not in held
+            is_free=(machine_of[resource.id] not in maintained
                      and self._is_free(resource, needed.get(resource.id), now)),
             needed_at=needed[resource.id].needed_at if resource.id in needed else None,
             cycles=cycles[resource.id],
             wake=sleep.wake_time(
-                took.get(resource.id, ()), sleep_states.minutes(conf.wake_minutes),
-                conf.wake_margin_percent / 100)) for resource in found]
+                wake_seconds.get(resource.id, ()), sleep_states.minutes(conf.wake_minutes),
+                conf.wake_margin_percent / 100)) for resource in enrolled]
 
     def _group(self, resource):
         name = self._core.conf.energy.spare_by

@@ -30,9 +30,9 @@ def energy_report(core, query):
     for resource in enrolled:
         spans = [(begin, until) for kind, begin, until in absent.get(resource.id, ())
                  if kind == utilisation.ASLEEP]
-        state = states[resource.id]
+        power_now = states[resource.id]
         lines.append(energy.Line(
-            resource.pool, resource.id, resource.name, state.state, state.since,
+            resource.pool, resource.id, resource.name, power_now.state, power_now.since,
             energy.hours(spans, query.start, end), watts_of(core.conf, resource, shares)))
     return energy.EnergyAnswer(query.start, end, tuple(lines))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sleep states of resources: who sleeps, and orders to fall asleep or to wake up."""
+"""The sleep states of resources: read them, and order resources to fall asleep or to wake up."""
 import dataclasses
 import datetime
 
@@ -20,7 +20,7 @@ _MINUTE = datetime.timedelta(minutes=1)
 
 
 class SleepStates:
-    """Reads and changes sleep states. Nothing is read while no power driver is configured."""
+    """Reads and changes sleep states. Without a power driver, all resources count as awake."""
 
     def __init__(self, core):
         self._core = core
@@ -31,7 +31,7 @@ class SleepStates:
         return bool(self._core.conf.energy.driver)
 
     def asleep(self, resource_ids):
-        """Return the ids of those resources that sleep, fall asleep or wake up."""
+        """Return the ids of the resources that sleep, fall asleep or wake up."""
         if not self.are_possible or not resource_ids:
             return set()
         with self._core.database.reader() as connection:
@@ -39,10 +39,10 @@ class SleepStates:
         return {key for key, power_now in states.items() if power_now.state in sleep.SLEEPING}
 
     def wake(self, resource_ids, now, mended=None):
-        """Order all resources on the machines of these to wake up, even during maintenance.
+        """Order all resources on the machines of some resources to wake up, even in maintenance.
 
-        :param mended: the id of a resource that wakes up even if it failed to before.
-        :returns: False if all of them are awake or waking already.
+        :param mended: the id of a repaired resource; it wakes up even if it failed to wake before.
+        :returns: False if no state had to change.
         """
         is_changed = False
         for group in self.on_machines_of(resource_ids):
@@ -54,7 +54,7 @@ class SleepStates:
         return is_changed
 
     def on_machines_of(self, resource_ids):
-        """Return the ids of all enrolled resources on each machine of these, as tuples."""
+        """Return the ids of all enrolled resources on the machines of some, a tuple for each."""
         with self._core.database.reader() as connection:
             return machines.together(self._core, connection, resource_ids)
 
@@ -63,7 +63,7 @@ class SleepStates:
         """Order the sleeping resources of one machine to wake up; return False if none sleeps.
 
         :param resource_ids: the ids of all resources on the machine, in order.
-        :param mended: the id of a resource that wakes up even if it failed to before.
+        :param mended: the id of a repaired resource, see `wake`.
         """
         with self._core.database.writer() as connection:
             states = power.of(connection, resource_ids)
@@ -81,13 +81,13 @@ class SleepStates:
     def put_to_sleep(self, resource_id, now, latest_start):
         """Order a resource and all others on its machine to fall asleep.
 
-        :param latest_start: a lease that starts before that moment needs them awake.
-        :returns: False if they stay awake, because a lease has one of them or needs it, or one is
-            being maintained.
+        :param latest_start: leases that start before this moment need their resources awake.
+        :returns: False if the resources stay awake, because a lease has or needs one of them, or
+            because one is under maintenance or not awake.
         """
         with self._core.database.writer() as connection:
             [ids] = machines.together(self._core, connection, [resource_id]) or [()]
-            # A booking locks them too, so it either sees this state or is seen here.
+            # Bookings lock these rows too, so a booking is either seen here or sees the new state.
             locked = resources.lock(connection, ids)
             needs = power.needed(connection, now, ids)
             states = power.of(connection, ids)
@@ -110,18 +110,18 @@ class SleepStates:
             power.restart(connection, resource_ids, before, now)
 
     def movable(self, resource_ids, now):
-        """Return {id: Power} of the resources of a machine; None: it must not be switched now.
+        """Return {id: Power} of the resources of a machine; None if it must not be switched now.
 
-        During the maintenance of one of them, somebody may work on the machine. If one was woken
-        after the maintenance had begun, by an administrator or for a lease, it still wakes up. A
-        step that a maintenance delayed gets its whole time again.
+        A machine is not switched during the maintenance of one of its resources, because somebody
+        may work on it. But if an administrator or a lease woke a resource after the maintenance had
+        begun, the machine still wakes up. After the delay by a maintenance, the time limit of a
+        step begins again.
         """
         with self._core.database.reader() as connection:
             states = power.of(connection, resource_ids)
             maintained = maintenances.under_way(connection, resource_ids, now)
             moving = [power_now for power_now in states.values()
                       if power_now.state in (sleep.FALLING, sleep.WAKING)]
-            # Most machines sleep, and no maintenance delays those.
             begun = maintenances.begun(connection, resource_ids, now) if moving else {}
         if maintained and not any(power_now.state == sleep.WAKING
                                   and power_now.since >= max(maintained.values())
@@ -137,12 +137,12 @@ class SleepStates:
         """Wake a resource, or put it to sleep, by order of an administrator.
 
         :raises ResourceNotFound: the pool has no such resource.
-        :raises ResourceInUse: it cannot sleep, or a lease has it or needs it soon.
+        :raises ResourceInUse: the resource cannot sleep, or a lease has it or needs it soon.
         """
-        source = self._core.registry.pool(pool)
+        can_sleep = self._can_sleep(pool)
         with self._core.database.reader() as connection:
             resource = resources.get(connection, pool, resource_id)
-        if not self.are_possible or not isinstance(source, sleepable.Sleepable):
+        if not can_sleep:
             raise errors.ResourceInUse(pool=pool, resource=resource.name, reason=(
                 'resources of this pool never sleep.' if self.are_possible else
                 'no power driver is configured; set [energy] driver.'))
@@ -154,17 +154,20 @@ class SleepStates:
             if state not in (sleep.FALLING, sleep.ASLEEP):
                 raise errors.ResourceInUse(pool=pool, resource=resource.name, reason=(
                     'it stays awake: a lease has it or needs it soon, it is out of use or waking '
-                    'up, or that is true of another resource on its machine.'))
+                    'up, or one of these holds for another resource on its machine.'))
 
-    def shown(self, pool, found):
-        """Return Resources of a pool with the state of their power, if they can sleep."""
-        if not self.are_possible or not isinstance(self._core.registry.pool(pool),
-                                                   sleepable.Sleepable):
-            return found
+    def shown(self, pool, pool_resources):
+        """Return Resources of a pool, with their sleep states if they can sleep."""
+        if not self._can_sleep(pool):
+            return pool_resources
         with self._core.database.reader() as connection:
-            states = power.of(connection, [resource.id for resource in found])
+            states = power.of(connection, [resource.id for resource in pool_resources])
         return [dataclasses.replace(resource, power_state=states[resource.id].state,
-                                    power_since=states[resource.id].since) for resource in found]
+                                    power_since=states[resource.id].since)
+                for resource in pool_resources]
+
+    def _can_sleep(self, pool):
+        return isinstance(self._core.registry.pool(pool), sleepable.Sleepable) and self.are_possible
 
     def _notice(self):
         conf = self._core.conf.energy

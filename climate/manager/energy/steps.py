@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The next step of one machine that falls asleep, sleeps or wakes up. Each may be repeated.
+"""The next step of one machine that falls asleep, sleeps or wakes up. Each step can be repeated.
 
-The intent is stored before any call, and the outcome after it. So a manager that dies between two
-calls leaves a state from which the next one continues.
+The intended state is stored before the first call, and the outcome after the last one. So if a
+manager dies between two calls, another manager can continue.
 """
 import datetime
 
@@ -29,189 +29,190 @@ class Steps:
     def __init__(self, core, driver):
         self._core = core
         self._driver = driver
-        self._sleepers = sleep_states.SleepStates(core)
 
-    def carry_on(self, machine, was, now):
-        """Do the next step of a Machine.
+    def carry_on(self, machine, powers, now):
+        """Do the next step of a Machine. A failed call is logged, and the next pass repeats it.
 
-        If a machine cannot be switched or called, this is logged, and tried again.
-
-        :param was: {resource id: its Power}, of all resources on it.
+        :param powers: {resource id: its Power}, of all resources on it.
         """
-        states = {each.state for each in was.values()}
+        states = {before.state for before in powers.values()}
         try:
             if states == {sleep.FALLING}:
-                self._fall(machine, was, now)
+                self._fall(machine, powers, now)
             elif states == {sleep.ASLEEP}:
-                self._watch_asleep(machine, was, now)
+                self._watch_asleep(machine, powers, now)
             elif states & {sleep.FALLING, sleep.ASLEEP}:
-                # Such as after the enrolment of one while the others were falling asleep.
-                self._write(machine, {key: each for key, each in was.items()
-                                      if each.state != sleep.FAILED}, sleep.WAKING, now,
-                            'something on its machine is not asleep')
+                # For example, one was enrolled while the others were falling asleep.
+                self._write(machine, {key: before for key, before in powers.items()
+                                      if before.state != sleep.FAILED}, sleep.WAKING, now,
+                            'another resource on its machine is not asleep')
             else:
-                self._wake(machine, _in_state(was, sleep.WAKING), now)
+                self._wake(machine, _in_state(powers, sleep.WAKING), now)
         except errors.CloudError as error:
             LOG.warning('%s: %s, and it is tried again: %s', machine.name,
                         ' and '.join(sorted(states)), error.message)
-            self._give_up(machine, was, now)
+            self._give_up(machine, powers, now)
 
-    def _fall(self, machine, was, now):
+    def _fall(self, machine, powers, now):
         reason = self._in_use(machine, now)
         if reason is None and not self._close(machine):
             reason = 'an administrator has disabled it'
         elif reason is None:
-            # Check again: a server may have come before it was closed.
+            # Check again, because a server may have come before the machine was closed.
             reason = self._in_use(machine, now)
         if reason is not None:
             self._open(machine)
-            self._write(machine, was, sleep.AWAKE, now, reason)
+            self._write(machine, powers, sleep.AWAKE, now, reason)
             return
-        if self._has_changed(was):
-            self._open_what_is_awake(machine)
+        if self._has_changed(powers):
+            self._open_if_woken(machine)
             return
         if self._driver.state(machine) == base.OFF:
-            self._write(machine, was, sleep.ASLEEP, now, 'its power is off', sleep.SLEPT)
+            self._write(machine, powers, sleep.ASLEEP, now, 'its power is off', sleep.SLEPT)
             return
         self._driver.sleep(machine)
-        if self._has_changed(was):
-            # It was woken meanwhile, and may count as awake by now.
+        if self._has_changed(powers):
+            # Another manager woke the machine meanwhile, and may have found it awake already.
             self._driver.wake(machine)
             return
         if self._driver.state(machine) == base.OFF:
-            self._write(machine, was, sleep.ASLEEP, now, 'its power is off', sleep.SLEPT)
+            self._write(machine, powers, sleep.ASLEEP, now, 'its power is off', sleep.SLEPT)
         else:
-            self._give_up(machine, was, now)
+            self._give_up(machine, powers, now)
 
     def _in_use(self, machine, now):
         """Return why a machine must not be switched off, in words; None if it may be."""
         with self._core.database.reader() as connection:
-            needs = power.needed(connection, now, [each.id for each in machine.resources])
-        if any(each.needed_at is not None and each.needed_at <= now for each in needs.values()):
-            # A lease that was made, or changed, since the machine began to fall asleep.
+            needs = power.needed(connection, now, [resource.id for resource in machine.resources])
+        if any(need.needed_at is not None and need.needed_at <= now for need in needs.values()):
+            # This lease was created or changed after the machine had begun to fall asleep.
             return 'a lease has it'
-        return next((reason for pool, resources_of in machine.by_pool() for reason in [
-            self._pool(pool).in_use(self._core.cloud, resources_of)] if reason is not None), None)
+        reasons = (pool.in_use(self._core.cloud, resources_of)
+                   for pool, resources_of in self._by_pool(machine))
+        return next(filter(None, reasons), None)
 
     def _close(self, machine):
-        return all(self._pool(pool).close_for_sleep(self._core.cloud, resources_of)
-                   for pool, resources_of in machine.by_pool())
+        return all(pool.close_for_sleep(self._core.cloud, resources_of)
+                   for pool, resources_of in self._by_pool(machine))
 
     def _open(self, machine):
-        for pool, resources_of in machine.by_pool():
-            self._pool(pool).open_after_sleep(self._core.cloud, resources_of)
+        for pool, resources_of in self._by_pool(machine):
+            pool.open_after_sleep(self._core.cloud, resources_of)
 
-    def _open_what_is_awake(self, machine):
-        """Open a machine that was woken by another manager while this one was closing it."""
+    def _open_if_woken(self, machine):
+        """Open a machine that another manager woke while this manager was closing it."""
         with self._core.database.reader() as connection:
-            found = power.of(connection, [each.id for each in machine.resources])
-        if not {each.state for each in found.values()} & {sleep.FALLING, sleep.ASLEEP}:
+            powers = power.of(connection, [resource.id for resource in machine.resources])
+        if not {current.state for current in powers.values()} & {sleep.FALLING, sleep.ASLEEP}:
             self._open(machine)
 
-    def _pool(self, name):
-        return self._core.registry.pool(name)
+    def _by_pool(self, machine):
+        return [(self._core.registry.pool(name), resources_of)
+                for name, resources_of in machine.by_pool()]
 
-    def _has_changed(self, was):
+    def _has_changed(self, powers):
         with self._core.database.reader() as connection:
-            return power.of(connection, was) != was
+            return power.of(connection, powers) != powers
 
-    def _watch_asleep(self, machine, was, now):
+    def _watch_asleep(self, machine, powers, now):
         if self._driver.state(machine) == base.ON:
-            self._write(machine, was, sleep.WAKING, now, 'somebody switched it on')
+            self._write(machine, powers, sleep.WAKING, now, 'somebody switched it on')
 
-    def _wake(self, machine, was, now):
-        """Wake the resources in `was`; each is awake as soon as it works."""
+    def _wake(self, machine, powers, now):
+        """Wake the resources in `powers`; each counts as awake as soon as it works."""
         if self._driver.state(machine) == base.OFF:
             self._driver.wake(machine)
         awake = set()
-        if self._driver.state(machine) == base.ON and not self._may_go_off(was, now):
-            for name, there in machine.by_pool():
-                awake |= self._opened(self._pool(name), [each for each in there if each.id in was])
-        up = {key: each for key, each in was.items() if key in awake}
-        if up:
-            self._write(machine, up, sleep.AWAKE, now, 'it is up', sleep.WOKE)
+        if self._driver.state(machine) == base.ON and not self._may_be_shutting_down(powers, now):
+            for pool, resources_of in self._by_pool(machine):
+                awake |= self._opened(pool, [
+                    resource for resource in resources_of if resource.id in powers])
+        woken = {key: before for key, before in powers.items() if key in awake}
+        if woken:
+            self._write(machine, woken, sleep.AWAKE, now, 'it is up', sleep.WOKE)
             self._core.notify()
-        self._give_up(machine, {key: each for key, each in was.items() if key not in awake}, now)
+        self._give_up(machine, {key: before for key, before in powers.items()
+                                if key not in awake}, now)
 
-    def _may_go_off(self, was, now):
-        """Return whether a machine fell asleep so recently that its state may be misleading.
+    def _may_be_shutting_down(self, powers, now):
+        """Return whether a machine fell asleep so recently that it may still seem awake.
 
-        A machine that shuts down is on until it is off. After that, Nova believes for some time
-        that its service is up.
+        Its power is on until it has shut down. Afterwards, Nova reports its service as up for some
+        time.
         """
-        settled = now - datetime.timedelta(seconds=self._core.conf.energy.settle_seconds)
+        recent = now - datetime.timedelta(seconds=self._core.conf.energy.settle_seconds)
         with self._core.database.reader() as connection:
-            return power.fell_asleep(connection, was, settled)
+            return power.fell_asleep(connection, powers, recent)
 
     def _opened(self, pool, waking):
         """Open the working Resources; return the ids of those that are ready for leases."""
         works = pool.works(self._core.cloud, waking) if waking else ()
-        found = [each for each in waking if each.id in works]
-        if not found:
+        working = [resource for resource in waking if resource.id in works]
+        if not working:
             return set()
-        pool.open_after_sleep(self._core.cloud, found)
-        return pool.ready(self._core.cloud, found)
+        pool.open_after_sleep(self._core.cloud, working)
+        return pool.ready(self._core.cloud, working)
 
-    def _give_up(self, machine, was, now):
+    def _give_up(self, machine, powers, now):
         """Stop a step that has taken longer than [energy] wake_limit_minutes."""
         limit = sleep_states.minutes(self._core.conf.energy.wake_limit_minutes)
-        late = {key: each for key, each in was.items()
-                if each.since is not None and now - each.since >= limit}
-        # It may be off by now, so wake it like any other.
+        late = {key: before for key, before in powers.items()
+                if before.since is not None and now - before.since >= limit}
+        # A machine that fell asleep too slowly may be off, so wake it.
         self._write(machine, _in_state(late, sleep.FALLING), sleep.WAKING, now,
                     'it did not fall asleep in time')
         self._write(machine, _in_state(late, sleep.WAKING), sleep.FAILED, now,
                     'it did not wake up in time', sleep.FAILED_TO_WAKE)
 
-    def _write(self, machine, was, state, now, reason, kind=None):
-        """Bring the resources in `was` into a state, all of them or none.
+    def _write(self, machine, powers, state, now, reason, kind=None):
+        """Write a state of the resources in `powers`, unless another manager changed one of them.
 
-        :param was: {resource id: its Power}; resources in that state already are left out.
+        :param powers: {resource id: its Power}. Resources that are in the state are left out.
         """
-        was = {key: each for key, each in sorted(was.items()) if each.state != state}
-        if not was or not self._write_all(was, state, now, kind):
+        powers = {key: before for key, before in sorted(powers.items()) if before.state != state}
+        if not powers or not self._write_all(powers, state, now, kind):
             return
         level = log.ERROR if state == sleep.FAILED else log.INFO
-        for each in machine.resources:
-            if each.id in was:
-                LOG.log(level, '%s %s: %s, now %s: %s%s', each.pool, each.name,
-                        was[each.id].state, state, reason, (
+        for resource in machine.resources:
+            if resource.id in powers:
+                LOG.log(level, '%s %s: %s, now %s: %s%s', resource.pool, resource.name,
+                        powers[resource.id].state, state, reason, (
                             '; it is out of use. Repair it, then wake it and enable it again, such '
                             'as by "climate host wake" and "climate host set --enable"'
                             if state == sleep.FAILED else ''))
 
     @cores.again_after_a_race
-    def _write_all(self, was, state, now, kind):
+    def _write_all(self, powers, state, now, kind):
         with self._core.database.writer() as connection:
             # Resources are locked before anything else.
-            resources.touch(connection, list(was), now)
-            if power.of(connection, was) != was:
+            resources.touch(connection, list(powers), now)
+            if power.of(connection, powers) != powers:
                 return False
-            for key, each in was.items():
-                if not power.change(connection, each, state, now):
-                    # It was woken at this moment, so the others must not be written either.
+            for key, before in powers.items():
+                if not power.change(connection, before, state, now):
+                    # It was woken in this moment, so roll back the changes of the others.
                     raise errors.LostRace()
-                self._note(connection, each, state, now, kind)
+                self._note(connection, before, state, now, kind)
                 if state == sleep.AWAKE:
                     maintenances.close_awake(connection, key, now)
             if state == sleep.AWAKE:
                 wakeups.wake(connection, now)
         return True
 
-    def _note(self, connection, was, state, now, kind):
+    def _note(self, connection, before, state, now, kind):
         """Record a change of state for reports and for starts."""
         if kind is not None:
-            # The calls of this step count, too: switching alone may take long.
-            power.note(connection, was.resource_id, kind, now, (
-                (self._core.clock() - was.since).total_seconds() if kind == sleep.WOKE else None))
+            # Read the clock, because a wake-up includes the calls of this step.
+            power.note(connection, before.resource_id, kind, now, None if kind != sleep.WOKE else (
+                self._core.clock() - before.since).total_seconds())
         if state == sleep.ASLEEP:
-            absences.begin(connection, was.resource_id, utilisation.ASLEEP, now)
+            absences.begin(connection, before.resource_id, utilisation.ASLEEP, now)
         elif state in (sleep.AWAKE, sleep.FAILED):
-            absences.end(connection, was.resource_id, utilisation.ASLEEP, now)
+            absences.end(connection, before.resource_id, utilisation.ASLEEP, now)
         if state == sleep.FAILED:
             # Starts replace a resource that is not reservable.
-            resources.change(connection, was.resource_id, now, reservable=False)
+            resources.change(connection, before.resource_id, now, reservable=False)
 
 
 def _in_state(powers, state):
-    return {key: each for key, each in powers.items() if each.state == state}
+    return {key: before for key, before in powers.items() if before.state == state}

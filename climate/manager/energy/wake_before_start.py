@@ -31,7 +31,7 @@ class WakeBeforeStart:
         self._states = sleep_states.SleepStates(core)
 
     def wake_ahead(self, resource_ids, now):
-        """Order the sleeping ones of these resources to wake up, unless they have maintenance."""
+        """Order the sleeping resources among some to wake up, except during maintenance."""
         for group in self._states.on_machines_of(self._states.asleep(resource_ids)):
             with self._core.database.reader() as connection:
                 maintained = maintenances.under_way(connection, group, now)
@@ -39,12 +39,12 @@ class WakeBeforeStart:
                 self._states.wake_machine(group, now)
 
     def await_awake(self, resource_ids, now):
-        """Wake the resources of a start, even during their maintenance.
+        """Wake the resources of a lease that starts, even during their maintenance.
 
-        A lease that starts during maintenance could not be moved out of its way. A resource that
-        does not wake up in time is taken out of use, and the start replaces it.
+        A lease starts during maintenance only if it could not be moved to other resources. If a
+        resource does not wake up in time, it is taken out of use, and the start replaces it.
 
-        :raises StillBusy: one sleeps still.
+        :raises StillBusy: a resource is not awake yet.
         """
         asleep = self._states.asleep(resource_ids)
         if not asleep:
@@ -58,16 +58,16 @@ class WakeBeforeStart:
     def align_events(self, ahead, now):
         """Correct the time of the events that wake the resources of the next leases.
 
-        Any number of managers may do it at once, and at any time. A lease has such an event from
-        its creation on. But a resource may be slower or faster than expected then, may have fallen
-        asleep since the event, or could not sleep when the lease was created.
+        Several managers may call this at the same time. The creation of a lease writes its event.
+        Afterwards, the estimated duration of the wake-up may change, a resource may fall asleep
+        after the event, or its pool may become able to sleep.
 
         :param ahead: {id of a sleeping resource: how long before a start it has to be woken}.
         """
         if not ahead:
             return
         conf = self._core.conf.energy
-        # An event may be too early by the time that the creation of the lease assumed.
+        # New events assume that a wake-up takes wake_minutes, so an event may be early by that.
         until = now + max(ahead.values()) + _AHEAD + datetime.timedelta(minutes=conf.wake_minutes)
         due = {}
         with self._core.database.reader() as connection:
@@ -81,9 +81,9 @@ class WakeBeforeStart:
                     due[lease_id] = min(at, due.get(lease_id, (at, start))[0]), start
             events_of = events.of_leases(connection, sorted(due))
         for lease_id, (at, start) in due.items():
-            known = next((event for event in events_of.get(lease_id, ())
-                          if event.kind == event_kinds.WAKE), None)
-            if lease_events.woken(known, at) != _NOTHING:
+            wake_event = next((event for event in events_of.get(lease_id, ())
+                               if event.kind == event_kinds.WAKE), None)
+            if lease_events.woken(wake_event, at) != _NOTHING:
                 with cores.isolated('Lease %s: its wake-up', lease_id):
                     self._write_event(lease_id, at, start, now)
 

@@ -22,10 +22,10 @@ def prolong(core, now):
     """Prolong the blocks of all resources that are not well."""
     with core.database.reader() as connection:
         ids = stored.sick_ids(connection)
-        lacking = blocks.incomplete(connection, {
+        incomplete = blocks.incomplete(connection, {
             (health.block_of(key), key): interval.Interval(now, now + ahead(core.conf))
             for key in ids}) if ids else ()
-    for _, resource_id in sorted(lacking):
+    for _, resource_id in sorted(incomplete):
         with cores.isolated('Resource %s', resource_id):
             _fill(core, resource_id, now)
 
@@ -39,10 +39,10 @@ def _fill(core, resource_id, now):
 
 
 def fill(connection, conf, resource_id, now):
-    """Block a locked resource from now on, at all times at which no lease has it."""
+    """Block a locked resource from now on, except while leases have it."""
     span = interval.Interval(now, now + _LONGER * ahead(conf))
     blocks.fill(connection, {(health.block_of(resource_id), resource_id): span})
-    # The nodes of a Galera cluster compare written rows.
+    # Galera refuses a concurrent transaction only if both write the same row.
     resources.touch(connection, [resource_id], now)
 
 

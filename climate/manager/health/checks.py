@@ -22,7 +22,7 @@ from climate.plugins.health import sources
 
 LOG = log.getLogger(__name__)
 
-# Checks that are further apart than this number of pauses say nothing of the time between them.
+# If two checks are further apart than this number of pauses, the time between them is unknown.
 _GAP = 3
 _SERVICE_CHANGED = r'^service\.(create|update|delete)$'
 
@@ -30,8 +30,8 @@ _SERVICE_CHANGED = r'^service\.(create|update|delete)$'
 class HealthChecks:
     """Checks the health of all resources and stores the changes.
 
-    :param owner: the id of this manager; only the one that has run longest checks. Several at once
-        are harmless, because each change is judged again in its transaction.
+    :param owner: the id of this manager. Only the manager that has run longest should check.
+        Several managers at once are harmless, because each change is decided in its transaction.
     """
 
     def __init__(self, core, owner):
@@ -49,7 +49,7 @@ class HealthChecks:
                 _GAP * max(conf.poll_seconds, 1))))
 
     def is_mine(self, now):
-        """Return whether this manager is the one that checks."""
+        """Return whether this manager has run longest."""
         with self._core.database.reader() as connection:
             return managers.is_eldest(connection, self._owner, now)
 
@@ -67,13 +67,13 @@ class HealthChecks:
             enrolled = [resource for name in self._core.registry.pools
                         for resource in resources.find(connection, name)]
             ids = [resource.id for resource in enrolled]
-            known = stored.find(connection, ids)
-            # Resources in maintenance go up and down, and no lease gets them meanwhile.
+            healths = stored.find(connection, ids)
+            # Failures during maintenance are normal, and no lease gets these resources meanwhile.
             ignored = maintenances.touched(connection)
         # Climate itself switches sleeping resources off.
         ignored = {*ignored, *self._sleep_states.asleep(ids)}
-        findings, unknown = self._ask([resource for resource in enrolled
-                                       if resource.id not in ignored])
+        findings, unknown = self._findings([resource for resource in enrolled
+                                            if resource.id not in ignored])
         changed = []
         for resource in enrolled:
             def judged(before, resource=resource):
@@ -83,7 +83,7 @@ class HealthChecks:
                 if finding is None and before.source in unknown[resource.pool]:
                     return before
                 return health.judged(before, finding, self._rules, now)
-            before = known[resource.id]
+            before = healths[resource.id]
             after = judged(before)
             if after == before and after.verdict(now).state == resource.health_state:
                 continue
@@ -94,8 +94,8 @@ class HealthChecks:
                     changed.append(resource.id)
         return changed
 
-    def _ask(self, to_check):
-        """Return ({resource id: Finding}, {pool: names of the sources that do not answer})."""
+    def _findings(self, to_check):
+        """Return ({resource id: HealthFinding}, {pool: names of sources that do not answer})."""
         findings, unknown = {}, collections.defaultdict(set)
         for pool in self._core.registry.pools.values():
             of_pool = [resource for resource in to_check if resource.pool == pool.name]
@@ -129,11 +129,11 @@ class HealthChecks:
 
 
 class ServiceListener:
-    """Listener for Nova's notifications of changed services: it checks the health at once.
+    """Checks the health at once when Nova notifies of a changed service.
 
-    The health of a resource still changes only after [health] sick_after_seconds.
+    A failing resource still becomes sick only after [health] sick_after_seconds.
 
-    :param clock: returns the current time.
+    :param clock: a function that returns the current time.
     """
 
     filter_rule = messaging.NotificationFilter(event_type=_SERVICE_CHANGED)

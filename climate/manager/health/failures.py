@@ -9,8 +9,8 @@ def failing(core, resources):
 
     The cloud is not asked about sleeping resources, because the start wakes them.
     """
-    reasons = {resource.id: out_of_order(resource) for resource in resources
-               if resource.health_state == health.OUT_OF_ORDER}
+    reasons = {resource.id: f'it is out of order: {resource.health_reason}'
+               for resource in resources if resource.health_state == health.OUT_OF_ORDER}
     asleep = sleep_states.SleepStates(core).asleep([resource.id for resource in resources])
     for pool in core.registry.pools.values():
         awake = [resource for resource in resources
@@ -18,11 +18,6 @@ def failing(core, resources):
         if awake:
             reasons |= pool.failing(core.cloud, awake)
     return reasons
-
-
-def out_of_order(resource):
-    """Return the reason that an operator gave for taking a Resource out of order."""
-    return f'it is out of order: {resource.health_reason}'
 
 
 def doubtful(resource):

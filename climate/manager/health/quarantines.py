@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quarantines of resources that owners swapped, and the reports that lead to them."""
+"""Quarantines of resources that owners swapped, and the swap reports that lead to them."""
 import datetime
 
 from climate import errors
@@ -10,36 +10,35 @@ from climate.domain import health
 from climate.manager.health import blocking
 from climate.manager.health import states
 
-# The minutes for which reports count if quarantines last until an operator ends them.
+# The minutes for which a report counts if [health] quarantine_minutes is 0.
 _MINUTES = 1440
 
 
 def refuse_too_many(connection, conf, lease, now):
-    """Refuse another report of the project of a lease beyond the maximum.
+    """Refuse a swap if its report would exceed the maximum of the project.
 
-    :raises TooManySwaps: the project has made the maximum.
+    :raises TooManySwaps: the project has made the maximum number of reports.
     """
     most = conf.health.swaps_per_project
     ends = swap_reports.ends(connection, lease.project_id, now)
     if len(ends) >= most:
-        # The number of reports drops below the maximum then.
+        # At this time, the number of reports drops below the maximum.
         after = f', or swap it after {ends[-most]:%Y-%m-%d %H:%M} UTC' if most else ''
-        raise errors.TooManySwaps(lease_id=lease.id, most=most, minutes=_counted(conf),
+        raise errors.TooManySwaps(lease_id=lease.id, most=most, minutes=_report_minutes(conf),
                                   after=after)
 
 
 def report(connection, conf, lease, resource, user_id, now):
     """Store the report of a member about a locked Resource that seems to work.
 
-    The lease does not get it again while the report counts. Other leases do, unless enough projects
-    and users report it.
+    While the report counts, the lease does not get the resource again. Other leases can get it.
 
-    :returns: whether enough report it, so that it must go into quarantine.
+    :returns: whether enough projects and users report it, so that it must go into quarantine.
     """
-    until = now + datetime.timedelta(minutes=_counted(conf))
+    until = now + datetime.timedelta(minutes=_report_minutes(conf))
     swap_reports.put(connection, swap_reports.SwapReport(
         lease.id, resource.id, lease.project_id, user_id or '', until), now)
-    # The nodes of a Galera cluster compare written rows, so that two reports at a time are counted.
+    # Galera refuses one of two concurrent reports only if both write the same row.
     resources.touch(connection, [resource.id], now)
     enough = conf.health.quarantine_projects
     return enough > 0 and min(swap_reports.reporters(connection, resource.id, now)) >= enough
@@ -47,9 +46,9 @@ def report(connection, conf, lease, resource, user_id, now):
 
 def begin(connection, conf, resource, reason, now):
     """Put a locked Resource into quarantine."""
-    known = stored.find(connection, [resource.id])[resource.id]
-    states.write(connection, conf, resource, states.quarantined(known, conf, reason, now), now)
-    # Also if it was not well before: the share of the lease is free now.
+    before = stored.find(connection, [resource.id])[resource.id]
+    states.write(connection, conf, resource, states.quarantined(before, conf, reason, now), now)
+    # If it was not well before, block the share that the lease has just returned.
     blocking.fill(connection, conf, resource.id, now)
 
 
@@ -58,6 +57,5 @@ def confirmed(resource):
     return resource.health_state in (health.SICK, health.OUT_OF_ORDER)
 
 
-def _counted(conf):
-    """Return the minutes for which reports count."""
+def _report_minutes(conf):
     return conf.health.quarantine_minutes or _MINUTES

@@ -26,9 +26,9 @@ class States:
     def __init__(self, core):
         self._core = core
 
-    def described(self, found, now):
-        """Return the Resources with their verdicts and open maintenance windows."""
-        ids = [resource.id for resource in found]
+    def described(self, plain, now):
+        """Return Resources with their verdicts and open maintenance windows."""
+        ids = [resource.id for resource in plain]
         if not ids:
             return []
         with self._core.database.reader() as connection:
@@ -36,49 +36,49 @@ class States:
             windows = maintenances.of_resources(connection, ids)
         return [dataclasses.replace(resource, verdict=known[resource.id].verdict(now),
                                     maintenances=windows.get(resource.id, ()))
-                for resource in found]
+                for resource in plain]
 
     @cores.again_after_a_race
-    def change(self, resource, changed, now):
+    def change(self, resource, transition, now):
         """Write the health of a Resource.
 
-        :param changed: a function of its Health that returns the new one.
+        :param transition: a function that returns the new Health from the present one.
         """
         with self._core.database.writer() as connection:
             if not resources.lock_enrolled(connection, [resource.id]):
                 raise errors.ResourceNotFound(pool=resource.pool, resource=resource.id)
-            _change_locked(connection, self._core.conf, resource.id, changed, now)
+            _change_locked(connection, self._core.conf, resource.id, transition, now)
 
 
 def set_out_of_order(connection, conf, resource_id, reason, now):
     """Mark a locked resource as out of order, or as healthy again.
 
-    :param reason: why it is out of order; '': it is healthy. Then its quarantine ends, and the
-        reports of its owners are deleted.
+    :param reason: why it is out of order; '' if it is healthy. In that case, its quarantine ends,
+        and the reports about it are deleted.
     """
-    def changed(known):
+    def transition(before):
         if not reason:
             return dataclasses.replace(
-                known, out_of_order=None, out_of_order_since=None, quarantined_until=None,
+                before, out_of_order=None, out_of_order_since=None, quarantined_until=None,
                 quarantined_since=None, quarantine_reason=None)
-        return dataclasses.replace(known, out_of_order=reason, out_of_order_since=(
-            now if known.out_of_order is None else known.out_of_order_since))
-    _change_locked(connection, conf, resource_id, changed, now)
+        return dataclasses.replace(before, out_of_order=reason, out_of_order_since=(
+            now if before.out_of_order is None else before.out_of_order_since))
+    _change_locked(connection, conf, resource_id, transition, now)
     if not reason:
         swap_reports.forget(connection, resource_id)
 
 
-def _change_locked(connection, conf, resource_id, changed, now):
-    # Read it again: another manager may have changed it before the lock.
+def _change_locked(connection, conf, resource_id, transition, now):
+    # Read it again, because another manager may have changed it before the lock.
     [resource] = resources.with_ids(connection, [resource_id])
     before = stored.find(connection, [resource_id])[resource_id]
-    after = changed(before)
+    after = transition(before)
     if after != before or after.verdict(now).state != resource.health_state:
         write(connection, conf, resource, after, now)
 
 
 def write(connection, conf, resource, after, now):
-    """Store the Health of a locked Resource; block it for leases, or remove the block."""
+    """Store the Health of a locked Resource; block the resource, or remove its block."""
     before = resource.health_state
     stored.put(connection, after, now)
     verdict = after.verdict(now)
@@ -89,7 +89,7 @@ def write(connection, conf, resource, after, now):
     elif before != health.WELL:
         absences.end(connection, resource.id, utilisation.SICK, now)
         blocking.clear(connection, [resource.id])
-        # To the wait queue, it looks newly enrolled.
+        # The wait queue treats it like a newly enrolled resource.
         resources.change(connection, resource.id, now, available_since=now)
         wakeups.wake(connection, now)
     if verdict.state != before:
@@ -98,9 +98,9 @@ def write(connection, conf, resource, after, now):
                before, verdict.state, f': {verdict.reason}' if verdict.reason else '')
 
 
-def quarantined(known, conf, reason, now):
+def quarantined(before, conf, reason, now):
     """Return the Health of a resource that goes into quarantine."""
     minutes = conf.health.quarantine_minutes
     until = now + datetime.timedelta(minutes=minutes) if minutes else None
-    return dataclasses.replace(known, quarantined_until=until, quarantined_since=now,
+    return dataclasses.replace(before, quarantined_until=until, quarantined_since=now,
                                quarantine_reason=reason)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maintenance: leases make way for it, and the cloud starts nothing on its resources meanwhile."""
+"""Maintenance windows: leases move off the resources, and the cloud starts nothing on them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Move leases off resources under maintenance; running ones swap, stay, or end."""
+"""Move future leases off resources under maintenance; let running leases stay, swap or end."""
 import dataclasses
 import datetime
 
@@ -21,7 +21,7 @@ from climate.manager.leases import update
 
 LOG = log.getLogger(__name__)
 
-# The name of the entry in the history, and of the notification.
+# The name of the history entry and of the notification.
 _EVENT = 'maintenance'
 
 
@@ -34,13 +34,13 @@ class _Case:
     lease: records.Lease
     ids: tuple[int, ...]
 
-    def affected(self, what, why=None):
+    def affected(self, effect, reason=None):
         return maintenance.Affected(self.lease.id, self.lease.project_id, self.window.start,
-                                    self.ids, what, why)
+                                    self.ids, effect, reason)
 
 
 class LeaseMoves:
-    """Previews the effects of a maintenance on leases, and carries them out. Repeatable."""
+    """Previews the effects of a maintenance on leases, and carries them out once for each lease."""
 
     def __init__(self, core):
         self._core = core
@@ -52,26 +52,26 @@ class LeaseMoves:
 
         The preview gives no resource to two leases at the same time.
         """
-        affected, given = [], []
+        affected, planned = [], []
         for case in self._cases(found, now):
             if not _is_future(case.lease, now):
-                case, mode, _ = _treatment(case, now)
-                affected.append(case.affected(mode))
+                case, effect, _ = _treatment(case, now)
+                affected.append(case.affected(effect))
                 continue
-            taken = {key for span, keys in given if span.overlaps(case.lease.interval)
+            taken = {key for span, keys in planned if span.overlaps(case.lease.interval)
                      for key in keys}
             try:
-                planned = self._moves.plan(case.lease, self._occasion(case, taken), now)
+                allocations = self._moves.plan(case.lease, self._cause(case, taken), now)
             except (errors.NotEnough, errors.UnknownResourceType) as error:
                 affected.append(case.affected(maintenance.STUCK, error.message))
                 continue
-            given.append((case.lease.interval,
-                          {each.resource_id for each in planned or () if each.whole}))
+            planned.append((case.lease.interval, {
+                allocation.resource_id for allocation in allocations or () if allocation.whole}))
             affected.append(case.affected(maintenance.MOVES))
         return tuple(affected)
 
     def clear(self, found, now):
-        """Move the future leases; let the running ones stay, swap or end; return Affected records.
+        """Move the future leases; let running leases stay, swap or end; return Affected records.
 
         Each owner is notified once.
         """
@@ -79,7 +79,7 @@ class LeaseMoves:
         for case in self._cases(found, now):
             with cores.isolated('Lease %s, affected by maintenance %s', case.lease.id, found.id):
                 if _is_future(case.lease, now):
-                    moved = self._moves.move(case.lease.id, self._occasion(case), now)
+                    moved = self._moves.move(case.lease.id, self._cause(case), now)
                     if moved is not None:
                         affected.append(case.affected(
                             maintenance.MOVES if moved else maintenance.STUCK))
@@ -98,62 +98,63 @@ class LeaseMoves:
         with self._core.database.reader() as connection:
             rows = maintenances.taken(connection, found.resource_ids, windows[0].start,
                                       windows[-1].end)
-            where = {}
+            windows_of = {}
             for lease_id, resource_id, start, end in rows:
                 first = next((window for window in windows
                               if window.start < end and start < window.end), None)
                 if first is not None:
-                    where.setdefault(lease_id, {}).setdefault(resource_id, first)
-            return [_Case(found, min(ids.values(), key=lambda window: window.start),
-                          leases.get(connection, lease_id), tuple(sorted(ids)))
-                    for lease_id, ids in where.items()]
+                    windows_of.setdefault(lease_id, {}).setdefault(resource_id, first)
+            return [_Case(found, min(by_resource.values(), key=lambda window: window.start),
+                          leases.get(connection, lease_id), tuple(sorted(by_resource)))
+                    for lease_id, by_resource in windows_of.items()]
 
-    def _occasion(self, case, also_avoid=frozenset()):
+    def _cause(self, case, also_avoid=frozenset()):
         with self._core.database.reader() as connection:
-            bad = stored.not_well(connection)
+            not_well = stored.not_well(connection)
             names = ', '.join(resource.name
                               for resource in resources.with_ids(connection, case.ids))
         when = f'from {case.window.span}: {case.maintenance.reason}'
         return resource_moves.MoveCause(
-            frozenset(case.ids), frozenset({*case.maintenance.resource_ids, *bad, *also_avoid}),
+            frozenset(case.ids),
+            frozenset({*case.maintenance.resource_ids, *not_well, *also_avoid}),
             texts.Text(texts.counted(len(case.ids), f'of its resources has maintenance {when}.',
                                      f'of its resources have maintenance {when}.'),
                        f'{names}: maintenance {case.maintenance.id} {when}.'), _EVENT)
 
     def _treat(self, case, now):
         """Leave a running lease, offer a swap, or end it early; return an Affected."""
-        case, mode, end = _treatment(case, now)
-        occasion = self._occasion(case)
-        if mode == maintenance.ENDS:
+        case, effect, end = _treatment(case, now)
+        cause = self._cause(case)
+        if effect == maintenance.ENDS:
             if case.lease.end > end and not self._end(case, end, now):
-                return case.affected(mode)
-            more = f'The lease ends at {end:%Y-%m-%d %H:%M:%S} UTC.'
-        elif mode == maintenance.ASKED:
-            more = ('Swap each of them for another one before that: climate lease swap '
-                    f'{case.lease.id} RESOURCE.')
+                return case.affected(effect)
+            advice = f'The lease ends at {end:%Y-%m-%d %H:%M:%S} UTC.'
+        elif effect == maintenance.ASKED:
+            advice = ('Swap each of them for another one before that: climate lease swap '
+                      f'{case.lease.id} RESOURCE.')
         else:
-            more = 'The lease keeps them, and its servers may be disturbed.'
-        self._moves.notify_owner(case.lease.id, occasion, texts.joined(
-            occasion.because, texts.same(more)), now)
-        return case.affected(mode)
+            advice = 'The lease keeps them, and its servers may be disturbed.'
+        self._moves.notify_owner(case.lease.id, cause, texts.joined(
+            cause.because, texts.same(advice)), now)
+        return case.affected(effect)
 
     def _end(self, case, at, now):
-        """Set the end of a lease; return False if Climate is working on the lease now."""
+        """Set the end of a lease; return False if the lease cannot be changed now."""
         changes = records.LeaseChanges(end_now=True) if at <= now else records.LeaseChanges(end=at)
         try:
             self._update.update(context.RequestContext.internal(), case.lease.id, changes)
         except errors.ClimateError as error:
-            LOG.warning('Lease %s: it cannot be ended for maintenance %s now, try again: %s',
-                        case.lease.id, case.maintenance.id, error.message)
+            LOG.warning('Lease %s cannot be ended for maintenance %s; the next pass tries again: '
+                        '%s', case.lease.id, case.maintenance.id, error.message)
             return False
         return True
 
 
 def _treatment(case, now):
-    """Return (the _Case, the effect on its running lease, when it ends early or None).
+    """Return (a _Case, the effect on its running lease, the early end of the lease or None).
 
-    A lease that can end only after a window, because of the notice, would end to no purpose: it
-    stays, unless a later window affects it, too.
+    If the notice lets the lease end only after a window, the lease stays during that window. It may
+    still end for a later window, which is then the window of the returned _Case.
     """
     if case.maintenance.running != maintenance.END:
         return case, {maintenance.LEFT: maintenance.STAYS,

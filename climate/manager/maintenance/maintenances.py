@@ -42,9 +42,9 @@ class MaintenanceRequests:
         nothing is written.
 
         :param request: a ``maintenance.MaintenanceRequest``.
-        :raises BadField: it names a resource that does not exist, or the rule cannot be used.
+        :raises BadField: the request names an unknown resource, or its rule cannot be used.
         :raises BadPeriod: the end is not after the start.
-        :raises UnknownPool: there is no such pool.
+        :raises UnknownPool: no pool has that name.
         """
         now = self._core.clock()
         planned = self._planned(context, request, now)
@@ -65,7 +65,7 @@ class MaintenanceRequests:
         The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
 
         :param marker: the id after which to begin; None for the first page.
-        :raises MaintenanceNotFound: there is none with the id `marker`.
+        :raises MaintenanceNotFound: no maintenance has the id `marker`.
         """
         with self._core.database.reader() as connection:
             after = None if marker is None else maintenances.get(connection, marker)
@@ -74,7 +74,7 @@ class MaintenanceRequests:
     def get(self, maintenance_id):
         """Return a Maintenance with the leases that it affects now.
 
-        :raises MaintenanceNotFound: there is none, or it is over.
+        :raises MaintenanceNotFound: no maintenance has that id, or it is over.
         """
         with self._core.database.reader() as connection:
             found = maintenances.get(connection, maintenance_id)
@@ -88,7 +88,7 @@ class MaintenanceRequests:
         If a window has begun, its resources are soon enabled again in the cloud, and the
         maintenance is listed until then.
 
-        :raises MaintenanceNotFound: there is none, or it is over.
+        :raises MaintenanceNotFound: no maintenance has that id, or it is over.
         """
         now = self._core.clock()
         with self._core.database.writer() as connection:
@@ -106,7 +106,7 @@ class MaintenanceRequests:
     def _planned(self, context, request, now):
         """Return the Maintenance that a request describes."""
         span = _span(request, now)
-        # The first occurrence of a rule is its first window.
+        # The first window is created even if it starts beyond the horizon.
         until = max(now + windows.horizon(self._core.conf), span.start)
         spans, is_last = recurrence.windows(request.rule, span, None, until)
         chosen = self._chosen(request)

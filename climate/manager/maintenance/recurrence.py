@@ -13,13 +13,13 @@ _LONGEST = 500
 _MOST = 1000
 _EXAMPLE = 'write such as "FREQ=WEEKLY;BYDAY=SU" or "FREQ=MONTHLY;COUNT=6"'
 _DAY = datetime.timedelta(days=1)
-# A new rule is tried for this time, in which months, leap years and weekdays meet in all ways.
-_TRIED = datetime.timedelta(days=28 * 366)
-_TRIED_WINDOWS = 400
+# A new rule is checked for this time. It has all combinations of leap years and weekdays.
+_CHECKED = datetime.timedelta(days=28 * 366)
+_CHECKED_WINDOWS = 400
 _FREQUENCIES = ('DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY')
 _WEEKDAY = '(?:MO|TU|WE|TH|FR|SA|SU)'
-# {part: (form of one of its values, the least and the greatest amount; the frequencies with which
-# RFC 5545 gives it a meaning)}. dateutil would ignore other values, or read them differently.
+# {part: (pattern of a value, bounds of its number without the sign, frequencies that RFC 5545
+# allows)}. dateutil ignores or misunderstands other values.
 _PARTS = {
     'BYMONTH': (r'\d+', (1, 12), _FREQUENCIES),
     'BYMONTHDAY': (r'[+-]?\d+', (1, 31), ('DAILY', 'MONTHLY', 'YEARLY')),
@@ -34,15 +34,16 @@ _HOURS = ('BYHOUR', 'BYMINUTE', 'BYSECOND')
 
 
 def windows(rule, first, after, until):
-    """Return (the Intervals of a rule that start in a span of time, whether none follows).
+    """Return (the Intervals of the windows that start in a span of time, whether none follows).
 
-    A window that would overlap the next one ends at its start, such as one of 30 days in February.
+    A window that would overlap the next one ends when the next one starts. For example, a monthly
+    window of 30 days is shorter in February.
 
-    :param rule: an RRULE; None if there is only the first window.
-    :param first: the Interval of the first window; all others have its length.
-    :param after: the windows start after this time; None for a new rule, which starts with the
-        first one.
-    :param until: the windows start up to this time.
+    :param rule: an RRULE; None if the first window is the only one.
+    :param first: the Interval of the first window. All windows have its length.
+    :param after: the windows start after this time; None for a new rule, whose first window is
+        included.
+    :param until: the windows start no later than this time.
     :raises BadField: the rule cannot be used; the error says why.
     """
     if rule is None:
@@ -65,18 +66,18 @@ def windows(rule, first, after, until):
 
 
 def _starts(parts, first, count, end, until):
-    """Yield the starts of windows up to `until`, and the first one after it if there is one.
+    """Yield the starts of windows up to `until`, and one more if the rule has it.
 
     :param end: the last moment at which a window may start, or None.
     """
-    # The date bounds the search in a rule without any further occurrence.
-    bound = until + _TRIED if until.year < datetime.MAXYEAR - 30 else until
+    # Without a bound, the search would not end for a rule that has no further occurrence.
+    bound = until + _CHECKED if until.year < datetime.MAXYEAR - 30 else until
     base = ';'.join(f'{name}={text}' for name, text in parts.items()
                     if name not in ('COUNT', 'UNTIL'))
     try:
-        found = rrule.rrulestr(base, dtstart=first.start).replace(
+        occurrences = rrule.rrulestr(base, dtstart=first.start).replace(
             until=bound if end is None else min(bound, end))
-        for start in itertools.islice(found, count):
+        for start in itertools.islice(occurrences, count):
             yield start
             if start > until:
                 return
@@ -85,13 +86,13 @@ def _starts(parts, first, count, end, until):
 
 
 def _refuse_new(parts, first):
-    """Refuse a new rule that people would understand differently.
+    """Refuse a new rule that is malformed or that people would misunderstand.
 
     :raises BadField: the error says why, and what to write.
     """
     for name, text in parts.items():
         if name in _HOURS:
-            raise _refused(f'the time of day is that of the start, so leave {name} out')
+            raise _refused(f'each window begins at the time of day of the start: leave {name} out')
         if name in _PARTS:
             _check(name, text, parts)
         elif name not in ('FREQ', 'COUNT', 'UNTIL', 'INTERVAL'):
@@ -107,7 +108,7 @@ def _refuse_new(parts, first):
             f'the last day of each month, BYMONTHDAY={first.start.day} for the months that have '
             'that day, or start on another day')
     starts = list(itertools.islice(
-        _starts(parts, first, _count(parts), end, first.start + _TRIED), _TRIED_WINDOWS))
+        _starts(parts, first, _count(parts), end, first.start + _CHECKED), _CHECKED_WINDOWS))
     if not starts or starts[0] != first.start:
         raise _refused('the start must be its first occurrence')
     pairs = list(itertools.pairwise(starts))
@@ -135,22 +136,22 @@ def _parts(rule):
 
 
 def _check(name, text, parts):
-    """Refuse a part of a rule whose value, or whose frequency, gives it no meaning."""
-    form, bounds, frequencies = _PARTS[name]
+    """Refuse a part of a rule that has no meaning because of its value or of the frequency."""
+    pattern, bounds, frequencies = _PARTS[name]
     if parts['FREQ'] not in frequencies:
         raise _refused(f'{name} has no meaning with FREQ={parts["FREQ"]}')
-    if name == 'BYSETPOS' and not any(each.startswith('BY') for each in parts.keys() - {name}):
+    if name == 'BYSETPOS' and not any(other.startswith('BY') for other in parts.keys() - {name}):
         raise _refused('BYSETPOS needs another part that begins with BY')
     for value in text.split(','):
         number = re.sub('[A-Z+-]', '', value)
-        if not re.fullmatch(form, value, re.ASCII) or (
+        if not re.fullmatch(pattern, value, re.ASCII) or (
                 number and not bounds[0] <= int(number) <= bounds[1]):
             raise _refused(f'"{name}={text[:40]}" is not a rule: "{value[:40]}" is not a value of '
                            f'{name}')
         if number and name == 'BYDAY' and (
                 parts['FREQ'] not in ('MONTHLY', 'YEARLY') or 'BYWEEKNO' in parts):
-            raise _refused(f'"{value[:40]}" has no meaning here: numbers before weekdays count '
-                           'those of a month or a year')
+            raise _refused(f'"{value[:40]}" has no meaning here: a number before a weekday counts '
+                           'the weekdays of a month or a year')
 
 
 def _count(parts):
@@ -174,7 +175,7 @@ def _end(parts):
         return None
     try:
         if re.fullmatch(r'\d{8}', text, re.ASCII):
-            # The whole day belongs to the rule.
+            # Windows may start until the end of that day.
             return datetime.datetime.strptime(text, '%Y%m%d').replace(
                 tzinfo=datetime.UTC) + _DAY - interval.RESOLUTION
         if re.fullmatch(r'\d{8}T\d{6}Z', text, re.ASCII):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Carry out maintenance windows: close the resources in the cloud, and reopen them afterwards.
 
-Each step is written before it is made and can be repeated, so another manager can continue after a
-crash at any point. A manager that claimed a window makes no call once its claim has expired.
+Each step is stored before it is carried out and can be repeated, so another manager can continue
+after a crash at any point. A manager claims a window, and makes no call after the claim expired.
 """
 import contextlib
 import dataclasses
@@ -27,9 +27,9 @@ from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
 
-# A window is claimed for as long as an event, plus this time for each of its resources.
+# A claim lasts [manager] claim_seconds, plus this time for each resource of the window.
 _SECONDS_EACH = 2
-# A rule is expanded when this much of the time up to the horizon has no windows yet.
+# A rule is expanded again when the horizon has advanced by this time.
 _STEP = datetime.timedelta(days=1)
 
 
@@ -45,24 +45,24 @@ class Windows:
         self._leases = lease_moves.LeaseMoves(core)
 
     def carry_on(self, now):
-        """Expand rules, move leases out of the way, and begin and end the windows that are due."""
+        """Expand rules, move affected leases, and begin or end due windows; return their ids."""
         with self._core.database.reader() as connection:
-            found = maintenances.find(connection)
-            waiting = maintenances.to_do(connection, now) if found else []
-        for planned in found:
+            unfinished = maintenances.find(connection)
+            due = maintenances.to_do(connection, now) if unfinished else []
+        for planned in unfinished:
             if not planned.closing:
                 self._prepare(planned, now)
-        for window, over in waiting:
+        for window, over in due:
             with cores.isolated('Window %s of maintenance %s', window.id, window.maintenance_id):
                 try:
                     self._carry_out(window, over, now)
                 except ownership.ClaimLost:
                     LOG.debug('Another manager carries out the window %s', window.id)
-        return [window.id for window, _ in waiting]
+        return [window.id for window, _ in due]
 
     def _prepare(self, found, now):
         """Expand the rule of a Maintenance, and keep leases off its windows."""
-        # If a step fails, the next one works with the windows that exist.
+        # If this fails, the present windows are still prepared.
         with cores.isolated('The rule of maintenance %s', found.id):
             found = self._expand(found, now)
         with cores.isolated('The leases affected by maintenance %s', found.id):
@@ -92,21 +92,22 @@ class Windows:
             return maintenances.get(connection, found.id)
 
     def _carry_out(self, window, over, now):
-        """Make the next step of a Window, which has begun or is over."""
+        """Close the resources of a Window that has begun, or reopen those of one that is over."""
         with self._core.database.reader() as connection:
             ids = maintenances.resource_ids(connection, window.maintenance_id)
             # Resources that were withdrawn meanwhile are reopened, too.
             find = resources.ever_enrolled if over else resources.enrolled
             affected = find(connection, ids)
         if window.state == maintenance.PLANNED and over:
-            # No manager ran meanwhile.
+            # No manager ran during the window, so nothing is closed.
             self._finish(self._claim(window, maintenance.PLANNED, now, 0)[0], now)
             return
         state = maintenance.OPENING if over else maintenance.CLOSING
         window, owned = self._claim(window, state, now, len(affected))
-        failed = self._switch(window, affected, owned, over)
-        if failed:
-            self._record(window, state)
+        if not self._switch(window, affected, owned, over):
+            # Release the claim, so that the next pass tries again.
+            with self._core.database.writer() as connection:
+                maintenances.record(connection, window, state)
         elif over:
             self._finish(window, now)
         else:
@@ -124,11 +125,10 @@ class Windows:
         return claimed, ownership.Ownership(self._core.monotonic, began, seconds)
 
     def _switch(self, window, affected, owned, over):
-        """Close or reopen each Resource in the cloud; return the number of failures."""
-        failed = 0
+        """Close or reopen each Resource in the cloud; return whether all calls succeeded."""
+        succeeded = 0
         with call_guard.before_each_call(owned.check):
             for resource in affected:
-                failed += 1
                 with cores.isolated(f'Maintenance %s: {"reopening" if over else "closing"} %s %s',
                                     window.maintenance_id, resource.pool, resource.name):
                     pool = self._core.registry.pool(resource.pool)
@@ -137,12 +137,8 @@ class Windows:
                             pool.close(self._core.cloud, resource, maintenance.mark(window))
                         for reason in maintenance.marks(window) if over else ():
                             pool.reopen(self._core.cloud, resource, reason)
-                    failed -= 1
-        return failed
-
-    def _record(self, window, state):
-        with self._core.database.writer() as connection:
-            maintenances.record(connection, window, state)
+                    succeeded += 1
+        return succeeded == len(affected)
 
     def _begin(self, window, affected, now):
         with self._core.database.writer() as connection:
@@ -153,7 +149,7 @@ class Windows:
     def _finish(self, window, now):
         with self._core.database.writer() as connection:
             maintenances.record(connection, window, maintenance.DONE)
-            # A resource that another maintenance needs closed may have been open for a moment.
+            # Another window may need a resource closed that this window has just reopened.
             maintenances.close_again(connection, window, now)
             for resource_id in maintenances.resource_ids(connection, window.maintenance_id):
                 absences.end(connection, resource_id, utilisation.MAINTAINED, now)
@@ -171,12 +167,12 @@ def horizon(conf):
 
 
 def keep_free(core, found, now):
-    """Block the resources of a Maintenance in its windows, wherever no lease has them."""
+    """Block the resources of a Maintenance during its windows, except while leases have them."""
     spans = block_spans(found, now)
     with core.database.reader() as connection:
-        lacking = {block_id for block_id, _ in blocks.incomplete(connection, spans)}
-    if lacking:
-        _fill(core, found, {key: span for key, span in spans.items() if key[0] in lacking}, now)
+        incomplete = {window_id for window_id, _ in blocks.incomplete(connection, spans)}
+    if incomplete:
+        _fill(core, found, {key: span for key, span in spans.items() if key[0] in incomplete}, now)
 
 
 @cores.again_after_a_race
@@ -190,7 +186,7 @@ def _fill(core, found, spans, now):
 
 
 def block_spans(found, now):
-    """Return {(window id, resource id): the Interval without new leases}."""
+    """Return {(window id, resource id): the Interval to keep free of new leases}."""
     return {(window.id, key): dataclasses.replace(window.span, start=max(window.start, now))
             for window in found.windows for key in found.resource_ids
             if window.end > now and window.state != maintenance.OPENING}

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notifications: written with each change, then sent to the bus and to subscriptions."""
+"""Notifications: each change writes them to the outbox; tasks deliver them."""

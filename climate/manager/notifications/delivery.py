@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Send the deliveries of one transport: claim each, send it, and store its result.
+"""Send the deliveries of one transport: claim each delivery, send it, and store the result.
 
-A delivery is claimed before it is sent and marked after it was accepted. If a manager dies in
-between, the claim expires and another one sends it again with the same id.
+If a manager dies before it stores the result, its claim expires, and another manager sends the
+delivery again with the same id.
 """
 import collections
 from concurrent import futures
@@ -24,19 +24,19 @@ from climate.notifiers import base
 
 LOG = log.getLogger(__name__)
 
-#: The result of a failed attempt that is repeated.
+#: The result of an attempt that failed and will be repeated.
 FAILED = 'failed'
 #: The results of an attempt to deliver.
 RESULTS = (notifications.DELIVERED, FAILED, notifications.GIVEN_UP)
-# The length of a pass: a manager that stops waits for its end, and the clock is checked between
-# passes.
+# The length of a pass. It is short, because a manager that stops waits for the end of the pass.
 _PASS_SECONDS = 10
-# While a receiver is slow, this is the pause between two checks of what is due for others.
+# The pause between two queries for due deliveries while a receiver is slow.
 _CHECK_SECONDS = 0.2
-# After this share of the claim nothing more is sent.
-_SENDING = 0.5
-_FORGET = 500
-# The longest time in which nothing is sent while the whole transport is down.
+# No delivery is sent after this fraction of the time of its claim.
+_SENDING_FRACTION = 0.5
+# The number of old deliveries that one transaction deletes.
+_DELETED_AT_ONCE = 500
+# The longest pause between two attempts while the whole transport is down.
 _LONGEST_PAUSE_SECONDS = 60
 
 
@@ -60,24 +60,26 @@ class Deliverer:
         self._notifier = notifier
         self._encryption = encryption.KeyEncryption(core.conf)
         self._membership = membership.Membership(core)
-        self._down = 0
+        # The number of attempts in a row that found the transport down.
+        self._outages = 0
         self._not_before = float('-inf')
 
     def deliver(self, now, may_go_on=lambda now: False):
-        """Send due deliveries for some seconds; return the number of accepted ones.
+        """Send the due deliveries in one pass; return the number of accepted deliveries.
 
-        While a receiver is slow, the others get their deliveries, even those that become due
-        meanwhile.
+        A slow receiver does not delay the deliveries to other receivers, even if they become due
+        during the pass.
 
-        :param may_go_on: called with the time when those seconds are over, if a delivery is still
-            being sent; returns whether the pass continues for the same time again.
+        :param may_go_on: a function of the current time that returns whether to extend the pass. It
+            is called at the end of the pass if a delivery is still being sent.
         """
-        self._forget(now)
-        if not self._any_due(now):
-            return 0
+        self._delete_old(now)
+        with self._core.database.reader() as connection:
+            if not deliveries.any_due(connection, self.name, now):
+                return 0
         accepted, running = 0, {}
         end = self._core.monotonic() + _PASS_SECONDS
-        # With one worker, no other receiver waits for the last delivery of this pass.
+        # One worker can send nothing else during the last delivery, so do not extend its pass.
         may_be_longer = self._notifier.workers > 1
         with self._notifier.session() as send, futures.ThreadPoolExecutor(
                 self._notifier.workers, thread_name_prefix=f'notify-{self.name}') as pool:
@@ -90,7 +92,7 @@ class Deliverer:
                 done, _ = futures.wait(running, _CHECK_SECONDS, futures.FIRST_COMPLETED)
                 for attempt in done:
                     delivery, subscription = running.pop(attempt)
-                    # If its result is not written, its claim expires, and it is sent again.
+                    # If the result cannot be stored, the claim expires, and it is sent again.
                     with cores.isolated('Delivery %s', delivery.id):
                         accepted += self._finished(delivery, subscription, attempt.result())
                 if may_be_longer and running and self._core.monotonic() >= end:
@@ -98,32 +100,29 @@ class Deliverer:
                     may_be_longer = may_go_on(now)
                     if may_be_longer:
                         end = self._core.monotonic() + _PASS_SECONDS
-                        self._forget(now)
-
-    def _any_due(self, now):
-        with self._core.database.reader() as connection:
-            return deliveries.any_due(connection, self.name, now)
+                        self._delete_old(now)
 
     def _claimed(self, running):
         """Claim deliveries for the free workers; return the arguments of `_result` for each.
 
-        :param running: pairs (Delivery, Subscription) that are being sent.
+        :param running: the pairs (Delivery, Subscription) that are being sent.
         """
         free = self._notifier.workers - len(running)
         if not free:
             return []
-        # Slow receivers may have taken long, and a claim lasts from now on.
+        # The claim begins now, but a slow receiver may have delayed this since the pass began.
         now = self._core.clock()
         in_flight = collections.Counter(
             subscription.project_id for _, subscription in running)
         with self._core.database.reader() as connection:
             if not deliveries.any_due(connection, self.name, now):
                 return []
-            # Not in the transaction of the claim: if many wait for one receiver, this takes long,
-            # and SQLite has one writer at a time.
+            # This query is slow if many deliveries wait for one receiver, so run it before the
+            # transaction of the claim: SQLite has one writer at a time.
             due = deliveries.due(connection, self.name, now, free, in_flight)
         claimed = self._claim(notifications.fair_share(due, free), now)
-        stop = self._core.monotonic() + self._core.conf.notifications.claim_seconds * _SENDING
+        stop = self._core.monotonic() + (
+            self._core.conf.notifications.claim_seconds * _SENDING_FRACTION)
         return [(*claim, now, stop) for claim in claimed]
 
     @cores.again_after_a_race
@@ -135,27 +134,26 @@ class Deliverer:
             seconds=self._core.conf.notifications.claim_seconds)
         with self._core.database.writer() as connection:
             claimed = deliveries.claim(connection, due, self._owner, now, until)
-            known = subscriptions.with_secrets(
+            receivers = subscriptions.with_secrets(
                 connection, {delivery.subscription_id for delivery in claimed})
-        return [(delivery, *known[delivery.subscription_id]) for delivery in claimed
-                if delivery.subscription_id in known]
+        return [(delivery, *receivers[delivery.subscription_id]) for delivery in claimed
+                if delivery.subscription_id in receivers]
 
     def _finished(self, delivery, subscription, failure):
         """Store the result of a delivery; return whether it was accepted."""
         result = self._record(delivery, subscription, failure, self._core.clock())
         if result is not None:
             self.counts[result] += 1
-        self._pause([failure] if isinstance(failure, base.Down) else [])
+        self._pause_if_down(failure)
         return failure is None
 
     def _result(self, send, delivery, subscription, stored, now, stop):
         """Send one delivery; return None if it was accepted, else the Undelivered."""
         if self._core.monotonic() > stop:
-            return base.Down('There was no time left; it is tried again.')
+            return base.Down('There was no time left before the end of the claim.')
         try:
             if self._membership.has_left(subscription):
-                return _Left('Its user has no role in the project any more, or one of them is '
-                             'disabled.', permanent=True, counts=False)
+                return _Left('The user of the subscription has left the project.')
             secret = self._encryption.decrypted(*stored)
             send(base.Message(delivery.notification_id, subscription.address, secret,
                               body_of(delivery, subscription, now)))
@@ -169,10 +167,10 @@ class Deliverer:
 
     @cores.again_after_a_race
     def _record(self, delivery, subscription, failure, now):
-        """Store the result of a delivery and return it; None if the claim was lost."""
+        """Store and return the result of a delivery; return None if the claim was lost."""
         with self._core.database.writer() as connection:
             if failure is not None or subscription.failures:
-                # Lock it before the delivery, as requests do. It may have changed since the claim.
+                # Lock the current subscription before the delivery, in the order of requests.
                 subscription = subscriptions.lock(connection, subscription.id)
             if subscription is None or not deliveries.is_claimed(connection, delivery,
                                                                  self._owner):
@@ -212,24 +210,24 @@ class Deliverer:
                     connection, subscription, failures, reason, now)
         return notifications.GIVEN_UP if gives_up else FAILED
 
-    def _pause(self, down):
-        """Pause the transport while it is down, longer each time."""
-        if not down:
-            self._down = 0
+    def _pause_if_down(self, failure):
+        """Pause the transport if an attempt found it down; double the pause each time."""
+        if not isinstance(failure, base.Down):
+            self._outages = 0
             return
-        seconds = min(2 ** self._down, _LONGEST_PAUSE_SECONDS)
-        self._down = min(self._down + 1, 10)
+        seconds = min(2 ** self._outages, _LONGEST_PAUSE_SECONDS)
+        self._outages = min(self._outages + 1, 10)
         self._not_before = self._core.monotonic() + seconds
         LOG.warning('Notifications by %s are tried again in %s seconds: %s', self.name, seconds,
-                    down[0])
+                    failure)
 
-    def _forget(self, now):
-        days = datetime.timedelta(days=self._core.conf.notifications.log_days)
+    def _delete_old(self, now):
+        before = now - datetime.timedelta(days=self._core.conf.notifications.log_days)
         with self._core.database.reader() as connection:
-            if not deliveries.any_done(connection, now - days):
+            if not deliveries.any_done(connection, before):
                 return
         with self._core.database.writer() as connection:
-            deliveries.forget(connection, now - days, _FORGET)
+            deliveries.forget(connection, before, _DELETED_AT_ONCE)
 
 
 def body_of(delivery, subscription, now):

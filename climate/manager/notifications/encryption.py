@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encryption of the keys that sign webhooks, as they are stored in the database.
+"""Encryption of the stored keys that sign webhooks.
 
-The first key of [notifications] encryption_keys encrypts; each of them decrypts. Without any, the
-keys of webhooks are stored in the clear.
+The first key in [notifications] encryption_keys encrypts, and all keys in it decrypt. If the option
+is empty, the keys of webhooks are stored unencrypted.
 """
 from cryptography import fernet
 
@@ -27,15 +27,15 @@ class KeyEncryption:
         self._fernet = fernet.MultiFernet(keys) if keys else None
 
     def columns(self, secret):
-        """Return how a secret is stored, {column: value}."""
+        """Return the columns that store a secret, {name: value}."""
         if self._fernet is None:
             return {'secret': secret, 'sealed_secret': None}
         return {'secret': None, 'sealed_secret': self._fernet.encrypt(secret.encode()).decode()}
 
     def decrypted(self, secret, encrypted):
-        """Return the secret of the two columns, or None if there is none.
+        """Return the secret that two columns store, or None if both are empty.
 
-        :raises Undelivered: no key of the configuration decrypts it; the receiver is not at fault.
+        :raises Undelivered: no configured key decrypts it. The subscription is not blamed for that.
         """
         if encrypted is None:
             return secret
@@ -48,12 +48,12 @@ class KeyEncryption:
                                'decrypts the key that signs this webhook.', counts=False)
 
     def encrypt_all(self, database):
-        """Encrypt all keys again, by the first key of the configuration.
+        """Encrypt the keys of all webhooks again with the first configured key.
 
-        Each is stored in a transaction of its own. Call this again after a crash.
+        Each key has its own transaction. After a crash, call this method again.
 
-        :returns: (the number of stored keys, the ids of the subscriptions whose key cannot be
-            decrypted and stays as it was).
+        :returns: (the number of encrypted keys, the ids of the subscriptions whose key cannot be
+            decrypted and remains unchanged).
         """
         with database.reader() as connection:
             ids = subscriptions.ids_with_secrets(connection)

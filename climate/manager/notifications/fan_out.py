@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copy notifications from the outbox to the subscriptions that they concern.
 
-Each row of the outbox is copied in one transaction, which also marks the row. The bus gets only
-marked rows, so no row is deleted before the subscriptions have it, and an outage of the bus delays
-no subscription.
+The transaction that copies a row of the outbox also marks the row as copied. Only marked rows are
+sent to the bus and then deleted. So no row is deleted before it is copied, and an outage of the bus
+delays no subscription.
 """
 from climate.db import deliveries
 from climate.db import journal
@@ -16,27 +16,27 @@ _BATCH = 100
 
 
 def fan_out(core, now):
-    """Copy all notifications that the subscriptions do not have yet; return their number.
+    """Copy all notifications that are not copied yet; return their number.
 
-    Any number of managers may do it at once: each row is locked by one of them.
+    Several managers may call this at the same time, because each row is locked by one of them.
     """
     count = 0
     while True:
         with core.database.reader() as connection:
             if not journal.any_not_fanned_out(connection):
                 return count
-        done = _copy(core, now)
-        if not done:
-            # Another manager has locked the rest.
+        copied = _copy_batch(core, now)
+        if not copied:
+            # Another manager has locked the remaining rows.
             return count
-        count += done
+        count += copied
 
 
 @cores.again_after_a_race
-def _copy(core, now):
+def _copy_batch(core, now):
     """Copy a batch of notifications in one transaction; return their number."""
     with core.database.writer() as connection:
-        # Rows are read before subscriptions, so a subscription that is older than a row gets it.
+        # Read subscriptions after the rows, so that every subscription older than a row is found.
         ids = journal.lock_not_fanned_out(connection, _BATCH)
         if ids and subscriptions.any_sent(connection):
             _add(connection, journal.contents(connection, ids), now)
@@ -48,7 +48,7 @@ def _copy(core, now):
 def _add(connection, rows, now):
     notices = []
     for row in rows:
-        # A row that cannot be copied still goes to the bus.
+        # If this row cannot be copied, it is still sent to the bus.
         with cores.isolated('Notification %s of the outbox', row[0]):
             notices.append(notifications.of_outbox(*row))
     by_project = subscriptions.of_projects(connection, {
@@ -58,7 +58,7 @@ def _add(connection, rows, now):
         for notice in notices if notice.kinds
         for subscription, kind in notifications.concerned(
             by_project.get(notice.project_id, ()), notice)))
-    over = {notice.content['lease']['id'] for notice in notices
-            if notification_kinds.END in notice.kinds}
-    if over:
-        deliveries.give_up_reminders(connection, over, now)
+    ended_leases = {notice.content['lease']['id'] for notice in notices
+                    if notification_kinds.END in notice.kinds}
+    if ended_leases:
+        deliveries.give_up_reminders(connection, ended_leases, now)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notifications of a project that reached one of its limits, or used most of it: once for each."""
+"""Notify projects that have reached one of their limits, or have used most of it."""
 import contextlib
 import datetime
 
@@ -16,20 +16,20 @@ from climate.manager import core as cores
 
 LOG = log.getLogger(__name__)
 
-#: The pause between two checks of what projects have used.
+#: The pause between two calls of `report_near`.
 PAUSE_SECONDS = 60
 _REACHED, _NEAR = 'project.limit', 'project.limit_near'
-# The number of projects that one transaction forgets.
+# The number of records that one transaction deletes.
 _BATCH = 500
 
 
 def report_reached(core, project_id, error):
-    """Put a notification of a LimitReached in the outbox, unless there was one not long ago.
+    """Write a notification of a LimitReached to the outbox, unless a recent one exists.
 
-    A failure is only logged: it must not change the answer to the caller, and the next refusal is
-    reported instead.
+    A failure is only logged, because it must not change the answer to the caller. The next refusal
+    will be reported instead.
 
-    :returns: whether there is a new notification.
+    :returns: whether a notification was written.
     """
     if project_id is None:
         return False
@@ -45,12 +45,12 @@ def report_reached(core, project_id, error):
 
 @cores.again_after_a_race
 def _write_reached(core, project_id, error, now):
-    again = datetime.timedelta(hours=core.conf.notifications.limit_again_hours)
+    recent = now - datetime.timedelta(hours=core.conf.notifications.limit_again_hours)
     with core.database.reader() as connection:
-        if limit_notices.was_notified(connection, project_id, error.limit_name, now - again):
+        if limit_notices.was_notified(connection, project_id, error.limit_name, recent):
             return False
     with core.database.writer() as connection:
-        if not limit_notices.renew(connection, project_id, error.limit_name, now, now - again):
+        if not limit_notices.renew(connection, project_id, error.limit_name, now, recent):
             return False
         _publish(connection, _REACHED, project_id, error.limit_name, error.owner_message, now)
     LOG.info('Project %s has reached a limit: %s', project_id, error.limit_name)
@@ -58,10 +58,10 @@ def _write_reached(core, project_id, error, now):
 
 
 def report_near(core, now):
-    """Notify the projects that have come near a limit; return their number.
+    """Notify the projects that have used most of a limit; return their number.
 
-    Any number of managers may do it at once. Limits of other services are not checked, nor that of
-    offers, which last for minutes only.
+    Several managers may call this at the same time. It does not check the limits of other services.
+    It does not check the limit of offers either, because offers last only a few minutes.
     """
     percent = core.conf.notifications.limit_near_percent
     if not percent:
@@ -78,19 +78,22 @@ def report_near(core, now):
 
 
 def _check(core, name, most, count, noun, percent, now):
-    """Notify the projects that have come near one limit, and forget those that use less now."""
+    """Notify the projects that have used most of one limit; return their number.
+
+    The records of projects that use less now are deleted, so they can be notified again.
+    """
     with core.database.reader() as connection:
         notified = limit_notices.notified_near(connection, name)
-        # A limit of 0 is none, or lets nobody use anything.
+        # With a limit of 0, either no limit exists or nothing can be used.
         used = count(connection) if most else {}
-    new, over = (domain.limit_crossings(used, notified, most, percent) if most
-                 else ([], sorted(notified)))
-    for first in range(0, len(over), _BATCH):
+    near, not_near = (domain.limit_crossings(used, notified, most, percent) if most
+                      else ([], sorted(notified)))
+    for first in range(0, len(not_near), _BATCH):
         with core.database.writer() as connection:
-            limit_notices.delete_near(connection, over[first:first + _BATCH], name)
+            limit_notices.delete_near(connection, not_near[first:first + _BATCH], name)
     written = 0
-    for project_id in new:
-        # If another manager writes it at this moment, there is nothing left to do.
+    for project_id in near:
+        # Duplicate means that another manager has just notified the project.
         with cores.isolated('Project %s, limit %s', project_id, name), contextlib.suppress(
                 engine.Duplicate):
             _write_near(core, project_id, name, used[project_id], most, noun, now)
@@ -108,7 +111,7 @@ def _write_near(core, project_id, name, used, most, noun, now):
     LOG.info('Project %s has %s of at most %s %s', project_id, used, most, noun)
 
 
-def _publish(connection, event_type, project_id, name, message, now, **more):
+def _publish(connection, event_type, project_id, name, message, now, **numbers):
     # The notification belongs to no user, so all subscriptions of the project get it.
     journal.publish(connection, now, event_type, [{
-        'project_id': project_id, 'limit': name, **more, 'message': message}])
+        'project_id': project_id, 'limit': name, **numbers, 'message': message}])

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The membership of the users of subscriptions in their projects, according to Keystone.
+"""Check in Keystone whether the user of a subscription is still a member of its project.
 
-A user is no member if the user, the project or a domain of them is disabled.
+A user is no member if the user, the project or the domain of either is disabled.
 
-An answer is kept for a while, so that not every notification costs a call. Only a clear "no" of
-Keystone counts: while it does not answer, or cannot know, notifications are sent as before. A user
-who left knew the leases of the project anyway, while all others would miss theirs.
+If Keystone does not answer, or cannot decide, all users count as members. Otherwise the real
+members would miss their notifications. A former member may get some more, but knew the leases of
+the project anyway.
 """
 import datetime
 import threading
@@ -18,17 +18,17 @@ LOG = log.getLogger(__name__)
 
 # The pause between two calls while Keystone does not answer.
 _SILENCE = datetime.timedelta(seconds=60)
-# With more answers than this, expired ones are forgotten.
+# The number of cached answers from which expired answers are deleted.
 _MANY = 10_000
 
 
 class Membership:
-    """Asks Keystone about users and projects, and keeps its answers for a while."""
+    """Asks Keystone for the roles of users, and caches answers, so that it makes few calls."""
 
     def __init__(self, core):
         self._core = core
         self._lock = threading.Lock()
-        # {(user id, project id): the end of a positive answer}; a "no" is not kept.
+        # {(user id, project id): when the answer expires}; the answer "no role" is not cached.
         self._good_until = {}
         self._silent_until = None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notifications about leases: written to the outbox with the change, sent to the bus later."""
+"""Notifications about leases: changes write them to the outbox; `Sender` sends them to the bus."""
 import collections
 import dataclasses
 import datetime
@@ -19,8 +19,8 @@ from climate.rpc import wire
 LOG = log.getLogger(__name__)
 
 #: The fields of a lease that a notification contains. `acquisition` is left out because it names
-#: hosts and other projects' servers. `reason` is the owner's version: consumers of the bus, such as
-#: billing, may show it to customers, and operators have REST and the log.
+#: hosts and other projects' servers. `reason` is the text for the owner, because consumers of the
+#: bus, such as billing, may show it to customers. Operators find their text in REST and in the log.
 FIELDS = tuple(
     field.name for field in dataclasses.fields(records.Lease)
     if field.name not in ('task', 'task_until', 'claim_no', 'generation', 'acquisition',
@@ -28,16 +28,16 @@ FIELDS = tuple(
 _BATCH = 100
 _CLAIM = datetime.timedelta(seconds=60)
 _LONGEST_PAUSE_SECONDS = 60
-# After this number of failures in a row, the bus may refuse one notification only.
+# The number of failures in a row after which `_in_order` varies the first notification.
 _PROBE_AFTER = 3
-# The moments of a lease that REST 1.0 does not show.
+# The times of a lease that the payload has in addition to the fields of REST 1.0.
 _MOMENTS = ('before_end', 'ended_at', 'idle_since', 'reclaim_at')
-# The status that consumers of these event types expect in any state of the lease.
+# {event type: the status that its consumers expect, whatever the state of the lease}.
 _STATUS = {'lease.update': 'UPDATING', 'lease.delete': 'DELETING'}
 
 
 def publish(connection, lease, now, what):
-    """Put a notification of one lease in the outbox.
+    """Write a notification about one lease to the outbox.
 
     :param what: the event type after "lease.", such as "create" or "event.start_lease".
     """
@@ -45,7 +45,7 @@ def publish(connection, lease, now, what):
 
 
 def publish_all(connection, leases, now, what):
-    """Put the same notification for each of several leases in the outbox."""
+    """Write a notification with the same event type to the outbox for each lease."""
     journal.publish(connection, now, f'lease.{what}', [_payload(lease) for lease in leases])
 
 
@@ -59,9 +59,10 @@ def _payload(lease):
 
 
 def bus_payload(plugins, event_type, stored):
-    """Return the payload that the bus gets: the lease object of REST 1.0, which consumers know.
+    """Return the payload for the bus: the lease object of REST 1.0, which consumers know.
 
-    :param plugins: {resource type: plugin}; a reservation of another type has the common fields.
+    :param plugins: {resource type: plugin}. If a type has no plugin, its reservations get only the
+        fields that all types have.
     :param stored: the payload in the outbox.
     """
     if 'lease_id' not in stored:
@@ -92,27 +93,26 @@ def write_notices(connection, notices, now):
 
 
 class Sender:
-    """The sender of notifications from the outbox to the bus: each is sent at least once.
+    """Sends each notification in the outbox to the bus, at least once.
 
-    If the bus does not accept them, the sender tries again, after a pause of twice the length
-    each time.
+    After a failure, it pauses; the pause doubles with each failure in a row.
     """
 
     def __init__(self, parts: core.Core, owner, transport):
         self._core = parts
         self._owner = owner
-        self._carrier = _Carrier(transport)
-        # One retry only: a notification that was not sent stays in the outbox and is sent again.
-        self._notifier = messaging.Notifier(self._carrier, parts.conf.notifications.publisher_id,
+        self._transport = _CountingTransport(transport)
+        # One retry is enough, because an unsent notification stays in the outbox.
+        self._notifier = messaging.Notifier(self._transport, parts.conf.notifications.publisher_id,
                                             retry=1)
         self._failures = 0
         self._not_before = float('-inf')
-        # The numbers of notifications that the bus refuses while it accepts others, such as one
-        # that is too large. They go last.
+        # The numbers of notifications that the bus refuses while it accepts others, for example
+        # because they are too large. They are sent last.
         self._refused = set()
 
     def flush(self, now):
-        """Send the notifications that the subscriptions have; return the number sent."""
+        """Send the notifications that `fan_out` has copied; return the number sent."""
         count = 0
         while self._core.monotonic() >= self._not_before:
             with self._core.database.reader() as connection:
@@ -122,7 +122,7 @@ class Sender:
                 waiting = journal.unsent(connection, self._owner, now, now + _CLAIM, _BATCH)
             if not waiting:
                 break
-            sent = self._send(self._in_turn(waiting))
+            sent = self._send(self._in_order(waiting))
             with self._core.database.writer() as connection:
                 journal.sent(connection, sent)
                 journal.leave(connection, self._owner, sorted(
@@ -133,11 +133,11 @@ class Sender:
             self._pause(len(waiting) - len(sent))
         return count
 
-    def _in_turn(self, waiting):
-        """Return notifications in the order in which they are sent.
+    def _in_order(self, waiting):
+        """Return notifications in the order in which to send them.
 
-        If nothing could be sent several times in a row, another notification goes before the first
-        one each time, to find out whether the bus refuses only that one.
+        After several failures in a row, the bus may be down, or may refuse only the first
+        notification. To find out, each attempt puts a different notification first.
         """
         others = [row for row in waiting if row[0] not in self._refused]
         if self._failures >= _PROBE_AFTER and len(others) > 1:
@@ -145,14 +145,14 @@ class Sender:
         return others + [row for row in waiting if row[0] in self._refused]
 
     def _send(self, waiting):
-        """Send notifications until one fails; return the ids of those that were sent."""
+        """Send notifications until one fails; return the numbers of the sent ones."""
         sent = []
         for number, event_type, payload in waiting:
-            accepted, self._carrier.failed = False, 0
+            accepted, self._transport.failed = False, 0
             with core.isolated('Notification %s of the outbox', number):
                 self._notifier.info({}, event_type, bus_payload(
                     self._core.registry.plugins, event_type, payload))
-                accepted = not self._carrier.failed
+                accepted = not self._transport.failed
             if not accepted:
                 if sent and self._failures >= _PROBE_AFTER:
                     self._refused.add(number)
@@ -161,12 +161,12 @@ class Sender:
             sent.append(number)
         return sent
 
-    def _pause(self, left):
-        """Set the moment of the next try if notifications are left; reset the pause if none is.
+    def _pause(self, unsent):
+        """Begin a pause if notifications are unsent; otherwise, reset its length.
 
-        :param left: the number of notifications that were not sent.
+        :param unsent: the number of unsent notifications.
         """
-        if not left:
+        if not unsent:
             self._failures = 0
             return
         seconds = min(2 ** self._failures, _LONGEST_PAUSE_SECONDS)
@@ -176,11 +176,10 @@ class Sender:
                     'in %s seconds', seconds)
 
 
-class _Carrier(messaging_transport.NotificationTransport):
-    """A transport for a Notifier that counts the notifications that were not sent.
+class _CountingTransport(messaging_transport.NotificationTransport):
+    """A transport that counts the notifications that it could not send.
 
-    The drivers of oslo.messaging only log an error when a notification is not sent, and the
-    Notifier returns as usual.
+    A Notifier does not report such a failure: oslo.messaging only logs the error.
     """
 
     def __init__(self, transport):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the leases whose end is close enough for a reminder.
+"""Write the reminders of leases that end soon.
 
-Nothing is written per lease ahead of time. The database stores the time up to which leases were
-searched; each step finds the leases whose reminder falls between that time and now. The
-transaction that writes the deliveries also moves that time. So an outage of any length loses no
-reminder, and two managers write none twice.
+The database stores the time up to which all reminders are written. A step finds the reminders that
+became due after this time, writes their deliveries, and advances the time, in one transaction. So
+an outage loses no reminder, and two managers never write the same reminder.
 """
+import contextlib
 import datetime
 
 from climate.db import deliveries
@@ -16,23 +16,25 @@ from climate.domain import notification_kinds
 from climate.domain import notifications
 from climate.manager import core as cores
 
-# A longer span is searched in steps, so that no transaction grows with an outage.
+# The longest span that one step searches, so that transactions stay small after an outage.
 _STEP = datetime.timedelta(minutes=10)
-# Each step repeats this span: a lease may be committed a little after it was written.
+# Each step searches the end of the last one again, because a lease may have been committed late.
 _AGAIN = datetime.timedelta(minutes=2)
 
 
 def remind(core, now):
     """Write the deliveries of all due reminders; return their number.
 
-    Any number of managers may do it at once.
+    Several managers may call this at the same time.
     """
     with core.database.reader() as connection:
         if not reminders.any_wanted(connection):
             return 0
         begun = reminders.has_scan(connection)
     if not begun:
-        _begin(core, now)
+        # Duplicate means that another manager begins at the same time.
+        with contextlib.suppress(engine.Duplicate), core.database.writer() as connection:
+            reminders.begin(connection, reminders.first_wanted_at(connection) or now)
     count = 0
     while True:
         added, scanned_until = _step(core, now)
@@ -41,43 +43,32 @@ def remind(core, now):
             return count
 
 
-def _begin(core, now):
-    """Write the time at which the first search begins."""
-    try:
-        with core.database.writer() as connection:
-            reminders.begin(connection, reminders.first_wanted_at(connection) or now)
-    except engine.Duplicate:
-        # Another manager began at the same time.
-        return
-
-
 @cores.again_after_a_race
 def _step(core, now):
     """Search one span of time.
 
-    :returns: (the number of deliveries written, the time up to which was searched; None if another
-        manager is searching).
+    :returns: (the number of written deliveries, the end of the span). The end is None if another
+        manager is searching.
     """
     with core.database.writer() as connection:
         since = reminders.lock_scan(connection)
         if since is None:
             return 0, None
-        # Before the oldest subscription nobody wanted reminders.
-        first = reminders.first_wanted_at(connection)
-        since = max(since, first or now)
+        # Skip the time before the oldest subscription that wants reminders.
+        since = max(since, reminders.first_wanted_at(connection) or now)
         until = max(since, min(now, since + _STEP))
-        found = list(reminders.between(connection, reminders.wanted(connection),
-                                       since - _AGAIN, until, now))
-        added = _add(connection, found, now)
+        due_reminders = list(reminders.between(connection, reminders.wanted(connection),
+                                               since - _AGAIN, until, now))
+        added = _add(connection, due_reminders, now)
         reminders.scanned(connection, until)
     return added, until
 
 
-def _add(connection, found, now):
+def _add(connection, due_reminders, now):
     by_project = subscriptions.of_projects(
-        connection, {reminder.project_id for reminder in found})
+        connection, {reminder.project_id for reminder in due_reminders})
     due = {}
-    for reminder in found:
+    for reminder in due_reminders:
         with cores.isolated('Lease %s: its reminder', reminder.lease_id):
             due |= {(subscription.id, reminder.source): (
                 subscription, reminder.source, notification_kinds.BEFORE_END, reminder.at,

@@ -21,17 +21,19 @@ from climate.manager.notifications import membership
 
 LOG = log.getLogger(__name__)
 
-# The number of searches for a free place while other requests of the project take places, too.
+# A project has as many places as its limit of subscriptions. This is the number of attempts to take
+# a free place while other requests take places, too.
 _ATTEMPTS = 10
-_LEFT = ('was switched off: its user has no role in the project any more, or one of them is '
-         'disabled. A user who has a role again can switch it on.')
-# A calendar shows leases that ended within this time, up to this number.
+_LEFT = ('was switched off: its user has no role in the project any more, or the user or the '
+         'project is disabled. A user who has a role again can switch it on.')
+# A calendar shows leases that ended at most this long ago.
 _PAST = datetime.timedelta(days=90)
+# The greatest number of leases in a calendar.
 _MOST_LEASES = 1000
 
 
 class SubscriptionRequests:
-    """The use cases of subscriptions; the API decides who may see which."""
+    """The use cases of subscriptions. The API checks the permissions of the caller."""
 
     def __init__(self, core):
         self._core = core
@@ -44,10 +46,10 @@ class SubscriptionRequests:
 
         :raises BadField: the address cannot be used.
         :raises TooManySubscriptions: the project has reached its limit.
-        :raises TooManyOwnSubscriptions: the user has reached the limit of a user.
+        :raises TooManyOwnSubscriptions: the user has reached the limit for a user.
         """
         now = self._core.clock()
-        address = self._checked(request.transport, request.address)
+        address = self._checked_address(request.transport, request.address)
         subscription = domain.Subscription(
             id=uuidutils.generate_uuid(), project_id=context.project_id, user_id=context.user_id,
             scope=request.scope, transport=request.transport, address=address,
@@ -81,14 +83,14 @@ class SubscriptionRequests:
         return random.choice(sorted(free))
 
     def _secret(self, subscription, secret):
-        """Return how a secret is stored, {column: value}."""
+        """Return the columns that store a secret, {name: value}."""
         if secret is None:
             return {}
         if subscription.transport == domain.CALENDAR:
             return {'secret_hash': secret}
         return self._encryption.columns(secret)
 
-    def _checked(self, transport, address):
+    def _checked_address(self, transport, address):
         if transport == domain.CALENDAR:
             return None
         return notifiers.named(self._notifiers, transport).checked(address)
@@ -96,7 +98,7 @@ class SubscriptionRequests:
     def get(self, subscription_id):
         """Return a Subscription.
 
-        :raises SubscriptionNotFound: there is none with that id.
+        :raises SubscriptionNotFound: no subscription has that id.
         """
         with self._core.database.reader() as connection:
             return subscriptions.get(connection, subscription_id)
@@ -110,21 +112,21 @@ class SubscriptionRequests:
     def update(self, subscription_id, changes):
         """Change a subscription; return the Subscription.
 
-        :raises SubscriptionNotFound: there is none with that id.
+        :raises SubscriptionNotFound: no subscription has that id.
         :raises BadField: the address cannot be used.
         """
         now = self._core.clock()
         with self._core.database.reader() as connection:
-            known = subscriptions.get(connection, subscription_id)
+            before = subscriptions.get(connection, subscription_id)
         values = {name: getattr(changes, name) for name in ('events', 'before_end', 'name',
                                                             'enabled')
                   if getattr(changes, name) is not None}
         if changes.address is not None:
-            values['address'] = self._checked(known.transport, changes.address)
+            values['address'] = self._checked_address(before.transport, changes.address)
         if changes.enabled:
             values.update(reason=None, failures=0)
         if changes.secret is not None:
-            values.update(self._secret(known, changes.secret))
+            values.update(self._secret(before, changes.secret))
         with self._core.database.writer() as connection:
             subscriptions.get(connection, subscription_id, locked=True)
             subscriptions.change(connection, subscription_id, now, **values)
@@ -139,7 +141,7 @@ class SubscriptionRequests:
     def delete(self, subscription_id):
         """Delete a subscription with its log.
 
-        :raises SubscriptionNotFound: there is none with that id.
+        :raises SubscriptionNotFound: no subscription has that id.
         """
         with self._core.database.writer() as connection:
             if not subscriptions.delete(connection, subscription_id):
@@ -148,18 +150,24 @@ class SubscriptionRequests:
 
     @cores.again_after_a_race
     def test(self, subscription_id):
-        """Order a test; return the Subscription. Its log will have the result.
+        """Order a test notification; return the Subscription.
 
-        Deliveries that wait for a later attempt are tried now.
+        The result appears in the log of the subscription. Deliveries that wait for another attempt
+        are tried now, too.
 
-        :raises SubscriptionOff: nothing is sent to it.
-        :raises TestedTooOften: it was tested just before.
+        :raises SubscriptionOff: the subscription is switched off, or is a calendar.
+        :raises TestedTooOften: the last test is too recent.
         """
         now = self._core.clock()
         pause = datetime.timedelta(seconds=self._core.conf.notifications.test_pause_seconds)
         with self._core.database.writer() as connection:
             subscription = subscriptions.get(connection, subscription_id, locked=True)
-            _refuse_untestable(subscription)
+            if subscription.transport == domain.CALENDAR:
+                raise errors.SubscriptionOff(subscription_id=subscription.id, reason=(
+                    'is a calendar: nothing is sent to it. Open its address instead.'))
+            if not subscription.enabled:
+                raise errors.SubscriptionOff(subscription_id=subscription.id, reason=(
+                    'is switched off: switch it on first.'))
             last = deliveries.last_of_kind(connection, subscription.id, notification_kinds.TEST)
             if last is not None and last + pause > now:
                 raise errors.TestedTooOften(subscription_id=subscription.id, retry_after=int(
@@ -180,7 +188,7 @@ class SubscriptionRequests:
             return deliveries.log(connection, subscription_id, marker, limit, most_bytes)
 
     def calendar(self, secret_hash):
-        """Return the Calendar with the secret of its address.
+        """Return the LeaseCalendar whose address contains a secret.
 
         :raises CalendarNotFound: no calendar has that secret, or its user has left the project.
         """
@@ -205,7 +213,7 @@ class SubscriptionRequests:
 
 
 def disable_after_failures(connection, subscription, failures, reason, now):
-    """Switch a subscription off, and notify its user by mail if they have one by mail."""
+    """Switch a subscription off; notify its user if they have another subscription by mail."""
     text = f'was switched off after {failures} failures. The last one: {reason}'
     _disable(connection, subscription, text, now)
     by_mail = [other for other in subscriptions.of_projects(
@@ -229,12 +237,3 @@ def _disable(connection, subscription, text, now):
     subscriptions.change(connection, subscription.id, now, enabled=False, reason=text)
     deliveries.give_up_all(connection, subscription.id, now, f'The subscription {text}')
     LOG.warning('Subscription %s of project %s %s', subscription.id, subscription.project_id, text)
-
-
-def _refuse_untestable(subscription):
-    if subscription.transport == domain.CALENDAR:
-        raise errors.SubscriptionOff(subscription_id=subscription.id, reason=(
-            'is a calendar: nothing is sent to it. Open its address instead.'))
-    if not subscription.enabled:
-        raise errors.SubscriptionOff(subscription_id=subscription.id, reason=(
-            'is switched off: switch it on first.'))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Planning: what if hosts came or went, or demand grew; the forecast of the use of a pool."""
+"""Planning: what-if questions about changed pools or demand, and forecasts of the demand."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use case of the forecast: the number of resources of a pool in demand, hour by hour.
+"""The use case of forecasts: the number of resources of a pool that will be in demand each hour.
 
-It learns from ``pool_demand``: allocations, waiting leases and refusals.
+A forecast learns from the past demand, which ``pool_demand`` counts.
 """
 import datetime
 
@@ -27,22 +27,21 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 class Forecasts:
-    """Answers queries for forecasts. It only reads."""
+    """Answers queries for forecasts.
+
+    :param turns: the ``plan_turns.PlanTurns`` that all plans of a manager share.
+    """
 
     def __init__(self, core, turns):
-        """Keep the parts of the manager that a forecast needs.
-
-        :param turns: the ``plan_turns.PlanTurns`` that all plans of a manager share.
-        """
         self._core, self._turns = core, turns
 
     def find(self, query):
         """Return the ``forecast.ForecastAnswer`` to a ``forecast.ForecastQuery``.
 
-        :raises UnknownPool: there is no such pool.
-        :raises BadField: the end is not possible.
+        :raises UnknownPool: no pool has that name.
+        :raises BadField: the end is in the past, or too far away.
         :raises BadRequest: the criteria are malformed, or name an unknown property.
-        :raises PlansBusy: too many plans are made at the moment.
+        :raises PlansBusy: too many plans are being computed.
         """
         now = self._core.clock()
         self._core.registry.pool(query.pool)
@@ -63,13 +62,12 @@ class Forecasts:
         earliest = start - datetime.timedelta(days=conf.history_days)
         learned_from = min(start, max(earliest, _whole_hour(pool.since or start)))
         series, refused = pool.past(_edges(learned_from, start))
-        coming = _edges(start, end)
-        allocated = pool.allocated(coming)
+        allocated = pool.allocated(_edges(start, end))
         name, method = forecasts.load(conf.method, len(series))
-        columns = rolling.forecast(method, series, len(coming) - 1)
+        columns = rolling.forecast(method, series, len(allocated))
         hours = forecast.with_missing(tuple(
-            _hour(start + place * _HOUR, columns, allocated, place)
-            for place in range(len(coming) - 1)), capacity)
+            _hour(start + number * _HOUR, columns, allocated, number)
+            for number in range(len(allocated))), capacity)
         return forecast.ForecastAnswer(
             pool=need.pool, method=name, learned_from=learned_from, capacity=capacity,
             hours=hours, past_error=columns.past_error, refused=refused,
@@ -77,16 +75,17 @@ class Forecasts:
             may_be_short_at=forecast.first_above(hours, 'high80', capacity))
 
 
-def _hour(start, columns, allocated, place):
-    """Return a forecast.Hour; its values are not below the present allocations."""
-    least = float(allocated[place])
+def _hour(start, columns, allocated, number):
+    """Return a forecast.Hour. Its values are at least the present allocations."""
+    least = float(allocated[number])
     bands = {name: None if getattr(columns, name) is None
-             else max(least, float(getattr(columns, name)[place]))
+             else max(least, float(getattr(columns, name)[number]))
              for name in ('low80', 'high80', 'low95', 'high95')}
-    return forecast.Hour(start, max(least, float(columns.expected[place])), least, **bands)
+    return forecast.Hour(start, max(least, float(columns.expected[number])), least, **bands)
 
 
 def _edges(start, end):
+    """Return the starts of the hours and the end of the last one, in microseconds."""
     hours = -(-(end - start) // _HOUR)
     first = booking_columns.microseconds(start)
     return first + np.arange(hours + 1, dtype=np.int64) * (_HOUR // interval.RESOLUTION)

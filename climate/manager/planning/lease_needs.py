@@ -11,31 +11,28 @@ from climate.manager.planning import pool_copy
 
 
 class LeaseNeeds:
-    """Finds the needs of leases; equal requests and equal criteria are looked up once."""
+    """Finds the needs of leases. It evaluates equal requests and equal criteria only once.
+
+    :param resources: {id: Resource} of the present pool.
+    :param twins: {id of an added resource: id of the present resource that it equals}.
+    :param ids: the sorted ids of the present and the added resources, an array.
+    """
 
     def __init__(self, core, connection, pool, resources, twins, ids):
-        """Keep the pool; nothing is read yet.
-
-        :param resources: {id: Resource} of those that exist.
-        :param twins: {id of an added resource: id of the one that it is like}.
-        :param ids: the sorted ids of both, an array.
-        """
         self._core, self._connection, self._pool = core, connection, pool
         self._resources, self._twins, self._ids = resources, twins, ids
-        self._rows, self._needs, self._masks = {}, {}, []
+        self._needs, self._masks = {}, []
 
-    def read(self, rows):
-        """Keep the rows of reservations, as ``plans.reservations`` returns them."""
-        self._rows = rows
-
-    def of(self, lease_id, has):
+    def of(self, rows, has):
         """Return the MaskedDemands of a lease for this pool.
 
-        :param has: {(reservation id, need key): {resource id: copies}} that it keeps if possible.
+        :param rows: the rows of its reservations.
+        :param has: {(reservation id, need key): {resource id: copies}} that the lease keeps if
+            possible.
         :returns: [] if it needs nothing of the pool; None if its type is not enabled any more.
         """
-        asks = []
-        for row in self._rows.get(lease_id, ()):
+        demands = []
+        for row in rows:
             needs = self._needs_of(row)
             if needs is None:
                 return None
@@ -45,8 +42,8 @@ class LeaseNeeds:
                     continue
                 demand = dataclasses.replace(need.demand, keep=tuple(
                     selection.Pick(key, copies) for key, copies in keep.items()))
-                asks.append(pool_copy.MaskedDemand(demand, self._mask(need)))
-        return asks
+                demands.append(pool_copy.MaskedDemand(demand, self._mask(need)))
+        return demands
 
     def _needs_of(self, row):
         if row.resource_type not in self._core.registry.plugins:
@@ -59,10 +56,10 @@ class LeaseNeeds:
         return self._needs[key]
 
     def _mask(self, need):
-        for known, mask in self._masks:
-            if known == need.requirement:
+        for evaluated, mask in self._masks:
+            if evaluated == need.requirement:
                 return mask
-        met = set(criteria.matching(self._core, self._connection, need, self._resources))
-        mask = np.array([self._twins.get(key, key) in met for key in self._ids.tolist()], bool)
+        matching = set(criteria.matching(self._core, self._connection, need, self._resources))
+        mask = np.array([self._twins.get(key, key) in matching for key in self._ids.tolist()], bool)
         self._masks.append((need.requirement, mask))
         return mask

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The limit of concurrent plans, so that many questions neither delay leases nor use up memory."""
+"""The limit of concurrent plans: what-if answers and forecasts need much memory and CPU time."""
 import contextlib
 import threading
 
@@ -12,9 +12,9 @@ _RETRY_SECONDS = 5
 
 
 class PlanTurns:
-    """The plans of one manager: at most `AT_ONCE` are made at a time, and `WAITING` wait.
+    """The turns of the plans of one manager: `AT_ONCE` plans run at a time, and `WAITING` wait.
 
-    Take a turn before the database connection: a waiting caller must not hold a connection.
+    Take a turn before a database connection, because a waiting caller must not hold a connection.
     """
 
     def __init__(self):
@@ -25,7 +25,7 @@ class PlanTurns:
     def taken(self):
         """Wait for a turn, which lasts as long as the block.
 
-        :raises PlansBusy: too many wait already.
+        :raises PlansBusy: too many callers wait already.
         """
         if not self._places.acquire(blocking=False):
             raise errors.PlansBusy(most=AT_ONCE + WAITING, retry_after=_RETRY_SECONDS)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A copy of a pool in memory: its resources, and their bookings over time."""
+import contextlib
 import dataclasses
+import itertools
 import json
 
 import numpy as np
@@ -14,7 +16,7 @@ from climate.manager.booking import prefilter
 from climate.manager.planning import slot_grid
 
 _GROWTH = 4096
-# The number of later starts that are tried, at which each demand of a lease fits by itself.
+# The number of later starts that `choose_later` tries.
 _TRIES = 20
 
 
@@ -22,7 +24,7 @@ _TRIES = 20
 class MaskedDemand:
     """The demand of a need, and the resources that meet its criteria.
 
-    :ivar matching: a mask of booleans over ``Board.ids``.
+    :ivar matching: a mask of booleans over ``PoolCopy.ids``.
     """
 
     demand: selection.Demand
@@ -30,22 +32,20 @@ class MaskedDemand:
 
 
 class PoolCopy:
-    """The bookings of a pool in columns, which may be added and released.
+    """A pool in memory, to which bookings can be added. At first it has none.
 
+    :param capacities: {resource id: JSON text of {class: units}}.
+    :param cleaning: the time kept free before and after each booking.
+    :param window: the Interval that `choose_later` searches.
     :ivar ids: the sorted ids of the resources.
     """
 
     def __init__(self, capacities, cleaning, window):
-        """Begin without bookings.
-
-        :param capacities: {resource id: JSON text of {class: units}}.
-        :param cleaning: the time kept free before and after each booking.
-        :param window: the Interval in which later starts are looked for.
-        """
         self.ids = np.array(sorted(capacities), np.int64)
         self._capacities = [(key, capacities[key]) for key in self.ids.tolist()]
         self._margin = cleaning // interval.RESOLUTION
-        # Rows: place, start, end, kind, alive. The columns grow in steps.
+        # Each column is a booking: the index of its resource in `ids`, its start and end, the index
+        # of its kind in `_amounts`, and 1, or 0 if it is released.
         self._rows = np.zeros((5, _GROWTH), np.int64)
         self._size = 0
         self._amounts, self._kinds, self._owners = [], {}, {}
@@ -57,8 +57,8 @@ class PoolCopy:
         """Add bookings of an owner.
 
         :param owner: the name by which `release` finds them.
-        :param bookings: an iterable of (resource id, Interval, amount or selection.WHOLE, copies);
-            those of unknown resources are left out.
+        :param bookings: an iterable of (resource id, Interval, amount or selection.WHOLE, copies).
+            Bookings of unknown resources are left out.
         """
         for resource_id, span, amount, copies in bookings:
             place = int(np.searchsorted(self.ids, resource_id))
@@ -79,61 +79,64 @@ class PoolCopy:
             self._grid.mark(*self._rows[:3, row].tolist(), -1)
 
     def columns(self):
-        """Return (rows of place, start, end and kind; [(amount, copies)] of each kind)."""
+        """Return (the rows of resource, start, end and kind; the (amount, copies) of each kind)."""
         rows = self._rows[:, :self._size]
         return rows[:4, rows[4] == 1], self._amounts
 
     def places_of(self, owner):
-        """Return the indices, among `columns`, of the bookings of an owner."""
+        """Return the indices of the columns that are bookings of an owner."""
         rows = self._owners.get(owner, [])
         return np.cumsum(self._rows[4, :self._size])[rows] - 1
 
-    def choose(self, asks, span):
-        """Return the selection.Picks of each Ask during `span`.
+    def choose(self, demands, span):
+        """Return the selection.Picks of each MaskedDemand during `span`.
 
-        :raises NotEnough: they do not all fit.
+        :raises NotEnough: the demands do not all fit.
         """
         rows = self._touching(span)
-        if all(ask.demand.amount is selection.WHOLE for ask in asks):
-            return self._choose_whole(asks, rows, span)
+        if all(masked.demand.amount is selection.WHOLE for masked in demands):
+            return self._choose_whole(demands, rows, span)
         bookings = booking_columns.Bookings(self.ids[rows[0]], rows[1] - self._margin,
                                             rows[2] + self._margin, rows[3], self._amounts)
-        return prefilter.choose([prefilter.CandidateDemand(ask.demand, prefilter.CandidateSet(
-            [self._capacities[place] for place in np.flatnonzero(ask.matching)], [bookings]))
-                                 for ask in asks], span)
+        return prefilter.choose([prefilter.CandidateDemand(masked.demand, prefilter.CandidateSet(
+            [self._capacities[place] for place in np.flatnonzero(masked.matching)], [bookings]))
+                                 for masked in demands], span)
 
-    def choose_later(self, asks, span):
-        """Return (a later Interval of the same length, the picks) as early as possible, or None.
+    def choose_later(self, demands, span):
+        """Return (a later Interval of the same length, the picks during it), or None.
 
-        Only times that end within the window are searched.
+        Only the first `_TRIES` starts within the window at which each demand fits are tried.
         """
-        for tried, start in enumerate(self._grid.starts(asks, span, self)):
-            if tried == _TRIES:
-                break
-            try:
-                return slot_grid.at(span, start), self.choose(asks, slot_grid.at(span, start))
-            except errors.NotEnough:
-                continue
+        for start in itertools.islice(self._grid.starts(demands, span, self), _TRIES):
+            later = interval.Interval(start, start + span.duration)
+            with contextlib.suppress(errors.NotEnough):
+                return later, self.choose(demands, later)
         return None
 
-    def _choose_whole(self, asks, rows, span):
+    def _choose_whole(self, demands, rows, span):
         free = np.ones(len(self.ids), bool)
         free[rows[0]] = False
-        # The first free ones are enough, unless several demands compete for the same resources.
-        count = prefilter.most(ask.demand for ask in asks)
+        # The first free resources are enough, unless several demands compete for them.
+        count = prefilter.most(masked.demand for masked in demands)
         try:
-            return joint_selection.choose([self._among(ask, free, count) for ask in asks], span)
+            return joint_selection.choose(
+                [self._with_candidates(masked, free, count) for masked in demands], span)
         except errors.NotEnough:
-            if len(asks) == 1:
+            if len(demands) == 1:
                 raise
-        return joint_selection.choose([self._among(ask, free, None) for ask in asks], span)
+        return joint_selection.choose(
+            [self._with_candidates(masked, free, None) for masked in demands], span)
 
-    def _among(self, ask, free, count):
-        places = np.flatnonzero(free & ask.matching)
+    def _with_candidates(self, masked, free, count):
+        """Return a ReservationDemand whose candidates are `count` free resources; None means all.
+
+        Resources that the lease keeps are always candidates.
+        """
+        places = np.flatnonzero(free & masked.matching)
         if count is not None and len(places) > count:
-            kept = np.searchsorted(self.ids, [pick.resource_id for pick in ask.demand.keep])
+            kept = np.searchsorted(self.ids, [pick.resource_id for pick in masked.demand.keep])
             places = np.union1d(places[:count], np.intersect1d(places, kept))
-        return joint_selection.ReservationDemand(ask.demand, [
+        return joint_selection.ReservationDemand(masked.demand, [
             selection.Candidate(key, {}) for key in self.ids[places].tolist()])
 
     def _touching(self, span):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demand for a pool in each hour: allocations, waiting leases and refused requests.
 
-All of it counts for the time that was asked for. A lease that waited was asked for from the moment
-at which it came into the queue.
+Demand counts at the time for which a request asked. For a lease that waited in the queue, this time
+begins when it came into the queue, not when it got its resources.
 
-A request may ask for any number of resources and be refused. So the waiting and refused requests of
-each project count in each hour for at most as many resources as the pool has or had.
+A refused request may have asked for any number of resources. So in each hour, the waiting and
+refused requests of a project count together for at most the number of resources that the pool has
+or had.
 """
 import collections
 import contextlib
@@ -25,8 +26,8 @@ from climate.manager.booking import criteria
 from climate.manager.planning import resource_hours
 from climate.plugins import base
 
-# The number of different criteria of requests that are compared with the resources. Each costs a
-# statement, and users may be refused with any number of them.
+# The number of different criteria whose matching resources are read. Each needs a query, and
+# refused requests may have any number of different criteria.
 _MOST_COMPARED = 200
 
 
@@ -35,36 +36,32 @@ class PoolDemand:
 
     Demand for a host that is out of service now, or was withdrawn, counts too.
 
-    :ivar matching: the ids of the resources, those that were withdrawn included.
+    :param need: a ``base.Need``.
+    :ivar matching: the ids of the resources, including withdrawn ones.
     :ivar since: the moment at which the first resource of the pool was enrolled, or None.
     """
 
     def __init__(self, core, connection, need):
-        """Read the resources of the pool, those that were withdrawn included.
-
-        :param need: a ``base.Need``.
-        """
         self._core, self._connection, self._pool = core, connection, need.pool
-        self._wanted = set(requirement.criteria(need.requirement))
+        self._criteria = set(requirement.criteria(need.requirement))
         rows = planning_rows.enrolled(connection, need.pool)
         known = {row.id: records.Resource(row.id, need.pool, row.name, row.capacity)
                  for row in rows}
         self.since = min((row.created_at for row in rows), default=None)
         self.matching = frozenset(criteria.matching(core, connection, need, known))
-        self._capacities = {key: each.capacity for key, each in known.items()}
-        # The resources that a refused request could have got.
+        self._capacities = {key: resource.capacity for key, resource in known.items()}
+        # A refused request could have got one of these resources.
         self._enrolled = {row.id: known[row.id] for row in rows if row.withdrawn_at is None}
-        self._parts = {}
+        self._fractions = {}
 
     def past(self, edges):
-        """Return (resource-hours in demand in each hour, the sum of those refused).
+        """Return (the resource-hours in demand in each hour, the sum of the refused ones).
 
-        :param edges: the beginnings of the hours and the end of the last one, in microseconds.
+        :param edges: the starts of the hours and the end of the last one, in microseconds.
         """
         if len(edges) < 2:
             return np.zeros(0), 0.0
         span = _span(edges)
-        # A lease that waited was asked for earlier than it got its resources.
         allocated = [(*_asked(row), share) for row, share in self._allocations(span)]
         refused, waiting = self._refused(span), self._waiting(span)
         unmet = sum((self._bounded(edges, refused[project] + waiting[project])
@@ -83,23 +80,23 @@ class PoolDemand:
 
     def _allocations(self, span):
         for row in planning_rows.demand(self._connection, self._pool, span):
-            if not self._wanted or row.resource_id in self.matching:
+            if not self._criteria or row.resource_id in self.matching:
                 yield row, 1.0 if row.whole else resource_hours.share(
                     row.amount, row.copies, self._capacities[row.resource_id])
 
     def _waiting(self, span):
-        """Return {project id: [(start, end, resources)]} that leases in the queue wait for."""
+        """Return the demand of leases in the queue, {project id: [(start, end, resources)]}."""
         leases = {row.id: row for row in planning_rows.waiting(self._connection)}
         uses = collections.defaultdict(list)
         for lease_id, rows in planning_rows.reservations(self._connection, leases).items():
-            start, end = _waits(leases[lease_id])
+            start, end = _asked_in_queue(leases[lease_id])
             if end <= span.start:
                 continue
             for need in self._needs(rows):
                 amount = None if need.demand.amount is selection.WHOLE else need.demand.amount
                 uses[leases[lease_id].project_id].append((
                     start, end, self._share(amount, need.demand.at_least)
-                    * self._part(need.requirement)))
+                    * self._fraction(need.requirement)))
         return uses
 
     def _needs(self, rows):
@@ -111,49 +108,56 @@ class PoolDemand:
                         yield need
 
     def _refused(self, span):
-        """Return {project id: [(start, end, resources)]} that were refused."""
+        """Return the demand of refused requests, {project id: [(start, end, resources)]}."""
         uses = collections.defaultdict(list)
-        for each in refusals.of_pool(self._connection, self._pool, span):
-            uses[each.project_id].append((
-                each.start, each.end, self._share(each.amount, each.copies)
-                * self._part_of_recorded(each.criteria)))
+        for refusal in refusals.of_pool(self._connection, self._pool, span):
+            uses[refusal.project_id].append((
+                refusal.start, refusal.end, self._share(refusal.amount, refusal.copies)
+                * self._fraction_of_refusal(refusal.criteria)))
         return uses
 
     def _share(self, amount, copies):
         """Return the average number of resources of this pool that copies of an amount take."""
         if amount is None or not self._capacities:
             return float(copies)
-        return copies * float(np.mean([resource_hours.share(amount, 1, each)
-                                       for each in self._capacities.values()]))
+        return copies * float(np.mean([resource_hours.share(amount, 1, capacity)
+                                       for capacity in self._capacities.values()]))
 
-    def _part_of_recorded(self, recorded):
-        """Return `_part` for recorded criteria; those of an old refusal are None."""
-        if recorded is not None:
-            # Another release may have known a word that this one does not.
-            with contextlib.suppress(errors.MalformedRequirement):
-                return self._part(requirement.parse(recorded))
-        return 0.0 if self._wanted else 1.0
+    def _fraction_of_refusal(self, recorded):
+        """Return the `_fraction` of a refused request.
 
-    def _part(self, request):
-        """Return the part of a request with these criteria that is demand for our resources.
-
-        It is 1 if the request has all our criteria. Otherwise it is the ratio of our resources
-        among those that the request could get: a request for any host sometimes takes one of ours.
-        After many different criteria, further ones count as requests for any resource.
+        :param recorded: the text of its criteria; None in an old refusal.
         """
-        if self._wanted <= set(requirement.criteria(request)):
+        if recorded is not None:
+            # Another release may have recorded criteria that this release cannot parse.
+            with contextlib.suppress(errors.MalformedRequirement):
+                return self._fraction(requirement.parse(recorded))
+        return 0.0 if self._criteria else 1.0
+
+    def _fraction(self, requested):
+        """Return the fraction of a request that is demand for the matching resources.
+
+        It is 1 if the request has all criteria of the need. Otherwise, it is the fraction of the
+        matching resources among all that the request could get, because a request for any host
+        sometimes gets a matching one. After `_MOST_COMPARED` different criteria, all others count
+        as requests for any resource.
+
+        :param requested: the parsed criteria of the request.
+        """
+        if self._criteria <= set(requirement.criteria(requested)):
             return 1.0
-        if request not in self._parts:
-            able = self._enrolled.keys()
-            if len(self._parts) < _MOST_COMPARED:
-                need = base.Need('', self._pool, selection.Demand(selection.WHOLE, 1, 1), request)
-                able = criteria.matching(self._core, self._connection, need, self._enrolled)
-            self._parts[request] = len(self.matching.intersection(able)) / max(1, len(able))
-        return self._parts[request]
+        if requested not in self._fractions:
+            possible = self._enrolled.keys()
+            if len(self._fractions) < _MOST_COMPARED:
+                need = base.Need('', self._pool, selection.Demand(selection.WHOLE, 1, 1), requested)
+                possible = criteria.matching(self._core, self._connection, need, self._enrolled)
+            self._fractions[requested] = (
+                len(self.matching.intersection(possible)) / max(1, len(possible)))
+        return self._fractions[requested]
 
 
 def _asked(row):
-    """Return the (start, end) that the lease of an allocation was asked for."""
+    """Return the (start, end) for which the lease of an allocation asked."""
     if row.asked_at is None or row.asked_at >= row.start:
         return row.start, row.end
     if row.duration_seconds is None:
@@ -161,8 +165,8 @@ def _asked(row):
     return row.asked_at, row.end - (row.start - row.asked_at)
 
 
-def _waits(row):
-    """Return the (start, end) that a lease in the queue was asked for."""
+def _asked_in_queue(row):
+    """Return the (start, end) for which a lease in the queue asked."""
     if row.duration_seconds is None:
         return row.asked_at, row.end
     return row.asked_at, row.asked_at + datetime.timedelta(seconds=row.duration_seconds)

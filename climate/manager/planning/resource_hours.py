@@ -8,11 +8,11 @@ _HOUR = 3600 * 10 ** 6
 
 
 def hours(edges, starts, ends, shares):
-    """Return the resource-hours between each two of the `edges`.
+    """Return the resource-hours between neighbouring `edges`. All parameters are arrays.
 
-    :param edges: the sorted ends of the steps, in microseconds; an array, as are all others.
-    :param starts: the moments at which each use begins, in microseconds; `ends`: at which it ends.
-    :param shares: the number of resources of each use; a part of one is less than 1.
+    :param edges: the sorted bounds of the steps, in microseconds.
+    :param starts: the start of each use, in microseconds; `ends`: its end.
+    :param shares: the number of resources that each use takes, less than 1 for a part of one.
     """
     origin = edges[0]
     before = _before(edges - origin, starts - origin, shares)
@@ -20,7 +20,7 @@ def hours(edges, starts, ends, shares):
 
 
 def _before(edges, moments, shares):
-    """Return for each edge the sum of the time since each earlier moment, times its share."""
+    """Return for each edge the sum of (edge - moment) * share over all earlier moments."""
     order = np.argsort(moments)
     moments, shares = moments[order].astype(float), shares[order]
     counts = np.concatenate([[0.0], np.cumsum(shares)])
@@ -30,13 +30,12 @@ def _before(edges, moments, shares):
 
 
 def of_kinds(places, kinds, amounts, capacities):
-    """Return the share of its resource that each booking takes: 1 for the whole of it.
+    """Return the `share` that each booking takes of its resource: 1 for the whole resource.
 
-    A part of a resource counts as the largest of its shares of the capacity.
-
-    :param places: the place of the resource of each booking; `kinds`: an index into `amounts`.
+    :param places: the index in `capacities` of the resource of each booking.
+    :param kinds: the index in `amounts` of each booking.
     :param amounts: pairs ({class: units} or selection.WHOLE, copies).
-    :param capacities: {class: units} of each place.
+    :param capacities: {class: units} of each resource.
     """
     known, shares = {}, np.ones(len(places))
     for row, key in enumerate(zip(places.tolist(), kinds.tolist(), strict=True)):
@@ -49,7 +48,7 @@ def of_kinds(places, kinds, amounts, capacities):
 
 
 def share(amount, copies, capacity):
-    """Return the share of a resource that copies of an amount take, from 0 to 1."""
-    parts = [units * copies / capacity[name] for name, units in amount.items()
-             if capacity.get(name, 0) > 0]
-    return min(1.0, max(parts, default=1.0))
+    """Return the largest share of a class that copies of an amount take, from 0 to 1."""
+    shares = [units * copies / capacity[name] for name, units in amount.items()
+              if capacity.get(name, 0) > 0]
+    return min(1.0, max(shares, default=1.0))

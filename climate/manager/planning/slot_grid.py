@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The search for the earliest later start at which demands fit, on a grid of equal slots of time.
+"""The search for later starts at which demands fit, on a grid of equal time slots.
 
-A slot counts as booked if any part of it is. So each start that is found really fits, though an
-earlier one within the slot may fit, too.
+A slot counts as booked if any part of it is booked. So each start that is found really fits, but a
+start within an earlier slot may fit, too.
 """
 import numpy as np
 
 from climate.db import booking_columns
-from climate.domain import interval
 from climate.domain import selection
 
 _SLOTS = 360
@@ -15,10 +14,10 @@ _SHORTEST = 3600 * 10 ** 6
 
 
 class SlotGrid:
-    """The slots of a window, and in which of them each resource is booked.
+    """The slots of a window, and the bookings of each resource in them.
 
     :param count: the number of resources.
-    :param window: the Interval.
+    :param window: an Interval.
     :param margin: the microseconds that are kept free before and after each booking.
     """
 
@@ -35,7 +34,7 @@ class SlotGrid:
         self._hopeless = {}
 
     def mark(self, place, start, end, change):
-        """Count one booking more (`change` 1) or less (-1) of a resource."""
+        """Add (`change` 1) or remove (-1) a booking of the resource with the index `place`."""
         first, last = self._slots(start, end)
         if last > first:
             self._booked[place, first:last] += change
@@ -43,41 +42,45 @@ class SlotGrid:
         if change < 0:
             self._hopeless.clear()
 
-    def starts(self, asks, span, pool):
-        """Yield moments after the start of `span` at which each of the asks fits by itself.
+    def starts(self, demands, span, pool):
+        """Yield later starts for `span`, in order, at which each of the demands fits by itself.
 
         :param pool: the PoolCopy that has the bookings.
         """
         length = booking_columns.microseconds(span.end) - booking_columns.microseconds(span.start)
         slots = max(1, -(-length // self._slot))
         first = max(0, -(-(booking_columns.microseconds(span.start) - self._origin) // self._slot))
-        if first + slots > self._number or self._is_hopeless(asks, slots, first):
+        if first + slots > self._number or self._is_hopeless(demands, slots, first):
             return
         fitting = np.ones(self._number - slots + 1, bool)
-        for ask in asks:
-            fitting &= self._fits(ask, slots, pool)
+        for masked in demands:
+            fitting &= self._fits(masked, slots, pool)
         places = np.flatnonzero(fitting[first:])
         if not len(places):
-            self._hopeless.setdefault(_key(asks), []).append((_least(asks), slots, first))
+            self._hopeless.setdefault(_key(demands), []).append((_least(demands), slots, first))
         for place in places.tolist():
             yield booking_columns.moment(self._origin + (first + place) * self._slot)
 
-    def _is_hopeless(self, asks, slots, first):
-        """Return whether an earlier search for a smaller demand, over more time, found nothing."""
-        return any(all(has <= wants for has, wants in zip(least, _least(asks), strict=True))
-                   and length <= slots and since <= first
-                   for least, length, since in self._hopeless.get(_key(asks), ()))
+    def _is_hopeless(self, demands, slots, first):
+        """Return whether a search that was easier than this one has found no start."""
+        counts = _least(demands)
+        return any(all(lower <= count for lower, count in zip(lower_counts, counts, strict=True))
+                   and fewer_slots <= slots and earlier_first <= first
+                   for lower_counts, fewer_slots, earlier_first in self._hopeless.get(
+                       _key(demands), ()))
 
-    def _fits(self, ask, slots, pool):
-        demand = ask.demand
+    def _fits(self, masked, slots, pool):
+        demand = masked.demand
         if demand.amount is selection.WHOLE:
             for place in self._stale:
                 np.cumsum(self._booked[place] > 0, out=self._before[place, 1:])
             self._stale.clear()
-            before = self._before[ask.matching]
+            before = self._before[masked.matching]
             free = (before[:, slots:] == before[:, :-slots]).sum(axis=0)
             return free >= demand.at_least
-        copies = _lowest(self._copies(demand.amount, ask.matching, pool), slots)
+        # The copies that fit in all `slots` slots from each slot on.
+        copies = np.lib.stride_tricks.sliding_window_view(
+            self._copies(demand.amount, masked.matching, pool), slots, axis=1).min(axis=2)
         if demand.spread is selection.Spread.TOGETHER:
             return copies.max(axis=0, initial=0) >= demand.at_least
         if demand.spread is selection.Spread.APART:
@@ -94,17 +97,17 @@ class SlotGrid:
                 continue
             used = np.zeros(shape, np.int64)
             for place, start, end, kind in rows.T.tolist():
-                each, copies = kinds[kind]
+                booked, copies = kinds[kind]
                 first, last = self._slots(start, end)
                 if last > first:
-                    # A whole resource leaves nothing.
-                    count = (capacities[place].get(name, 0) if each is selection.WHOLE
-                             else each.get(name, 0) * copies)
+                    # A booking of the whole resource leaves no units.
+                    count = (capacities[place].get(name, 0) if booked is selection.WHOLE
+                             else booked.get(name, 0) * copies)
                     used[place, first] += count
                     used[place, last] -= count
-            capacity = np.array([each.get(name, 0) for each in capacities], np.int64)
-            left = (capacity[:, None] - np.cumsum(used, axis=1)[:, :-1]) // units
-            copies_free = left if copies_free is None else np.minimum(copies_free, left)
+            capacity = np.array([units_of.get(name, 0) for units_of in capacities], np.int64)
+            of_class = (capacity[:, None] - np.cumsum(used, axis=1)[:, :-1]) // units
+            copies_free = of_class if copies_free is None else np.minimum(copies_free, of_class)
         return copies_free[matching].clip(0)
 
     def _slots(self, start, end):
@@ -113,22 +116,11 @@ class SlotGrid:
         return max(0, int(first)), min(self._number, int(last))
 
 
-def _lowest(values, width):
-    """Return the lowest value of each `width` neighbours in each row."""
-    windows = np.lib.stride_tricks.sliding_window_view(values, width, axis=1)
-    return windows.min(axis=2)
+def _key(demands):
+    return tuple((masked.matching.tobytes(), masked.demand.spread,
+                  None if masked.demand.amount is selection.WHOLE
+                  else tuple(sorted(masked.demand.amount.items()))) for masked in demands)
 
 
-def _key(asks):
-    return tuple((ask.matching.tobytes(), ask.demand.spread,
-                  None if ask.demand.amount is selection.WHOLE
-                  else tuple(sorted(ask.demand.amount.items()))) for ask in asks)
-
-
-def _least(asks):
-    return tuple(ask.demand.at_least for ask in asks)
-
-
-def at(span, moment):
-    """Return an interval of the same length that begins at `moment`."""
-    return interval.Interval(moment, moment + span.duration)
+def _least(demands):
+    return tuple(masked.demand.at_least for masked in demands)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use case of what-if: the fates of leases if a pool or the demand changed.
+"""The use case of what-if questions: the effects of changes to a pool, or of demand, on leases.
 
-It reads the pool once and simulates on a copy in memory. It opens no writer.
+An answer reads the pool once and simulates the changes on a copy in memory. It writes nothing.
 """
 import collections
 import dataclasses
@@ -27,7 +27,7 @@ from climate.manager.planning import resource_hours
 
 _MOST_EXTRA = 20_000
 _DAY = datetime.timedelta(days=1)
-# The number of leases after which other threads may work.
+# The number of leases after which a simulation yields to other threads.
 _YIELDING = 64
 
 
@@ -42,21 +42,21 @@ class _CopiedLease:
 
 
 class WhatIfAnswers:
-    """Answers what-if questions."""
+    """Answers what-if questions.
+
+    :param turns: the ``plan_turns.PlanTurns`` that all plans of a manager share.
+    """
 
     def __init__(self, core, turns):
-        """Keep the parts of the manager that an answer needs.
-
-        :param turns: the ``plan_turns.PlanTurns`` that all plans of a manager share.
-        """
         self._core, self._turns = core, turns
 
     def answer(self, question):
         """Return the ``what_if.WhatIfAnswer`` to a ``what_if.WhatIfQuestion``.
 
-        :raises UnknownPool: there is no such pool.
-        :raises BadField: the time, a resource or the factor is not possible; it names the field.
-        :raises PlansBusy: too many plans are made at the moment.
+        :raises UnknownPool: no pool has that name.
+        :raises BadField: the time, a resource or the factor is not possible; the error names the
+            field.
+        :raises PlansBusy: too many plans are being computed.
         """
         now = self._core.clock()
         self._core.registry.pool(question.pool)
@@ -91,7 +91,7 @@ class _Simulation:
         cleaning = datetime.timedelta(minutes=core.conf.manager.cleaning_minutes)
         self._pool = pool_copy.PoolCopy({key: json.dumps(capacity) for key, capacity in
                                          changed.capacities.items()}, cleaning, window)
-        self._asks = lease_needs.LeaseNeeds(core, connection, question.pool, resources,
+        self._needs = lease_needs.LeaseNeeds(core, connection, question.pool, resources,
                                             changed.twins, self._pool.ids)
         self._leases = _leases(rows)
         for lease in self._leases.values():
@@ -99,15 +99,15 @@ class _Simulation:
         self._pool.add('offers', _bookings(row for row in rows if row.lease_id is None))
         self._before = self._pool.columns()
         self._counts = collections.defaultdict(collections.Counter)
-        self._fates, self._settled = [], 0
+        self._reservations, self._fates, self._simulated = {}, [], 0
 
     def answer(self):
         extra, dropped = self._scaled()
         displaced = [lease for lease in self._leases.values()
                      if lease.id not in dropped and self._changed.hits(lease.rows)]
         queued = self._queued()
-        self._asks.read(planning_rows.reservations(self._connection, dict.fromkeys(
-            lease.id for lease in [*displaced, *queued, *(each for each, _ in extra)])))
+        self._reservations = planning_rows.reservations(self._connection, dict.fromkeys(
+            lease.id for lease in [*displaced, *queued, *(lease for lease, _ in extra)]))
         for lease_id in dropped:
             self._pool.release(lease_id)
         for key, spans in self._changed.outages.items():
@@ -116,14 +116,14 @@ class _Simulation:
         for lease in sorted(displaced, key=lambda each: (each.span.start, each.id)):
             self._replace(lease)
         for lease in queued:
-            self._place(lease, what_if.QUEUED, lease.id)
+            self._place(lease, what_if.QUEUED, lease.id, lease.span)
         for lease, copies in extra:
             for number in range(copies):
-                self._place(lease, what_if.EXTRA, f'{lease.id}+{number}')
+                self._place(lease, what_if.EXTRA, f'{lease.id}+{number}', lease.span)
         return self._answered(len(dropped))
 
     def _scaled(self):
-        """Return ([(lease, number of further ones)], ids of leases that are left out)."""
+        """Scale the demand; return ([(lease, number of extra copies)], ids of dropped leases)."""
         future = [lease for lease in self._leases.values()
                   if self._window.start <= lease.span.start < self._window.end
                   and lease.span.start > self._now]
@@ -146,46 +146,44 @@ class _Simulation:
         return queued
 
     def _replace(self, lease):
-        """Choose again for a lease that loses resources; it keeps the others if possible."""
+        """Choose resources again for a lease that loses some; it keeps the others if possible."""
         runs = lease.span.start <= self._now
         span = dataclasses.replace(lease.span, start=max(lease.span.start, self._window.start))
         had = sorted({row.resource_id for row in lease.rows})
         self._pool.release(lease.id)
-        self._settle(lease, what_if.DISPLACED, lease.id, span, had=had, may_wait=not runs)
+        self._place(lease, what_if.DISPLACED, lease.id, span, had=had, may_wait=not runs)
 
-    def _place(self, lease, kind, owner):
-        """Choose for a lease that has no resources yet."""
-        self._settle(lease, kind, owner, lease.span)
-
-    def _settle(self, lease, kind, owner, span, had=(), may_wait=True):
-        self._settled += 1
-        if self._settled % _YIELDING == 0:
-            # Under eventlet nothing else would work until the answer is found.
+    def _place(self, lease, kind, owner, span, had=(), may_wait=True):
+        """Choose resources for a lease during `span`, or later; record its fate."""
+        self._simulated += 1
+        if self._simulated % _YIELDING == 0:
+            # Under eventlet, no other greenthread runs until this one sleeps.
             time.sleep(0)
-        asks = self._asks.of(lease.id, lease.has if kind == what_if.DISPLACED else {})
-        if asks == []:
-            # A lease in the queue that needs nothing of this pool.
+        demands = self._needs.of(self._reservations.get(lease.id, ()),
+                                 lease.has if kind == what_if.DISPLACED else {})
+        if demands == []:
+            # This lease in the queue needs nothing of the pool.
             return
         outcome, when, chosen = what_if.REFUSED, None, []
         try:
-            if asks is not None:
-                chosen = self._pool.choose(asks, span)
+            if demands is not None:
+                chosen = self._pool.choose(demands, span)
                 outcome = what_if.MOVES if kind == what_if.DISPLACED else what_if.SERVED
                 when = span
         except errors.NotEnough:
-            later = self._pool.choose_later(asks, span) if may_wait else None
+            later = self._pool.choose_later(demands, span) if may_wait else None
             if later is not None:
                 outcome, (when, chosen) = what_if.WAITS, later
         if when is not None:
             self._pool.add(owner, [
-                (pick.resource_id, when, ask.demand.amount, pick.copies)
-                for ask, picks in zip(asks, chosen, strict=True) for pick in picks])
+                (pick.resource_id, when, masked.demand.amount, pick.copies)
+                for masked, picks in zip(demands, chosen, strict=True) for pick in picks])
         self._counts[kind][outcome] += 1
         if len(self._fates) < self._question.limit:
             got = sorted({pick.resource_id for picks in chosen for pick in picks})
             new_start = None
             if when is not None:
-                # A lease that runs goes on.
+                # The span of a running lease begins later than the lease.
                 new_start = lease.span.start if when == span else when.start
             self._fates.append(what_if.Fate(
                 lease.id, kind, outcome, lease.span.start, lease.span.end, new_start,
@@ -198,7 +196,7 @@ class _Simulation:
             edges.append(min(window.end, edges[-1] + _DAY))
         counted = np.array([booking_columns.microseconds(each) for each in edges], np.int64)
         rows, amounts = self._pool.columns()
-        # Outages are bookings of the copied pool; they are not use.
+        # Outages are bookings of the copied pool, but they do not count as use.
         out = self._pool.places_of('out')
         uses = [_hours(counted, *each, self._pool.capacities) for each in (
             self._before, (np.delete(rows, out, axis=1), amounts))]
@@ -217,7 +215,7 @@ class _Simulation:
 
 
 def _leases(rows):
-    """Return {lease id: _Lease}, by their starts."""
+    """Return {lease id: _CopiedLease}, in the order of their starts."""
     grouped = {}
     for row in rows:
         if row.lease_id is not None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Usage and utilisation: who had what, and how full the pools were and will be."""
+"""Reports of the usage by projects and of the utilisation of pools."""

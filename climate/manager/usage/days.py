@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Count usage from the rows of leases, and store the sums of each day that is over.
 
-A day whose sums are stored is closed: no later question reads its rows. Days are closed in order,
-each in one transaction that claims it. So any number of managers may close days at once, and a
-manager that dies leaves a day whole or not closed.
+A day is closed when its sums are stored. Reports do not read the rows of closed days. Days are
+closed in order, each in one transaction that also claims the day. So several managers may close
+days at the same time, and a crash leaves no day half closed.
 """
 import datetime
 
@@ -20,16 +20,16 @@ LOG = log.getLogger(__name__)
 
 #: The pause between two checks whether a day is over.
 PAUSE_SECONDS = 300
-# A transaction that began before midnight may end after it; so may a slot of samples.
+# A day is closed this long after midnight, because transactions and samples may end later.
 _MARGIN = datetime.timedelta(hours=1)
-# The number of days that one run closes, after a long outage.
+# The greatest number of days that one run closes after a long outage.
 _AT_ONCE = 31
 
 
 def close(database, now, most=_AT_ONCE):
     """Close the days that are over at `now` and not closed yet, in order.
 
-    :param most: the greatest number of days; None: all.
+    :param most: the greatest number of days; None means all.
     :returns: the number of days that this call closed.
     """
     closed = 0
@@ -54,9 +54,9 @@ def close(database, now, most=_AT_ONCE):
 
 
 def closed_part_ends(connection, start, end):
-    """Return the second between `start` and `end` before which all days are closed.
+    """Return the second between `start` and `end` at which the closed days end.
 
-    Call it before rows are read: a day that is closed meanwhile is then counted from its rows.
+    Call it before rows are read, so that no day is counted both from its sums and from its rows.
     """
     return min(max(usage_days.closed_until(connection) or start, start), end)
 
@@ -65,7 +65,7 @@ def count_usage(connection, start, end, now, project_id=None, by_day=True):
     """Return {Key: Seconds} between two seconds, counted from rows.
 
     :param now: occupied and idle are counted up to this moment.
-    :param project_id: only this project; None: all.
+    :param project_id: count only this project; None means all projects.
     :param by_day: whether to count each day separately.
     """
     span = usage_figures.moment(start), usage_figures.moment(end)
@@ -78,7 +78,7 @@ def count_hours(connection, start, end, now, pool=None):
     """Return the PoolSteps of the hours between two full hours, counted from rows.
 
     :param now: occupied is counted up to this moment.
-    :param pool: only this pool; None: all.
+    :param pool: count only this pool; None means all pools.
     """
     span = usage_figures.moment(start), usage_figures.moment(end)
     return utilisation.by_hour(usage_rows.enrolments(connection, *span, pool),
@@ -86,7 +86,7 @@ def count_hours(connection, start, end, now, pool=None):
 
 
 def next_day(connection):
-    """Return the first second of the first day that is not closed; None means no usage."""
+    """Return the first second of the first day that is not closed; None if there is no usage."""
     until = usage_days.closed_until(connection)
     if until is not None:
         return until

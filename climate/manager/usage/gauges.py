@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Usage and utilisation at this moment, as gauges for Prometheus.
 
-Each gauge is the figure of GET /v1/usage without the time: its integral over time is that figure in
-resource-hours. Refused requests of a project count up to the size of the pool only. Nothing but the
-allocations, occupied resources and requests of this moment is read.
+The integral of a gauge over time is the figure in GET /v1/usage, in resource-hours. As an
+exception, the refused requests of a project count at most the size of the pool.
 """
 import collections
 import datetime
@@ -20,7 +19,7 @@ from climate.manager.planning import resource_hours
 
 _SECOND = datetime.timedelta(seconds=1)
 _HOUR = datetime.timedelta(hours=1)
-# Shares of resources are not exact.
+# The tolerance for rounding errors of shares.
 _ROUNDING = 1e-9
 _PROJECT = ('project_id', 'pool', 'resource_type')
 
@@ -28,37 +27,37 @@ _PROJECT = ('project_id', 'pool', 'resource_type')
 def families(database, now):
     """Yield the metric families at a moment."""
     with database.reader() as connection:
-        # The end of the span is not part of it.
-        shares = usage_rows.shares(connection, now, now + _SECOND, now + _SECOND)
-        refusals = stored.counted_between(connection, now, now + _SECOND)
-        enrolments = usage_rows.enrolments(connection, now, now + _SECOND)
+        end = now + _SECOND
+        shares = usage_rows.shares(connection, now, end, end)
+        refusals = stored.counted_between(connection, now, end)
+        enrolments = usage_rows.enrolments(connection, now, end)
         idle = _idle_shares(connection, shares, now)
     second = usage_figures.second(now)
     allocated = [share for share in shares if _covers(share.allocated, second)]
     occupied = [share for share in shares if _covers(share.occupied, second)]
     yield from _of_projects(allocated, occupied, idle)
-    yield _counted('climate_refused_resources', 'Resources that were asked for this moment and '
-                   'not given', (*_PROJECT, 'reason'),
-                   ((*_labels(refusal), refusal.reason, copies)
-                    for refusal, copies in _within_pools(
-                        [refusal for refusal in refusals if _covers(refusal.asked, second)],
-                        enrolments)))
+    yield _summed('climate_refused_resources', 'Resources that were requested for this moment and '
+                  'refused', (*_PROJECT, 'reason'),
+                  ((*_labels(refusal), refusal.reason, copies)
+                   for refusal, copies in _within_pools(
+                       [refusal for refusal in refusals if _covers(refusal.asked, second)],
+                       enrolments)))
     yield from _of_pools(enrolments, allocated, occupied, second)
 
 
 def _within_pools(refusals, enrolments):
-    """Yield (Refusal, copies), where the copies of a project fit into its pool together."""
+    """Yield (Refusal, copies). All copies of one project together fit into the pool."""
     capacities = collections.defaultdict(collections.Counter)
     for enrolment in enrolments:
         capacities[enrolment.pool][enrolment.amount] += 1
-    left = {}
+    remaining = {}
     for refusal in refusals:
         in_pool = capacities[refusal.pool]
-        owner = refusal.project_id, refusal.pool
-        free = left.get(owner, in_pool.total())
+        key = refusal.project_id, refusal.pool
+        free = remaining.get(key, in_pool.total())
         share = _share_of_one(refusal.amount, in_pool)
         copies = min(refusal.copies, math.floor(free / share + _ROUNDING))
-        left[owner] = free - copies * share
+        remaining[key] = free - copies * share
         yield refusal, copies
 
 
@@ -68,8 +67,8 @@ def _share_of_one(amount, capacities):
     :param capacities: {capacity: number of resources}.
     """
     units = usage_figures.units_of(amount)
-    return sum(resource_hours.share(units, 1, usage_figures.units_of(each)) * number
-               for each, number in capacities.items()) / (capacities.total() or 1) or 1
+    return sum(resource_hours.share(units, 1, usage_figures.units_of(capacity)) * number
+               for capacity, number in capacities.items()) / (capacities.total() or 1) or 1
 
 
 def _of_projects(allocated, occupied, idle):
@@ -77,16 +76,16 @@ def _of_projects(allocated, occupied, idle):
     for figure, words, shares in (
             ('allocated', 'that are allocated', allocated),
             ('occupied', 'that the cloud holds', occupied)):
-        yield _counted(f'climate_{figure}_resources', f'Resources {words}', _PROJECT,
-                       ((*_labels(each), each.copies) for each in shares))
-        yield _counted(f'climate_{figure}_units', f'Units of each class of resources {words}',
-                       (*_PROJECT, 'class'),
-                       ((*_labels(each), name, count * each.copies) for each in shares
-                        for name, count in usage_figures.units_of(each.amount).items()))
-    yield _counted('climate_idle_resources', 'Resources that the cloud holds and on which nothing '
-                   'runs, by the last hour with samples', _PROJECT,
-                   ((*_labels(each), idle[each.reservation_id, each.resource_id] * each.copies)
-                    for each in occupied if (each.reservation_id, each.resource_id) in idle))
+        yield _summed(f'climate_{figure}_resources', f'Resources {words}', _PROJECT,
+                      ((*_labels(share), share.copies) for share in shares))
+        yield _summed(f'climate_{figure}_units', f'Units of each class of resources {words}',
+                      (*_PROJECT, 'class'),
+                      ((*_labels(share), name, count * share.copies) for share in shares
+                       for name, count in usage_figures.units_of(share.amount).items()))
+    yield _summed('climate_idle_resources', 'Resources that the cloud holds and on which nothing '
+                  'runs, by the last hour with samples', _PROJECT,
+                  ((*_labels(share), idle[share.reservation_id, share.resource_id] * share.copies)
+                   for share in occupied if (share.reservation_id, share.resource_id) in idle))
 
 
 def _of_pools(enrolments, allocated, occupied, second):
@@ -112,7 +111,7 @@ def _of_pools(enrolments, allocated, occupied, second):
 
 
 def _idle_shares(connection, shares, now):
-    """Return {(reservation id, resource id): the idle share} of the last hour with a sample."""
+    """Return {(reservation id, resource id): fraction of the last sampled hour spent idle}."""
     hour = use_sampling.hour_of(now)
     idle_shares = {}
     for reservation_id, resource_id, _, sample in use_samples.by_hour(
@@ -122,16 +121,16 @@ def _idle_shares(connection, shares, now):
     return idle_shares
 
 
-def _counted(name, words, labels, rows):
-    """Return a gauge with the sums of rows (value of each label, …, number)."""
+def _summed(name, words, labels, rows):
+    """Return a gauge whose values are sums over rows (value of each label, …, number)."""
     sums = collections.Counter()
     for *values, number in rows:
         sums[tuple(values)] += number
     return counters.gauge(name, words, labels, dict(sorted(sums.items())))
 
 
-def _labels(counted):
-    return counted.project_id, counted.pool, counted.resource_type
+def _labels(row):
+    return row.project_id, row.pool, row.resource_type
 
 
 def _covers(span, second):

@@ -9,17 +9,17 @@ from climate.manager.usage import days
 
 # The greatest number of groups in a report.
 _MOST_GROUPS = 5_000
-# {word of a query: the part of a Key}
-_PARTS = {'project': 'project_id', 'user': 'user_id', 'type': 'resource_type', 'pool': 'pool',
-          'day': 'day'}
+# {word of a query: the field of a Key}
+_FIELDS = {'project': 'project_id', 'user': 'user_id', 'type': 'resource_type', 'pool': 'pool',
+           'day': 'day'}
 
 
 def usage(core, query):
-    """Return the Report that answers a ``usage_groups.UsageQuery``.
+    """Return the UsageReport that answers a ``usage_groups.UsageQuery``.
 
-    Closed days are read from their stored sums, other days are counted from the rows of leases.
+    Closed days are read from their stored sums. Other days are counted from the rows of leases.
 
-    :raises BadField: a property does not exist or is hidden, or the groups are too many.
+    :raises BadField: a property does not exist or is hidden, or the report has too many groups.
     """
     now = core.clock()
     with core.database.reader() as connection:
@@ -58,10 +58,10 @@ def pool_utilisation(core, query):
 
 
 def _counted(connection, query, now):
-    """Return [(Key, Seconds)] of all that the query asks for."""
+    """Return the usage that a query selects, [(Key, Seconds)]."""
     start, end = (usage_figures.second(moment) for moment in (query.start, query.end))
     closed = days.closed_part_ends(connection, start, end)
-    columns = {_PARTS.get(word, 'resource_id') for word in query.group_by}
+    columns = {_FIELDS.get(word, 'resource_id') for word in query.group_by}
     counted = []
     if start < closed:
         counted += usage_days.sums(connection, start, closed, columns, query.project_id)
@@ -74,24 +74,24 @@ def _counted(connection, query, now):
 def _properties(connection, query, pools):
     """Return {resource id: {name: text}} of the properties by which a query groups.
 
-    :param pools: {name: Pool}. The names of their resources count as properties, too.
-    :raises BadField: one does not exist, or the caller may not see it.
+    :param pools: {name: Pool}. The name of a resource counts as its property ``Pool.name_fact``.
+    :raises BadField: a property does not exist, or the caller may not see it.
     """
     names = {word.removeprefix(usage_groups.PROPERTY) for word in query.group_by
              if word.startswith(usage_groups.PROPERTY)}
     if not names:
         return {}
-    known = usage_days.properties(connection, names, query.hidden)
-    for name in sorted(names - set(known)) if query.hidden else ():
+    values_of = usage_days.properties(connection, names, query.hidden)
+    for name in sorted(names - set(values_of)) if query.hidden else ():
         named_pools = [pool_name for pool_name, pool in pools.items() if pool.name_fact == name]
         if named_pools:
-            known[name] = usage_days.resource_names(connection, named_pools)
-    for name in sorted(names - set(known)):
+            values_of[name] = usage_days.resource_names(connection, named_pools)
+    for name in sorted(names - set(values_of)):
         raise errors.BadField(field='group_by', reason=(
             f'no resource has the property "{name[:80]}"; "climate property list" has their '
             'names.'))
     by_resource = {}
-    for name, values in known.items():
+    for name, values in values_of.items():
         for resource_id, text in values.items():
             by_resource.setdefault(resource_id, {})[name] = text
     return by_resource

@@ -403,5 +403,5 @@ def test_two_managers_carry_out_a_window_once(conf, database, clock, manager):
     both[1].carry_on(clock())
     assert not _compute(manager, first).enabled
     with pytest.raises(errors.LostRace):
-        both[0]._record(claimed, maintenance.RUNNING)
+        both[0]._begin(claimed, [], clock())
     assert _has(manager, lease) == {second.id}
