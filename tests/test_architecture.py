@@ -35,7 +35,7 @@ LEVELS = {
 # The packages of the manager, from the entry point inwards. A package imports from packages below
 # it only. The modules of the last row import no package; all packages may use them.
 ROOMS = (
-    ('service', 'endpoint', 'periodic', 'metrics', 'backlog', 'login', 'heartbeats',
+    ('service', 'endpoint', 'periodic', 'metrics_server', 'metrics', 'login', 'heartbeats',
      'prerequisites'),
     ('events',),
     ('audit',),

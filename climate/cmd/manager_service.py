@@ -13,7 +13,7 @@ from climate import errors
 from climate.cmd import audit
 from climate.cmd import start
 from climate.conf import reloading
-from climate.manager import metrics
+from climate.manager import metrics_server
 from climate.manager import prerequisites
 from climate.manager import service
 
@@ -122,7 +122,7 @@ def run(argv):
         # Checked before the fork, because a child that cannot start is forked again for ever.
         prerequisites.check(conf)
         # Not at SIGHUP: then the worker listens there.
-        metrics.check_address(conf)
+        metrics_server.check_address(conf)
     seen = conf
     if conf.manager.backend == 'threading':
         seen = _CheckedConf(conf)

@@ -15,7 +15,7 @@ from climate import strategies
 from climate.cloud import probes
 from climate.conf import checking
 from climate.db import migrate
-from climate.manager import metrics
+from climate.manager import metrics_server
 from climate.manager.notifications import encryption
 from climate.plugins import registry
 from climate.plugins.compute import scheduler_filter
@@ -73,7 +73,7 @@ class UpgradeChecks(upgradecheck.UpgradeCommands):
         return _loaded(lambda: forecasts.check(self._conf))
 
     def _metrics(self):
-        return _loaded(lambda: metrics.check(self._conf))
+        return _loaded(lambda: metrics_server.check(self._conf))
 
     def _notifiers(self):
         problems = []

@@ -7,7 +7,7 @@ from climate.domain import texts
 
 LOG = log.getLogger(__name__)
 
-_NO_TRUST = ('Keystone: the lease has no trust, so that Climate cannot act for its owner. Make '
+_NO_TRUST = ('Keystone: the lease has no trust, so Climate cannot act for its owner. Make '
              'another lease with a token that may delegate: from a password, not from an '
              'application credential.')
 
@@ -99,13 +99,13 @@ class ActionCloud:
         """
         if words and self._announcements is not None and self._announcements.lacks(what, words):
             raise errors.StillBusy(service='Climate', has_own_limit=True, reason=(
-                f'{what}: it is written into the history first.'))
+                f'"{what}" is written into the history first.'))
 
     def release(self, reservation, resources):
         """Release Resources of a reservation before its end is done.
 
-        If only some resources are free in the cloud, `end` calls this method for them before it
-        raises an error.
+        If only some resources are free in the cloud, the plugin's `end` calls this method for them
+        and then raises an error.
         """
         self.released.setdefault(reservation.id, set()).update(each.id for each in resources)
 

@@ -32,8 +32,8 @@ class Login:
     def may_act(self):
         """Return whether events may be carried out.
 
-        If a service refuses the manager, every event would fail, and so would its lease. If a
-        service does not answer, events may be carried out: a failed one is retried.
+        If a service refuses the manager, every event would fail, and so would its lease. A service
+        that does not answer prevents nothing, because failed events are retried.
         """
         return self._checked and not self._is_refused
 
@@ -45,7 +45,7 @@ class Login:
         return self._error and self._error.message
 
     def refresh(self):
-        """Check the access to the cloud; log a changed result, and then wake the event loop."""
+        """Check the access to the cloud. If the result changed, log it and wake the event loop."""
         error = None
         try:
             self._check()

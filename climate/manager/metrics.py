@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The metrics of a manager for Prometheus, and the server of /metrics."""
+"""The metrics of a manager for Prometheus."""
 import collections
 import datetime
-import socket
-import ssl
 
 import prometheus_client
 from prometheus_client import core as prometheus
@@ -11,20 +9,22 @@ from prometheus_client import core as prometheus
 from climate import errors
 from climate import version
 from climate.cloud import call_guard
+from climate.db import backlog
 from climate.db import bills
 from climate.db import deliveries
 from climate.db import health as stored
 from climate.db import idle_leases
 from climate.db import leases
+from climate.db import managers
 from climate.db import power
 from climate.db import resources
 from climate.db import subscriptions
 from climate.domain import audit
 from climate.domain import health
+from climate.domain import heartbeat
 from climate.domain import lifecycle
 from climate.domain import sleep
 from climate.domain import subscriptions as domain
-from climate.manager import backlog
 from climate.manager import counters
 from climate.manager.energy import machines
 from climate.manager.energy import report
@@ -93,7 +93,7 @@ class Collector:
             idle = idle_leases.count(connection)
             sick = stored.counts(connection)
             unbilled = bills.count_failed(connection)
-            late = list(backlog.families(self._core, connection, now))
+            late = list(_backlog(self._core, connection, now))
         yield counters.gauge('climate_leases', 'Leases that are not deleted, by state', ['state'],
                              {state: by_state.get(state, 0) for state in lifecycle.STATES})
         yield counters.gauge(
@@ -174,75 +174,32 @@ def _power(database, now):
         {kind: changes.get(kind, 0) for kind in (sleep.SLEPT, sleep.WOKE, sleep.FAILED_TO_WAKE)})
 
 
-def check(conf):
-    """Check the options with which /metrics is served, if it is.
-
-    :raises ConfigurationError: a certificate is missing or cannot be read.
-    """
-    if not conf.manager.metrics_port:
-        return
-    certificate, key, authority = _files(conf.manager)
-    # With only one of the two, /metrics would be served without TLS.
-    if (certificate is None) != (key is None) or (authority and not certificate):
-        raise errors.ConfigurationError(
-            '[manager] metrics_cert_file and metrics_key_file must both be set, or none of the '
-            'metrics_*_file options.')
-    if certificate is None:
-        return
-    try:
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=authority)
-        context.load_cert_chain(certificate, key)
-    except OSError as error:
-        raise errors.ConfigurationError(
-            '[manager] metrics_cert_file, metrics_key_file or metrics_client_ca_file cannot be '
-            f'used: {error}.') from error
-
-
-def check_address(conf):
-    """Check that this manager can listen on [manager] metrics_host and metrics_port.
-
-    :raises ConfigurationError: another program listens there, or this machine does not have the
-        address.
-    """
-    if not conf.manager.metrics_port:
-        return
-    try:
-        [(family, *_, address), *_] = socket.getaddrinfo(
-            conf.manager.metrics_host, conf.manager.metrics_port, type=socket.SOCK_STREAM,
-            flags=socket.AI_PASSIVE)
-        with socket.socket(family) as listener:
-            # As for the server of /metrics, connections that were just closed do not count.
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-    except OSError as error:
-        raise _cannot_listen(conf.manager, error) from error
-
-
-def _cannot_listen(conf, error):
-    return errors.ConfigurationError(
-        '[manager] metrics_host and metrics_port: the manager cannot listen on '
-        f'{conf.metrics_host}:{conf.metrics_port}: {error.strerror}. Is another manager running '
-        'there? Give each manager of a machine another [manager] metrics_port.')
-
-
-def serve(core, event_loop, audit_schedule, clock_watch, deliverers=()):
-    """Serve /metrics on [manager] metrics_port; return the server, or None if the port is 0.
-
-    :raises ConfigurationError: the manager cannot listen on that port.
-    """
+def _backlog(core, connection, now):
+    """Yield the metrics of late and stuck work."""
     conf = core.conf.manager
-    if not conf.metrics_port:
-        return None
-    collector = Collector(core, event_loop, audit_schedule, clock_watch, deliverers)
-    certificate, key, authority = _files(conf)
-    try:
-        server, _ = prometheus_client.start_http_server(
-            conf.metrics_port, addr=conf.metrics_host, registry=registry_of(collector),
-            certfile=certificate, keyfile=key, client_cafile=authority,
-            client_auth_required=authority is not None)
-    except OSError as error:
-        raise _cannot_listen(conf, error) from error
-    return server
+    longest = datetime.timedelta(
+        seconds=conf.heal_seconds + conf.heal_longest_seconds + conf.retry_longest_seconds)
+    moments = backlog.overdue(connection, now, longest)
+    yield counters.gauge(
+        'climate_event_overdue_seconds', 'How long the oldest unfinished event is overdue, by kind '
+        'of event; 0 if no event is overdue', ['kind'],
+        {kind: (now - moments.get(kind, now)).total_seconds() for kind in backlog.NOTICED})
+    yield prometheus.GaugeMetricFamily(
+        'climate_error_leases_holding', 'Leases in ERROR that keep resources from other leases',
+        value=backlog.errors_that_hold(connection, now))
+    count, oldest = backlog.outbox(connection)
+    yield prometheus.GaugeMetricFamily(
+        'climate_outbox_waiting', 'Notifications that wait to be copied to subscriptions and sent '
+        'to the bus', value=count)
+    yield prometheus.GaugeMetricFamily(
+        'climate_outbox_oldest_seconds', 'Age of the oldest notification in the outbox; 0 if the '
+        'outbox is empty', value=(now - (oldest or now)).total_seconds())
+    # The database does not list managers that were stopped cleanly.
+    services = heartbeat.judged(managers.every(connection), now, conf.claim_seconds)
+    up = sum(service.up for service in services)
+    yield counters.gauge(
+        'climate_managers', 'Managers seen in the last hour, by whether they are up or down',
+        ['state'], {'up': up, 'down': len(services) - up})
 
 
 def registry_of(collector):
@@ -253,9 +210,3 @@ def registry_of(collector):
     prometheus_client.Info('climate_build', 'The version of this manager', registry=registry).info(
         {'version': version.text()})
     return registry
-
-
-def _files(conf):
-    """Return (certificate, key, CA of the clients) as file names; None for one that is not set."""
-    return (conf.metrics_cert_file or None, conf.metrics_key_file or None,
-            conf.metrics_client_ca_file or None)

@@ -97,7 +97,7 @@ class Periodic:
             **{name: (functools.partial(self._if_eldest, task), poll_seconds) for name, task in (
                 ('check health', self.checks.check),
                 ('move leases off broken resources', health_moves.HealthMoves(core).move_soon),
-                ('flag running leases', self._refresher.judge),
+                ('flag running leases', self._refresher.flag_leases),
                 ('carry out maintenance', windows.Windows(core, self._owner).carry_on))},
             'watch idle leases': (detection.IdleDetection(core, self._owner).step,
                                   _SAMPLE_SECONDS if conf.idle.sample_minutes else 0),

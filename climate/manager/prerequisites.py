@@ -8,7 +8,7 @@ from climate import notifiers
 from climate import power as power_drivers
 from climate import strategies
 from climate.db import migrate
-from climate.manager import metrics
+from climate.manager import metrics_server
 from climate.manager.idle import rules as idle_rules
 from climate.manager.notifications import encryption
 from climate.plugins import registry
@@ -33,7 +33,7 @@ def check(conf):
     plugins = registry.Registry(conf)
     strategies.check(conf)
     forecasts.check(conf)
-    metrics.check(conf)
+    metrics_server.check(conf)
     idle_rules.check(conf)
     encryption.KeyEncryption(conf)
     for notifier in notifiers.load(conf).values():

@@ -17,7 +17,7 @@ from climate.manager import core
 from climate.manager import endpoint
 from climate.manager import heartbeats
 from climate.manager import login
-from climate.manager import metrics
+from climate.manager import metrics_server
 from climate.manager import periodic
 from climate.manager.events import loop
 from climate.manager.health import checks
@@ -92,8 +92,9 @@ class Manager:
         self._heartbeat.begin()
         tasks = self.periodic.tasks()
         # This is the last step that can fail. Only after it the manager reports itself as running.
-        self._metrics = metrics.serve(self.core, self.event_loop, self.periodic.audit_schedule,
-                                      self.clock_watch, self.periodic.deliverers)
+        self._metrics = metrics_server.serve(
+            self.core, self.event_loop, self.periodic.audit_schedule, self.clock_watch,
+            self.periodic.deliverers)
         self._guarded(self._heartbeat.beat, 'report as running')
         for work in (self._run_events, self._keep_claims):
             self._run(work)
@@ -169,7 +170,7 @@ class Manager:
                 if self.clock_watch.check(now):
                     pause = self._until_next(now, self.event_loop.tick(now))
             except errors.DatabaseUnreachable:
-                # The database layer has logged the outage once. Here the log would repeat it.
+                # The database layer has logged the outage. A warning here would be repeated.
                 LOG.debug('Events cannot be carried out now, they are tried again')
             except errors.ClimateError as error:
                 LOG.warning('Events cannot be carried out now, they are tried again: %s',

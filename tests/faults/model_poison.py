@@ -156,7 +156,7 @@ class Poison(model_members.Members):
         for task in (offer_expiry.expire, lambda core, now: trusts.TrustReaper(core).reap(now),
                      lambda core, now: early_creations.EarlyCreationReaper(core).reap(now),
                      lambda core, now: target_watch.TargetWatch(core).check_all(now),
-                     lambda core, now: refresh.Refresher(core, 'model').judge(now)):
+                     lambda core, now: refresh.Refresher(core, 'model').flag_leases(now)):
             self._outer_loop(lambda manager, task=task: task(core, now), manager)
 
     @staticmethod

@@ -18,6 +18,7 @@ from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.manager import counters
 from climate.manager import metrics
+from climate.manager import metrics_server
 from climate.manager.audit import schedule
 from climate.manager.events import clock_watch
 
@@ -148,8 +149,8 @@ def served(manager):
             port = free.getsockname()[1]
         for name, value in {'metrics_port': port, **options}.items():
             manager.core.conf.set_override(name, str(value), group='manager')
-        metrics.check(manager.core.conf)
-        servers.append(metrics.serve(
+        metrics_server.check(manager.core.conf)
+        servers.append(metrics_server.serve(
             manager.core, manager.event_loop,
             schedule.AuditSchedule(manager.core, 'this manager'),
             clock_watch.ClockWatch(manager.core, 'this manager')))
@@ -194,17 +195,17 @@ def test_metrics_are_not_served_in_the_clear_by_mistake(conf, options):
     for name, value in {'metrics_port': 9, **options}.items():
         conf.set_override(name, value, group='manager')
     with pytest.raises(errors.ConfigurationError, match='metrics_cert_file'):
-        metrics.check(conf)
+        metrics_server.check(conf)
 
 
 @pytest.mark.parametrize('host', ['127.0.0.1', '192.0.2.1', 'nowhere.invalid'])
 def test_an_address_on_which_the_manager_cannot_listen_is_refused(conf, manager, host):
     conf.set_override('metrics_host', host, group='manager')
-    metrics.check_address(conf)  # The default port 0 means no metrics.
+    metrics_server.check_address(conf)  # The default port 0 means no metrics.
     with socket.create_server(('127.0.0.1', 0)) as other:
         conf.set_override('metrics_port', other.getsockname()[1], group='manager')
-        for refused in (lambda: metrics.check_address(conf),
-                        lambda: metrics.serve(manager.core, None, None, None)):
+        for refused in (lambda: metrics_server.check_address(conf),
+                        lambda: metrics_server.serve(manager.core, None, None, None)):
             with pytest.raises(errors.ConfigurationError,
                                match=rf'metrics_port: .* listen on {host}:'):
                 refused()
@@ -216,4 +217,4 @@ def test_a_free_address_is_accepted(conf):
             port = other.getsockname()[1]
         conf.set_override('metrics_host', host, group='manager')
         conf.set_override('metrics_port', port, group='manager')
-        metrics.check_address(conf)
+        metrics_server.check_address(conf)

@@ -159,7 +159,7 @@ class Attempts:
 
     @cores.again_after_a_race
     def _postpone(self, claim, reason, held=''):
-        """Write that an attempt failed, and when the next one is due; or give the lease up.
+        """Write a failed attempt and the time of the next one, or give the lease up.
 
         :param held: the resources that are held back for the lease now, in words.
         """

@@ -76,7 +76,7 @@ class FirstAttempt:
     @cores.again_after_a_race
     def _write_waiting(self, lease, write):
         with self._core.database.writer() as connection:
-            if _is_queued(lease):
+            if lease.state == lifecycle.ACQUIRING and lease.acquisition.type in acquire.QUEUED:
                 wait_queue.lock(connection)
                 wakeups.refuse_too_many(connection, self._core.conf, lease.project_id)
             return write(connection, lease, [])
@@ -105,8 +105,8 @@ class FirstAttempt:
         if acquisition.type in acquire.QUEUED:
             with self._core.database.reader() as connection:
                 wakeups.refuse_too_many(connection, self._core.conf, lease.project_id)
-            # Resources that were released while this request was answered did not notify this
-            # lease, which was not in the wait queue yet. So it counts as notified from the start.
+            # The lease is not in the wait queue yet, so resources that are released during this
+            # request do not wake it. Therefore it counts as woken from the start.
             acquisition = dataclasses.replace(
                 acquisition, wakes=1, least=minimum_need.of(wish.need for wish in draft.wishes))
         text = acquisition_reasons.attempt(lease, acquisition.attempts, next_at, reason)
@@ -146,7 +146,3 @@ class FirstAttempt:
             raise errors.with_sentence(error, (
                 'All enrolled resources would not be enough, so there is nothing to wait for.'
             )) from error
-
-
-def _is_queued(lease):
-    return lease.state == lifecycle.ACQUIRING and lease.acquisition.type in acquire.QUEUED

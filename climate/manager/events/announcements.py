@@ -32,6 +32,7 @@ class Announcements:
     def __init__(self, core, claim):
         self._core = core
         self._claim = claim
+        # {heading: [text]} of the entries since the first try of the action; None: not read yet.
         self._written = None
         self._new = {}
 
@@ -42,7 +43,9 @@ class Announcements:
         :param words: {id of a target: the text about it}; the text contains the id.
         """
         if self._written is None:
-            self._written = self._read()
+            with self._core.database.reader() as connection:
+                self._written = journal.since(connection, self._claim.lease.id,
+                                              self._claim.event.begun_at)
         written = self._written.get(what, ())
         for key, text in words.items():
             if not any(key in entry for entry in written):
@@ -68,12 +71,6 @@ class Announcements:
                                   _REASONS.get(kind, 'The lease needs it'), texts)
         self._written, self._new = None, {}
         return True
-
-    def _read(self):
-        """Return {heading: [text]} of the entries since this action was first tried."""
-        event = self._claim.event
-        with self._core.database.reader() as connection:
-            return journal.since(connection, self._claim.lease.id, event.begun_at)
 
     def _who(self, connection):
         """Return the user whose request ordered the action, or Climate itself."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The claims of a manager on events: taken in batches, held while events run, and handed back."""
+"""The claims of a manager on events: claim due events, prolong claims, and hand events back."""
 import collections
 import dataclasses
 import datetime
@@ -33,7 +33,7 @@ class Claim:
     """An event that this manager carries out, with the lease it belongs to.
 
     :ivar at: the moment at which the event was claimed.
-    :ivar ownership: the time for which the claim is certain to hold.
+    :ivar ownership: the time during which this manager surely owns the claim.
     """
 
     event: records.Event

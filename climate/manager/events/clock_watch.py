@@ -21,6 +21,7 @@ class ClockWatch:
 
     :param owner: the name of this manager, for notifications.
     :param machine_clock: returns the time of this machine.
+    :ivar may_act: True if the last comparison allows to carry out due events.
     """
 
     def __init__(self, core, owner, machine_clock=_machine_time):
@@ -32,12 +33,7 @@ class ClockWatch:
         self._confirmations = 0
         self._lock = threading.Lock()
         # No event may be carried out before the first comparison.
-        self._may_act = not self._limit
-
-    @property
-    def may_act(self):
-        """True if due events may be carried out, by the last comparison of the clocks."""
-        return self._may_act
+        self.may_act = not self._limit
 
     @property
     def ahead_seconds(self):
@@ -52,13 +48,13 @@ class ClockWatch:
         if self._limit:
             with self._lock:
                 self._compare(now)
-        return self._may_act
+        return self.may_act
 
     def _compare(self, now):
         before = self._judgement
         reading = clock_jumps.ClockReading(now, self._machine_clock(), self._core.monotonic())
         after = clock_jumps.judge(before, reading, self._limit, self._is_confirmed(before))
-        self._may_act = not after.is_ahead
+        self.may_act = not after.is_ahead
         if after.doubted is not None and after.doubted is not before.doubted:
             self._doubt(after, now)
         elif after.doubted is None and before.doubted is not None:

@@ -42,13 +42,14 @@ class GivenUp:
         claim = recording.claim
         event, consequence = claim.event, claim.kind.given_up
         if consequence is event_kinds.AfterLastTry.LEFT_TO_START:
-            LOG.warning('Lease %s: %s is left to its start: %s', lease.id, event.kind,
-                        words(outcome))
+            LOG.warning('Lease %s: %s failed, and the start does its work instead: %s', lease.id,
+                        event.kind, words(outcome))
             return
         if consequence is event_kinds.AfterLastTry.REAPED:
             # The reaper deletes trusts to which no lease refers, once Keystone is back.
             leases.change(connection, leases.get(connection, lease.id), now, trust_id=None)
-            LOG.warning('Lease %s: its trust is left to the reaper: %s', lease.id, words(outcome))
+            LOG.warning('Lease %s: its trust could not be deleted and is deleted later: %s',
+                        lease.id, words(outcome))
             return
         if consequence is event_kinds.AfterLastTry.NOT_ACQUIRED:
             completion.give_up(connection, leases.get(connection, lease.id), lifecycle.USED_UP,
@@ -71,7 +72,7 @@ class GivenUp:
             outbox.publish(connection, lease, now, 'error')
 
     def _log(self, recording, event):
-        """Log that an Event failed: as an ERROR only if an operator must act."""
+        """Log that an Event failed, as an ERROR only if an operator must act."""
         claim, outcome = recording.claim, recording.outcome
         write, consequence = LOG.warning, 'it is tried again'
         if not self._retries.goes_on(claim) or self._ends_partial_start(claim):

@@ -91,7 +91,7 @@ class EventLoop:
         return count
 
     def _idle_for(self):
-        """Return (the kinds of events with idle workers, the most idle workers of a lane)."""
+        """Return (the kinds of events with idle workers, the most idle workers of any lane)."""
         free = {lane: self._free(lane) for lane in event_kinds.Lane}
         return [kind for lane, slots in free.items() if slots
                 for kind in event_kinds.LANES[lane]], max(free.values())
@@ -130,7 +130,7 @@ class EventLoop:
         running = collections.Counter(claim.kind.lane for claim in self._claims.running())
         workers = workers_of(self._core.conf)[lane]
         if lane is not event_kinds.Lane.PROMPT and running[event_kinds.Lane.PROMPT]:
-            # While starts or ends run, they should have the processor, database and cloud.
+            # Running starts and ends have priority over the events of other lanes.
             workers = 1
         if lane is event_kinds.Lane.TRIES and self._budget.rest_seconds():
             return 0
@@ -161,7 +161,7 @@ class EventLoop:
             claim = self._carry_out_one(claim)
 
     def _carry_out_one(self, claim):
-        """Carry out one event; return the Claim of an event that follows at once, or None."""
+        """Carry out one event; return the Claim of the following event, or None."""
         lease, event = claim.lease, claim.event
         began = time.thread_time()
         try:

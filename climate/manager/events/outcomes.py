@@ -131,27 +131,28 @@ class Outcomes:
     def _record_end(self, recording):
         """Write that the event is done or given up; return the following Event, or None."""
         connection, now = recording.connection, recording.now
-        claim, outcome, good = recording.claim, recording.outcome, recording.succeeded
+        claim, outcome, succeeded = recording.claim, recording.outcome, recording.succeeded
         event, lease, following = claim.event, claim.lease, None
         # A moot change was not applied, so the resources that it removed are still in use. The end
         # releases them if the change has the status ERROR.
         unapplied = outcome.result == results.MOOT and event.kind == event_kinds.UPDATE
-        if not good and claim.kind.given_up is event_kinds.AfterLastTry.GOES_ON:
+        if not succeeded and claim.kind.given_up is event_kinds.AfterLastTry.GOES_ON:
             events.finish(connection, event, now, lifecycle.EVENT_UNDONE,
                           due_at=now + self._retries.pause_after_given_up(claim),
                           attempts=self._retries.attempts_after(claim, outcome))
         else:
+            done = succeeded and not unapplied
             events.finish(connection, event, now,
-                          lifecycle.EVENT_DONE if good and not unapplied else lifecycle.EVENT_ERROR)
+                          lifecycle.EVENT_DONE if done else lifecycle.EVENT_ERROR)
         if claim.kind.task is not None:
             lease, following = task_end.write(recording)
-        if good and claim.kind.may_leave_unneeded:
+        if succeeded and claim.kind.may_leave_unneeded:
             lent_hosts.order_return(connection, lease, now)
         if claim.kind.retry is event_kinds.Retry.HEALING:
             self._given_up.record_retry(recording)
             return following
-        given_up.note(recording, event.kind if good else f'{event.kind} given up')
-        if not good:
+        given_up.note(recording, event.kind if succeeded else f'{event.kind} given up')
+        if not succeeded:
             self._given_up.record(recording, lease)
         elif outcome.result != results.MOOT and claim.kind.shown:
             outbox.publish(connection, lease, now, f'event.{event.kind}')

@@ -19,7 +19,7 @@ _HEALING_DIVISOR = 30
 # After this time since the first try, a retry does not poll for resources of other leases any more,
 # because their release wakes it.
 _NO_WAIT_AFTER = datetime.timedelta(hours=1)
-# The longest pause between two checks of a task of minutes, such as the creation of an image.
+# The longest pause between two checks of work that takes minutes, such as making an image.
 _LONGEST_WAIT = datetime.timedelta(seconds=30)
 # The pause during an outage is the duration of the outage, divided by this number.
 _OUTAGE_PAUSE_DIVISOR = 10
@@ -55,14 +55,11 @@ class Retries:
                     claim.lease.acquire_type == acquire.BEST_EFFORT):
                 # A best effort has its own time limit, and must return the hosts that it cleared.
                 # So the number of tries is not limited.
-                return self._without_limit(attempts)
+                return self._pause.after(min(attempts, self._pause.attempts)) or self.busy_pause
             if self._waits_for_service(claim, outcome):
                 return self._pause_of_outage(claim)
             return self._pause.after(attempts)
         return self._pause_of_wait(claim, outcome) if outcome.result == results.BUSY else None
-
-    def _without_limit(self, attempts):
-        return self._pause.after(min(attempts, self._pause.attempts)) or self.busy_pause
 
     def healing_pause(self, given_up, now):
         """Return the pause before an Event that was given up is tried again; None: never.
@@ -92,7 +89,7 @@ class Retries:
             _since_first_try(due_events.to_heal(lease), now) >= self._heal_most)
 
     def was_given_up(self, event):
-        """Return whether an event that goes on was given up before."""
+        """Return whether an Event had already used up its tries before its last try."""
         return event.attempts > self._pause.attempts
 
     def goes_on(self, claim):
@@ -110,7 +107,7 @@ class Retries:
         return not outcome.unreachable and _since_first_try(event, now) >= self._outage
 
     def pause_after_given_up(self, claim):
-        """Return the growing pause before an event that was given up, but goes on, is retried."""
+        """Return the pause before the next try of an event that is never given up for good."""
         return (self.healing_pause(claim.event, claim.at)
                 or datetime.timedelta(seconds=max(1, self._pause.longest_seconds)))
 

@@ -122,5 +122,5 @@ def _reason(claim, outcome):
     # The lease keeps an earlier reason, such as a past failure, even if it ends successfully. Only
     # the reason of an acquisition or of a failed start is removed.
     tried_before = event.attempts or claim.kind.retry is event_kinds.Retry.HEALING
-    passed = lease.state == lifecycle.ACQUIRING or (claim.kind.task == 'start' and tried_before)
-    return outcome.reason or (None if passed else lease.reason_text)
+    outdated = lease.state == lifecycle.ACQUIRING or (claim.kind.task == 'start' and tried_before)
+    return outcome.reason or (None if outdated else lease.reason_text)

@@ -14,7 +14,7 @@ _FIELDS = ('id', 'name', 'idle_since', 'reclaim_at', 'end')
 
 
 def publish(core, now):
-    """Write the notifications of this week into the outbox, if no manager has; return their number.
+    """Write the notifications of this week into the outbox, once; return their number.
 
     The transaction that writes the notifications also claims the week.
     """

@@ -24,7 +24,7 @@ LOG = log.getLogger(__name__)
 #: The text for the owner in the history of the lease. It names no host.
 DEGRADED = ('A part of its resources does not work, has less than was asked for, or is used by '
             'others, too.')
-RESTORED = 'It has again all that was asked for.'
+RESTORED = 'It has all requested resources again.'
 
 
 class Flags:
@@ -115,11 +115,10 @@ class Flags:
 
     def _disturbed(self, pool, resource_of, rows):
         """Return {id: why} of the Resources that others use because they bypass the scheduler."""
-        held = [audited.Held(resource_of[row.resource_id], row.reservation_id, row.lease_id,
-                             row.project_id, row.whole)
-                for row in rows if row.resource_id in resource_of]
-        of_pool = [holding for holding in held if holding.resource.pool == pool.name]
-        return pool.disturbed(self._core.cloud, of_pool) if of_pool else {}
+        held = [audited.Held(resource, row.reservation_id, row.lease_id, row.project_id, row.whole)
+                for row in rows if (resource := resource_of.get(row.resource_id)) is not None
+                and resource.pool == pool.name]
+        return pool.disturbed(self._core.cloud, held) if held else {}
 
     def _unmet(self, rows, resource_of):
         """Yield (row, why) of the allocations whose resource does not meet the criteria."""

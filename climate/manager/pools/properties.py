@@ -73,12 +73,12 @@ def check_names(source, properties):
         if name in reserved or name.startswith(('capabilities:', 'trait:',
                                                 *source.fact_prefixes)):
             raise errors.BadField(field=name, reason=(
-                f'the cloud itself says this of each {source.name}; choose another property '
+                f'each {source.name} has a value of this name already; choose another property '
                 'name.'))
         if not name or not name.isprintable() or any(character.isspace() for character in name):
             raise errors.BadField(field=name or 'properties', reason=(
                 'a property name has one or more printable characters and no spaces.'))
         if not unicodedata.is_normalized('NFC', name):
             raise errors.BadField(field=name, reason=(
-                'a property name is in the composed form of Unicode (NFC), so that no two '
+                'a property name must have the composed form of Unicode (NFC), so that no two '
                 f'names look the same. Write it as "{unicodedata.normalize("NFC", name)}".'))

@@ -26,7 +26,7 @@ class Refresher:
     Allocations stay as they are. If a host has less than is allocated on it, new bookings use its
     new capacity, and the log names the affected leases.
 
-    :param owner: the name of this manager; None if `refresh` is not called.
+    :param owner: the name of this manager, for `refresh`.
     """
 
     def __init__(self, core, owner):
@@ -54,7 +54,7 @@ class Refresher:
         self._flags.refresh(now, self._missing)
         return changed
 
-    def judge(self, now):
+    def flag_leases(self, now):
         """Set or clear the flags of leases whose resources broke or were swapped meanwhile."""
         self._flags.refresh(now, self._missing, suspected=True)
 

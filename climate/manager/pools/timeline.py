@@ -123,7 +123,7 @@ def _bars(connection, query, ids, now):
 
 
 def _is_absence(row, now):
-    """Return whether an allocation only blocks its resource: an absence records the cause."""
+    """Return whether an allocation is a block, which the timeline shows as an absence."""
     return health.is_block(row.reservation_id) or (row.window_id is not None and row.start <= now)
 
 

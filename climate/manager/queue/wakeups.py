@@ -127,12 +127,10 @@ def refuse_out_of_turn(connection, acquisition, now, alone=False):
     :param alone: True: refuse every lease but the first, even if no earlier lease is due for a try.
     :raises OutOfTurn: another lease must be served first.
     """
-    if wait_queue.is_healing_due(connection, now):
-        # A lease whose failed start is retried goes first: its resources were allocated before.
-        raise OutOfTurn()
-    if wait_queue.is_due_before(connection, acquisition, now):
-        raise OutOfTurn()
-    if alone and not wait_queue.is_first(connection, acquisition.lease_id):
+    # Leases whose failed start is retried go first, because their resources were allocated before.
+    if (wait_queue.is_healing_due(connection, now)
+            or wait_queue.is_due_before(connection, acquisition, now)
+            or (alone and not wait_queue.is_first(connection, acquisition.lease_id))):
         raise OutOfTurn()
 
 

@@ -126,9 +126,9 @@ def test_the_owner_of_a_running_lease_on_a_broken_host_is_notified_at_the_next_h
     usual(manager, hooks)
     lease = manager.active(end=NOON + hours(9))
     refresher = refresh.Refresher(manager.core, 'this manager')
-    refresher.judge(manager.clock())
+    refresher.flag_leases(manager.clock())
     manager.client.set_out_of_order(ADMIN, 'host', first.id, 'a fan is broken')
-    refresher.judge(manager.clock())
+    refresher.flag_leases(manager.clock())
     delivery_rounds.deliver(manager)
     assert manager.lease(lease).degraded
     assert [each['kind'] for each in hooks.bodies] == ['start', 'sick']
