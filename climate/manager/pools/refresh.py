@@ -61,15 +61,12 @@ class Refresher:
     def _refresh_pool(self, pool, now):
         with self._core.database.reader() as connection:
             enrolled = resources.find(connection, pool.name)
-        if not enrolled:
-            return []
-        surveyed = pool.survey(self._core.cloud, enrolled)
-        missing = {resource.name for resource in enrolled} - set(surveyed)
-        self._log_missing(pool.name, missing)
+        surveyed = pool.survey(self._core.cloud, enrolled) if enrolled else {}
+        self._log_missing(pool.name, {resource.name for resource in enrolled}, surveyed)
+        known = [resource for resource in enrolled if resource.name in surveyed]
         with cores.isolated('The fitness of the pool %s', pool.name):
-            self._log_unfit(pool.name, pool.unfit(
-                self._core.cloud,
-                [resource for resource in enrolled if resource.name not in missing]))
+            unfit = pool.unfit(self._core.cloud, known) if known else {}
+            self._log_unfit(pool.name, surveyed, unfit)
         changed = self._store(enrolled, surveyed, now)
         if changed:
             self._core.notify()
@@ -99,21 +96,23 @@ class Refresher:
                     changed.append(resource.name)
         return changed
 
-    def _log_missing(self, pool, names):
+    def _log_missing(self, pool, enrolled, surveyed):
         """Log once that the cloud does not know a resource, and once that it knows it again.
 
-        :param names: the resources of the pool that the cloud does not know now.
+        :param enrolled: the names of the enrolled resources of the pool.
+        :param surveyed: the result of ``Pool.survey``, with the names that the cloud knows.
         """
         before = {name for other_pool, name in self._missing if other_pool == pool}
-        for name in sorted(names - before):
+        missing = enrolled - surveyed.keys()
+        for name in sorted(missing - before):
             LOG.warning('%s %s: the cloud does not know it any more; its stored facts are kept, '
                         'and it can still be leased', pool, name)
-        for name in sorted(before - names):
+        for name in sorted(before & surveyed.keys()):
             LOG.info('%s %s: the cloud knows it again', pool, name)
         self._missing = ({key for key in self._missing if key[0] != pool}
-                         | {(pool, name) for name in names})
+                         | {(pool, name) for name in missing})
 
-    def _log_unfit(self, pool, unfit):
+    def _log_unfit(self, pool, surveyed, unfit):
         """Log once that a resource has become unfit for enrolment, and once that it is fit again.
 
         :param unfit: {name: why} of the unfit resources of the pool.
@@ -122,13 +121,13 @@ class Refresher:
         for name in sorted(unfit):
             if before.get(name) != unfit[name]:
                 LOG.warning('%s %s: it is enrolled, but %s', pool, name, unfit[name])
-        for name in sorted(before.keys() - unfit):
+        for name in sorted(before.keys() & surveyed.keys() - unfit.keys()):
             LOG.info('%s %s: nothing is wrong with it any more', pool, name)
         self._unfit[pool] = unfit
 
     @cores.again_after_a_race
     def _write(self, resource, surveyed, now):
-        """Store the state of a resource in the cloud; return False if it was withdrawn."""
+        """Store the surveyed state of a resource; return False if it was withdrawn meanwhile."""
         with self._core.database.writer() as connection:
             # This write locks the row, so that no booking is checked against the old capacity.
             resources.change(connection, resource.id, now, capacity=surveyed.capacity)

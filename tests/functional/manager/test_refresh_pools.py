@@ -97,6 +97,22 @@ def test_a_resource_that_fits_again_is_logged(manager, enrolled, poll_cloud, cap
     assert drifts(manager) == {}
 
 
+@pytest.mark.parametrize('withdrawn', [1, 2])
+def test_a_missing_or_withdrawn_resource_is_not_logged_as_repaired(
+        manager, poll_cloud, caplog, withdrawn):
+    caplog.set_level(logging.INFO)
+    addresses = ADDRESSES.enrol(manager, 2)
+    manager.cloud.network.set_pools(neutron.PUBLIC, POOL)
+    poll_cloud()
+    manager.cloud.network.delete_network(neutron.PUBLIC)
+    poll_cloud()
+    for address in addresses[:withdrawn]:
+        manager.client.delete_resource(builders.an_admin(), 'address', address.id)
+    poll_cloud()
+    assert 'the cloud knows it again' not in caplog.text
+    assert 'nothing is wrong with it any more' not in caplog.text
+
+
 def test_a_back_end_that_shrinks_offers_less_and_its_leases_are_flagged(
         manager, enrolled, poll_cloud, caplog):
     lease = manager.create(builders.a_lease(BACKENDS.asked(amount=2)))
