@@ -32,8 +32,8 @@ class Login:
     def may_act(self):
         """Return whether events may be carried out.
 
-        If a service refuses the manager, every event would fail, and so would its lease. A service
-        that does not answer prevents nothing, because failed events are retried.
+        If a service refuses the manager, every event would fail, and so would its lease. If a
+        service only does not answer, events may be carried out, because failed events are retried.
         """
         return self._checked and not self._is_refused
 
@@ -92,7 +92,7 @@ class Login:
             LOG.error('Manager %s: not ready, and carries out no event: %s', self._owner,
                       self._error.message)
         else:
-            LOG.warning('Manager %s: not ready; it works as in every outage until all services '
+            LOG.warning('Manager %s: not ready; it retries failed events until all services '
                         'answer: %s', self._owner, self._error.message)
 
 

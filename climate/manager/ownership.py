@@ -53,8 +53,7 @@ class Withdrawn(Exception):
 def refuse_overtaken(connection, lease):
     """Lock a claimed lease, and raise ClaimLost unless its claim is the latest.
 
-    Call it after resources are locked, which all bookings lock first, and before the lease is
-    written.
+    Call it after resources are locked, as every booking does, and before the lease is written.
 
     :returns: True if nobody else has changed the lease since it was read.
     :raises ClaimLost: another manager has claimed an event of the lease since it was read.

@@ -54,7 +54,7 @@ def masked(plugin, secrets, error: errors.ClimateError) -> texts.Text:
 
 
 def _may_be_in(text, message):
-    """Return whether a message may contain a secret: all forms of it have its longest word."""
+    """Return whether a message has the longest word of a secret, which all its forms contain."""
     longest = max(_WORD.findall(text), key=len, default='')
     return longest in message.owner or longest in message.operator
 

@@ -88,7 +88,7 @@ class Manager:
         :raises ClimateError: the database does not answer.
         :raises ConfigurationError: /metrics cannot be served, or an address of the bus is wrong.
         """
-        LOG.info('Manager %s: version %s begins', self.owner, version.text())
+        LOG.info('Manager %s: version %s starts', self.owner, version.text())
         self._heartbeat.begin()
         tasks = self.periodic.tasks()
         # This is the last step that can fail. Only after it the manager reports itself as running.

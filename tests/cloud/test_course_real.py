@@ -136,7 +136,7 @@ def test_a_course_whose_stack_cannot_start_takes_back_what_had_started(
     lease = course(address='doors.id', start=scenes.in_seconds(10), end=scenes.in_seconds(900))
     scenes.until(addresses.there, 'the addresses to be made', 60)
     lease = scene.wait(lease['id'], 'terminated', 400)
-    assert 'Those that had started were ended' in ' '.join(
+    assert 'So the reservations that had started were ended' in ' '.join(
         str(each['why']) for each in scene.climate().leases.history(lease['id']))
     assert heat.every() == []
     assert neutron.nothing()

@@ -115,7 +115,7 @@ def test_a_manager_stops_and_carries_out_events_although_the_bus_does_not_answer
     with socket.create_server(('127.0.0.1', 0)) as closed:
         port = closed.getsockname()[1]
     write(bus=f'rabbit://climate:a-password@127.0.0.1:{port}/')
-    process, logs = start('not ready; it works as in every outage until all services answer: '
+    process, logs = start('not ready; it retries failed events until all services answer: '
                           'The message bus is not available: no connection')
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 0

@@ -131,7 +131,7 @@ def test_if_one_cannot_start_the_others_are_taken_back(manager, refused):
     manager.cloud.fail(refused, 1000, errors.CloudError(service='The service', reason='no.'))
     manager.run_until(END - builders.minutes(30))
     assert manager.lease(lease).state == lifecycle.TERMINATED
-    assert 'Those that had started were ended' in stacks.told(manager, lease)
+    assert 'So the reservations that had started were ended' in stacks.told(manager, lease)
     again = manager.create(builders.a_lease(builders.hosts(2), end=END))
     assert len(again.reservations[0].resource_ids) == 2
     manager.client.delete_lease(builders.a_member(), again.id)

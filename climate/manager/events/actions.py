@@ -27,7 +27,7 @@ from climate.manager.leases import trusts
 from climate.manager.pools import flags
 
 _PASSED = texts.same('It could not be started before its end.')
-_NOT_STARTED = texts.same('It could not be started for too long, and what it held was released.')
+_NOT_STARTED = texts.same('It could not be started for too long, so its resources were released.')
 _UNCHANGED = texts.same('It could not be changed before its end.')
 
 

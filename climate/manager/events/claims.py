@@ -141,10 +141,10 @@ class Claims:
             kind = event_kinds.of(event.kind)
             task = None if due_events.is_moot(lease, event) else kind.shown_task(lease.task)
             by_task[task].append(lease)
-        taken = lease_claims.take(connection, by_task.pop(None, []), self._owner)
+        claimed = lease_claims.take(connection, by_task.pop(None, []), self._owner)
         for task, free in sorted(by_task.items()):
-            taken += lease_claims.take_for(connection, free, self._owner, task, until, now)
-        return {lease.id: lease for lease in taken}
+            claimed += lease_claims.take_for(connection, free, self._owner, task, until, now)
+        return {lease.id: lease for lease in claimed}
 
     def go_on(self, claim, event, began):
         """Return the Claim of an event that directly follows another event of its lease.

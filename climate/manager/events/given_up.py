@@ -22,7 +22,7 @@ from climate.manager.queue import wakeups
 LOG = log.getLogger(__name__)
 
 _ENDED_AGAIN = texts.same('Not all of its reservations could be started, and they depend on each '
-                          'other. Those that had started were ended.')
+                          'other. So the reservations that had started were ended.')
 _UNKNOWN = texts.same('the reason is not known.')
 
 

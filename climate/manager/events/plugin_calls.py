@@ -48,19 +48,19 @@ class PluginCalls:
         self.substitutes = substitutes.Substitutes(core)
         self.wakes = wake_before_start.WakeBeforeStart(core)
 
-    def call(self, claim, method, reservations, targetless=frozenset(), known=None):
+    def call(self, claim, method, reservations, targetless=frozenset(), already_read=None):
         """Call a method for each of the reservations; return the Outcome of all calls.
 
         The announcements of a plugin are written before the plugin does what it announced.
 
         :param targetless: ids of reservations that waited too long for their target and are over.
-        :param known: the Resources allocated to the reservations, if they were already read.
+        :param already_read: the Resources allocated to the reservations, or None.
         """
         announced = announcements.Announcements(self.core, claim)
         outcome = None
         for _ in range(_ANNOUNCE_TRIES):
             resources = (self.allocated.possibly_used(claim.lease, reservations)
-                         if method in _ENDING else self.allocated.of(reservations, known))
+                         if method in _ENDING else self.allocated.of(reservations, already_read))
             outcome = _Pass(self, claim, method, reservations, announced, targetless).run(resources)
             # A start may have substituted resources, which only the next try of the event reads.
             if not announced.write() or method == 'start':

@@ -123,7 +123,7 @@ class Retries:
         return datetime.timedelta(seconds=min(seconds, self._pause.longest_seconds))
 
     def has_failed(self, claim, outcome):
-        """Return True if the action failed, or if it waits for the cloud longer than it may."""
+        """Return True if the action failed, or waits for the cloud longer than is allowed."""
         if outcome.result == results.BUSY:
             return not outcome.patient and (
                 claim.event.waits >= self._waits_limit or _waits_no_more(claim))

@@ -29,7 +29,7 @@ class Sampler:
         self._owner = owner
 
     def step(self, now):
-        """Take the samples of the current slot; return their number, None if it takes none."""
+        """Take the samples of the current slot, unless they exist; return their number or None."""
         slot = use_sampling.slot_of(now, self._core.conf.idle.sample_minutes)
         with self._core.database.reader() as connection:
             eldest = managers.is_eldest(connection, self._owner, now)

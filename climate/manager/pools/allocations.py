@@ -42,17 +42,17 @@ class AllocationLists:
             # Ids are integers, so the resource that continues is the first one after its id - 1.
             after = None if marker is None else marker[0] - continues
             ids = resources.ids(connection, query.pool, after, limit + 1)
-            found = allocation_lists.find(connection, query, now, allocation_lists.ListPart(
+            allocations = allocation_lists.find(connection, query, now, allocation_lists.ListPart(
                 ids[:limit], marker if continues else None, limit + 1))
         next_marker = [ids[limit - 1]] if len(ids) > limit else None
         ids = ids[:limit]
-        if len(found) > limit:
-            beyond, found = found[limit], found[:limit]
-            last = found[-1]
+        if len(allocations) > limit:
+            beyond, allocations = allocations[limit], allocations[:limit]
+            last = allocations[-1]
             ids = [key for key in ids if key <= last.resource_id]
             same = beyond.resource_id == last.resource_id
             next_marker = allocation_lists.place(last) if same else [last.resource_id]
-        return _by_resource(ids, found), next_marker
+        return _by_resource(ids, allocations), next_marker
 
 
 def _by_resource(ids, allocations):

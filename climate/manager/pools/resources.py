@@ -124,7 +124,7 @@ class ResourceRequests:
         return self._sleep_states.shown(pool, self._states.described(stored, self._core.clock()))
 
     def update(self, pool, resource_id, properties, reservable=None, out_of_order=None):
-        """Change a resource, or nothing if one of the changes is refused; return it.
+        """Make all changes of a resource, or none if one is refused; return the resource.
 
         :param properties: {name: value}; None removes a property.
         :param reservable: False takes the resource out of use: it gets no new allocations, and

@@ -46,12 +46,12 @@ class Timelines:
                 query.resolution)
             ids = timeline.named(bars, query.resolution)
             leases = timeline_rows.leases(connection, ids)
-            waiting, more = self._waiting(connection, query)
+            waiting, has_more = self._waiting(connection, query)
         lease_places = {key: place for place, key in enumerate(ids)}
         resource_places = {resource.id: place for place, resource in enumerate(shown)}
         return timeline.Timeline(
             query.start, query.end, now, tuple(shown), tuple(leases[key] for key in ids),
-            waiting=waiting, more_wait=more,
+            waiting=waiting, more_wait=has_more,
             **timeline.columns(bars, resource_places, lease_places,
                                usage_figures.second(query.start)))
 

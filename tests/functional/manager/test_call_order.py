@@ -102,7 +102,7 @@ def test_started_reservations_end_if_the_rest_cannot_start(manager, plugin):
     assert set(states(manager, lease).values()) == {'deleted'}
     told = acts.told(manager, lease)
     [line] = [each for each in told if each.what == 'end early']
-    assert 'Those that had started were ended' in line.why
+    assert 'So the reservations that had started were ended' in line.why
     assert acts.news(manager).count('lease.error') == 1
     calls = len(plugin.calls)
     plugin.troubles.clear()

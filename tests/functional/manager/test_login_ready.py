@@ -23,7 +23,7 @@ def test_a_keystone_that_does_not_answer_at_the_start_keeps_no_manager_from_its_
     access.refresh()
     assert access.may_act
     access.check()
-    assert ('m:1: not ready; it works as in every outage until all services answer: Keystone is '
+    assert ('m:1: not ready; it retries failed events until all services answer: Keystone is '
             'not available: Connection refused') in caplog.text
     assert ': ready' not in caplog.text
     access.refresh()
@@ -81,7 +81,7 @@ def test_a_manager_is_ready_when_all_services_accept_it(manager, caplog):
     assert [each.getMessage() for each in caplog.records] == [
         'Manager m:1: not ready, and carries out no event: [nova] Nova: no endpoint 1',
         'Manager m:1: not ready, and carries out no event: [glance] Glance: 403',
-        'Manager m:1: not ready; it works as in every outage until all services answer: [glance] '
+        'Manager m:1: not ready; it retries failed events until all services answer: [glance] '
         'Glance is down', 'Manager m:1: ready']
     assert cloud.logins == 1
 
@@ -97,5 +97,5 @@ def test_a_manager_without_a_connection_to_the_bus_acts_but_is_not_ready(manager
     access.refresh()
     assert access.not_ready is None
     assert [each.getMessage() for each in caplog.records] == [
-        'Manager m:1: not ready; it works as in every outage until all services answer: The '
+        'Manager m:1: not ready; it retries failed events until all services answer: The '
         'message bus is not available: no connection', 'Manager m:1: ready']
