@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The records of queries for availability and of their answers."""
+"""The records of availability queries and of their answers."""
 from collections.abc import Mapping
 import dataclasses
 from typing import Any
@@ -11,12 +11,12 @@ from climate.domain import texts
 
 @dataclasses.dataclass(frozen=True)
 class AvailabilityQuery:
-    """A query: when are the resources of these reservations free together for `duration_seconds`?
+    """A query for the times at which the resources of all `reservations` are free together.
 
-    The whole duration must lie between `earliest` (None: now) and `latest` (None: a month later).
-    At most `limit` openings are returned. `hold` of them are held as offers for `hold_seconds`
-    each, unless the project would then hold more than `hold_most` offers. `hidden_criteria` is as
-    in a LeaseRequest.
+    They must be free for `duration_seconds` between `earliest` (None: now) and `latest` (None: a
+    month later). The answer has at most `limit` openings. Climate holds the first `hold` of them as
+    offers for `hold_seconds`; the project may hold at most `hold_most` offers. For
+    `hidden_criteria` see LeaseRequest.
     """
 
     reservations: tuple[records.ReservationRequest, ...]
@@ -32,7 +32,7 @@ class AvailabilityQuery:
 
 @dataclasses.dataclass(frozen=True)
 class ResourceGroup:
-    """A number of resources with equal properties; `names` are shown only to some callers."""
+    """A number of resources with equal properties; only some callers get their `names`."""
 
     count: int
     properties: Mapping[str, Any]
@@ -41,7 +41,7 @@ class ResourceGroup:
 
 @dataclasses.dataclass(frozen=True)
 class ReservationShare:
-    """The share of one reservation: the number of copies, and the resources in groups."""
+    """The resources that one reservation would get: the number of copies, and the resources."""
 
     resource_type: str
     count: int
@@ -52,9 +52,9 @@ class ReservationShare:
 class AvailableTime:
     """A time at which the resources are free.
 
-    A lease of the same duration and resources may start at any moment from `start` to `last_start`.
-    `id` and `held_until` are those of the offer that holds it; None if it is not held. `price` is
-    that of a lease from `start` to `end`; None without a price book.
+    A lease with the same duration may start at any moment from `start` to `last_start`. `id` and
+    `held_until` belong to the offer that holds the resources; None: no offer holds them. `price` is
+    the price of a lease from `start` to `end`; None without a price book.
     """
 
     start: records.Moment
@@ -68,7 +68,7 @@ class AvailableTime:
 
 @dataclasses.dataclass(frozen=True)
 class Criterion:
-    """A criterion: how many resources meet it, and how many meet it and all criteria before it."""
+    """A criterion. `met_by` resources meet it, `remaining` meet it and all criteria before it."""
 
     criterion: str
     met_by: int
@@ -79,9 +79,10 @@ class Criterion:
 class Considered:
     """The numbers that explain the answer for one reservation.
 
-    The pool has `enrolled` resources; `matching` of them meet all criteria. At the best moment
-    `free` copies are free for this reservation alone, of those that it wants; it needs at least
-    `wanted`. At the earliest moment `free_at_earliest` copies are free in total.
+    The pool has `enrolled` resources; `matching` of them meet all criteria. The reservation needs
+    at least `wanted` copies. If it were the only one of the query, it would get `free` copies at
+    the best moment. `free_at_earliest` copies are free at the earliest moment; this number may
+    exceed the request.
     """
 
     resource_type: str
@@ -97,16 +98,17 @@ class Considered:
     def sentence(self) -> str:
         """Return the numbers as a sentence."""
         text = f'{self.resource_type}: {self.enrolled} {texts.plural(self.pool)} are enrolled'
-        for place, each in enumerate(self.criteria):
-            text += f', {each.remaining} {"of them " if place else ""}with {each.criterion}'
+        for index, criterion in enumerate(self.criteria):
+            text += (f', {criterion.remaining} {"of them " if index else ""}'
+                     f'with {criterion.criterion}')
         return f'{text}; {self.wanted} wanted, at the best time {self.free} fit.'
 
 
 @dataclasses.dataclass(frozen=True)
 class Alternative:
-    """A similar lease that is possible; `kind` is how it differs: shorter, fewer or later.
+    """A similar lease that is possible. Its `kind` is its difference: shorter, fewer or later.
 
-    `counts` are the copies that each reservation would get, in the order of the query.
+    `counts` has the copies that each reservation would get, in the order of the query.
     """
 
     kind: str
@@ -117,7 +119,7 @@ class Alternative:
 
 @dataclasses.dataclass(frozen=True)
 class CalendarSpan:
-    """A time during which `free` of the `total` resources of a pool are free as a whole."""
+    """A time during which `free` of the `total` resources of a pool are entirely free."""
 
     start: records.Moment
     end: records.Moment
@@ -129,7 +131,7 @@ class CalendarSpan:
 class AvailabilityAnswer:
     """The answer to a query: the openings, best first, or the alternatives if there are none.
 
-    :ivar complete: False if there were too many moments to check all of them.
+    :ivar complete: whether all possible moments were checked; False if there were too many.
     """
 
     earliest: records.Moment

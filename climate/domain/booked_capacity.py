@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The usage of one resource over time."""
+"""The booked and the free capacity of one resource over time."""
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-import datetime
 from typing import TypeVar
 
 from climate.domain import interval
@@ -15,7 +14,7 @@ Held = TypeVar('Held')
 
 def touching(bookings: Iterable[tuple[interval.Interval, Held]],
              interval: interval.Interval) -> list[tuple[interval.Interval, Held]]:
-    """Return the bookings that overlap `interval`, in the order given."""
+    """Return the bookings that overlap `interval`."""
     return [booking for booking in bookings if booking[0].overlaps(interval)]
 
 
@@ -29,23 +28,14 @@ def peak(bookings: Iterable[Booking], interval: interval.Interval) -> dict[str, 
     return _peak(touching(bookings, interval))
 
 
-def copies_free(capacity: Units, bookings: Iterable[Booking], amount: Units,
-                interval: interval.Interval) -> int:
-    """Return how many more copies of `amount` fit into `capacity` during `interval`.
+def copies_beside(capacity: Units, held: list[Booking], amount: Units) -> int:
+    """Return how many more copies of `amount` fit into `capacity` during an interval.
 
     :param capacity: {class name: units}; an absent class has none.
-    :param bookings: pairs (Interval, {class name: units}), in any order.
+    :param held: the bookings that overlap the interval, as `touching` returns them.
     :param amount: {class name: units}; a class with 0 units is ignored.
     :returns: 0 or more, even if the resource is overbooked.
     :raises ValueError: the amount has no units at all.
-    """
-    return copies_beside(capacity, touching(bookings, interval), amount)
-
-
-def copies_beside(capacity: Units, held: list[Booking], amount: Units) -> int:
-    """Return how many more copies of `amount` fit beside the bookings `held`.
-
-    All of these bookings must touch one interval. See `copies_free` for the parameters.
     """
     in_use = _peak(held)
     copies = [(capacity.get(name, 0) - in_use.get(name, 0)) // units
@@ -56,7 +46,7 @@ def copies_beside(capacity: Units, held: list[Booking], amount: Units) -> int:
 
 
 def overdrawn(capacity: Units, bookings: Sequence[Booking]) -> list[int]:
-    """Return the indexes in `bookings` of those that overlap an overbooked moment.
+    """Return the indexes of the bookings that overlap an overbooked moment.
 
     :param capacity: {class name: units}; an absent class has none.
     """
@@ -71,28 +61,20 @@ def overdrawn(capacity: Units, bookings: Sequence[Booking]) -> list[int]:
 def _peak(held: list[Booking]) -> dict[str, int]:
     """Return the peaks of bookings that all touch one interval.
 
-    Bookings that overlap each other also overlap inside that interval, so clipping is not needed.
+    Bookings that overlap each other also overlap inside this interval, so clipping is not needed.
     """
     in_use: dict[str, int] = {}
     most: dict[str, int] = {}
-    by_end = sorted(held, key=_end)
-    over = 0
-    for span, units in sorted(held, key=_start):
-        # A booking that ends when this one starts is released first.
-        while by_end[over][0].end <= span.start:
-            for name, count in by_end[over][1].items():
+    by_end = sorted(held, key=lambda booking: booking[0].end)
+    ended = 0
+    for span, units in sorted(held, key=lambda booking: booking[0].start):
+        # Bookings that end at this start are released first.
+        while by_end[ended][0].end <= span.start:
+            for name, count in by_end[ended][1].items():
                 in_use[name] -= count
-            over += 1
+            ended += 1
         for name, count in units.items():
             in_use[name] = now = in_use.get(name, 0) + count
             if now > most.get(name, 0):
                 most[name] = now
     return most
-
-
-def _start(booking: Booking) -> datetime.datetime:
-    return booking[0].start
-
-
-def _end(booking: Booking) -> datetime.datetime:
-    return booking[0].end

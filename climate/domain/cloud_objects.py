@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facts of objects in the cloud that adapters and plugins share."""
+"""Names and records of objects in the cloud that adapters and plugins share."""
 import dataclasses
 
 #: The extra spec of a volume type that names the back end of its volumes.

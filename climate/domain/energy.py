@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hours that resources slept, and the energy that this saved."""
+"""The hours for which resources slept, and the energy that their sleep saved."""
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
@@ -9,7 +9,7 @@ import math
 Moment = datetime.datetime
 
 _HOUR = datetime.timedelta(hours=1)
-# A value above what any machine draws is a mistake, and would make the sums meaningless.
+# A larger value is a mistake, because no machine draws more power.
 _MOST_WATTS = 1_000_000
 
 
@@ -27,11 +27,11 @@ class EnergyQuery:
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """One resource: whether it sleeps, and how long it slept.
+    """The sleep of one resource.
 
     :ivar state: one of ``sleep.STATES``.
-    :ivar since: when it came into that state; None: it has been awake since it was enrolled.
-    :ivar watts: how much less it draws asleep; None: not known.
+    :ivar since: when the state began; None: the resource has been awake since it was enrolled.
+    :ivar watts: the power that the resource saves while it sleeps; None: not known.
     """
 
     pool: str
@@ -44,7 +44,7 @@ class Line:
 
     @property
     def kwh_saved(self) -> float | None:
-        """The energy that its sleep saved; None: not known."""
+        """The energy that the sleep saved; None: not known."""
         return None if self.watts is None else self.hours_asleep * self.watts / 1000
 
 
@@ -61,9 +61,9 @@ class EnergyAnswer:
 
 
 def hours(spans: Iterable[tuple[Moment, Moment | None]], start: Moment, end: Moment) -> float:
-    """Return how many hours between two moments are in spans that do not overlap.
+    """Return the hours of sleep between two moments.
 
-    :param spans: pairs (start, end); the end of a sleep that goes on is None.
+    :param spans: pairs (start, end) without overlaps; the end is None while the resource sleeps.
     """
     total = datetime.timedelta()
     for begin, until in spans:
@@ -72,10 +72,10 @@ def hours(spans: Iterable[tuple[Moment, Moment | None]], start: Moment, end: Mom
 
 
 def watts(properties: Mapping[str, object], name: str, default: float) -> float | None:
-    """Return how much less a resource draws asleep than awake; None: not known.
+    """Return the power that a resource saves while it sleeps; None: not known.
 
-    :param name: the name of the property with that number.
-    :param default: the number for resources without that property; 0: not known.
+    :param name: the name of the property with the number of watts.
+    :param default: the number for resources without the property; 0: not known.
     """
     try:
         number = float(str(properties[name])) if name in properties else default

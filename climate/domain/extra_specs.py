@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The translation of extra specs of a flavor, or of criteria in the same form, to a requirement.
+"""The translation of extra specs of a flavor, or of criteria in this format, to a requirement.
 
 The operators are those of Nova's scheduler (module ``extra_specs_ops``, and "ComputeCapabilities
 filter" in Nova's guide to scheduling). The first word of a value is the operator:
 
 =============================  =================================================================
 ``=``, ``>=``                  the host has at least this number
-``==`` ``!=`` ``<=``           as numbers
-``s==`` ``s!=`` ``s<`` ``s<=`` as text, letter by letter; so is ``s>`` and ``s>=``
+``==`` ``!=`` ``<=``           both are compared as numbers
+``s==`` ``s!=`` ``s<`` ``s<=`` both are compared as text, as with ``s>`` and ``s>=``
 ``<in> a``                     the text `a` is part of the host's text, or a member of its list
-``<all-in> a b``               as ``<in>``, each of the words
+``<all-in> a b``               as ``<in>``, for each of the words
 ``<or> a <or> b``              the host's text is one of the words
 no operator                    the host's text is this text
 =============================  =================================================================
 
-A value that Nova fails on, or silently ignores in part, is refused here: an operator
-without a word, too many words, text instead of a number, ``>=4`` without the space.
+Values for which Nova fails, or of which Nova ignores a part, are refused here: an operator without
+a word, too many words, text instead of a number, ``>=4`` without a space.
 """
 from collections.abc import Mapping
 import re
@@ -39,7 +39,7 @@ def from_extra_specs(specs: Mapping[str, str]) -> requirement.Requirement:
     :param specs: {key: value}; a key is the name of a property, with or without the prefix
         ``capabilities:``, or ``trait:`` and the name of a trait (value ``required`` or
         ``forbidden``).
-    :raises BadField: a key has another scope, or a value is malformed; names the key.
+    :raises BadField: a key has another scope, or a value is malformed. The error has the key.
     """
     return requirement.conjunction(*(_one(key, value) for key, value in specs.items()))
 
@@ -51,15 +51,15 @@ def _one(key: str, value: str) -> requirement.Requirement:
     if colon and scope not in (_CAPABILITIES, _TRAIT):
         raise _refused(key, f'the scope "{scope}" cannot be a criterion for a host; use '
                             '"capabilities:", "trait:", or a name without a scope.')
-    form = ['==', f'${key}', value] if scope == _TRAIT and colon else _as_list(key, value)
+    criterion = ['==', f'${key}', value] if scope == _TRAIT and colon else _as_list(key, value)
     try:
-        return requirement.parse(form)
+        return requirement.parse(criterion)
     except errors.MalformedRequirement as error:
         raise _refused(key, error.message) from error
 
 
 def _as_list(key: str, value: str) -> list[object]:
-    """Return the criterion in the filter language."""
+    """Return the criterion as ``requirement.parse`` reads it."""
     word, *rest = value.split() or ['']
     if word not in _OPERATORS:
         if _LIKE_AN_OPERATOR.match(word):

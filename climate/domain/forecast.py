@@ -7,10 +7,10 @@ from climate.domain import records
 
 @dataclasses.dataclass(frozen=True)
 class ForecastQuery:
-    """A query for the number of resources of a pool that will be wanted in each hour until `end`.
+    """A query for the expected demand for the resources of a pool in each hour until `end`.
 
     :ivar end: None: in a week.
-    :ivar criteria: the JSON text of criteria, so that only some of the resources count; '': all.
+    :ivar criteria: the JSON text of criteria for the resources; '': all resources of the pool.
     """
 
     pool: str
@@ -22,9 +22,10 @@ class ForecastQuery:
 class Hour:
     """The expected demand in the hour from `start` on, in resources.
 
-    :ivar allocated: the resources that are leased or offered already; no other number is lower.
-    :ivar low80: 80 % of the hours are expected between this and `high80`; `low95` and `high95`
-        are the same for 95 %. None: the history is too short.
+    :ivar allocated: the resources that are leased or offered already. The expected demand and the
+        limits are at least this number.
+    :ivar low80: the lower limit of the band in which 80 % of the hours are expected; `high80` is
+        its upper limit. `low95` and `high95` limit the band of 95 %. None: too little history.
     :ivar missing: the number of resources by which the expected demand exceeds the capacity.
     """
 
@@ -42,15 +43,12 @@ class Hour:
 class ForecastAnswer:
     """The answer to a ForecastQuery.
 
-    :ivar method: the name of the method of the forecast.
-    :ivar learned_from: the beginning of the history that was read.
-    :ivar capacity: the number of resources.
-    :ivar past_error: the mean absolute error of a day ahead in the last four weeks, in resources;
-        None: the history is too short.
-    :ivar refused: the resource-hours in the history that were asked for and not given.
+    :ivar learned_from: the beginning of the history that was used.
+    :ivar past_error: the mean absolute error of forecasts for the next day in the last four weeks,
+        in resources; None: the history is too short.
+    :ivar refused: the resource-hours of refused requests in the history.
     :ivar short_at: the first hour with an expected demand above the capacity; None: there is none.
-    :ivar may_be_short_at: the first hour in which the upper end of the 80 % band is above the
-        capacity.
+    :ivar may_be_short_at: the first hour with `high80` above the capacity; None: there is none.
     """
 
     pool: str
@@ -65,12 +63,12 @@ class ForecastAnswer:
 
 
 def with_missing(hours: tuple[Hour, ...], capacity: int) -> tuple[Hour, ...]:
-    """Return the Hours with the number of resources that would be missing."""
+    """Return the Hours with `missing` set."""
     return tuple(dataclasses.replace(hour, missing=max(0.0, hour.expected - capacity))
                  for hour in hours)
 
 
 def first_above(hours: tuple[Hour, ...], name: str, capacity: int) -> records.Moment | None:
-    """Return the start of the first Hour whose field is more than the capacity, or None."""
+    """Return the start of the first Hour whose field `name` exceeds the capacity, or None."""
     return next((hour.start for hour in hours
                  if getattr(hour, name) is not None and getattr(hour, name) > capacity), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The moments at which a number of resources is free for a whole duration."""
+"""The moments from which a number of resources is free for a whole duration."""
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
@@ -9,7 +9,7 @@ from typing import Protocol
 from climate.domain import interval
 
 Moment = datetime.datetime
-#: {resource: the intervals in which it is taken}, in any order; they may overlap.
+#: {resource: the intervals in which it is taken, in any order and perhaps overlapping}.
 Taken = Mapping[int, Sequence[interval.Interval]]
 
 
@@ -23,27 +23,26 @@ class StartRange:
 
 
 class Starts(Protocol):
-    """The possible starts of a fixed duration, and how many resources are free for it."""
+    """The possible starts of a fixed duration, with the number of free resources."""
 
     def count(self, moment: Moment) -> int:
-        """Return the number of resources on which the duration may start at a moment."""
+        """Return the number of resources that are free for the duration from a moment on."""
 
     def next(self, count: int, after: Moment) -> Moment | None:
-        """Return the first start at or after `after` with `count` resources, or None."""
+        """Return the first start, not before `after`, with `count` free resources, or None."""
 
     def until(self, count: int, moment: Moment) -> Moment:
-        """Return the last moment until which it may start on `count` resources without a gap.
+        """Return the last start of the range around `moment` with `count` free resources.
 
-        At `moment` it must be possible.
+        :param moment: a start with `count` free resources.
         """
 
 
 class FreeStarts:
     """A simple implementation of Starts, for spans of `duration` inside `window`.
 
-    A gap between the bookings of a resource that is at least as long as the duration gives a range
-    of starts: from its beginning to its end minus the duration. The count at a moment is the number
-    of ranges that contain it.
+    Each gap between the bookings of a resource gives a range of starts, from the beginning of the
+    gap to its end minus the duration. The count at a moment is the number of ranges with it.
     """
 
     def __init__(self, taken: Taken, duration: datetime.timedelta, window: interval.Interval):
@@ -52,7 +51,7 @@ class FreeStarts:
         self._latest = window.end - duration
 
     def free(self, moment: Moment) -> list[int]:
-        """Return the resources on which it may start at a moment, in the order given."""
+        """Return the resources that are free for the duration from a moment on."""
         return [resource for first, last, resource in self._ranges if first <= moment <= last]
 
     def count(self, moment: Moment) -> int:
@@ -61,21 +60,21 @@ class FreeStarts:
     def next(self, count: int, after: Moment) -> Moment | None:
         # The count increases only where a range begins.
         moments = [after, *sorted(first for first, _, _ in self._ranges if first > after)]
-        return next((each for each in moments
-                     if each <= self._latest and self.count(each) >= count), None)
+        return next((start for start in moments
+                     if start <= self._latest and self.count(start) >= count), None)
 
     def until(self, count: int, moment: Moment) -> Moment:
         # The count decreases only after the end of a range.
         lasts = sorted(last for _, last, _ in self._ranges if last >= moment)
-        return next((each for each in lasts
-                     if self.count(each + interval.RESOLUTION) < count), self._latest)
+        return next((last for last in lasts
+                     if self.count(last + interval.RESOLUTION) < count), self._latest)
 
 
 def starts(spans: Sequence[interval.Interval], duration: datetime.timedelta,
            window: interval.Interval) -> list[tuple[Moment, Moment]]:
     """Return the ranges (first, last) of starts at which one resource is free for `duration`.
 
-    :param spans: the intervals in which it is taken.
+    :param spans: the intervals in which the resource is taken.
     :param window: the interval that must contain the whole duration.
     """
     ranges = []
@@ -89,25 +88,26 @@ def starts(spans: Sequence[interval.Interval], duration: datetime.timedelta,
     return ranges
 
 
-def openings(found: Starts, least: int, most: int, first: Moment, limit: int) -> list[StartRange]:
-    """Return the best Openings from `first` on, sorted by start, at most `limit`.
+def openings(possible: Starts, least: int, most: int, first: Moment,
+             limit: int) -> list[StartRange]:
+    """Return the best StartRanges from `first` on, sorted by start, at most `limit`.
 
-    Each opening has more resources than the one before it, up to `most`. If there are more than
-    `limit`, the first ones and the one with the most resources are returned (for a limit of 1, the
-    first). If there are fewer, later openings with as many resources as the last one follow.
+    Each range has more resources than the one before it, up to `most`. If more than `limit` ranges
+    exist, the last one returned is the range with the most resources (except for a limit of 1). If
+    fewer exist, later ranges with this number of resources follow.
     """
     chosen: list[StartRange] = []
     after, wanted = first, least
-    while wanted <= most and (moment := found.next(wanted, after)) is not None:
-        count = min(found.count(moment), most)
-        chosen.append(StartRange(moment, found.until(count, moment), count))
+    while wanted <= most and (moment := possible.next(wanted, after)) is not None:
+        count = min(possible.count(moment), most)
+        chosen.append(StartRange(moment, possible.until(count, moment), count))
         after, wanted = moment, count + 1
     if len(chosen) > limit:
         return [*chosen[:limit - 1], chosen[-1]] if limit > 1 else chosen[:1]
     while chosen and len(chosen) < limit:
         best = chosen[-1]
-        again = found.next(best.count, best.last + interval.RESOLUTION)
+        again = possible.next(best.count, best.last + interval.RESOLUTION)
         if again is None:
             break
-        chosen.append(StartRange(again, found.until(best.count, again), best.count))
+        chosen.append(StartRange(again, possible.until(best.count, again), best.count))
     return chosen

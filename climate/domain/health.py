@@ -23,10 +23,7 @@ OPERATOR, OWNER = 'operator', 'owner'
 
 @dataclasses.dataclass(frozen=True)
 class HealthFinding:
-    """The report of a source of health that a resource does not work.
-
-    :ivar source: the name of the source.
-    """
+    """The report of a source of health that a resource does not work. `source` is its name."""
 
     source: str
     reason: str

@@ -10,11 +10,11 @@ _MISSED = 3
 
 @dataclasses.dataclass(frozen=True)
 class Service:
-    """A manager at its last heartbeat; `id` is its host, process number and a random part.
+    """A manager at its last heartbeat. `id` has its host, its process number and a random part.
 
-    :ivar running: the number of events that it was carrying out.
-    :ivar not_ready: why it was not ready, or None.
-    :ivar up: whether it is alive; see `judged`.
+    :ivar running: the number of events that the manager was carrying out.
+    :ivar not_ready: why the manager was not ready, or None.
+    :ivar up: whether the manager is alive; see `judged`.
     """
 
     id: str
@@ -27,13 +27,13 @@ class Service:
 
 
 def pause_seconds(claim_seconds: float) -> float:
-    """Return the seconds between heartbeats. A heartbeat prolongs claims to `claim_seconds`."""
+    """Return the seconds between heartbeats, each of which prolongs claims to `claim_seconds`."""
     return min(_LONGEST_SECONDS, claim_seconds / _MISSED)
 
 
 def judged(services: Iterable[Service], now: datetime.datetime,
            claim_seconds: float) -> list[Service]:
-    """Return the services; each is `up` unless its last three heartbeats are missing at `now`."""
+    """Return the services with `up` set: False if the last three heartbeats are missing."""
     silence = datetime.timedelta(seconds=_MISSED * pause_seconds(claim_seconds))
     return [dataclasses.replace(service, up=now - service.last_seen <= silence)
             for service in services]

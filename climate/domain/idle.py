@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decision which leases are idle, when they are reclaimed, and how much of them."""
+"""Decide which leases are idle, when they are reclaimed, and which of their resources."""
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -9,14 +9,13 @@ import datetime
 from climate.domain import records
 from climate.domain import use_sampling
 
-# A lease is judged only if it was sampled for this share of the time. Otherwise it does not count
-# as idle.
+# A lease counts as idle only if it was sampled for this share of the time.
 _KNOWN_SHARE = 0.75
 
 
 @dataclasses.dataclass(frozen=True)
 class IdleRules:
-    """The rules of one cloud.
+    """The rules of a cloud.
 
     :ivar percent: a lease is idle if less than this share is in use; 0: only if nothing runs.
     :ivar watched: the time over which use is measured.
@@ -28,17 +27,16 @@ class IdleRules:
     grace: datetime.timedelta
 
     def watched_since(self, now: datetime.datetime) -> datetime.datetime:
-        """Return the beginning of the first hour that counts at `now`."""
+        """Return the beginning of the time over which use is measured at `now`."""
         return use_sampling.hour_of(now) - self.watched
 
 
 @dataclasses.dataclass(frozen=True)
 class IdleVerdict:
-    """The use of a lease.
+    """The use of a lease, and whether it is idle.
 
-    :ivar is_idle: whether it counts as idle.
     :ivar percent_used: the share of its resources that was used.
-    :ivar unused: the keys of the samples in which nothing ran.
+    :ivar unused: the keys of the resources on which nothing ran.
     """
 
     is_idle: bool
@@ -46,20 +44,20 @@ class IdleVerdict:
     unused: frozenset[use_sampling.Key]
 
 
-#: Too little is known of the lease.
+#: The IdleVerdict of a lease with too few samples.
 UNKNOWN = IdleVerdict(False, 100.0, frozenset())
 
 
 def judge(samples: Mapping[use_sampling.Key, use_sampling.Sample], rules: IdleRules) -> IdleVerdict:
     """Return the IdleVerdict of a lease.
 
-    :param samples: the sums of the samples of all its present resources, over the watched time.
+    :param samples: the sums of the samples of all present resources, over the watched time.
     """
     needed = rules.watched.total_seconds() * _KNOWN_SHARE
     if not samples or any(sample.seconds < needed for sample in samples.values()):
         return UNKNOWN
-    whole = use_sampling.total(samples.values())
-    percent = 100 * whole.used_seconds / whole.seconds
+    total = sum(samples.values(), use_sampling.NO_SAMPLE)
+    percent = 100 * total.used_seconds / total.seconds
     unused = frozenset(key for key, sample in samples.items()
                        if sample.idle_seconds == sample.seconds)
     return IdleVerdict(len(unused) == len(samples) or percent < rules.percent, percent, unused)
@@ -69,8 +67,8 @@ def judge(samples: Mapping[use_sampling.Key, use_sampling.Sample], rules: IdleRu
 class IdleMarks:
     """The moments of an idle lease.
 
-    :ivar since: since when it is idle; None: it is not.
-    :ivar reclaim_at: when it will be reclaimed; None: it will not.
+    :ivar since: since when the lease is idle; None: it is not.
+    :ivar reclaim_at: when the lease will be reclaimed; None: it will not.
     """
 
     since: datetime.datetime | None = None
@@ -78,7 +76,7 @@ class IdleMarks:
 
 
 def marks_of(lease: records.Lease) -> IdleMarks:
-    """Return the IdleMarks that a lease has."""
+    """Return the present IdleMarks of a lease."""
     return IdleMarks(lease.idle_since, lease.reclaim_at)
 
 
@@ -86,7 +84,7 @@ def marked(before: IdleMarks, verdict: IdleVerdict, takes: bool, rules: IdleRule
            now: datetime.datetime) -> IdleMarks:
     """Return the IdleMarks of a lease after an IdleVerdict.
 
-    :param takes: whether something can be reclaimed from it.
+    :param takes: whether something can be reclaimed from the lease.
     """
     if not verdict.is_idle:
         return IdleMarks()
@@ -97,13 +95,13 @@ def marked(before: IdleMarks, verdict: IdleVerdict, takes: bool, rules: IdleRule
 def unused_since(start: datetime.datetime, used: Mapping[datetime.datetime,
                                                          datetime.datetime | None],
                  watched: datetime.datetime) -> datetime.datetime:
-    """Return since when nothing has run on a lease on which nothing ran since `watched`.
+    """Return since when nothing has run on a lease.
 
-    Hours without samples do not count as idle: the result is not before the last of them.
+    The result is not before the last hour without samples, because it does not count as idle.
 
     :param start: when the lease started.
-    :param used: {hour that was sampled: until when something ran in it; None: nothing ran}.
-    :param watched: the beginning of an hour, not before the start.
+    :param used: {sampled hour: until when something ran in this hour; None: nothing ran}.
+    :param watched: the beginning of an hour, not before the start, since which nothing ran.
     """
     since = watched
     while since > start:
@@ -127,33 +125,32 @@ def week_of(now: datetime.datetime) -> datetime.datetime:
 class Reclamation:
     """The resources that are reclaimed from a lease.
 
-    :ivar ends: whether all of it is reclaimed, so that the lease ends.
-    :ivar resource_ids: {reservation id: the ids of the resources that it loses}.
+    :ivar ends: whether all resources are reclaimed, so that the lease ends.
+    :ivar resource_ids: {reservation id: the ids of the reclaimed resources}.
     """
 
     ends: bool
     resource_ids: Mapping[str, tuple[int, ...]]
 
     def without(self, used: Mapping[str, Collection[int]]) -> 'Reclamation | None':
-        """Return the Reclamation without resources in use; None: nothing is left.
+        """Return the Reclamation without resources in use; None: all of them are in use.
 
         :param used: {reservation id: the ids of the resources that are in use}.
         """
         if self.ends:
             return None if any(used.values()) else self
-        left = {key: tuple(resource_id for resource_id in ids
-                           if resource_id not in used.get(key, ()))
-                for key, ids in self.resource_ids.items()}
-        left = {key: ids for key, ids in left.items() if ids}
-        return dataclasses.replace(self, resource_ids=left) if left else None
+        unused = {key: ids for key, all_ids in self.resource_ids.items()
+                  if (ids := tuple(resource_id for resource_id in all_ids
+                                   if resource_id not in used.get(key, ())))}
+        return dataclasses.replace(self, resource_ids=unused) if unused else None
 
 
 def surplus(allocated: Iterable[int], least: int, unused: Collection[int]) -> tuple[int, ...]:
-    """Return the ids of the unused resources that a reservation can lose, the last ones.
+    """Return the ids of unused resources that a reservation can lose: the highest ids.
 
-    :param allocated: the ids of its resources.
-    :param least: the number of resources that it must keep.
+    :param allocated: the ids of the resources of the reservation.
+    :param least: the number of resources that the reservation must keep.
     """
     ids = sorted(set(allocated))
     most = max(0, len(ids) - least)
-    return tuple([each for each in ids if each in unused][::-1][:most][::-1])
+    return tuple([resource_id for resource_id in ids if resource_id in unused][::-1][:most][::-1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lease object of REST 1.0, which responses and notifications on the bus share."""
+"""The lease object of REST 1.0, for responses and for notifications on the bus."""
 from collections.abc import Callable
 from collections.abc import Mapping
 from typing import Any
@@ -8,22 +8,23 @@ from climate import moments
 from climate.domain import event_kinds
 from climate.domain import records
 
-#: Returns the fields of its resource type that a Reservation has at REST 1.0.
+#: A function that returns the fields of a Reservation at REST 1.0 that its resource type adds.
 OwnFields = Callable[[records.Reservation], Mapping[str, Any]]
 
 
-def lease(found: records.Lease, status: str, own_fields: OwnFields) -> dict[str, Any]:
+def lease(lease: records.Lease, status: str, own_fields: OwnFields) -> dict[str, Any]:
     """Return a Lease as clients of REST 1.0 read it.
 
-    :param status: its status word at REST 1.0.
+    :param status: the status word at REST 1.0.
     """
     return {
-        'id': found.id, 'name': found.name, 'user_id': found.user_id,
-        'project_id': found.project_id, 'trust_id': found.trust_id, 'status': status,
-        'degraded': found.degraded, 'start_date': moments.exactly(found.start),
-        'end_date': moments.exactly(found.end), **stamps(found),
-        'reservations': [_reservation(each, own_fields) for each in found.reservations],
-        'events': [_event(each) for each in found.events if each.kind in event_kinds.SHOWN],
+        'id': lease.id, 'name': lease.name, 'user_id': lease.user_id,
+        'project_id': lease.project_id, 'trust_id': lease.trust_id, 'status': status,
+        'degraded': lease.degraded, 'start_date': moments.exactly(lease.start),
+        'end_date': moments.exactly(lease.end), **stamps(lease),
+        'reservations': [_reservation(reservation, own_fields)
+                         for reservation in lease.reservations],
+        'events': [_event(event) for event in lease.events if event.kind in event_kinds.SHOWN],
     }
 
 
@@ -33,17 +34,18 @@ def stamps(record: Any) -> dict[str, str | None]:
             'updated_at': moments.plainly(record.updated_at)}
 
 
-def _reservation(found: records.Reservation, own_fields: OwnFields) -> dict[str, Any]:
+def _reservation(reservation: records.Reservation, own_fields: OwnFields) -> dict[str, Any]:
     return {
-        # Clients expect an id here, also if the reservation leases no single resource.
-        'resource_id': found.id,
-        **own_fields(found),
-        'id': found.id, 'lease_id': found.lease_id, 'resource_type': found.resource_type,
-        'status': found.state, 'missing_resources': found.missing_resources,
-        'resources_changed': found.resources_changed, **stamps(found),
+        # Clients expect an id here, even if the reservation has no single resource.
+        'resource_id': reservation.id,
+        **own_fields(reservation),
+        'id': reservation.id, 'lease_id': reservation.lease_id,
+        'resource_type': reservation.resource_type, 'status': reservation.state,
+        'missing_resources': reservation.missing_resources,
+        'resources_changed': reservation.resources_changed, **stamps(reservation),
     }
 
 
-def _event(found: records.Event) -> dict[str, Any]:
-    return {'id': found.id, 'lease_id': found.lease_id, 'event_type': found.kind,
-            'time': moments.exactly(found.at), 'status': found.status, **stamps(found)}
+def _event(event: records.Event) -> dict[str, Any]:
+    return {'id': event.id, 'lease_id': event.lease_id, 'event_type': event.kind,
+            'time': moments.exactly(event.at), 'status': event.status, **stamps(event)}

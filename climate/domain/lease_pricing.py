@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The price of a lease between two moments: exact, never negative, and additive over time.
 
-The exact unit is the atom. A unit of a currency has `ATOMS` of them. A rate with six decimals, for
-a microsecond, with two percentages of two decimals, is therefore a whole number of atoms.
+Exact amounts are whole numbers of atoms; a unit of a currency has `ATOMS` atoms. Even the price of
+one microsecond is a whole number of atoms, with a rate of six decimals and two percentages of two
+decimals.
 """
 import collections
 from collections.abc import Iterator
@@ -29,24 +30,25 @@ CREDIT = 'early_end_credit'
 KINDS = (FEE, HOURS, SHORT_NOTICE, PEAK, PRIORITY, BEST_EFFORT, IDLE, UNUSED, CREDIT)
 
 _MICROSECOND = datetime.timedelta(microseconds=1)
+#: The microseconds of an hour.
 HOUR = 3_600_000_000
-# A start that took longer was late: it failed first, or no manager carried it out.
+# A start that takes longer is late: it failed at first, or no manager carried it out.
 _ON_TIME = datetime.timedelta(minutes=5)
 _RATES: int = 10 ** price_books.RATE_DECIMALS
 # A factor of 1 as a percentage with two decimals.
 _WHOLE: int = 100 * 10 ** price_books.PERCENT_DECIMALS
-#: How many atoms a unit of a currency has.
+#: The number of atoms in a unit of a currency.
 ATOMS: int = HOUR * _RATES * _WHOLE ** 2
 
 
 @dataclasses.dataclass(frozen=True)
 class PricedItem:
-    """A resource that a reservation has from `start` to `end`, as a whole or `copies` parts of it.
+    """A whole resource, or `copies` parts of one, that a reservation has from `start` to `end`.
 
-    :ivar unused_until: until when it was guaranteed, if the owner ended it earlier.
+    :ivar unused_until: until when the item was guaranteed, if its owner returned it earlier.
     :ivar unused_copies: the number of returned copies that were not replaced; None: all.
-    :ivar idle: the Intervals in which nothing ran on it.
-    :ivar notice: how long before its start it was requested; None: as the lease.
+    :ivar idle: the Intervals in which nothing ran on the resource.
+    :ivar notice: the time from the request to the start of the item; None: the notice of the lease.
     """
 
     reservation_id: str
@@ -68,7 +70,8 @@ class PricedItem:
 class Subject:
     """The facts of a lease that determine its price.
 
-    :ivar later: the parts that its owner requested while it ran.
+    :ivar asked_at: when the lease was requested.
+    :ivar later: the parts that the owner requested while the lease ran.
     """
 
     start: datetime.datetime
@@ -83,6 +86,7 @@ class Subject:
 class ChargeKey:
     """The key of the charges that are added up in one line.
 
+    :ivar place: the index of the kind in KINDS.
     :ivar rate: the number of the rate in its version of the price book.
     """
 
@@ -101,7 +105,7 @@ class ChargeKey:
 
 @dataclasses.dataclass(frozen=True)
 class Charge:
-    """An exact amount in atoms, and for how many microseconds of resources; 0 for a fee."""
+    """An exact amount in atoms, and the resource-microseconds that it pays for; 0 for a fee."""
 
     atoms: int
     microseconds: int = 0
@@ -118,66 +122,66 @@ NOTHING = Charge(0)
 
 def charges(subject: Subject, books: Sequence[price_books.PriceBook],
             start: datetime.datetime, end: datetime.datetime) -> dict[ChargeKey, Charge]:
-    """Return the charges of a lease between two moments, without those that are zero.
+    """Return the charges of a lease between two moments, without zero charges.
 
-    Used hours are charged by the version that is valid at the time. The fee is charged at the start
-    of the lease. Unused hours are charged by the version that is valid when they begin.
+    Used hours are charged by the version of the price book that is valid at the time, unused hours
+    by the version that is valid when they begin. The fee is charged at the start of the lease.
 
     :param books: all versions, in order.
     """
-    found: dict[ChargeKey, Charge] = collections.defaultdict(lambda: NOTHING)
+    by_key: dict[ChargeKey, Charge] = collections.defaultdict(lambda: NOTHING)
     book = price_books.at(books, subject.start)
     if book is not None and subject.items and start <= subject.start < end:
-        found[_key(FEE, book)] += Charge(_scaled(book.lease_fee, _RATES) * HOUR * _WHOLE ** 2)
+        by_key[_key(FEE, book)] += Charge(_scaled(book.lease_fee, _RATES) * HOUR * _WHOLE ** 2)
     for item in _by_notice(subject):
         for book, first, last in _valid(books, max(start, item.start), min(end, item.end)):
             for key, charge in _used(subject, item, book, first, last):
-                found[key] += charge
+                by_key[key] += charge
         book = price_books.at(books, item.end)
         if book is not None and item.unused_until is not None:
             for key, charge in _unused(subject, item, book, max(start, item.end),
                                        min(end, item.unused_until)):
-                found[key] += charge
-    return {key: found[key] for key in sorted(found) if found[key].atoms}
+                by_key[key] += charge
+    return {key: by_key[key] for key in sorted(by_key) if by_key[key].atoms}
 
 
 def _by_notice(subject: Subject) -> Iterator[PricedItem]:
-    """Yield the items of a lease, cut into the parts that were requested at the same moment."""
+    """Yield the items of a lease, split into parts with the same notice."""
     for item in subject.items:
         if not subject.later:
             yield item
             continue
         whole = short_notice.NoticePart(item.copies, item.start, item.end)
         unused = item.copies if item.unused_copies is None else item.unused_copies
-        # The copies that were requested last were returned first.
+        # The copies that were requested last count as returned first.
         for part in reversed(list(short_notice.parts(subject.later, whole, item.reservation_id,
                                                      item.resource_id))):
-            last, of_part = part.end == item.end, min(unused, part.copies)
-            unused -= of_part if last else 0
+            is_last, unused_of_part = part.end == item.end, min(unused, part.copies)
+            unused -= unused_of_part if is_last else 0
             yield dataclasses.replace(
                 item, copies=part.copies, start=part.start, end=part.end, notice=part.notice,
-                unused_until=item.unused_until if last else None, unused_copies=of_part)
+                unused_until=item.unused_until if is_last else None, unused_copies=unused_of_part)
 
 
 def had_from(start: datetime.datetime, started_at: datetime.datetime | None) -> datetime.datetime:
-    """Return the first charged moment of an allocation: an owner does not pay for a late start.
+    """Return the first charged moment of an allocation. A late start delays it.
 
-    :param started_at: when its reservation became active; None: it has not yet.
+    :param started_at: when the reservation became active; None: it has not.
     """
     if started_at is None or started_at - start <= _ON_TIME:
         return start
     return started_at
 
 
-def total(found: dict[ChargeKey, Charge]) -> int:
+def total(by_key: dict[ChargeKey, Charge]) -> int:
     """Return the sum of charges in atoms."""
-    return sum(each.atoms for each in found.values())
+    return sum(charge.atoms for charge in by_key.values())
 
 
 def without_unused(subject: Subject) -> Subject:
-    """Return the lease without the hours that were guaranteed and not used."""
+    """Return the Subject without unused hours."""
     return dataclasses.replace(subject, items=tuple(
-        dataclasses.replace(each, unused_until=None) for each in subject.items))
+        dataclasses.replace(item, unused_until=None) for item in subject.items))
 
 
 def rounded(atoms: int, decimals: int) -> int:
@@ -186,16 +190,16 @@ def rounded(atoms: int, decimals: int) -> int:
     return (2 * atoms * unit + ATOMS) // (2 * ATOMS)
 
 
-def amounts(found: Sequence[Charge], decimals: int, before: int = 0) -> list[int]:
-    """Return the amounts of consecutive charges, in the smallest unit of a currency.
+def amounts(lines: Sequence[Charge], decimals: int, before: int = 0) -> list[int]:
+    """Return the amounts of consecutive lines, in the smallest unit of a currency.
 
-    The rounding error of a line is carried over to the next one. So the first N lines of a lease
+    The rounding error of a line is carried over to the next line. So the first N lines of a lease
     always add up to the rounded sum of their exact amounts.
 
     :param before: the sum of all earlier lines of the lease, in atoms.
     """
     result, before_rounded = [], rounded(before, decimals)
-    for charge in found:
+    for charge in lines:
         before += charge.atoms
         after = rounded(before, decimals)
         result.append(after - before_rounded)
@@ -211,7 +215,7 @@ def hours(microseconds: int) -> decimal.Decimal:
 
 def shown(key: ChargeKey, microseconds: int, amount: str,
           book: price_books.PriceBook) -> prices.PriceLine:
-    """Return the line of a charge.
+    """Return the PriceLine of a charge.
 
     :param amount: the amount as text, in the currency of the book.
     """
@@ -261,9 +265,9 @@ def _used(subject: Subject, item: PricedItem, book: price_books.PriceBook, start
 
 def _unused(subject: Subject, item: PricedItem, book: price_books.PriceBook,
             start: datetime.datetime, end: datetime.datetime) -> Iterator[tuple[ChargeKey, Charge]]:
-    """Yield the charge for unused hours with all surcharges, and the credit for them.
+    """Yield the charge for unused hours with all surcharges, and the credit for these hours.
 
-    A credit of 100 % gives neither a charge nor a credit.
+    If the credit is 100 %, yield neither of them.
     """
     number = _rate_of(item, book)
     credit = _share(book.early_end_credit)
@@ -283,7 +287,7 @@ def _unused(subject: Subject, item: PricedItem, book: price_books.PriceBook,
 
 def _constant(subject: Subject, item: PricedItem, book: price_books.PriceBook
               ) -> Iterator[tuple[str, decimal.Decimal]]:
-    """Yield (kind, percent) of the surcharges that are the same for each hour of an PricedItem."""
+    """Yield (kind, percent) of the surcharges that apply to all hours of a PricedItem."""
     if book.short_notice is not None:
         limit, percent = book.short_notice
         notice = subject.start - subject.asked_at if item.notice is None else item.notice

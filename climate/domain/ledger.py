@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Months of statements, and the lines that are missing in the statements of a lease."""
+"""The months of statements, and the missing lines of a lease in its statements."""
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
@@ -9,16 +9,17 @@ from climate.domain import lease_pricing
 from climate.domain import price_books
 from climate.domain import prices
 
+#: (month of a charge, its key).
 Entry = tuple[str, lease_pricing.ChargeKey]
 
-#: The largest amount of a line, in the smallest unit of the currency. Thousands of them can be
-#: added in the 64 bits of a database.
+#: The maximum amount of a line, in the smallest unit of the currency. A database can add thousands
+#: of such amounts in 64 bits.
 LARGEST = 10 ** 15
 
 
 @dataclasses.dataclass(frozen=True)
 class Posted:
-    """A line that was written: its key, its exact charge, and the month that it is about."""
+    """A line that was written: the month of the charge, its key, and the exact charge."""
 
     for_month: str
     key: lease_pricing.ChargeKey
@@ -27,7 +28,7 @@ class Posted:
 
 @dataclasses.dataclass(frozen=True)
 class Due:
-    """A line that is missing; a correction if its entry has lines already."""
+    """A missing line. It is a correction if its Entry has lines already."""
 
     for_month: str
     key: lease_pricing.ChargeKey
@@ -36,11 +37,14 @@ class Due:
 
 
 class TooLarge(Exception):
-    """An amount is larger than a line of a statement can have; the text says which."""
+    """An amount exceeds the maximum of a line; the text has the amount."""
 
 
 def refuse_too_large(amounts: Sequence[int], currency: str) -> None:
-    """Raise TooLarge unless lines can have all amounts, in the smallest unit of the currency."""
+    """Refuse amounts, in the smallest unit of the currency, above the maximum of a line.
+
+    :raises TooLarge: an amount is refused.
+    """
     for amount in amounts:
         if abs(amount) > LARGEST:
             raise TooLarge(
@@ -70,16 +74,16 @@ def targets(subject: lease_pricing.Subject, books: Sequence[price_books.PriceBoo
             now: datetime.datetime) -> dict[Entry, lease_pricing.Charge]:
     """Return the charges of a lease by month, up to `now`.
 
-    Allocations that have ended are charged, and the past months of others. Unused hours belong to
-    the month in which the allocation ended.
+    Ended allocations are charged as a whole, and running allocations for the past months. Unused
+    hours belong to the month in which the allocation ended.
     """
     month = begin_of(month_of(now))
     items = [item if item.end <= now else dataclasses.replace(
         item, end=min(item.end, month), unused_until=None) for item in subject.items]
     items = [item for item in items if item.start < item.end]
-    found: dict[Entry, lease_pricing.Charge] = {}
+    by_entry: dict[Entry, lease_pricing.Charge] = {}
     if not items:
-        return found
+        return by_entry
     billed = dataclasses.replace(subject, items=tuple(items))
     last = max(item.end for item in items)
     first = min(subject.start, *(item.start for item in items))
@@ -87,7 +91,7 @@ def targets(subject: lease_pricing.Subject, books: Sequence[price_books.PriceBoo
     while begin_of(current) < last:
         for key, charge in lease_pricing.charges(used, books, begin_of(current),
                                                  end_of(current)).items():
-            found[current, key] = charge
+            by_entry[current, key] = charge
         current = month_of(end_of(current))
     for item in items:
         if item.unused_until is None or item.unused_until <= item.end:
@@ -96,23 +100,26 @@ def targets(subject: lease_pricing.Subject, books: Sequence[price_books.PriceBoo
         for key, charge in lease_pricing.charges(alone, books, item.end, item.unused_until).items():
             if key.kind in (lease_pricing.UNUSED, lease_pricing.CREDIT):
                 entry = month_of(item.end), key
-                found[entry] = found.get(entry, lease_pricing.NOTHING) + charge
-    return found
+                by_entry[entry] = by_entry.get(entry, lease_pricing.NOTHING) + charge
+    return by_entry
 
 
 def due(wanted: Mapping[Entry, lease_pricing.Charge], posted: Sequence[Posted]) -> list[Due]:
     """Return the missing lines, in order; none if the written lines are right.
 
-    Idle hours that were charged stay charged, because measurements are deleted after a while.
+    A charge for idle hours is never reduced, because the measurements are deleted after a while.
+
+    :param wanted: the result of `targets`.
     """
-    have: dict[Entry, lease_pricing.Charge] = {}
+    written: dict[Entry, lease_pricing.Charge] = {}
     for line in posted:
         entry = line.for_month, line.key
-        have[entry] = have.get(entry, lease_pricing.NOTHING) + line.charge
-    found = []
-    for entry in sorted({*wanted, *have}):
+        written[entry] = written.get(entry, lease_pricing.NOTHING) + line.charge
+    lines = []
+    for entry in sorted({*wanted, *written}):
         month, key = entry
-        missing = wanted.get(entry, lease_pricing.NOTHING) - have.get(entry, lease_pricing.NOTHING)
+        missing = (wanted.get(entry, lease_pricing.NOTHING)
+                   - written.get(entry, lease_pricing.NOTHING))
         if missing.atoms and not (key.kind == lease_pricing.IDLE and missing.atoms < 0):
-            found.append(Due(month, key, missing, entry in have))
-    return found
+            lines.append(Due(month, key, missing, entry in written))
+    return lines

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The comparison of the minimum need of a lease with the greatest free capacity of its pools.
 
-A lease whose minimum exceeds that capacity cannot succeed, whatever its criteria are. A lease whose
-minimum fits may still fail. The minimum is stored with the lease, so that the comparison of many
-waiting leases needs no plan for each of them.
+If the minimum exceeds that capacity, the lease cannot get its resources, whatever its criteria are.
+If the minimum fits, the lease may still fail. The minimum is stored with the lease. Therefore many
+waiting leases can be compared without planning each of them.
 """
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -27,8 +27,8 @@ class AlikeResources:
 
     :ivar capacity: {class name: units} that are free now on each of the resources.
     :ivar count: the number of resources.
-    :ivar whole_from: the start of the first booking of a whole resource; None: there is none.
-    :ivar used_from: the start of the first booking of a resource or a part; None: there is none.
+    :ivar whole_from: the start of the first booking of a whole resource; None: no such booking.
+    :ivar used_from: the start of the first booking of any kind; None: there is no booking.
     """
 
     capacity: Mapping[str, int]
@@ -39,7 +39,7 @@ class AlikeResources:
 
 @dataclasses.dataclass(frozen=True)
 class Shortage:
-    """A shortage: a pool has at most `free` of the `wanted` units of `what` free."""
+    """A shortage: of the `wanted` units of `what` in a pool, at most `free` are free."""
 
     pool: str
     what: str
@@ -53,7 +53,7 @@ class Shortage:
 
 
 def of(needs: Iterable[Any]) -> Least:
-    """Return the total minimum of the needs, ready for JSON; optional needs do not count."""
+    """Return the total minimum of all needs that are not optional, ready for JSON."""
     least: dict[str, list[list[Any]]] = {}
     for need in needs:
         if need.optional or not need.demand.at_least:
@@ -72,7 +72,7 @@ def of(needs: Iterable[Any]) -> Least:
 
 def shortage(least: Least, groups: Mapping[str, list[AlikeResources]],
              until: datetime.datetime) -> Shortage | None:
-    """Return a Shortage if the minimum cannot fit in the time up to `until`, or None.
+    """Return a Shortage if the minimum cannot fit from now until `until`, or None.
 
     :param groups: {pool: its AlikeResources}.
     """
@@ -85,7 +85,7 @@ def shortage(least: Least, groups: Mapping[str, list[AlikeResources]],
 
 def _compared(pool: str, entries: list[list[Any]], groups: list[AlikeResources],
               until: datetime.datetime) -> Iterator[tuple[str, int, int]]:
-    """Yield triples (what, number wanted, number that can be free at most)."""
+    """Yield triples (name of the units, wanted number, maximum of free ones)."""
     wholes = sum(copies for amount, copies in entries if amount is None)
     unused = [group for group in groups if _is_later(group.used_from, until)]
     yield texts.plural(pool), wholes, sum(group.count for group in unused)
@@ -93,14 +93,14 @@ def _compared(pool: str, entries: list[list[Any]], groups: list[AlikeResources],
     parts = [(amount, copies) for amount, copies in entries if amount is not None]
 
     def most(measure: Callable[[Mapping[str, int]], int]) -> int:
-        """Return the capacity that is left if the smallest unused resources are allocated whole."""
+        """Return the capacity beside the whole resources, for which the smallest ones are taken."""
         total = sum(group.count * measure(group.capacity) for group in partly)
         if wholes:
             total -= _smallest(wholes, [(measure(group.capacity), group.count) for group in unused])
         return total
 
     for amount, _ in parts:
-        # A copy that takes at least as much of each class also occupies a place for this amount.
+        # A copy of another amount that is as large also takes a place for this amount.
         wanted = sum(copies for other, copies in parts if _is_as_large(other, amount))
         yield f'places on {texts.plural(pool)}', wanted, most(functools.partial(_copies, amount))
     for name in sorted({name for amount, _ in parts for name in amount}):
@@ -110,7 +110,7 @@ def _compared(pool: str, entries: list[list[Any]], groups: list[AlikeResources],
 
 
 def _smallest(count: int, sizes: Iterable[tuple[int, int]]) -> int:
-    """Return the capacity of the `count` smallest resources.
+    """Return the total capacity of the `count` smallest resources.
 
     :param sizes: pairs (capacity of a resource, number of such resources).
     """
@@ -134,6 +134,6 @@ def _units(name: str, capacity: Mapping[str, int]) -> int:
 
 
 def _copies(amount: Mapping[str, int], capacity: Mapping[str, int]) -> int:
-    """Return how many copies of an amount fit into a capacity; very many if the amount is empty."""
+    """Return how many copies of an amount fit into a capacity; a huge number if it is empty."""
     return min((capacity.get(name, 0) // units for name, units in amount.items() if units > 0),
                default=10 ** 9)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Peak hours: windows of the week in a time zone, and when they are in UTC."""
+"""Peak hours: windows of the week in a time zone, and their spans in UTC."""
 import calendar
 import collections
 from collections.abc import Iterable
@@ -9,6 +9,9 @@ import datetime
 import decimal
 import functools
 
+_Lengths = tuple[tuple[decimal.Decimal, datetime.timedelta], ...]
+_Offsets = tuple[tuple[datetime.datetime, datetime.datetime, datetime.timedelta], ...]
+
 DAYS = ('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun')
 
 _DAY = datetime.timedelta(days=1)
@@ -16,8 +19,9 @@ _WEEK = datetime.timedelta(days=7)
 _MINUTE = datetime.timedelta(minutes=1)
 _SECOND = datetime.timedelta(seconds=1)
 _NO_TIME = datetime.timedelta()
+# From this year on, all time zones follow a fixed rule.
 _BY_RULE = 2100
-# {(is it a leap year, the weekday of its first day): a year of that kind}.
+# {(whether a year is a leap year, the weekday of its first day): such a year}.
 _KINDS = {(calendar.isleap(year), datetime.date(year, 1, 1).weekday()): year
           for year in range(_BY_RULE + 1, _BY_RULE + 29)}
 
@@ -43,32 +47,31 @@ class PeakHours:
               ) -> Iterator[tuple[datetime.datetime, datetime.datetime, decimal.Decimal]]:
         """Yield (start, end, percent) of the windows between two moments, in UTC.
 
-        A moment is in the window that a clock on the wall shows at that moment.
+        Windows follow the local time of the zone, also when its clocks change.
         """
-        # A day of any time zone begins less than a day before or after that of UTC.
+        # In any time zone, a day begins less than a day before or after the day of UTC.
         day = start.astimezone(self.zone).date() - _DAY
         while day <= end.astimezone(self.zone).date() + _DAY:
             midnight = datetime.datetime(day.year, day.month, day.day, tzinfo=datetime.UTC)
-            for each in self.windows:
-                if day.weekday() not in each.days:
+            for window in self.windows:
+                if day.weekday() not in window.days:
                     continue
-                found: list[tuple[datetime.datetime, datetime.datetime]] = []
+                spans: list[tuple[datetime.datetime, datetime.datetime]] = []
                 for begin, until, offset in _offsets(self.zone, day):
-                    first = max(start, begin, midnight + _MINUTE * each.begin - offset)
-                    last = min(end, until, midnight + _MINUTE * each.end - offset)
+                    first = max(start, begin, midnight + _MINUTE * window.begin - offset)
+                    last = min(end, until, midnight + _MINUTE * window.end - offset)
                     if first >= last:
                         continue
-                    if found and found[-1][1] == first:
-                        first, _ = found.pop()
-                    found.append((first, last))
-                yield from ((*span, each.percent) for span in found)
+                    if spans and spans[-1][1] == first:
+                        first, _ = spans.pop()
+                    spans.append((first, last))
+                yield from ((*span, window.percent) for span in spans)
             day += _DAY
 
-    def lengths(self, start: datetime.datetime, end: datetime.datetime
-                ) -> tuple[tuple[decimal.Decimal, datetime.timedelta], ...]:
-        """Return (percent, how long its windows are in all) between two moments.
+    def lengths(self, start: datetime.datetime, end: datetime.datetime) -> _Lengths:
+        """Return pairs (percent, total duration of its windows) between two moments.
 
-        It is the sum of `spans`, and quick for spans of centuries.
+        The result equals the sum of `spans`, but is fast for centuries too.
         """
         return _lengths(self, start, end)
 
@@ -79,17 +82,16 @@ class PeakHours:
 
 
 @functools.lru_cache(maxsize=1024)
-def _offsets(zone: datetime.tzinfo, day: datetime.date
-             ) -> tuple[tuple[datetime.datetime, datetime.datetime, datetime.timedelta], ...]:
-    """Return (start, end, offset from UTC) of the spans that may have moments of a local day."""
+def _offsets(zone: datetime.tzinfo, day: datetime.date) -> _Offsets:
+    """Return triples (start, end, offset from UTC) that cover a day in a time zone."""
     midnight = datetime.datetime(day.year, day.month, day.day, tzinfo=datetime.UTC)
     return tuple(_constant(zone, midnight - _DAY, midnight + 2 * _DAY))
 
 
 def _constant(zone: datetime.tzinfo, start: datetime.datetime, end: datetime.datetime
               ) -> Iterator[tuple[datetime.datetime, datetime.datetime, datetime.timedelta]]:
-    """Yield (start, end, offset from UTC) of the spans between two moments without a change."""
-    before, after = (_offset_at(zone, each) for each in (start, end))
+    """Yield (start, end, offset from UTC) of the spans with a constant offset."""
+    before, after = (_offset_at(zone, moment) for moment in (start, end))
     if before == after:
         yield start, end, before
         return
@@ -106,50 +108,47 @@ def _offset_at(zone: datetime.tzinfo, moment: datetime.datetime) -> datetime.tim
 
 
 @functools.lru_cache(maxsize=256)
-def _lengths(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime
-             ) -> tuple[tuple[decimal.Decimal, datetime.timedelta], ...]:
-    """Add up the windows: by kinds of years, and at both edges."""
+def _lengths(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime) -> _Lengths:
+    """Add up the windows of full years, by kinds of years, and of the rest at both ends."""
     first, last = start.astimezone(peaks.zone).year + 1, end.astimezone(peaks.zone).year
     if first >= last:
         return _of_days(peaks, start, end)
     begin, stop = (peaks.begin(datetime.date(year, 1, 1)) for year in (first, last))
-    found = collections.Counter(map(_like, range(first, last)))
+    years = collections.Counter(map(_like, range(first, last)))
     return _sums([*_of_days(peaks, start, begin), *_of_days(peaks, stop, end),
-                  *((percent, count * length) for year, count in found.items()
+                  *((percent, count * length) for year, count in years.items()
                     for percent, length in _of_year(peaks, year))])
 
 
 def _like(year: int) -> int:
     """Return a year whose windows are as long as those of `year`.
 
-    From 2100 on all time zones follow a rule, so that years differ by their length and by the
-    weekday of their first day only. 28 years have all kinds of them.
+    From `_BY_RULE` on, years differ only in their length and in the weekday of their first day.
+    28 consecutive years have all combinations.
     """
     return year if year < _BY_RULE else _KINDS[calendar.isleap(year),
                                                datetime.date(year, 1, 1).weekday()]
 
 
 @functools.lru_cache(maxsize=1024)
-def _of_year(peaks: PeakHours, year: int
-             ) -> tuple[tuple[decimal.Decimal, datetime.timedelta], ...]:
-    begin, stop = (peaks.begin(datetime.date(each, 1, 1)) for each in (year, year + 1))
+def _of_year(peaks: PeakHours, year: int) -> _Lengths:
+    begin, stop = (peaks.begin(datetime.date(number, 1, 1)) for number in (year, year + 1))
     return _of_days(peaks, begin, stop)
 
 
-def _sums(pieces: Iterable[tuple[decimal.Decimal, datetime.timedelta]]
-          ) -> tuple[tuple[decimal.Decimal, datetime.timedelta], ...]:
-    found: dict[decimal.Decimal, datetime.timedelta] = {}
+def _sums(pieces: Iterable[tuple[decimal.Decimal, datetime.timedelta]]) -> _Lengths:
+    sums: dict[decimal.Decimal, datetime.timedelta] = {}
     for percent, length in pieces:
-        found[percent] = found.get(percent, _NO_TIME) + length
-    return tuple(found.items())
+        sums[percent] = sums.get(percent, _NO_TIME) + length
+    return tuple(sums.items())
 
 
-def _of_days(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime
-             ) -> tuple[tuple[decimal.Decimal, datetime.timedelta], ...]:
-    """Add up the windows: by weeks without a change of the clocks, by days, and at both edges."""
+def _of_days(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime) -> _Lengths:
+    """Add up the windows of weeks without a clock change, of other days, and at both ends."""
     day, last = start.astimezone(peaks.zone).date() + _DAY, end.astimezone(peaks.zone).date()
-    pieces = [each for edge in _edges(peaks, start, end, day, last)
-              for each in _pieces(peaks, *edge)]
+    if day >= last:
+        return _sums(_pieces(peaks, start, end))
+    pieces = [*_pieces(peaks, start, peaks.begin(day)), *_pieces(peaks, peaks.begin(last), end)]
     week: list[tuple[decimal.Decimal, datetime.timedelta]] | None = None
     weeks = 0
     while day < last:
@@ -170,20 +169,11 @@ def _pieces(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime
     return [(percent, last - first) for first, last, percent in peaks.spans(start, end)]
 
 
-def _edges(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime,
-           day: datetime.date, last: datetime.date
-           ) -> list[tuple[datetime.datetime, datetime.datetime]]:
-    """Return the spans before the first full day and after the last one."""
-    if day >= last:
-        return [(start, end)]
-    first, stop = (peaks.begin(each) for each in (day, last))
-    return [(start, first), (stop, end)]
-
-
 def overlap(windows: tuple[PeakWindow, ...]) -> tuple[int, int] | None:
     """Return the positions of two windows that share a minute of the week, or None."""
     for second, later in enumerate(windows):
-        for first, each in enumerate(windows[:second]):
-            if each.days & later.days and each.begin < later.end and later.begin < each.end:
+        for first, earlier in enumerate(windows[:second]):
+            if (earlier.days & later.days and earlier.begin < later.end
+                    and later.begin < earlier.end):
                 return first, second
     return None

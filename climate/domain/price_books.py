@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A version of the price book: its rates, surcharges and credits, and how they are read."""
+"""A version of the price book: its rates, surcharges and credits, and their validation."""
 import bisect
 from collections.abc import Callable
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from climate.domain import requirement
 from climate.domain import values
 
 _ZERO = decimal.Decimal(0)
-#: How many decimals a fee or rate, and a percentage, may have.
+#: The maximum number of decimals of a fee or rate, and of a percentage.
 RATE_DECIMALS = 6
 PERCENT_DECIMALS = 2
 _NUMBER = re.compile(r'([0-9]{1,8})(?:\.([0-9]+))?')
@@ -29,7 +29,7 @@ _DAY_END = 24 * 60
 
 @dataclasses.dataclass(frozen=True)
 class Rate:
-    """The price of a resource for an hour, and which resources it is for; None: for all."""
+    """The price of a resource-hour, and the conditions for the resource; None: no condition."""
 
     amount: decimal.Decimal
     resource_type: str | None = None
@@ -38,18 +38,18 @@ class Rate:
 
     @property
     def rank(self) -> tuple[int, bool, bool]:
-        """Return how specific it is: its properties count first, then its pool, then its type."""
+        """Return how specific the rate is: properties count most, then the pool, then the type."""
         return len(self.properties), self.pool is not None, self.resource_type is not None
 
     @property
     def conditions(self) -> dict[str, str]:
-        """Return the conditions as {what: value}."""
+        """Return the conditions as {field: value}."""
         named = {'resource_type': self.resource_type, 'pool': self.pool}
         return {**{name: value for name, value in named.items() if value is not None},
                 **{f'properties.{name}': value for name, value in self.properties.items()}}
 
     def matches(self, resource_type: str, pool: str, properties: Mapping[str, str]) -> bool:
-        """Return whether the rate is for such a resource, by the rules of criteria."""
+        """Return whether a resource meets the conditions. Properties compare as in criteria."""
         return (self.resource_type in (None, resource_type) and self.pool in (None, pool)
                 and all(name in properties and values.compare(
                     _members(name, properties[name]), '==', self.properties[name], wanted)
@@ -61,19 +61,19 @@ class Rate:
 
     @property
     def meaning(self) -> dict[str, object]:
-        """Return the conditions as {what: value as it is compared}."""
+        """Return the conditions as {field: value in the form that is compared}."""
         return {**self.conditions, **{f'properties.{name}': wanted
                                       for name, wanted in self._wanted.items()}}
 
 
 @dataclasses.dataclass(frozen=True)
 class PriceBook:
-    """A version of the price book, valid from a moment until the next version is.
+    """A version of the price book, valid from `valid_from` until the next version is valid.
 
-    :ivar rates: the most specific first.
-    :ivar short_notice: (hours, percent): the surcharge of leases that were asked for later than
-        that before their start.
-    :ivar early_end_credit: the share of the price of unused hours that is not charged.
+    :ivar rates: the rates, the most specific one first.
+    :ivar short_notice: (hours, percent): the surcharge of leases that are requested less than these
+        hours before their start.
+    :ivar early_end_credit: the percentage of the price of unused hours that is not charged.
     """
 
     version: int
@@ -90,13 +90,13 @@ class PriceBook:
 
     def rate_of(self, resource_type: str, pool: str, properties: Mapping[str, str]) -> int | None:
         """Return the position of the most specific rate for a resource; None: there is none."""
-        return next((number for number, each in enumerate(self.rates)
-                     if each.matches(resource_type, pool, properties)), None)
+        return next((index for index, rate in enumerate(self.rates)
+                     if rate.matches(resource_type, pool, properties)), None)
 
     @property
     def property_names(self) -> frozenset[str]:
-        """Return the names of the properties that decide about rates."""
-        return frozenset(name for each in self.rates for name in each.properties)
+        """Return the names of the properties in the conditions of all rates."""
+        return frozenset(name for rate in self.rates for name in rate.properties)
 
 
 def _members(name: str, text: str) -> str | frozenset[str]:
@@ -104,53 +104,56 @@ def _members(name: str, text: str) -> str | frozenset[str]:
 
 
 def at(books: Sequence[PriceBook], moment: datetime.datetime) -> PriceBook | None:
-    """Return the version that is valid at a moment, of versions in order; None: none is yet."""
-    place = bisect.bisect_right(books, moment, key=lambda each: each.valid_from)
-    return books[place - 1] if place else None
+    """Return the version that is valid at a moment; None: no version is valid yet.
+
+    :param books: the versions, in order.
+    """
+    count = bisect.bisect_right(books, moment, key=lambda book: book.valid_from)
+    return books[count - 1] if count else None
 
 
-def read(found: prices.StoredBook, zone_of: Callable[[str], datetime.tzinfo | None]) -> PriceBook:
+def read(stored: prices.StoredBook, zone_of: Callable[[str], datetime.tzinfo | None]) -> PriceBook:
     """Read a version of the price book from its document.
 
-    :param zone_of: returns the time zone of a name, or None.
+    :param zone_of: the function that returns the time zone with a name, or None.
     :raises BadField: the document has an error; the error names the field.
     """
-    asked = found.document
-    if found.currency not in prices.DECIMALS:
+    document = stored.document
+    if stored.currency not in prices.DECIMALS:
         raise errors.BadField(field='currency', reason=(
-            f'"{found.currency[:40]}" is no currency of ISO 4217: write a code such as "EUR".'))
-    notice = asked.get('short_notice')
+            f'"{stored.currency[:40]}" is no currency of ISO 4217: write a code such as "EUR".'))
+    notice = document.get('short_notice')
     return PriceBook(
-        found.version, found.currency, found.valid_from,
-        lease_fee=_amount('lease_fee', asked.get('lease_fee', 0)),
-        rates=_rates(asked.get('rates', ())),
+        stored.version, stored.currency, stored.valid_from,
+        lease_fee=_amount('lease_fee', document.get('lease_fee', 0)),
+        rates=_rates(document.get('rates', ())),
         short_notice=notice and (
             _hours('short_notice.hours', notice['hours']),
             _percent('short_notice.percent', notice['percent'])),
-        peaks=_peak_hours(asked.get('peak_hours'), zone_of),
-        priority=_surcharge(asked, 'priority'), best_effort=_surcharge(asked, 'best_effort'),
-        idle=_surcharge(asked, 'idle'),
+        peaks=_peak_hours(document.get('peak_hours'), zone_of),
+        priority=_surcharge(document, 'priority'),
+        best_effort=_surcharge(document, 'best_effort'), idle=_surcharge(document, 'idle'),
         early_end_credit=_percent(
-            'early_end.credit_percent', asked.get('early_end', {}).get('credit_percent', 100),
+            'early_end.credit_percent', document.get('early_end', {}).get('credit_percent', 100),
             most=100))
 
 
-def _rates(asked: Sequence[Mapping[str, Any]]) -> tuple[Rate, ...]:
-    rates = [Rate(_amount(f'rates.{number}.rate', each['rate']), each.get('resource_type'),
-                  each.get('pool'), dict(each.get('properties', {})))
-             for number, each in enumerate(asked)]
-    if rates and not any(not each.conditions for each in rates):
+def _rates(documents: Sequence[Mapping[str, Any]]) -> tuple[Rate, ...]:
+    rates = [Rate(_amount(f'rates.{index}.rate', document['rate']), document.get('resource_type'),
+                  document.get('pool'), dict(document.get('properties', {})))
+             for index, document in enumerate(documents)]
+    if rates and all(rate.conditions for rate in rates):
         raise errors.BadField(field='rates', reason=(
-            'no rate is for the resources that none of them names: add one without conditions, '
-            'such as {"rate": "0"} if they are free.'))
+            'resources that meet the conditions of no rate have no price: add a rate without '
+            'conditions, such as {"rate": "0"} if these resources are free.'))
     _refuse_equal(rates)
-    return tuple(sorted(rates, key=lambda each: each.rank, reverse=True))
+    return tuple(sorted(rates, key=lambda rate: rate.rank, reverse=True))
 
 
 def _refuse_equal(rates: Sequence[Rate]) -> None:
-    """Refuse two rates that are equally specific and for one resource.
+    """Refuse two equally specific rates whose conditions the same resource can meet.
 
-    :raises BadField: no other rate, for resources with all of their conditions, decides.
+    :raises BadField: there are such rates, and no rate has the conditions of both.
     """
     meanings, ranks = [rate.meaning for rate in rates], [rate.rank for rate in rates]
     known = {frozenset(meaning.items()) for meaning in meanings}
@@ -166,10 +169,10 @@ def _refuse_equal(rates: Sequence[Rate]) -> None:
 
 
 def _equal(first: int, second: int, both: Mapping[str, str], same: bool) -> errors.BadField:
-    """Return the error for two rates that are equally specific.
+    """Return the error about two equally specific rates.
 
-    :param both: the conditions of both.
-    :param same: whether they have the same conditions.
+    :param both: the conditions of both rates.
+    :param same: whether both rates have the same conditions.
     """
     shown = ', '.join(f'{name} {value}' for name, value in sorted(both.items())) or 'no condition'
     return errors.BadField(field=f'rates.{second}', reason=(
@@ -178,38 +181,39 @@ def _equal(first: int, second: int, both: Mapping[str, str], same: bool) -> erro
            'add a rate with the conditions of both, or remove one of them.')))
 
 
-def _peak_hours(asked: Mapping[str, Any] | None,
+def _peak_hours(document: Mapping[str, Any] | None,
                 zone_of: Callable[[str], datetime.tzinfo | None]) -> peak_hours.PeakHours | None:
-    if asked is None:
+    if document is None:
         return None
-    zone = zone_of(asked['timezone'])
+    zone = zone_of(document['timezone'])
     if zone is None:
         raise errors.BadField(field='peak_hours.timezone', reason=(
-            f'"{asked["timezone"][:80]}" is no known time zone: write "UTC" or a name such as '
+            f'"{document["timezone"][:80]}" is no known time zone: write "UTC" or a name such as '
             '"Europe/Berlin".'))
-    windows = tuple(_window(f'peak_hours.windows.{number}', each)
-                    for number, each in enumerate(asked['windows']))
-    found = peak_hours.overlap(windows)
-    if found is not None:
-        raise errors.BadField(field=f'peak_hours.windows.{found[1]}', reason=(
-            f'it overlaps peak_hours.windows.{found[0]}: give each hour of the week one '
+    windows = tuple(_window(f'peak_hours.windows.{index}', window)
+                    for index, window in enumerate(document['windows']))
+    overlapping = peak_hours.overlap(windows)
+    if overlapping is not None:
+        first, second = overlapping
+        raise errors.BadField(field=f'peak_hours.windows.{second}', reason=(
+            f'it overlaps peak_hours.windows.{first}: give each hour of the week one '
             'percentage at most.'))
     return peak_hours.PeakHours(zone, windows)
 
 
-def _window(field: str, asked: Mapping[str, Any]) -> peak_hours.PeakWindow:
-    begin, end = (_minutes(f'{field}.{name}', asked[name]) for name in ('from', 'to'))
+def _window(field: str, document: Mapping[str, Any]) -> peak_hours.PeakWindow:
+    begin, end = (_minutes(f'{field}.{name}', document[name]) for name in ('from', 'to'))
     if end <= begin:
         raise errors.BadField(field=f'{field}.to', reason=(
-            f'{asked["to"]} is not after {asked["from"]}: a window is within one day; write two '
-            'windows, one until 24:00 and one from 00:00.'))
-    return peak_hours.PeakWindow(frozenset(map(peak_hours.DAYS.index, asked['days'])), begin, end,
-                                 _percent(f'{field}.percent', asked['percent']))
+            f'{document["to"]} is not after {document["from"]}: a window is within one day; write '
+            'two windows, one until 24:00 and one from 00:00.'))
+    return peak_hours.PeakWindow(frozenset(map(peak_hours.DAYS.index, document['days'])), begin,
+                                 end, _percent(f'{field}.percent', document['percent']))
 
 
 def _minutes(field: str, text: str) -> int:
-    found = _TIME.fullmatch(text)
-    minutes = 60 * int(found[1]) + int(found[2]) if found else None
+    match = _TIME.fullmatch(text)
+    minutes = 60 * int(match[1]) + int(match[2]) if match else None
     if minutes is None or minutes > _DAY_END:
         raise errors.BadField(field=field, reason=(
             f'"{text[:40]}" is no time of day: write "08:00" to "24:00".'))
@@ -217,21 +221,21 @@ def _minutes(field: str, text: str) -> int:
 
 
 def _hours(field: str, value: Any) -> int:
-    found = _decimal(field, value, 0, 'a number of hours')
-    if not 1 <= found <= 8784:
+    hours = _decimal(field, value, 0, 'a number of hours')
+    if not 1 <= hours <= 8784:
         raise errors.BadField(field=field, reason='write 1 to 8784 hours.')
-    return int(found)
+    return int(hours)
 
 
-def _surcharge(asked: Mapping[str, Any], name: str) -> decimal.Decimal:
-    return _percent(f'{name}.percent', asked.get(name, {}).get('percent', 0))
+def _surcharge(document: Mapping[str, Any], name: str) -> decimal.Decimal:
+    return _percent(f'{name}.percent', document.get(name, {}).get('percent', 0))
 
 
 def _percent(field: str, value: Any, most: int = _MOST_PERCENT) -> decimal.Decimal:
-    found = _decimal(field, value, PERCENT_DECIMALS, 'a percentage')
-    if found > most:
-        raise errors.BadField(field=field, reason=f'{found} is more than {most}, the maximum.')
-    return found
+    percent = _decimal(field, value, PERCENT_DECIMALS, 'a percentage')
+    if percent > most:
+        raise errors.BadField(field=field, reason=f'{percent} is more than {most}, the maximum.')
+    return percent
 
 
 def _amount(field: str, value: Any) -> decimal.Decimal:
@@ -239,10 +243,10 @@ def _amount(field: str, value: Any) -> decimal.Decimal:
 
 
 def _decimal(field: str, value: Any, decimals: int, what: str) -> decimal.Decimal:
-    """Read a number that is not negative, from text or from a number of JSON."""
+    """Read a number that is not negative, from text or from a JSON number."""
     text = value if isinstance(value, str) else str(value)
-    found = _NUMBER.fullmatch(text) if text.isascii() else None
-    if found is None or len(found[2] or '') > decimals:
+    match = _NUMBER.fullmatch(text) if text.isascii() else None
+    if match is None or len(match[2] or '') > decimals:
         digits = f'at most 8 digits and {decimals} decimals' if decimals else 'at most 8 digits'
         raise errors.BadField(field=field, reason=(
             f'"{text[:40]}" is not {what}: write a number that is not negative, with {digits}, '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refusals: resources that were asked for and not given, and for what time."""
+"""Refused requests for resources."""
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from typing import Any
 from climate import errors
 from climate.domain import interval
 
-#: Fewer resources than asked for meet the criteria, even if all are free.
+#: Too few resources meet the criteria, even if all of them were free.
 NO_MATCH = 'no_match'
-#: Enough resources meet the criteria, and too few of them are free for all of the time.
+#: Enough resources meet the criteria, but too few of them are free for the whole time.
 NOT_FREE = 'not_free'
 #: Other requests booked the same resources at the same time.
 LOST_RACE = 'lost_race'
-#: The project has too many leases that wait.
+#: Too many leases of the project wait already.
 QUEUE_FULL = 'queue_full'
-#: The lease waited until its time was over.
+#: The lease waited until its time limit.
 WAITED_TOO_LONG = 'waited_too_long'
-#: The lease was tried as often as it was to be tried.
+#: All tries of the lease failed.
 RETRIES_USED_UP = 'retries_used_up'
 #: The lease was deleted while it waited.
 WITHDRAWN = 'withdrawn'
@@ -32,27 +32,25 @@ REASONS = (NO_MATCH, NOT_FREE, LOST_RACE, QUEUE_FULL, WAITED_TOO_LONG, RETRIES_U
 #: The errors of a request that was refused for lack of resources.
 SHORTAGES = (errors.NotEnough, errors.LostRace, errors.TooManyWaiting)
 
-#: The same request within this time of its last refusal counts as a repetition of it.
+#: Within this time after a refusal, the same request counts as its repetition.
 SAME_WITHIN = datetime.timedelta(hours=1)
 
 
 @dataclasses.dataclass(frozen=True)
 class Refusal:
-    """Copies of an amount in a pool from `start` to `end`, asked for and not given.
+    """A refused request for copies of an amount in a pool from `start` to `end`.
 
-    A request for several needs is one refusal for each, since none of them was served.
+    If a request has several needs, there is one Refusal for each need, because none was served.
 
-    :ivar at: when it was refused first; `last_at` when the same request was refused last.
-    :ivar times: how often the same request was refused.
-    :ivar lease_id: the lease that was refused or is not changed; if the request is repeated, the
+    :ivar at: when the request was refused first; `last_at`: when it was refused last.
+    :ivar lease_id: the lease that was not created or not changed. If the request was repeated, the
         lease of the first request.
-    :ivar copies: the least number that would have served the request.
+    :ivar copies: the minimum number that would have served the request.
     :ivar amount: {class: units} of one copy; None: whole resources.
-    :ivar criteria: what the resources had to meet, as ``requirement.parse`` reads it; None: that
-        was not recorded.
     :ivar reason: one of `REASONS`.
     :ivar waited_seconds: how long the lease waited; 0 if it was refused at once.
-    :ivar request_hash: equal for equal requests of one project.
+    :ivar times: how often the same request was refused.
+    :ivar criteria: the criteria for the resources, for ``requirement.parse``; None: not recorded.
     """
 
     at: datetime.datetime
@@ -75,7 +73,7 @@ class Refusal:
 
 
 def reason_of(error: errors.ClimateError) -> str:
-    """Return the short code for one of `SHORTAGES`."""
+    """Return the one of `REASONS` that belongs to an error of `SHORTAGES`."""
     if isinstance(error, errors.TooManyWaiting):
         return QUEUE_FULL
     if isinstance(error, errors.LostRace):
@@ -85,9 +83,9 @@ def reason_of(error: errors.ClimateError) -> str:
 
 
 def request_hash(project_id: str, parts: Iterable[Any]) -> str:
-    """Return the same text for the same request of the same project.
+    """Return a hash that is equal for equal requests of the same project.
 
-    :param parts: what makes the request; moments are written as text, records as their fields.
+    :param parts: the contents of the request: JSON values, moments and records.
     """
     text = json.dumps([project_id, *parts], sort_keys=True, default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -95,20 +93,20 @@ def request_hash(project_id: str, parts: Iterable[Any]) -> str:
 
 def unmet(span: interval.Interval, copies: int, had_span: interval.Interval | None,
           had: int) -> list[tuple[interval.Interval, int]]:
-    """Return what a refused request asked for beyond what its reservation has.
+    """Return the demand of a refused request beyond the present copies of its reservation.
 
-    :param span: the time asked for.
-    :param copies: the number asked for.
-    :param had_span: the time for which the reservation has `had` copies; None: it has nothing.
-    :returns: pairs (Interval, copies): all copies for the time outside `had_span`, and the further
-        copies for the time inside it.
+    :param span: the requested time.
+    :param copies: the requested number.
+    :param had_span: the time for which the reservation has `had` copies; None: it has none.
+    :returns: pairs (Interval, copies): all copies for the time outside `had_span`, and the
+        additional copies for the time inside it.
     """
     if had_span is None or not had or not span.overlaps(had_span):
         return [(span, copies)] if copies else []
-    edges = [(span.start, min(span.end, had_span.start), copies),
+    parts = [(span.start, min(span.end, had_span.start), copies),
              (max(span.start, had_span.start), min(span.end, had_span.end), copies - had),
              (max(span.start, had_span.end), span.end, copies)]
-    return [(interval.Interval(start, end), count) for start, end, count in edges
+    return [(interval.Interval(start, end), count) for start, end, count in parts
             if start < end and count > 0]
 
 

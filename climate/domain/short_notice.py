@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The notice that the owner of a lease gave for each part of it.
+"""The notice of each part of a lease: the time from its request to its beginning.
 
-The resources that a lease has at its start are requested before it. Further resources, and more
-time, are requested at the moment at which the owner adds them.
+The resources at the start of a lease are requested with the lease. Later its owner may request
+further resources and more time.
 """
+import collections
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import datetime
@@ -16,10 +18,10 @@ from climate.domain import records
 
 @dataclasses.dataclass(frozen=True)
 class LaterAsk:
-    """A part of a lease that its owner requested while it ran.
+    """A part of a lease that its owner requested while the lease ran.
 
-    More time has no `reservation_id`: all that the lease has from `since` on. Further resources
-    have one: the copies of the resource above the first `above`, from `since` on.
+    Without `reservation_id`, the part is more time: all resources of the lease from `since` on.
+    Otherwise the part is further copies on a resource: all but the first `above`, from `since` on.
     """
 
     asked_at: datetime.datetime
@@ -39,9 +41,9 @@ class LaterAsk:
 
 @dataclasses.dataclass(frozen=True)
 class NoticePart:
-    """Some copies of a resource in a part of their time, with the same notice.
+    """Copies of a resource, in a part of their time, that have the same notice.
 
-    :ivar notice: None: that of the lease.
+    :ivar notice: None: the notice of the lease.
     """
 
     copies: int
@@ -53,14 +55,14 @@ class NoticePart:
 def of_change(before: records.Lease, after: records.Lease,
               allocations: Sequence[records.Allocation],
               now: datetime.datetime) -> tuple[LaterAsk, ...]:
-    """Return the parts that the owner of a lease requests by a change; none before its start.
+    """Return the parts that the owner of a lease adds by a change; none before its start.
 
     :param allocations: the allocations that the changed reservations get.
     """
     if before.state == lifecycle.PENDING:
         return ()
     asks = [LaterAsk(now, before.end)] if after.end > before.end else []
-    had = {each.id: each.resource_ids for each in before.reservations}
+    had = {reservation.id: reservation.resource_ids for reservation in before.reservations}
     for (reservation_id, resource_id), copies in _copies(allocations).items():
         above = had.get(reservation_id, ()).count(resource_id)
         if copies > above:
@@ -69,58 +71,59 @@ def of_change(before: records.Lease, after: records.Lease,
 
 
 def with_added(known: Sequence[LaterAsk], added: Sequence[LaterAsk]) -> tuple[LaterAsk, ...]:
-    """Return all later asks, without those for time that was returned and is requested again."""
-    again = min((each.since for each in added if each.is_more_time), default=None)
-    return (*(each for each in known
-              if again is None or not each.is_more_time or each.since < again), *added)
+    """Return all LaterAsks, without asks for time that was returned and is requested again."""
+    again = min((ask.since for ask in added if ask.is_more_time), default=None)
+    return (*(ask for ask in known
+              if again is None or not ask.is_more_time or ask.since < again), *added)
 
 
 def parts(later: Sequence[LaterAsk], whole: NoticePart, reservation_id: str,
           resource_id: int | None) -> Iterator[NoticePart]:
-    """Yield the parts of an allocation that have the same notice, by copies and then by time.
+    """Yield the parts of an allocation with the same notice, sorted by copies and then by time.
 
     :param whole: all copies of the allocation.
     """
-    own = sorted((each for each in later if each.since <= whole.start and (
-        each.reservation_id, each.resource_id) == (reservation_id, resource_id)),
-        key=lambda each: (each.since, each.asked_at))
+    more_copies = sorted((ask for ask in later if ask.since <= whole.start and (
+        ask.reservation_id, ask.resource_id) == (reservation_id, resource_id)),
+        key=lambda ask: (ask.since, ask.asked_at))
     longer = _longer(later)
-    levels = sorted({0, *(each.above for each in own if each.above < whole.copies), whole.copies})
+    levels = sorted({0, *(ask.above for ask in more_copies if ask.above < whole.copies),
+                     whole.copies})
     for low, high in itertools.pairwise(levels):
-        ask = next((each for each in reversed(own) if each.above <= low), None)
+        ask = next((ask for ask in reversed(more_copies) if ask.above <= low), None)
         yield from _in_time(longer, dataclasses.replace(whole, copies=high - low), ask)
 
 
 def _longer(later: Sequence[LaterAsk]) -> list[tuple[LaterAsk, datetime.timedelta]]:
-    """Return (LaterAsk, its notice) for more time, by time.
+    """Return pairs (LaterAsk, its notice) of the asks for more time, sorted by time.
 
-    All that one change adds has the notice of its earliest part. Otherwise a small lease that is
-    enlarged and prolonged at once would pay less than a new lease.
+    All parts of one change have the notice of the earliest part. Otherwise a lease that is enlarged
+    and prolonged by one change would cost less than a new lease.
     """
-    notice: dict[datetime.datetime, datetime.timedelta] = {}
-    for each in later:
-        notice[each.asked_at] = min(each.notice, notice.get(each.asked_at, each.notice))
-    return [(each, notice[each.asked_at])
-            for each in sorted(later, key=lambda each: each.since) if each.is_more_time]
+    notices: dict[datetime.datetime, datetime.timedelta] = {}
+    for ask in later:
+        notices[ask.asked_at] = min(ask.notice, notices.get(ask.asked_at, ask.notice))
+    return [(ask, notices[ask.asked_at])
+            for ask in sorted(later, key=lambda ask: ask.since) if ask.is_more_time]
 
 
 def _in_time(longer: Sequence[tuple[LaterAsk, datetime.timedelta]], whole: NoticePart,
              ask: LaterAsk | None) -> Iterator[NoticePart]:
     start, notice = whole.start, None if ask is None else ask.notice
-    for each, its_notice in longer:
-        # A request for further resources until a later end includes all of their time.
-        if each.since >= whole.end or (ask is not None and each.asked_at <= ask.asked_at):
+    for more_time, notice_of_time in longer:
+        # An ask for copies after an ask for time includes this time.
+        if more_time.since >= whole.end or (
+                ask is not None and more_time.asked_at <= ask.asked_at):
             continue
-        if each.since > start:
-            yield dataclasses.replace(whole, start=start, end=each.since, notice=notice)
-            start = each.since
-        notice = its_notice
+        if more_time.since > start:
+            yield dataclasses.replace(whole, start=start, end=more_time.since, notice=notice)
+            start = more_time.since
+        notice = notice_of_time
     yield dataclasses.replace(whole, start=start, notice=notice)
 
 
-def _copies(allocations: Sequence[records.Allocation]) -> dict[tuple[str, int], int]:
-    found: dict[tuple[str, int], int] = {}
-    for each in allocations:
-        key = each.reservation_id, each.resource_id
-        found[key] = found.get(key, 0) + each.copies
-    return found
+def _copies(allocations: Sequence[records.Allocation]) -> Mapping[tuple[str, int], int]:
+    copies: collections.Counter[tuple[str, int]] = collections.Counter()
+    for allocation in allocations:
+        copies[allocation.reservation_id, allocation.resource_id] += allocation.copies
+    return copies

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The start order of the reservations of a lease: after the reservations that they depend on.
+"""The order in which the reservations of a lease start and end.
 
-A reservation names its dependencies by their labels. Reservations end in the reverse order.
+A reservation starts after its dependencies, which it names by their labels. Reservations end in the
+reverse order.
 """
 import collections
 from collections.abc import Collection
@@ -16,23 +17,23 @@ from climate import errors
 from climate.domain import records
 
 _Key = typing.TypeVar('_Key')
-# The greatest number of labels in a message.
+# The maximum number of labels in a message.
 _LONGEST = 10
 
 
 @dataclasses.dataclass(frozen=True)
 class StartOrder:
-    """The order in which a method is called for the reservations of a lease.
+    """The order in which a method of plugins is called for the reservations of a lease.
 
-    :ivar before: {reservation id: the Reservations for which the call must succeed before}.
+    :ivar before: {reservation id: the Reservations for which the call must succeed first}.
     """
 
     before: Mapping[str, Sequence[records.Reservation]]
 
     @functools.cached_property
     def awaited(self) -> frozenset[str]:
-        """The ids of the Reservations that others come after."""
-        return frozenset(each.id for some in self.before.values() for each in some)
+        """The ids of the Reservations that come before others."""
+        return frozenset(each.id for earlier in self.before.values() for each in earlier)
 
     def sorted(self, reservations: Sequence[records.Reservation]
                ) -> Sequence[records.Reservation]:
@@ -40,14 +41,14 @@ class StartOrder:
         if not self.before:
             return reservations
         known = {each.id: each for each in reservations}
-        # Reservations that are not called still keep others apart.
+        # Reservations that are not in `reservations` still affect the order of the others.
         before = {key: [each.id for each in self.before.get(key, ())]
                   for key in [*known, *self.before, *self.awaited]}
         return [known[key] for level in levels(before) for key in level if key in known]
 
     def waits_for(self, reservation: records.Reservation,
                   done: Collection[str]) -> list[records.Reservation]:
-        """Return the Reservations that come before this one and whose ids are not in `done`."""
+        """Return the Reservations that come before `reservation`, without the ids in `done`."""
         return [each for each in self.before.get(reservation.id, ()) if each.id not in done]
 
 
@@ -66,59 +67,59 @@ def of_start(reservations: Sequence[records.Reservation]) -> StartOrder:
 
 
 def of_end(reservations: Sequence[records.Reservation]) -> StartOrder:
-    """Return the StartOrder in which each reservation comes after the ones that depend on it."""
+    """Return the StartOrder in which each reservation comes after its dependents."""
     known = {each.id: each for each in reservations}
     before = collections.defaultdict(list)
     for key, depends_on in of_start(reservations).before.items():
-        for each in depends_on:
-            before[each.id].append(known[key])
+        for dependency in depends_on:
+            before[dependency.id].append(known[key])
     return StartOrder(dict(before))
 
 
 def levels(before: Mapping[_Key, Collection[_Key]]) -> list[list[_Key]]:
-    """Return the keys in levels; each is in the first level after all keys that it names.
+    """Return the keys in levels. A key is in the first level after the keys that come before it.
 
-    :param before: {key: the keys that come before it}; keys that are not in it do not count.
-    :returns: the levels, each in the order of `before`; keys in or behind a circle are in none.
+    :param before: {key: the keys that come before it}; keys without an entry are ignored.
+    :returns: the levels, each in the order of `before`, without keys in or behind a circle.
     """
-    found: list[list[_Key]] = []
+    sorted_levels: list[list[_Key]] = []
     placed: set[_Key] = set()
-    left = {key: {each for each in some if each in before} for key, some in before.items()}
-    while True:
-        level = [key for key, some in left.items() if some <= placed]
-        if not level:
-            return found
-        found.append(level)
+    remaining = {key: set(earlier) & before.keys() for key, earlier in before.items()}
+    while level := [key for key, earlier in remaining.items() if earlier <= placed]:
+        sorted_levels.append(level)
         placed.update(level)
-        left = {key: some for key, some in left.items() if key not in placed}
+        remaining = {key: earlier for key, earlier in remaining.items() if key not in placed}
+    return sorted_levels
 
 
-def refuse_bad(asked: Iterable[records.ReservationRequest]) -> None:
+def refuse_bad(requests: Iterable[records.ReservationRequest]) -> None:
     """Refuse the requests of a lease if their labels give no order.
 
     :raises BadField: two labels are equal, a label is unknown, or labels form a circle.
     """
-    asked = list(asked)
+    requests = list(requests)
     known: dict[str, records.ReservationRequest] = {}
-    for each in asked:
-        if each.label in known:
+    for request in requests:
+        if request.label in known:
             raise errors.BadField(field='reservations.label', reason=(
-                f'two reservations have the label "{each.label}"; give each a label of its own.'))
-        if each.label:
-            known[each.label] = each
-    for each in asked:
-        _refuse_unknown(each, known)
-    before = {label: each.depends_on or () for label, each in known.items()}
+                f'two reservations have the label "{request.label}"; give each a label of its '
+                'own.'))
+        if request.label:
+            known[request.label] = request
+    for request in requests:
+        _refuse_unknown(request, known)
+    before = {label: request.depends_on or () for label, request in known.items()}
     placed = {label for level in levels(before) for label in level}
     if len(placed) < len(before):
-        circle = _circle({label: some for label, some in before.items() if label not in placed})
+        circle = _circle({label: earlier for label, earlier in before.items()
+                          if label not in placed})
         raise errors.BadField(field='reservations.depends_on', reason=(
             f'these depend on each other in a circle: {circle}. Take one of these names out.'))
 
 
-def _refuse_unknown(asked: records.ReservationRequest, known: Collection[str]) -> None:
-    for label in asked.depends_on or ():
-        if label == asked.label:
+def _refuse_unknown(request: records.ReservationRequest, known: Collection[str]) -> None:
+    for label in request.depends_on or ():
+        if label == request.label:
             raise errors.BadField(field='reservations.depends_on', reason=(
                 f'"{label}" depends on itself; leave its own label out.'))
         if label not in known:

@@ -9,9 +9,9 @@ import typing
 
 from climate.domain import texts
 
-#: The kinds of bars: a lease of the caller's project, one of another project, an offer that is
-#: held, a resource that has maintenance, is out of service or asleep, and several of these that are
-#: too short to be distinguished.
+#: The kinds of bars: a lease of the caller's project, a lease of another project, an offer, a
+#: maintenance, a resource that is out of service, a resource that sleeps, and several bars that are
+#: too short to be shown one by one.
 OWN = 'own'
 OTHERS = 'others'
 OFFER = 'offer'
@@ -24,8 +24,8 @@ KINDS = (OWN, OTHERS, OFFER, MAINTENANCE, OUT_OF_ORDER, ASLEEP, SEVERAL)
 MOST_WAITING = 100
 #: The maximum number of bars of a timeline.
 MOST_BARS = 60_000
-#: If there are more bars than ALL_NAMED, only those that last NAMED_RESOLUTIONS resolutions have
-#: their leases: on a shorter bar no name can be read.
+#: If a timeline has more than ALL_NAMED bars, bars that are shorter than NAMED_RESOLUTIONS
+#: resolutions do not name their leases, because a name would not be readable there.
 ALL_NAMED = 2_000
 NAMED_RESOLUTIONS = 20
 
@@ -34,13 +34,12 @@ NAMED_RESOLUTIONS = 20
 class TimelineQuery:
     """A query for a timeline.
 
-    :ivar criteria: JSON text of criteria; '': all resources of the pool.
+    :ivar criteria: the JSON text of criteria; '': all resources of the pool.
     :ivar hidden: whether the criteria may name resources and private properties.
     :ivar project_id: the project of the caller.
-    :ivar everybody: whether leases of other projects are named, not only shown as bars.
-    :ivar resolution: in seconds; bars that together are shorter are one bar, and of many
-        bars only those that are much longer have their leases. 0: every bar is shown, with its
-        lease.
+    :ivar everybody: whether bars name the leases of other projects too.
+    :ivar resolution: the resolution in seconds, for `merged` and `named`. 0: nothing is merged, and
+        each bar names its lease.
     """
 
     pool: str
@@ -57,7 +56,7 @@ class TimelineQuery:
 class TimelineResource:
     """A resource in a timeline.
 
-    :ivar properties: {name: text} of the properties that everybody may see.
+    :ivar properties: {name: text} of the public properties.
     """
 
     id: int
@@ -79,13 +78,13 @@ class ShownLease:
 class WaitingLease:
     """A lease that waits for resources of the pool.
 
-    :ivar position: its position among the leases in the wait queue that need this pool, from 1 on;
-        None: it waits outside the queue, as a best effort does.
-    :ivar since: when it was requested.
-    :ivar acquire_type: how it gets its resources.
-    :ivar wanted: the minimum number of resources, or parts of resources, that it needs of the pool.
-    :ivar own: whether it belongs to the caller's project.
-    :ivar lease: the lease, if it may be seen; `reason` is why it waits, and is given only then.
+    :ivar position: the position among the leases in the wait queue that need this pool, from 1 on;
+        None: the lease waits outside the queue, as a best effort does.
+    :ivar since: when the lease was requested.
+    :ivar wanted: the minimum number of resources, or parts of resources, that the lease needs of
+        the pool.
+    :ivar own: whether the lease belongs to the caller's project.
+    :ivar lease: the lease, and `reason` why it waits; None if the caller may not see the lease.
     """
 
     position: int | None
@@ -101,10 +100,9 @@ class WaitingLease:
 class Bar:
     """The use of a resource from one second to another.
 
-    :ivar resource_id: the id of the resource.
     :ivar kind: one of KINDS.
-    :ivar status: the status of the lease, if it may be seen.
-    :ivar lease_id: the lease, if it may be seen.
+    :ivar status: the status of the lease; None if the caller may not see the lease.
+    :ivar lease_id: the id of the lease; None if the caller may not see the lease.
     """
 
     resource_id: int
@@ -119,17 +117,19 @@ class Bar:
 class Timeline:
     """The answer to a TimelineQuery.
 
-    The bars are columns of equal length, because there are many. They are in the order of the
-    resources and of their starts.
+    Six columns of equal length have the values of the bars, because there are many bars. The bars
+    are sorted by resource and start.
 
-    :ivar starts: in seconds after the start of the query, which may be negative; so are `ends`.
     :ivar lanes: indexes into `resources`.
+    :ivar starts: seconds after the start of the query; negative for an earlier start.
+    :ivar ends: seconds after the start of the query.
     :ivar kinds: indexes into KINDS.
-    :ivar statuses: indexes into `words`; -1: none.
-    :ivar of_leases: indexes into `leases`; -1: none.
-    :ivar words: the statuses of leases that occur.
-    :ivar waiting: the first MOST_WAITING leases that wait for resources of the pool, those in the
-        wait queue first and in its order; `more_wait`: there are others.
+    :ivar statuses: indexes into `words`; -1: no status.
+    :ivar of_leases: indexes into `leases`; -1: no lease.
+    :ivar words: the statuses of the leases of the bars.
+    :ivar waiting: the first MOST_WAITING leases that wait for resources of the pool. Leases in the
+        wait queue come first, in the order of the queue.
+    :ivar more_wait: whether more leases wait.
     """
 
     start: datetime.datetime
@@ -149,13 +149,13 @@ class Timeline:
 
 
 def merged(bars: Iterable[Bar], resolution: int) -> list[Bar]:
-    """Merge bars of one resource that follow each other and are shorter than a resolution.
+    """Merge consecutive bars of a resource if they last less than a resolution in total.
 
-    Bars become one if they are shorter than the resolution together with the gaps between them. So
-    a picture with pixels of that length shows the same.
+    The gaps between the bars count too. So a picture with one pixel for each resolution shows the
+    same.
 
-    :param bars: ordered by resource and start.
-    :param resolution: in seconds.
+    :param bars: bars, sorted by resource and start.
+    :param resolution: the resolution in seconds.
     """
     result: list[Bar] = []
     for bar in bars:
@@ -174,10 +174,8 @@ def merged(bars: Iterable[Bar], resolution: int) -> list[Bar]:
 def named(bars: Sequence[Bar], resolution: int, all_named: int = ALL_NAMED) -> list[str]:
     """Return the ids of the leases that are named, in the order of their bars.
 
-    These are all leases if there are few bars, otherwise those with a bar that is long enough for a
-    name.
-
-    :param all_named: the largest number of bars that are few.
+    :param all_named: if there are more bars, only leases with a bar of at least NAMED_RESOLUTIONS
+        resolutions are named.
     """
     least = NAMED_RESOLUTIONS * resolution if len(bars) > all_named else 0
     return [*dict.fromkeys(bar.lease_id for bar in bars
@@ -186,17 +184,17 @@ def named(bars: Sequence[Bar], resolution: int, all_named: int = ALL_NAMED) -> l
 
 def columns(bars: Iterable[Bar], lanes: Mapping[int, int], leases: Mapping[str, int],
             epoch: int) -> dict[str, tuple[typing.Any, ...]]:
-    """Return the columns of a Timeline, by the names of its fields.
+    """Return the columns of a Timeline, and its words, as {name of the field: values}.
 
     :param lanes: {resource id: its index}.
-    :param leases: {lease id: its index} of those that are named.
-    :param epoch: the second from which moments are counted.
+    :param leases: {lease id: its index} of the named leases.
+    :param epoch: the second from which starts and ends are counted.
     """
-    kinds = {kind: place for place, kind in enumerate(KINDS)}
+    kinds = {kind: index for index, kind in enumerate(KINDS)}
     words: dict[str | None, int] = {None: -1}
     rows = [(lanes[bar.resource_id], bar.start - epoch, bar.end - epoch, kinds[bar.kind],
              words.setdefault(bar.status, len(words) - 1), leases.get(bar.lease_id or '', -1))
             for bar in bars]
     names = ('lanes', 'starts', 'ends', 'kinds', 'statuses', 'of_leases')
-    found = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
-    return {**found, 'words': tuple(word for word in words if word is not None)}
+    by_name = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
+    return {**by_name, 'words': tuple(word for word in words if word is not None)}

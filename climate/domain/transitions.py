@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transitions of a lease: whether a task may begin, and the lease after an event was carried out.
+"""Transitions of a lease: whether a task may begin, and the lease after an event.
 
-The manager that claimed a lease knows its state and all changes, so notifications need no second
-read of the lease.
+The manager that claimed a lease knows its state and all changes, so it need not read the lease
+again for notifications.
 """
 from collections.abc import Collection
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ def begin(lease_id: str, state: str, running: str | None, task: str) -> None:
 
     :param state: the state of the lease.
     :param running: the task that runs on it now, or None.
-    :raises BadTransition: another task runs, or the state does not allow it.
+    :raises BadTransition: another task runs, or the state does not allow the task.
     """
     other = running if running != task else None
     if other is not None or state not in lifecycle.TASKS[task].begins_in:
@@ -32,7 +32,7 @@ def begin(lease_id: str, state: str, running: str | None, task: str) -> None:
 def after_event(lease: records.Lease, event: records.Event, states: Mapping[str, str],
                 bindings: Mapping[str, Mapping[str, Any]], closed: Collection[str],
                 now: datetime.datetime) -> records.Lease:
-    """Return the lease with new reservations and events; the fields of the lease itself stay.
+    """Return the lease with changed reservations and events, and with its other fields.
 
     :param event: the claimed event that was carried out.
     :param states: {reservation id: its new state}.
@@ -41,10 +41,11 @@ def after_event(lease: records.Lease, event: records.Event, states: Mapping[str,
     """
     return dataclasses.replace(
         lease,
-        reservations=tuple(_reservation(each, states.get(each.id), bindings.get(each.id), now)
-                           for each in lease.reservations),
-        events=tuple(_event(event if each.id == event.id else each, event.id, closed, now)
-                     for each in lease.events))
+        reservations=tuple(_reservation(reservation, states.get(reservation.id),
+                                        bindings.get(reservation.id), now)
+                           for reservation in lease.reservations),
+        events=tuple(_event(event if other.id == event.id else other, event.id, closed, now)
+                     for other in lease.events))
 
 
 def _reservation(reservation: records.Reservation, state: str | None,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The copies that a lease returned early and are unused, as distinct from exchanged ones."""
+"""The copies that a lease returned early and that no other copies replaced."""
 import collections
 from collections.abc import Callable
 from collections.abc import Hashable
@@ -10,7 +10,11 @@ import datetime
 from climate.domain import lease_pricing
 from climate.domain import records
 
-_Place = Callable[[lease_pricing.PricedItem], Hashable]
+# An item can replace another one if one of these keys is equal. The first key is tried first.
+_KEYS: tuple[Callable[[lease_pricing.PricedItem], Hashable], ...] = (
+    lambda item: ('resource', item.reservation_id, item.resource_id),
+    lambda item: ('pool', item.reservation_id, item.pool,
+                  item.resource_id if item.whole else None))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,74 +26,64 @@ class Promise:
     until: datetime.datetime
 
 
-def _on_same_resource(item: lease_pricing.PricedItem) -> Hashable:
-    return 'resource', item.reservation_id, item.resource_id
-
-
-def _in_same_pool(item: lease_pricing.PricedItem) -> Hashable:
-    return 'pool', item.reservation_id, item.pool, item.resource_id if item.whole else None
-
-
-_PLACES: tuple[_Place, ...] = (_on_same_resource, _in_same_pool)
-
-
 def netted(items: Sequence[lease_pricing.PricedItem]) -> list[lease_pricing.PricedItem]:
-    """Return the items of a lease, with the number of unused copies of those that ended early.
+    """Return the items of a lease, with `unused_copies` in the items that ended early.
 
     If the number of copies is changed, Climate ends an allocation and creates another one at the
     same moment, perhaps on another resource of the pool. Copies that continue in this way are not
-    unused. A whole resource is replaced only by itself, because the owner chose it.
+    unused. Only the same whole resource replaces a whole resource, because the owner chose it.
     """
     begun: dict[tuple[Hashable, datetime.datetime], list[int]] = collections.defaultdict(list)
-    for number, each in enumerate(items):
-        for place in _PLACES:
-            begun[place(each), each.start].append(number)
-    left = {number: each.copies for number, each in enumerate(items)}
-    early = [(each.unused_until, number) for number, each in enumerate(items)
-             if each.unused_until is not None and each.unused_until > each.end]
-    unused = {number: items[number].copies for _, number in early}
+    for index, item in enumerate(items):
+        for key in _KEYS:
+            begun[key(item), item.start].append(index)
+    replacing = {index: item.copies for index, item in enumerate(items)}
+    early = [(item.unused_until, index) for index, item in enumerate(items)
+             if item.unused_until is not None and item.unused_until > item.end]
+    unused = {index: items[index].copies for _, index in early}
     # The latest moment first, as in `inherited`.
-    for _, number in sorted(early, reverse=True):
-        each = items[number]
-        for place in _PLACES:
-            for other in begun.get((place(each), each.end), ()):
-                taken = min(left[other], unused[number])
-                left[other] -= taken
-                unused[number] -= taken
-    return [dataclasses.replace(each, unused_copies=unused[number]) if number in unused else each
-            for number, each in enumerate(items)]
+    for _, index in sorted(early, reverse=True):
+        item = items[index]
+        for key in _KEYS:
+            for other in begun.get((key(item), item.end), ()):
+                replaced = min(replacing[other], unused[index])
+                replacing[other] -= replaced
+                unused[index] -= replaced
+    return [dataclasses.replace(item, unused_copies=unused[index]) if index in unused else item
+            for index, item in enumerate(items)]
 
 
 def inherited(ended: Sequence[Promise], begun: Sequence[Promise]
               ) -> list[dict[datetime.datetime | None, int]]:
-    """Return the numbers of new copies that keep the guarantee of the ones that they replace.
+    """Return the numbers of new copies that inherit the guarantee of the copies that they replace.
 
-    Otherwise an owner could replace copies by others that end at once, and never pay for the
-    unused hours.
+    Without this rule an owner could replace copies by copies that end at once, and would never pay
+    for unused hours.
 
-    :param ended: the allocations that end at this moment, with their guarantees.
+    :param ended: the allocations that end at this moment, with the ends of their guarantees.
     :param begun: the allocations that replace them, with their ends.
-    :returns: for each of `begun`, {guaranteed until, None: its own end: number of copies}.
+    :returns: {end of the inherited guarantee, or None: number of copies} for each of `begun`.
     """
-    found: list[collections.Counter[datetime.datetime | None]] = [
-        collections.Counter({None: each.copies}) for each in begun]
-    for old in sorted(ended, key=lambda each: each.until, reverse=True):
-        left = old.copies
-        # Copies that stay on their resource come first.
-        for copies, new in sorted(zip(found, begun, strict=True),
+    inherited_by: list[collections.Counter[datetime.datetime | None]] = [
+        collections.Counter({None: new.copies}) for new in begun]
+    for old in sorted(ended, key=lambda old: old.until, reverse=True):
+        remaining = old.copies
+        # Copies on the same resource inherit first.
+        for copies, new in sorted(zip(inherited_by, begun, strict=True),
                                   key=lambda pair: pair[1].resource_id != old.resource_id):
             if new.until < old.until:
-                kept = min(left, copies[None])
-                left -= kept
-                copies[None] -= kept
-                copies[old.until] += kept
-    return [dict(+copies) for copies in found]
+                inheriting = min(remaining, copies[None])
+                remaining -= inheriting
+                copies[None] -= inheriting
+                copies[old.until] += inheriting
+    return [dict(+copies) for copies in inherited_by]
 
 
 def keeping(promises: Sequence[Promise], chosen: Sequence[records.Allocation]
             ) -> list[records.Allocation]:
-    """Return Allocations with the guarantees of those that they replace; this splits some."""
-    found = inherited(promises, [
-        Promise(each.resource_id, each.copies, each.end) for each in chosen])
-    return [dataclasses.replace(each, copies=copies, promised_until=until)
-            for each, parts in zip(chosen, found, strict=True) for until, copies in parts.items()]
+    """Return the chosen Allocations, split by the guarantees that their copies inherit."""
+    inherited_by = inherited(promises, [
+        Promise(new.resource_id, new.copies, new.end) for new in chosen])
+    return [dataclasses.replace(new, copies=copies, promised_until=until)
+            for new, parts in zip(chosen, inherited_by, strict=True)
+            for until, copies in parts.items()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decision, for Nova's scheduler, whether a project may use a reservation at a moment."""
+"""The decision whether a project may use a reservation now, for Nova's scheduler."""
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
@@ -39,14 +39,15 @@ class UsabilityFacts:
 class Usability:
     """The answer to the question whether a reservation may be used, and on which hosts.
 
-    :ivar active: whether the owner may use it now.
-    :ivar usable: whether the project in the question may use it now.
-    :ivar reason: why it is not usable, in words; None if it is.
-    :ivar ordinary: whether its servers may be placed as if they named no reservation.
-    :ivar server_id: the only server that may use it; None: any may, or it is not known yet.
-    :ivar capacity: the resources of a host that this server may take, {class: units}; None: without
-        limit, or none at all.
-    :ivar hosts: the hypervisors that belong to it while it is active.
+    :ivar active: whether the project of the lease may use the reservation now.
+    :ivar usable: whether the project in the question may use the reservation now.
+    :ivar reason: why the reservation is not usable, in words; None if it is usable.
+    :ivar ordinary: whether servers with this reservation may be placed like ordinary servers.
+    :ivar server_id: the only server that may use the reservation; None: all may, or the server is
+        not known yet.
+    :ivar capacity: the resources of a host that this server may take, {class: units}; None: there
+        is no limit, or no capacity at all.
+    :ivar hosts: the hypervisors of the reservation while it is active.
     :ivar service_hosts: the service hosts of these hypervisors, in the same order.
     """
 
@@ -63,22 +64,22 @@ class Usability:
     service_hosts: tuple[str, ...] = ()
 
 
-def judge(holding: UsabilityFacts, project_id: str, now: records.Moment,
+def judge(facts: UsabilityFacts, project_id: str, now: records.Moment,
           usable_in_start: bool = False) -> Usability:
     """Return the Usability of a reservation for a project at `now`, without its hosts.
 
-    :param usable_in_start: whether its hosts must be usable while the lease is being started,
-        because the start has servers placed there.
+    :param usable_in_start: whether the hosts must be usable while the lease is being started,
+        because the start places servers there.
     """
-    idle = _why_idle(holding, now, usable_in_start)
-    foreign = holding.project_id != project_id
+    idle = _why_idle(facts, now, usable_in_start)
+    foreign = facts.project_id != project_id
     reason = idle or ('It belongs to another project.' if foreign else None)
-    return Usability(id=holding.id, lease_id=holding.lease_id, project_id=holding.project_id,
+    return Usability(id=facts.id, lease_id=facts.lease_id, project_id=facts.project_id,
                      active=idle is None, usable=reason is None, reason=reason)
 
 
 def not_one(lease: records.Lease, ids: Sequence[str]) -> Usability:
-    """Return the Usability of a lease that is named instead of its only reservation.
+    """Return the Usability if a request names a lease that does not have exactly one reservation.
 
     :param ids: the ids of its reservations in which servers can be placed.
     """
@@ -90,30 +91,30 @@ def not_one(lease: records.Lease, ids: Sequence[str]) -> Usability:
                      usable=False, reason=reason)
 
 
-def _why_idle(holding: UsabilityFacts, now: records.Moment, usable_in_start: bool) -> str | None:
-    """Return why nobody may use the reservation at `now`, in words; None: it may be used."""
-    lease = f'Lease {holding.lease_id}'
-    if holding.deleted_at is not None:
+def _why_idle(facts: UsabilityFacts, now: records.Moment, usable_in_start: bool) -> str | None:
+    """Return why nobody may use a reservation at `now`, in words; None: it may be used."""
+    lease = f'Lease {facts.lease_id}'
+    if facts.deleted_at is not None:
         return f'{lease} was deleted.'
-    if holding.state == lifecycle.TERMINATED or holding.end <= now:
-        return f'{lease} ended at {holding.end:%Y-%m-%d %H:%M:%S} UTC.'
-    if holding.task in lifecycle.TEARDOWN:
+    if facts.state == lifecycle.TERMINATED or facts.end <= now:
+        return f'{lease} ended at {facts.end:%Y-%m-%d %H:%M:%S} UTC.'
+    if facts.task in lifecycle.TEARDOWN:
         return f'{lease} is being ended.'
-    if holding.task == 'reclaim':
+    if facts.task == 'reclaim':
         return f'{lease} is idle, and is being reclaimed or made smaller.'
-    if holding.state == lifecycle.PENDING and holding.task != 'start':
-        return f'{lease} has not started; it starts at {holding.start:%Y-%m-%d %H:%M:%S} UTC.'
-    if usable_in_start and (holding.task == 'start' or holding.healing):
+    if facts.state == lifecycle.PENDING and facts.task != 'start':
+        return f'{lease} has not started; it starts at {facts.start:%Y-%m-%d %H:%M:%S} UTC.'
+    if usable_in_start and (facts.task == 'start' or facts.healing):
         return None
-    if holding.deleting:
+    if facts.deleting:
         return f'{lease} is being deleted.'
-    # A change of the lease, or the start of another reservation, may fail: a running one goes on.
-    runs = (holding.state == lifecycle.ERROR
-            and holding.reservation_state == lifecycle.RESERVATION_ACTIVE)
-    if holding.state not in (lifecycle.PENDING, lifecycle.ACTIVE) and not runs:
-        return f'{lease} is in the state {holding.state.lower()}.'
-    if holding.reservation_state == lifecycle.RESERVATION_PENDING:
+    # A running reservation is usable even if a change or another reservation of the lease failed.
+    runs = (facts.state == lifecycle.ERROR
+            and facts.reservation_state == lifecycle.RESERVATION_ACTIVE)
+    if facts.state not in (lifecycle.PENDING, lifecycle.ACTIVE) and not runs:
+        return f'{lease} is in the state {facts.state.lower()}.'
+    if facts.reservation_state == lifecycle.RESERVATION_PENDING:
         return f'{lease} is starting; this reservation is not ready yet.'
-    if holding.reservation_state != lifecycle.RESERVATION_ACTIVE:
-        return f'The reservation is in the state {holding.reservation_state}.'
+    if facts.reservation_state != lifecycle.RESERVATION_ACTIVE:
+        return f'The reservation is in the state {facts.reservation_state}.'
     return None

@@ -42,11 +42,7 @@ def of_share(used: float, whole: float) -> Use:
 
 @dataclasses.dataclass(frozen=True)
 class SampleSlot:
-    """The span of time within an hour of the clock for which one sample counts.
-
-    :ivar begin: the first moment.
-    :ivar seconds: the duration.
-    """
+    """The span of time within an hour of the clock for which one sample counts."""
 
     begin: datetime.datetime
     seconds: int
@@ -103,7 +99,6 @@ def idle_spans(hour: datetime.datetime, seconds: float,
 class Sample:
     """The sum of the samples of one resource of a reservation, over an hour or longer.
 
-    :ivar seconds: the sampled time.
     :ivar idle_seconds: the part of the sampled time in which nothing ran.
     :ivar used_seconds: the sampled time, weighted with the share in use.
     """
@@ -129,8 +124,3 @@ NO_SAMPLE = Sample(0, 0, 0.0)
 def sampled(use: Use, slot: SampleSlot) -> Sample:
     """Return the Sample of one measurement, which counts for its whole slot."""
     return Sample(slot.seconds, 0 if use.runs else slot.seconds, use.share * slot.seconds)
-
-
-def total(samples: Iterable[Sample]) -> Sample:
-    """Return the sum of Samples."""
-    return sum(samples, NO_SAMPLE)

@@ -112,6 +112,9 @@ class _Step:
 
     def advance(self, host: plans.PlannedHost) -> plans.PlannedHost:
         """Return the updated PlannedHost."""
+        if host.state in (plans.FENCING, plans.FENCED, plans.ENROLLING) and (
+                lost := self._lost(host)) is not None:
+            return self._dropped(host.dropped(lost))
         rule = self._rules.get(host.state)
         return host if rule is None else rule(host)
 
@@ -123,18 +126,12 @@ class _Step:
         return host.dropped(self._lost(host) or 'it is disabled')
 
     def _fencing(self, host: plans.PlannedHost) -> plans.PlannedHost:
-        lost = self._lost(host)
-        if lost is not None:
-            return self._dropped(host.dropped(lost))
         if self._observed.computes[host.service_host].enabled:
             self._order(FENCE, host)
             return host
         return self._fenced(dataclasses.replace(host, state=plans.FENCED))
 
     def _fenced(self, host: plans.PlannedHost) -> plans.PlannedHost:
-        lost = self._lost(host)
-        if lost is not None:
-            return self._dropped(host.dropped(lost))
         if self._observed.computes[host.service_host].enabled:
             return self._dropped(dataclasses.replace(host.dropped(plans.ENABLED), reclaimed=True))
         host = dataclasses.replace(host, moves=tuple(self._moved(host, move)
@@ -147,9 +144,6 @@ class _Step:
         return dataclasses.replace(host, state=plans.ENROLLING, admitted=False)
 
     def _enrolling(self, host: plans.PlannedHost) -> plans.PlannedHost:
-        lost = self._lost(host)
-        if lost is not None:
-            return self._dropped(host.dropped(lost))
         if self._observed.on(host.service_host):
             # An administrator forced a server onto the host. Its service may be enabled already.
             return self._fencing(dataclasses.replace(host, state=plans.FENCING))

@@ -33,6 +33,11 @@ def most_in_any_hour(plan, window, name):
                for hour in range(*window))
 
 
+def copies_free(capacity, bookings, amount, interval):
+    return booked_capacity.copies_beside(
+        capacity, booked_capacity.touching(bookings, interval), amount)
+
+
 @hypothesis.given(bookings_of_hours, spans_of_hours)
 def test_the_peak_is_the_most_of_any_hour(plan, window):
     peak = booked_capacity.peak(as_bookings(plan), span(*window))
@@ -51,8 +56,7 @@ def test_so_many_copies_fit_and_not_one_more(plan, window, vcpus, memory_mb, one
                    for name in CLASSES if amount[name])
 
     expected = max((copies for copies in range(13) if fits(copies)), default=0)
-    assert booked_capacity.copies_free(
-        capacity, as_bookings(plan), amount, span(*window)) == expected
+    assert copies_free(capacity, as_bookings(plan), amount, span(*window)) == expected
 
 
 @hypothesis.given(bookings_of_hours, st.integers(0, 6), st.integers(0, 6))
@@ -82,19 +86,18 @@ def test_bookings_outside_the_window_do_not_count():
 
 
 def test_a_class_that_the_resource_lacks_leaves_no_room():
-    assert booked_capacity.copies_free({'vcpus': 8}, [], {'vcpus': 1, 'gpu': 1}, span(8, 9)) == 0
+    assert copies_free({'vcpus': 8}, [], {'vcpus': 1, 'gpu': 1}, span(8, 9)) == 0
 
 
 def test_a_class_with_zero_units_does_not_matter():
-    assert booked_capacity.copies_free(
-        {'vcpus': 8}, [], {'vcpus': 2, 'disk_gb': 0}, span(8, 9)) == 4
+    assert copies_free({'vcpus': 8}, [], {'vcpus': 2, 'disk_gb': 0}, span(8, 9)) == 4
 
 
 def test_an_overbooked_resource_has_no_room_rather_than_less_than_none():
     bookings = [(span(8, 9), {'vcpus': 20})]
-    assert booked_capacity.copies_free({'vcpus': 8}, bookings, {'vcpus': 2}, span(8, 9)) == 0
+    assert copies_free({'vcpus': 8}, bookings, {'vcpus': 2}, span(8, 9)) == 0
 
 
 def test_an_amount_of_nothing_is_refused():
     with pytest.raises(ValueError):
-        booked_capacity.copies_free({'vcpus': 8}, [], {'vcpus': 0}, span(8, 9))
+        copies_free({'vcpus': 8}, [], {'vcpus': 0}, span(8, 9))

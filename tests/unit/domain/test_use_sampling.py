@@ -39,7 +39,7 @@ def test_a_share_is_between_none_and_all(used, whole, expected):
                            max_size=8))
 def test_idle_and_used_time_never_exceed_the_sampled_time(looks):
     slot = use_sampling.slot_of(NOON, 10)
-    total = use_sampling.total(use_sampling.sampled(each, slot) for each in looks)
+    total = sum((use_sampling.sampled(each, slot) for each in looks), use_sampling.NO_SAMPLE)
     assert total.seconds == 600 * len(looks)
     assert 0 <= total.idle_seconds <= total.seconds
     assert 0 <= total.used_seconds <= total.seconds - total.idle_seconds + 1e-6

@@ -65,11 +65,10 @@ def test_ranges_equal_the_plain_calendar(world, length, last, data):
 
 def free_by_adding(amount, taken, moment):
     """Return the number of free copies on a resource during one tick."""
-    now = [each for each, booked in taken if booked is selection.WHOLE
-           and each.overlaps(interval.Interval(moment, moment + TICK))]
-    parts = [(each, booked) for each, booked in taken if booked is not selection.WHOLE]
-    return 0 if now else booked_capacity.copies_free(CAPACITY, parts, amount,
-                                                     interval.Interval(moment, moment + TICK))
+    bookings = booked_capacity.touching(taken, interval.Interval(moment, moment + TICK))
+    if any(booked is selection.WHOLE for _, booked in bookings):
+        return 0
+    return booked_capacity.copies_beside(CAPACITY, bookings, amount)
 
 
 @hypothesis.given(st.lists(st.lists(st.tuples(spans, amounts, st.integers(1, 2)), max_size=5),
