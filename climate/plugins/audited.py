@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of the contracts of plugins and pools that audits use.
 
-Each plugin and each pool observes the cloud and compares it with the database itself. The defaults
-in this module do nothing; they are for types that create nothing in the cloud.
+Each plugin and each pool compares its own objects in the cloud with the database. The defaults in
+this module do nothing; they are for types that create nothing in the cloud.
 """
 import dataclasses
 
@@ -20,50 +20,50 @@ class Audited:
     """The part of the contract of a resource plugin that audits use.
 
     `observed` is the recent result of `observe`; `lease` and `reservation` are Records. No method
-    may delete or move a server, or take a resource from a project that uses it.
+    may delete or move a server, or withdraw a resource that a project uses.
     """
 
     def observe(self, cloud):
-        """Return what the type observes in the cloud, as a frozen record of its own. Reads only.
+        """Return the present objects in the cloud, as a frozen record of the plugin. Reads only.
 
-        It lists whole collections instead of single objects: an audit makes each call once for all
-        plugins and pools.
+        Lists whole collections instead of reading single objects, because an audit makes each call
+        only once for all plugins and pools.
         """
 
     def traces(self, observed):
-        """Return the objects that reservations have in the cloud, of this type's kinds. Pure.
+        """Return the objects in the cloud that the plugin created for reservations. Pure.
 
-        Objects of reservations that the database does not know count too, but only objects that
-        can be recognised as Climate's. Objects of owners that cannot be listed for all projects at
-        once, such as stacks, are no traces: only the `end` of their lease removes them.
+        Includes objects of reservations that the database does not know, if they can be recognised
+        as created by Climate. Excludes objects that cannot be listed for all projects at once, such
+        as stacks: only the `end` of their lease removes them.
 
-        :returns: ``domain.audit.Trace``, in any order.
+        :returns: ``domain.audit.Trace`` objects, in any order.
         """
         return []
 
     def lacks(self, observed, lease, reservation, resources):
-        """Return the differences of a running reservation from the cloud, as Drifts. Pure.
+        """Return the differences between a running reservation and the cloud, as Drifts. Pure.
 
         :param resources: {need key: the allocated Resources, each once}.
         """
         return []
 
     def complete(self, cloud, lease, reservation, resources):
-        """Add the missing objects of a running reservation; return its binding. Repeatable.
-
-        It takes nothing from other reservations; only `start` may do so.
+        """Recreate the missing objects of a running reservation; return its binding. Repeatable.
 
         :raises StillBusy: servers prevent it.
         """
         return dict(reservation.binding)
 
     def clear(self, cloud, made_for, resources):
-        """Remove what an ended reservation left in the cloud, except servers. Repeatable.
+        """Remove the objects that an ended reservation left in the cloud, except servers.
 
-        :param made_for: the id of the reservation, as a Trace has it.
-        :param resources: the enrolled Resources that no reservation holds. Those of this
-            reservation return to the pool.
-        :raises StillBusy: servers prevent it; nothing that they need was removed.
+        Repeatable.
+
+        :param made_for: the id of the reservation, as in its Traces.
+        :param resources: the enrolled Resources that no reservation holds. Only these may return to
+            the pool.
+        :raises StillBusy: servers still need some objects, which were not removed.
         """
 
 
@@ -71,9 +71,8 @@ class Audited:
 class Held:
     """A resource that a running reservation has.
 
-    :ivar resource: the Resource.
     :ivar project_id: the project of the lease.
-    :ivar whole: whether the reservation has the whole resource, not only a part of it.
+    :ivar whole: True if the reservation has the whole resource, False if it has a part.
     """
 
     resource: records.Resource
@@ -87,7 +86,7 @@ class AuditedPool:
     """The part of the contract of a pool that audits use."""
 
     def observe(self, cloud):
-        """Return what the pool observes in the cloud, as ``Audited.observe``."""
+        """Return the present objects in the cloud, as ``Audited.observe``."""
 
     def audit(self, observed, resources, enrolled):
         """Return the Drifts of the pool itself, independent of leases. Pure.
@@ -99,10 +98,10 @@ class AuditedPool:
         return []
 
     def disturbed(self, cloud, held):
-        """Return {resource id: why, in words} of resources that others use, too.
+        """Return {resource id: why, in words} of leased resources that others use, too.
 
-        A lease that has such a resource is degraded. Reads only.
+        A lease with such a resource is degraded. Reads only.
 
-        :param held: Helds of this pool.
+        :param held: the Held records of this pool.
         """
         return {}

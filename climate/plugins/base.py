@@ -23,9 +23,9 @@ from climate.plugins import pool_view
 from climate.plugins import targets
 
 Attempt = clouds.Attempt
-#: The reason of a resource that the cloud does not know.
+#: Why a resource that the cloud does not know is unfit.
 UNKNOWN = 'the cloud does not know it any more'
-#: The request of a client for one reservation, as the plugin's schema describes it.
+#: A client's request for one reservation, as described by the plugin's schema.
 Request = dict[str, Any]
 #: {need key: the Resources allocated for that need, each once}.
 Allocated = Mapping[str, tuple[records.Resource, ...]]
@@ -33,11 +33,11 @@ Allocated = Mapping[str, tuple[records.Resource, ...]]
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """The description of a resource by the cloud, read to enrol it and again later.
+    """A resource as the cloud describes it.
 
     :ivar name: the exact name of the resource, unique in the pool.
     :ivar capacity: {class name: units}.
-    :ivar facts: {name: text}; criteria can use them, operators cannot change them.
+    :ivar facts: {name: text}. Criteria can use facts. Operators cannot change them.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Found:
 
 
 def name_schema(description: str, longest: int = 255) -> dict[str, Any]:
-    """Return an `enrol_schema` with a name only."""
+    """Return an `enrol_schema` whose only field is `name`."""
     return {'type': 'object', 'required': ['name'], 'additionalProperties': False,
             'properties': {'name': {'description': description, 'type': 'string', 'minLength': 1,
                                     'maxLength': longest}}}
@@ -57,21 +57,20 @@ class Pool(audited.AuditedPool, abc.ABC):
 
     #: The noun in URLs, in tables, in the names of policy rules and in messages.
     name: ClassVar[str] = ''
-    #: JSON schema of an administrator's request to enrol a resource, without its properties;
-    #: closed.
+    #: Closed JSON schema of a request to enrol a resource, without its field `properties`.
     enrol_schema: ClassVar[Mapping[str, Any]] = name_schema('What the cloud calls it.')
-    #: Its own path in REST 1.0; None: there is only /v1/resources/{name}.
+    #: The additional path of the pool in REST 1.0; None if it has only /v1/resources/{name}.
     view: ClassVar[pool_view.View | None] = None
-    #: Names of the capacity in criteria: {criterion name: class name}.
+    #: {name of a capacity in criteria: name of its class in `Found.capacity`}.
     capacity_names: ClassVar[Mapping[str, str]] = {}
     #: The names of the facts that `discover` returns.
     fact_names: ClassVar[tuple[str, ...]] = ()
-    #: Prefixes of further facts, such as one `max_unit:` fact for each resource class.
+    #: Prefixes of the names of further facts, such as `max_unit:`.
     fact_prefixes: ClassVar[tuple[str, ...]] = ()
-    #: The name in criteria for the resource's own name.
+    #: The word that means the name of a resource in criteria.
     name_fact: ClassVar[str] = 'name'
-    #: The names in criteria that identify one resource. Only some callers may use them, and lent
-    #: resources meet no such criteria, because otherwise any user could find out which exist.
+    #: The words in criteria that identify one resource. Only callers that a policy rule allows may
+    #: use them, because otherwise any user could find out which resources exist.
     identifying_names: ClassVar[frozenset[str]] = frozenset()
     #: The names of the adapters that the pool uses, such as 'nova'.
     services: ClassVar[tuple[str, ...]] = ()
@@ -81,18 +80,18 @@ class Pool(audited.AuditedPool, abc.ABC):
 
     @abc.abstractmethod
     def discover(self, cloud: clouds.Cloud, name: str) -> Found:
-        """Read the resource `name` from the cloud; return a Found. Changes nothing.
+        """Read the resource `name` from the cloud; return its Found. Changes nothing.
 
         :raises ResourceNotFound: the cloud has no resource of exactly that name.
         """
 
     def identify(self, cloud: clouds.Cloud, name: str, fields: Mapping[str, Any]) -> Found:
-        """Read the resource that an administrator wants to enrol; return a Found.
+        """Read the resource that an administrator wants to enrol; return its Found.
 
         Changes nothing.
 
-        :param name: the name that was sent; '' if `enrol_schema` has no name.
-        :param fields: the other fields of `enrol_schema` that were sent, as a dict.
+        :param name: the name in the request; '' if `enrol_schema` has no name.
+        :param fields: the other fields of the request, {name: value}.
         :raises BadRequest: the fields do not describe one resource.
         :raises ResourceNotFound: the cloud has no such resource.
         """
@@ -100,14 +99,14 @@ class Pool(audited.AuditedPool, abc.ABC):
 
     @classmethod
     def is_range(cls, name: str, fields: Mapping[str, Any]) -> bool:
-        """Return whether an enrolment stands for several resources, such as a range. Pure."""
+        """Return whether a request to enrol names several resources, such as a range. Pure."""
         return False
 
     def identify_range(self, cloud: clouds.Cloud, name: str,
                        fields: Mapping[str, Any]) -> Sequence[Found]:
-        """Read all resources of a range; return Founds, in order. Changes nothing.
+        """Read all resources of a range; return their Founds, in order. Changes nothing.
 
-        Only called if `is_range` is true. Either all of them are enrolled or none.
+        Called only if `is_range` is true. Climate enrols all of the resources, or none.
 
         :raises BadRequest: the range is malformed or too long.
         :raises ResourceNotFound: the cloud lacks one of them.
@@ -116,9 +115,9 @@ class Pool(audited.AuditedPool, abc.ABC):
 
     @classmethod
     def shown(cls, resource: records.Resource) -> dict[str, Any]:
-        """Return the pool's own fields of a Resource in answers from REST 1.1 on, as a dict.
+        """Return the fields of a Resource in responses from REST 1.1 on, as a dict.
 
-        Every answer also has its id, name, properties and times.
+        Climate adds the id, the name, the properties and the times of the resource.
         """
         return {**resource.facts, **{name: resource.capacity.get(unit, 0)
                                      for name, unit in cls.capacity_names.items()}}
@@ -127,8 +126,8 @@ class Pool(audited.AuditedPool, abc.ABC):
                resources: Iterable[records.Resource]) -> dict[str, Found]:
         """Read enrolled resources from the cloud; return {name: Found}. Changes nothing.
 
-        Resources that the cloud does not know are left out. A fact whose value in the cloud comes
-        from a running lease keeps its value in `resources`.
+        Resources that the cloud does not know are left out. If a running lease changes a fact, such
+        as the availability zone of a host, the Found has the value of the fact in `resources`.
         """
         descriptions = {}
         for resource in resources:
@@ -142,7 +141,7 @@ class Pool(audited.AuditedPool, abc.ABC):
               resources: Iterable[records.Resource]) -> dict[str, str]:
         """Return {name: why, in words} of enrolled resources that could not be enrolled now.
 
-        Changes nothing. The log and audits have the reasons.
+        Changes nothing. Climate shows the reasons in the log and in audits.
         """
         resources = tuple(resources)
         known = self.survey(cloud, resources)
@@ -150,7 +149,7 @@ class Pool(audited.AuditedPool, abc.ABC):
 
     def failing(self, cloud: clouds.Cloud,
                 resources: Iterable[records.Resource]) -> dict[int, str]:
-        """Return {id: why, in words} of the Resources where no lease can start now.
+        """Return {id: why, in words} of the Resources on which no lease can start now.
 
         Changes nothing.
         """
@@ -160,23 +159,26 @@ class Pool(audited.AuditedPool, abc.ABC):
                   resources: Sequence[records.Resource]) -> dict[int, str]:
         """Return {id: why, in words} of the Resources that do not work, for the health checks.
 
-        Changes nothing. It may make more calls than `failing`, which each start calls.
+        Changes nothing. It may make more calls than `failing`, because starts do not call it.
         """
         return self.failing(cloud, resources)
 
     def close(self, cloud: clouds.Cloud, resource: records.Resource, reason: str) -> None:
-        """Close a resource to new servers and the like, for `reason`. Repeatable.
+        """Close a resource to new servers, volumes or other objects, for `reason`. Repeatable.
 
-        A resource that was closed for another reason stays as it is.
+        A resource that was closed for another reason keeps that reason.
         """
 
     def reopen(self, cloud: clouds.Cloud, resource: records.Resource, reason: str) -> None:
-        """Undo `close` for exactly that reason. Repeatable; a resource may be open or unknown."""
+        """Reopen a resource that was closed for exactly that reason. Repeatable.
+
+        An open resource, or one that the cloud does not know, is no error.
+        """
 
     def admit(self, cloud: clouds.Cloud, found: Found) -> None:
         """Take the resource out of ordinary use. Repeatable.
 
-        :raises ResourceInUse: the resource cannot be taken now; nothing was changed.
+        :raises ResourceInUse: the resource is in use; nothing was changed.
         """
 
     def dismiss(self, cloud: clouds.Cloud, resource: records.Resource) -> None:
@@ -186,11 +188,11 @@ class Pool(audited.AuditedPool, abc.ABC):
         """
 
     def mend(self, cloud: clouds.Cloud, resource: records.Resource) -> None:
-        """Restore the objects of an enrolled resource in the cloud. Repeatable.
+        """Recreate the missing objects of an enrolled resource in the cloud. Repeatable.
 
-        A resource that a reservation occupies stays where it is.
+        A resource that a reservation occupies is not moved.
 
-        :raises ResourceInUse: it cannot be restored now.
+        :raises ResourceInUse: a server without a reservation uses the resource.
         """
 
 
@@ -198,7 +200,8 @@ class Pool(audited.AuditedPool, abc.ABC):
 class Alike:
     """A rule for the resources of a need: each shares a fact with a resource of another pool.
 
-    The other resources are those of the same lease. A lease without any of that pool is exempt.
+    Only resources of the same lease count. If the lease has none of the other pool, the rule does
+    not apply.
 
     :ivar fact: the name of the fact.
     :ivar pool: the name of the other pool.
@@ -210,15 +213,15 @@ class Alike:
 
 @dataclasses.dataclass(frozen=True)
 class Need:
-    """The demand of a reservation on one pool: how much it needs, and criteria for the resources.
+    """The demand of a reservation on one pool: the amount, and the criteria for the resources.
 
-    :ivar key: the name of the need among those of its plugin. Each allocation stores the key of
-        the need that it serves. So a key must never change, neither in later releases nor when a
-        request changes.
+    :ivar key: the name of the need, unique in its plugin. Each allocation stores the key of its
+        need, so a key must never change: neither in later releases nor when a request changes.
     :ivar optional: True if the reservation is booked without this need when nothing is free.
-    :ivar called: the name of one copy for users, such as "server of flavor m1.small"; in the
-        plural its first word gets an s. Empty if copies are whole resources, named as the pool.
-    :ivar alike: the fact that its resources share with others of the lease; None: no such rule.
+    :ivar called: one copy in messages for users, such as "server of flavor m1.small". The plural
+        adds an s to the first word. Empty if each copy is a whole resource; then messages use the
+        name of the pool.
+    :ivar alike: the Alike rule for the resources, or None.
     """
 
     key: str
@@ -235,10 +238,10 @@ class Occasion:
     """The circumstances of a request.
 
     :ivar project_id: the project that the reservation is for.
-    :ivar starts_now: True if the lease starts with the request, not later.
-    :ivar before: the Reservation whose request is to be replaced; None for a new one.
-    :ivar caller: the RequestContext of the request, for calls with the token of the caller; None:
-        no request is being answered.
+    :ivar starts_now: True if the lease starts at once.
+    :ivar before: the Reservation that the request changes; None if it creates one.
+    :ivar caller: the RequestContext of the API request, for calls with the caller's token; None
+        outside of API requests.
     :ivar depends_on: {label: resource type} of the reservations that a new reservation depends on.
     """
 
@@ -261,24 +264,24 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     * `cloud` is a ``plugins.cloud.LeaseCloud``. Create with ``as_user()`` everything that belongs
       to the user; it raises TrustDead if Climate cannot act for the owner. Use
       ``as_owner_or_service()`` only to remove objects.
-    * `lease` and `reservation` are Records as they are now.
+    * `lease` and `reservation` are the present Records.
     * `resources` is {need key: the Resources allocated for that need, each once, as a tuple}, with
       every key of `needs`.
 
-    Each of them may raise TargetGone if the leased target does not exist any more. Then the
-    reservation is over.
+    Each of these methods may raise TargetGone if the leased target does not exist any more. Then
+    the reservation is over.
     """
 
     #: The name of the type in requests, and of the plugin in setup.cfg.
     resource_type: ClassVar[str] = ''
-    #: JSON schema of a request at the newest REST version; closed.
+    #: Closed JSON schema of a request at the newest REST version.
     schema: ClassVar[dict[str, Any]] = {}
-    #: The fields of a resolved request that may be large, or have passwords or keys. They are
-    #: stored separately until the reservation is active, and no log, answer, list or notification
-    #: has them. Only `resolve` gets them in the request; `prepare`, `stage` and `start` get them
-    #: from ``cloud.whole_request``.
+    #: The fields of a resolved request that may be large or contain passwords or keys. They are
+    #: stored separately until the reservation is active. No log, response or notification shows
+    #: them. Only `resolve` gets them in the request; `prepare`, `stage` and `start` get them from
+    #: ``cloud.whole_request``.
     secret_fields: ClassVar[frozenset[str]] = frozenset()
-    #: A request that the schema admits, shown in the documentation.
+    #: A valid request, shown in the documentation.
     example: ClassVar[Request] = {}
     #: The Pool classes that the plugin draws from.
     pools: ClassVar[tuple[type[Pool], ...]] = ()
@@ -286,9 +289,10 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     services: ClassVar[tuple[str, ...]] = ()
     #: oslo.config options, registered in a group with the name of the type.
     options: ClassVar[tuple[cfg.Opt, ...]] = ()
-    #: Whether `end` may delete servers: it then waits for `secure` of the other reservations.
+    #: True if `end` may delete servers. Then the end of a lease first calls `secure` of all its
+    #: reservations.
     ends_servers: ClassVar[bool] = False
-    #: Whether needs of the type may have `alike`.
+    #: True if needs of the type may have an `alike` rule.
     ties = False
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
@@ -296,14 +300,13 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
     @classmethod
     def asked(cls, request: Request) -> Request:
-        """Return the part of a resolved request that a client may send, to be checked again."""
+        """Return the fields of a resolved request that a client may send."""
         return request
 
     def resolve(self, cloud: clouds.Cloud, request: Request, occasion: Occasion) -> Request:
-        """Add to a request all facts of the cloud that it needs; return its stored form.
+        """Add to a request the facts of the cloud that the plugin needs; return its stored form.
 
-        Only reads the cloud. It is called before the transaction, also with a request that was
-        resolved before.
+        Only reads the cloud. The request may be the result of an earlier `resolve`.
 
         :param occasion: the Occasion of the request.
         :raises BadRequest: the request is invalid.
@@ -312,19 +315,19 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         return request
 
     def secret_texts(self, secrets: Mapping[str, Any]) -> Iterable[str]:
-        """Return the texts that no message may have: by default all in `secret_fields`. Pure.
+        """Return the texts that no message may show; by default all in `secret_fields`. Pure.
 
-        Climate masks them in errors before it stores these, and cuts long messages afterwards. So
-        raise errors with the whole message of the cloud.
+        Climate masks these texts in an error and shortens it afterwards. So raise errors with the
+        whole message of the cloud: a part of a secret would not be masked.
 
-        :param secrets: the secret fields of a request, {name: value}; None where it has none.
+        :param secrets: the secret fields of a request, {name: value}.
         """
         return values.texts_in(secrets)
 
     def needs_owner(self, request: Request) -> tuple[str, str] | None:
         """Return the field of a resolved request that Climate can serve only as the owner. Pure.
 
-        If there is one, a lease whose owner cannot delegate is refused with the field's name.
+        If the owner cannot delegate to Climate, the lease is refused and the error names the field.
 
         :returns: (name of the field, why, in words that begin a sentence), or None.
         """
@@ -332,16 +335,17 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
     def joins(self, cloud: clouds.Cloud, reservation: records.Reservation
               ) -> requirement.Requirement:
-        """Return criteria for further resources of a reservation, in addition to its own.
+        """Return additional criteria for resources that a change adds to a running reservation.
 
-        They depend on the objects of the reservation in the cloud. Only reads the cloud.
+        They follow from the objects that the reservation has in the cloud. Only reads the cloud.
         """
         return requirement.NOTHING
 
     def redelegates(self, request: Request) -> bool:
-        """Return True if a service needs a trust of its own to serve a resolved request. Pure.
+        """Return True if a service, such as Heat, creates its own trust for a resolved request.
 
-        The trust of the lease is then redelegable, and ``cloud.as_user_redelegated()`` works.
+        Then ``cloud.as_user_redelegated()`` works, because the trust of the lease is redelegable.
+        Pure.
         """
         return False
 
@@ -353,10 +357,10 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         """
 
     def schedules_in_start(self, reservation: records.Reservation) -> bool:
-        """Return True if `start` has servers placed on the hosts of the reservation. Pure.
+        """Return True if Nova places servers on the reservation's hosts during `start`. Pure.
 
-        Nova's scheduler then admits them before the reservation is active, as when a stack is
-        created there or a server is unshelved.
+        For example, `start` creates a stack or unshelves a server. The scheduler filter then admits
+        these servers before the reservation is active.
         """
         return False
 
@@ -370,7 +374,7 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
         Called soon after the lease was created; returns the binding, as `start` does.
 
-        :raises StillBusy: it is not done yet; to be called again in a moment.
+        :raises StillBusy: the preparation is not finished; Climate calls the method again soon.
         """
 
     def stages(self, request: Request) -> bool:
@@ -379,10 +383,11 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
     def stage(self, cloud: clouds.LeaseCloud, lease: records.Lease,
               reservation: records.Reservation, resources: Allocated) -> dict[str, Any] | None:
-        """Create the objects of `start` that nobody can use or see before it. Repeatable.
+        """Create those objects that nobody can use or see before the start. Repeatable.
 
         Called in the last minutes before the start, and again if the request changes. `start` must
-        work without it, and `end` must remove these objects. Returns the binding, as `start` does.
+        also work if `stage` was not called. `end` must remove the objects of `stage`, too. Returns
+        the binding, as `start` does.
         """
 
     @abc.abstractmethod
@@ -390,54 +395,52 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
               reservation: records.Reservation, resources: Allocated) -> dict[str, Any]:
         """Hand over exactly `resources`; return the binding, the ids of the objects, as a dict.
 
-        Repeatable. It is also called when the resources of a running reservation change; it then
-        removes everything that is not in `resources` any more. ``cloud.attempt.former`` has the
-        former resources, even if somebody removed their objects from the cloud.
+        Repeatable. Also called when the resources of a running reservation change; it then removes
+        the objects on resources that are not in `resources` any more. ``cloud.attempt.former`` has
+        these former resources, even if somebody removed their objects from the cloud.
 
-        :raises StillBusy: not yet; to be called again in a moment.
-        :raises ResourcesRefused: the cloud refuses some of `resources`, which the error names, and
-            the reservation has nothing there. Climate then calls it again with others.
+        :raises StillBusy: the start is not finished; Climate calls the method again soon.
+        :raises ResourcesRefused: the cloud refuses the resources that the error names, and the
+            reservation has no objects on them. Climate calls `start` again with other resources.
         """
 
     def before_end(self, cloud: clouds.LeaseCloud, lease: records.Lease,
                    reservation: records.Reservation, resources: Allocated) -> None:
-        """Carry out the owner's request for the time shortly before the end."""
+        """Do what the request asks for shortly before the end, such as making images."""
 
     def secures(self, reservation: records.Reservation) -> bool:
-        """Return True if the owner asked for `secure`. Pure."""
+        """Return True if `secure` is to be called at the end. Pure."""
         return False
 
     def secure(self, cloud: clouds.LeaseCloud, lease: records.Lease,
                reservation: records.Reservation, resources: Allocated) -> None:
-        """Secure data of servers that the end of other reservations may delete. Repeatable.
+        """Save the data of servers that `end` of other reservations may delete. Repeatable.
 
-        Called at the end, before `end` of any reservation, with the parameters of `end`. As long
-        as it fails, the lease keeps everything.
+        Called with the parameters of `end`, before `end` of any reservation of the lease. As long
+        as `secure` fails, the lease keeps all its objects.
 
-        :raises StillBusy: not yet; to be called again in a moment.
+        :raises StillBusy: the data is not saved yet; Climate calls the method again soon.
         """
 
     @abc.abstractmethod
     def end(self, cloud: clouds.LeaseCloud, lease: records.Lease, reservation: records.Reservation,
             resources: Allocated) -> None:
-        """Remove everything; not found is success. Repeatable, also after half a `start`.
+        """Remove all objects of the reservation; not found is success. Repeatable.
 
-        It must find the objects by the reservation's id, not by the binding: a crash can happen
-        after `start` and before its binding is stored.
+        The start may have been interrupted, or its binding may be lost after a crash. So find the
+        objects by the reservation's id, not by the binding.
 
-        :param resources: exclusive resources that the reservation still occupies; and shared
-            resources that are allocated to it, or that a change removed and that may still be in
-            use.
-
-        :raises StillBusy: not yet; to be called again in a moment.
+        :param resources: the exclusive resources that the reservation still occupies, and the
+            shared resources that it has, or that a change removed and that may still be in use.
+        :raises StillBusy: some objects still exist; Climate calls the method again soon.
         """
 
     @classmethod
     def fields(cls, reservation: records.Reservation) -> dict[str, Any]:
-        """Return the type's own fields of a reservation in answers from REST 1.1 on, as a dict."""
+        """Return the type's fields of a reservation in responses from REST 1.1 on, as a dict."""
         return {**reservation.request, **reservation.binding}
 
     @classmethod
     def shown(cls, reservation: records.Reservation) -> dict[str, Any]:
-        """Return the type's own fields of a reservation in answers at REST 1.0, as a dict."""
+        """Return the type's fields of a reservation in responses at REST 1.0, as a dict."""
         return cls.fields(reservation)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of a pool whose resources can be cleared for a lease.
 
-The resources are hosts. Host clearing moves the servers on them away, and excludes new servers
-until the lease has them. A host has two names: that of its resource, and its
-*service host*, by which the cloud schedules servers. The manager knows hosts by this contract only.
+The resources are hosts. Host clearing moves the servers of a host away, and keeps new servers off
+the host until the lease gets it. A host has two names: the name of its resource, and its *service
+host*, the name by which the cloud schedules servers.
 """
 import abc
 from collections.abc import Collection
@@ -24,8 +24,8 @@ from climate.plugins import cloud as clouds
 class State(Protocol):
     """The state of a host: whether it accepts new servers.
 
-    :ivar reason: the reason given when it was disabled; None if none was given.
-    :ivar answers: False if its other fields, and its servers, are not known at the moment.
+    :ivar reason: why the host was disabled; None if no reason was given.
+    :ivar answers: False if the host's other fields and its servers are not known at the moment.
     """
 
     enabled: bool
@@ -35,10 +35,10 @@ class State(Protocol):
 
 
 class HostedServer(Protocol):
-    """A server that runs on a host, or leaves one.
+    """A server that is on a host or leaves it.
 
-    :ivar host: its service host; None if it is on none.
-    :ivar status: its status; ``domain.clearing.steps`` names those that matter.
+    :ivar host: its service host; None if it is on no host.
+    :ivar status: its status; ``domain.clearing.steps`` names the relevant ones.
     :ivar task: the change in progress; None if there is none.
     """
 
@@ -50,9 +50,9 @@ class HostedServer(Protocol):
 
 
 class Migration(Protocol):
-    """A migration of a server, begun by Climate or by others.
+    """A migration of a server, begun by Climate or by somebody else.
 
-    :ivar id: increases with each migration.
+    :ivar id: a number; later migrations have greater numbers.
     """
 
     id: int
@@ -91,7 +91,7 @@ class Lent:
 class Destinations:
     """The possible destinations of the servers of some hosts.
 
-    :ivar servers: {server id: choice.MovableServer} of all hosts but those of `unknown`.
+    :ivar servers: {server id: choice.MovableServer} of the hosts that are not in `unknown`.
     :ivar unknown: {host name: why the destinations of its servers are not known}.
     :ivar free: {host name: {resource class: free units}} of the hosts that may take servers.
     """
@@ -102,10 +102,10 @@ class Destinations:
 
 
 class Clearable(abc.ABC):
-    """The part of a pool that host clearing uses. At most one enabled pool may have it.
+    """The methods of a pool that host clearing uses. Only one enabled pool may have them.
 
-    `cloud` is as for the other methods of a pool. Every change of the cloud is repeatable, because
-    a manager may be killed after any call.
+    `cloud` is as in the other methods of a pool. Every change of the cloud is repeatable, because a
+    manager may be killed after any call.
     """
 
     #: The name of the service that clears the hosts, for messages.
@@ -122,22 +122,22 @@ class Clearable(abc.ABC):
     @abc.abstractmethod
     def servers_on(self, cloud: clouds.Cloud,
                    service_hosts: Sequence[str]) -> Sequence[HostedServer]:
-        """Return the Servers of all projects that run on these hosts. Changes nothing."""
+        """Return the HostedServers of all projects on these hosts. Changes nothing."""
 
     @abc.abstractmethod
     def server(self, cloud: clouds.Cloud, server_id: str) -> HostedServer | None:
-        """Return the HostedServer, on any host, or None if it does not exist. Changes nothing."""
+        """Return the HostedServer, or None if it does not exist. Changes nothing."""
 
     @abc.abstractmethod
     def refusals(self, cloud: clouds.Cloud, servers: Iterable[HostedServer], project_id: str,
                  leased: Collection[str], waited_for: Collection[str]) -> dict[str, str]:
-        """Return {server id: why it must stay} of the Servers that must stay on their hosts.
+        """Return {server id: why it must stay} of the servers that must stay on their hosts.
 
         Changes nothing.
 
-        :param servers: Servers that `servers_on` returned a moment ago.
-        :param project_id: the project of the lease; only servers of others are moved for it.
-        :param leased: the ids of servers that Climate leases.
+        :param servers: the result of `servers_on`, read a moment ago.
+        :param project_id: the project of the lease; only servers of other projects are moved.
+        :param leased: the ids of leased servers.
         :param waited_for: the ids of servers whose present status is ignored, because Climate
             waits for it to change.
         """
@@ -148,7 +148,7 @@ class Clearable(abc.ABC):
                      tried: Mapping[str, Collection[str]]) -> Destinations:
         """Return the Destinations of the servers of some hosts. Changes nothing.
 
-        :param servers: {host name: the Servers that must leave it}.
+        :param servers: {host name: the HostedServers that must leave it}.
         :param tried: {server id: the service hosts to which it cannot go}.
         """
 
@@ -158,9 +158,9 @@ class Clearable(abc.ABC):
 
     @abc.abstractmethod
     def barred(self, cloud: clouds.Cloud, hosts: Mapping[str, str]) -> frozenset[str]:
-        """Return the service hosts that get no server although they are enabled.
+        """Return the service hosts on which the cloud places no servers although they are enabled.
 
-        Changes nothing. Disabling and enabling such a host may help.
+        Changes nothing. Disabling and enabling such a host may repair it.
 
         :param hosts: {host name: service host} of enabled hosts.
         """
@@ -171,45 +171,42 @@ class Clearable(abc.ABC):
 
     @abc.abstractmethod
     def disable(self, cloud: clouds.Cloud, service_host: str, reason: str) -> bool:
-        """Disable an enabled host for new servers. A disabled one stays as it is. Repeatable.
+        """Disable an enabled host for new servers. Repeatable.
 
-        :returns: True if it is disabled for exactly that reason now.
+        A host that is disabled for another reason keeps that reason.
+
+        :returns: True if the host is now disabled for exactly `reason`.
         :raises ResourceNotFound: the cloud does not know the host.
         """
 
     @abc.abstractmethod
     def enable(self, cloud: clouds.Cloud, service_host: str, reason: str) -> None:
-        """Enable a host that is disabled for exactly that reason. Repeatable."""
+        """Enable a host if it is disabled for exactly `reason`. Repeatable."""
 
     @abc.abstractmethod
     def migrate(self, cloud: clouds.Cloud, server_id: str, service_host: str) -> None:
         """Begin to migrate a server to a host; `last_migration` shows the progress.
 
-        :raises StillBusy: something is being done to the server.
+        :raises StillBusy: another change of the server is in progress.
         :raises TargetGone: the server does not exist.
-        :raises CloudError: the server cannot go there.
+        :raises CloudError: the server cannot be migrated to that host.
         """
 
     @abc.abstractmethod
     def confirm_migration(self, cloud: clouds.Cloud, server_id: str) -> None:
         """Confirm the migration of a stopped server, which completes it.
 
-        :raises StillBusy: something is being done to the server.
+        :raises StillBusy: another change of the server is in progress.
         :raises TargetGone: the server does not exist.
         """
 
     @abc.abstractmethod
     def as_enabled(self, cloud: clouds.Cloud, found: base.Found) -> base.Found:
-        """Return the Found of a disabled host as it will be when the host is enabled.
-
-        Makes no call.
-        """
+        """Return the Found that a disabled host will have when it is enabled. Pure."""
 
     @abc.abstractmethod
     def disabled(self, observed: Any) -> list[audit.Disabled]:
-        """Return the hosts that are disabled for present or past leases.
+        """Return the hosts that are disabled for present or past leases. Pure.
 
-        Pure.
-
-        :param observed: what ``observe`` of the pool returned a moment ago.
+        :param observed: the recent result of ``observe`` of the pool.
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Protocols of the cloud that plugins get as a parameter, so that they need not import it."""
+"""Protocols of the `cloud` parameter of plugins, so that plugins need not import climate.cloud."""
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
@@ -12,15 +12,15 @@ from climate.domain import records
 
 @dataclasses.dataclass(frozen=True)
 class Attempt:
-    """One try of an action, by which a plugin can limit the duration of the action.
+    """One try of an action. Plugins use its times to limit the duration of the action.
 
     :ivar now: the present time.
-    :ivar since: when the action was first tried.
-    :ivar failures: the number of failed tries of the action.
-    :ivar is_first: whether it is the first try of a start, so that the cloud has only those objects
-        of the lease that were created before the start.
+    :ivar since: the time of the first try.
+    :ivar failures: the number of failed tries.
+    :ivar is_first: True for the first try of a start. Then the cloud has only those objects of the
+        lease that `create_early`, `prepare` and `stage` created.
     :ivar former: {reservation id: the exclusive Resources that it still occupies, although they are
-        not allocated to it any more}; only in a start.
+        not allocated to it any more}; empty unless the action is a start.
     """
 
     now: datetime.datetime
@@ -40,7 +40,8 @@ class Cloud(Protocol):
 class LeaseCloud(Cloud, Protocol):
     """The cloud during an action for one lease.
 
-    :ivar attempt: the try in which the plugin is called; None if it is only asked a question.
+    :ivar attempt: the present try of `prepare`, `stage`, `start`, `before_end`, `secure` or `end`;
+        None in other methods.
     """
 
     attempt: Attempt | None
@@ -52,10 +53,11 @@ class LeaseCloud(Cloud, Protocol):
         """
 
     def as_user_redelegated(self) -> Any:
-        """Return the Services that act for the owner under a trust made from that of the lease.
+        """Return the Services that act for the owner under a new trust.
 
-        Use this to create an object for which a service creates its own trust: from one trust it
-        can do so only once. Each call creates a trust, which is deleted with that of the lease.
+        Use this to create an object for which a service creates its own trust, because a service
+        can do that only once with each trust. Each call creates a trust from the trust of the
+        lease, and Climate deletes both together.
 
         :raises TrustDead: the lease has no trust, or Keystone gives no token for it any more.
         """
@@ -64,38 +66,40 @@ class LeaseCloud(Cloud, Protocol):
              operators_text: str | None = None) -> None:
         """Write `text` into the history and the ``status_reason`` of the lease, for the owner.
 
-        It must not name a host, nor quote another service: that belongs in `operators_text`, which
-        operators get instead.
+        `text` must not name a host, nor quote another service. Put that into `operators_text`,
+        which operators get instead.
 
-        It is written once the method has returned or raised. Raise StillBusy after it to continue
-        only then: ``reservation.binding['warnings']`` has the key of each written warning.
+        Climate writes the warning when the calling method returns or raises. If the next step must
+        not precede the warning, raise StillBusy. In the next call,
+        ``reservation.binding['warnings']`` has the key of each written warning.
         """
 
     def whole_request(self, reservation: records.Reservation) -> dict[str, Any]:
         """Return the request of a reservation with its secret fields.
 
-        Climate deletes them once the reservation is active: then they are None.
+        Once the reservation is active, Climate deletes the secret fields; then they are None.
         """
 
     def fields(self, reservation: records.Reservation) -> dict[str, Any]:
-        """Return the fields of a reservation of the lease as in answers, with its id.
+        """Return the fields of a reservation of the lease as in responses, with its id.
 
-        A plugin reads there the objects of the reservations that its own one depends on.
+        Plugins use them to find the objects of reservations that another reservation depends on.
         """
 
     def announce(self, what: str, words: Mapping[str, str]) -> None:
-        """Write into the history the next change of servers, or the created objects.
+        """Write into the history which objects are changed next, or were created.
 
         :param what: the heading of the entries, such as "delete server".
-        :param words: {id: text about it}; the text contains the id.
-        :raises StillBusy: it is written after this call; the method is called again then.
+        :param words: {id: text about the object}; the text contains the id.
+        :raises StillBusy: Climate writes the entries now and calls the plugin again afterwards.
         """
 
     def release(self, reservation: records.Reservation,
                 resources: Iterable[records.Resource]) -> None:
-        """Release these whole resources of a reservation before its end is done.
+        """Release these whole resources of a reservation before its end is finished.
 
-        Call it in `end` once the cloud can use them again, before an error because of the others.
+        Call it in `end` for resources that other leases can use, before you raise an error for
+        resources that they cannot use yet.
         """
 
     def as_owner_or_service(self) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""virtual:dummy, a resource type without resources, for trying out leases by themselves."""
+"""The plugin virtual:dummy: a resource type without resources, for trying out leases."""
 from climate.plugins import base
 
 

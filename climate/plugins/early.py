@@ -10,10 +10,9 @@ from climate.plugins import cloud as clouds
 class CreatesEarly:
     """The methods that create objects in the cloud before a request is answered.
 
-    They are for objects whose ids clients need from the answer, such as a server group that they
-    name when they boot. The methods of this class create nothing.
-
-    The client waits for these methods, so `start` must create all that can wait until then.
+    Use them only for objects whose ids clients need from the response, such as a server group that
+    clients name when they boot servers. The client waits meanwhile, so `start` creates all other
+    objects. The defaults in this class create nothing.
     """
 
     def creates_early(self, request: dict[str, Any]) -> bool:
@@ -23,14 +22,14 @@ class CreatesEarly:
     def create_early(self, cloud: clouds.LeaseCloud, lease: records.Lease,
                      reservation: records.Reservation,
                      before: records.Reservation | None = None) -> dict[str, Any]:
-        """Create the objects that the answer must name; return the binding, as a dict.
+        """Create the objects that the response must name; return the binding, as a dict.
 
-        Called as soon as the lease has its trust, before it is booked; also if the lease gets its
-        resources later. `start` gets the binding with the reservation, and creates missing objects
-        again. `cloud` is as in `start`, without an attempt.
+        Called when the lease has its trust and before it is booked, even if the lease gets its
+        resources later. `start` gets the binding with the reservation, and recreates missing
+        objects. `cloud` is as in `start`, but has no attempt.
 
-        :param before: the Reservation that this one replaces, if its request changes; objects
-            for both stay as they are. None for a new reservation.
+        :param before: the present Reservation, if a change of its request is being answered. An
+            object that both versions need is not created again. None for a new reservation.
         """
         return {}
 
@@ -38,10 +37,10 @@ class CreatesEarly:
                      binding: Mapping[str, Any] | None = None) -> None:
         """Delete the objects of `create_early`; not found is success. Repeatable.
 
-        :param binding: the result of `create_early`: only its objects are deleted. None if it was
-            lost: all objects that were created early for the reservation are deleted.
+        :param binding: the result of `create_early`; only its objects are deleted. None if the
+            result was lost; then all objects that were created early for the reservation are.
         """
 
     def was_started(self, reservation: records.Reservation) -> bool:
-        """Return True for a reservation that got a binding from `start`. Pure."""
+        """Return True if the binding of the reservation comes from `start`. Pure."""
         return bool(reservation.binding)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resource types whose requests have several forms, each served by a plugin of its own."""
+"""Resource types whose requests have several forms, with one plugin class for each form."""
 import abc
 import functools
 import inspect
@@ -12,8 +12,8 @@ class SeveralForms(base.ResourcePlugin):
     """A type with several forms of a request, such as a new volume and an existing one.
 
     Each form is a ResourcePlugin, too. Every method of the contract with a parameter `request` or
-    `reservation` calls the form of that request. Methods about the whole type, such as `observe`
-    and `clear`, belong to the type itself.
+    `reservation` calls the same method of the form of that request. The type itself defines the
+    other methods, such as `observe` and `clear`.
     """
 
     #: The plugin classes of the forms.
@@ -26,11 +26,14 @@ class SeveralForms(base.ResourcePlugin):
     @classmethod
     @abc.abstractmethod
     def form(cls, request):
-        """Return the class of the form of a request, resolved or not. Pure."""
+        """Return the form's class for a request, resolved or not. Pure."""
 
 
 def _forwarding(name, method):
-    """Return the method that calls the form's method of that name; None: it has no form."""
+    """Return a method that calls the method of that name of a form.
+
+    None if the method has no parameter `request` or `reservation`.
+    """
     is_of_class = isinstance(method, classmethod)
     function = method.__func__ if is_of_class else method
     names = list(inspect.signature(function).parameters)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of a plugin's contract for idle leases: their use, and their reclaim."""
+"""The part of a plugin's contract for idle leases: how to measure and to reclaim them."""
 from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
@@ -11,10 +11,10 @@ from climate.domain import use_sampling
 
 @dataclasses.dataclass(frozen=True)
 class MeasuredPart:
-    """A part of a running reservation: one of its resources.
+    """The part of a running reservation on one resource.
 
-    :ivar resource: the Resource; None: the reservation has no resource of a pool.
-    :ivar copies: the number of requested copies there.
+    :ivar resource: the Resource; None if the reservation has no resource of a pool.
+    :ivar copies: the number of copies of the demand on this resource.
     """
 
     reservation: records.Reservation
@@ -24,15 +24,15 @@ class MeasuredPart:
 
     @property
     def key(self) -> use_sampling.Key:
-        """Return the key of its samples."""
+        """The key of the samples of this part."""
         return self.reservation.id, (
             use_sampling.NO_RESOURCE if self.resource is None else self.resource.id)
 
 
 class Measured:
-    """The methods of types that can measure their use.
+    """The methods of types that can measure the use of their reservations.
 
-    The defaults are for types that cannot: their leases are never idle.
+    The defaults are for types that cannot; their leases are never idle.
     """
 
     #: True if `use` measures anything.
@@ -42,15 +42,15 @@ class Measured:
             parts: list[MeasuredPart]) -> dict[use_sampling.Key, use_sampling.Use]:
         """Return {key of a MeasuredPart: its Use} at this moment. Reads only.
 
-        It lists whole collections instead of single objects: each call is made once for all types.
-        A part that is left out is unknown, which is not the same as idle.
+        Lists whole collections instead of reading single objects, because each call is made only
+        once for all types. Leave a part out if its use is not known; it does not count as idle.
 
         :param cloud: the cloud as Climate itself uses it.
         :param parts: all MeasuredParts of the running reservations of the type.
         """
         return {}
 
-    #: True if idle reservations can be reclaimed, with the methods below.
+    #: True if idle reservations can be reclaimed with the following methods.
     reclaims = False
 
     def reclaims_one(self, reservation: records.Reservation) -> bool:
@@ -63,25 +63,22 @@ class Measured:
 
     def reopen(self, cloud: Any, lease: records.Lease, reservation: records.Reservation,
                resources: Mapping[str, tuple[records.Resource, ...]]) -> None:
-        """Undo `close`, and give the reservation these resources if `give_up` took some.
-
-        Repeatable.
-        """
+        """Undo `close` and `give_up`: the reservation has these resources again. Repeatable."""
         raise NotImplementedError
 
     def occupied(self, cloud: Any, lease: records.Lease, reservation: records.Reservation,
                  resources: Mapping[str, tuple[records.Resource, ...]]) -> frozenset[int]:
-        """Return the ids of the resources with any server, even if it does not run.
+        """Return the ids of the resources that have a server, even a stopped one. Reads only.
 
-        A server that is being placed counts: if it may arrive on any of them, all of them are
-        returned. After `close`, no other resource has or gets a server. Reads only.
+        If a server that is being placed may arrive on any of the resources, all ids are returned.
+        Called after `close`, so the other resources are empty and stay empty.
 
-        :raises StillBusy: the cloud cannot answer for all of them now.
+        :raises StillBusy: the servers of some resources are not known now.
         """
         return frozenset()
 
     def least(self, request: Mapping[str, Any]) -> int | None:
-        """Return the number of resources that a reservation keeps; None: all of them. Pure."""
+        """Return the number of resources that a reclaim must leave; None: all of them. Pure."""
         return None
 
     def lessened(self, request: Mapping[str, Any], count: int) -> dict[str, Any]:
@@ -90,8 +87,8 @@ class Measured:
 
     def give_up(self, cloud: Any, lease: records.Lease, reservation: records.Reservation,
                 resources: Collection[records.Resource]) -> None:
-        """Return some whole resources to their pool after `close`. Repeatable.
+        """Return these whole resources to their pool. Called after `close`. Repeatable.
 
-        :raises StillBusy: one of them is in use after all.
+        :raises StillBusy: one of them is in use.
         """
         raise NotImplementedError

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images that Climate makes at the end of a lease, and that belong to the owner."""
+"""Images that Climate makes for the owner at the end of a lease."""
 
-#: The statuses in Glance of an image that has all data. Administrators can deactivate images.
+#: The statuses in Glance of a complete image. Administrators can deactivate images.
 FINISHED = ('active', 'deactivated')
 #: The statuses of an image that can still become active.
 UNFINISHED = ('queued', 'saving', 'uploading', 'importing')
@@ -10,9 +10,9 @@ UNFINISHED = ('queued', 'saving', 'uploading', 'importing')
 def made(cloud, project_id, key, server_ids=None):
     """Return the Images with `key` of the servers of a project.
 
-    An image that Climate owns is first given to the project.
+    If Climate owns an image, the project becomes its owner.
 
-    :param server_ids: the ids of the servers, if servers of other projects share the key.
+    :param server_ids: only images of these servers; None: of all servers.
     """
     service = cloud.as_service().images
     images = [image for image in service.made(key, project_id)

@@ -3,11 +3,11 @@
 
 
 def too_small(quotas, wanted, counts_used=True):
-    """Return the first quota that is too small, as (name, Quota, units used); None: all suffice.
+    """Return the first quota that is too small, as (name, Quota, units used), or None.
 
-    :param quotas: {name: Quota} of the project; a quota that is not there is unlimited.
-    :param wanted: {name: units that the lease needs in addition}.
-    :param counts_used: whether units count that the project uses now.
+    :param quotas: {name: Quota} of the project; a missing quota is unlimited.
+    :param wanted: {name: additional units that the lease needs}.
+    :param counts_used: whether the units that the project uses now are counted.
     """
     for name, units in sorted(wanted.items()):
         quota = quotas.get(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The registry of enabled plugins: either all load, or the daemon stops and names the bad one."""
+"""The registry of enabled plugins. If one of them does not load, the daemon does not start."""
 import dataclasses
 import functools
 from importlib import metadata
@@ -16,14 +16,14 @@ from climate.policies import resources as rules
 
 NAMESPACE = 'climate.plugins'
 _OPTION = '[DEFAULT] plugins'
-# The fields that reservations of all types have, so that no schema may have them.
+# The fields of reservations of all types. No plugin's schema may have a field with these names.
 _OF_ALL_TYPES = ('label', 'depends_on')
 
 
 def load(names):
     """Load the named plugins; return {resource type: plugin class}, in the order of the names.
 
-    :raises ConfigurationError: a plugin is missing or broken, or named or installed twice.
+    :raises ConfigurationError: a plugin is missing or broken, or it is named or installed twice.
     """
     if not names:
         raise errors.ConfigurationError(f'{_OPTION} is empty. Name the types of resources that can '
@@ -93,7 +93,7 @@ def views_of(pools):
 def types_by_path():
     """Return {path: sorted types} of the views of every installed plugin, enabled or not."""
     types = {}
-    # Plugins that are not enabled may be broken; these are left out.
+    # A plugin that is not enabled may be broken. Leave it out.
     for name, plugin in loading.load_usable(NAMESPACE).items():
         for path in views_of(pools_of({name: plugin})):
             types[path] = sorted([*types.get(path, ()), name])
@@ -101,7 +101,7 @@ def types_by_path():
 
 
 def unknown_pool(name, known):
-    """Return the error for an unknown pool, which names the known ones."""
+    """Return the error for an unknown pool; its message names the known pools."""
     return errors.UnknownPool(pool=str(name)[:80], enabled=', '.join(sorted(known)) or 'none')
 
 
@@ -117,7 +117,7 @@ class Registry:
         register_options(conf, classes)
         self.services = services(classes)
         self.plugins = {name: plugin(conf) for name, plugin in classes.items()}
-        # Created once, because that costs more than checking a request.
+        # Created once, because creating a validator takes longer than checking a request.
         self._validators = {name: schema_validation.validator(plugin.schema)
                             for name, plugin in classes.items()}
         self.pools = {name: pool(conf) for name, pool in pools_of(classes).items()}
@@ -136,11 +136,11 @@ class Registry:
                 enabled=', '.join(sorted(self.plugins))) from None
 
     def needs_of(self, reservation):
-        """Return the Needs of a reservation, by its plugin."""
+        """Return the Needs of a reservation."""
         return self.plugin(reservation.resource_type).needs(reservation.request)
 
     def secrets_apart(self, reservation):
-        """Return a Reservation whose secret fields are moved from its request to its `secrets`."""
+        """Return the Reservation with its secret fields in `secrets` instead of `request`."""
         names, request = self.plugin(reservation.resource_type).secret_fields, reservation.request
         return dataclasses.replace(
             reservation, secrets=records.Secrets({name: request[name] for name in sorted(names)
@@ -150,7 +150,7 @@ class Registry:
     def pool(self, name):
         """Return the pool of that name.
 
-        :raises UnknownPool: no enabled plugin draws from such a pool; the error names the pools.
+        :raises UnknownPool: no enabled plugin uses such a pool; the error names the known pools.
         """
         try:
             return self.pools[name]
@@ -160,7 +160,7 @@ class Registry:
     def clearable_pool(self):
         """Return the pool whose resources can be cleared for a lease.
 
-        :raises UnknownPool: no enabled plugin draws from such a pool.
+        :raises UnknownPool: no enabled plugin uses such a pool.
         """
         for pool in self.pools.values():
             if isinstance(pool, clearable.Clearable):
@@ -173,10 +173,10 @@ class Registry:
         return isinstance(self.pools.get(name), clearable.Clearable)
 
     def checked(self, resource_type, request):
-        """Check a request against the schema of its plugin; returns the request.
+        """Check a request against the schema of its plugin; return the request.
 
-        :raises BadField: the request does not fit the schema; the error names the field. If
-            required fields are missing, `missing` of the error has their names.
+        :raises BadField: the request does not match the schema; the error names the field. If
+            required fields are missing, the attribute `missing` of the error has their names.
         """
         plugin = self.plugin(resource_type)
         problem = min(schema_validation.problems(self._validators[resource_type], request),
@@ -184,15 +184,15 @@ class Registry:
                       default=None)
         if problem is None:
             return request
-        more = {}
+        details = {}
         if problem.validator == 'required':
-            more['missing'] = [name for name in problem.validator_value if name not in request]
+            details['missing'] = [name for name in problem.validator_value if name not in request]
         path = '.'.join(str(step) for step in problem.absolute_path)
         if problem.validator == 'additionalProperties' and not path:
             raise errors.BadField(field=resource_type, reason=(
                 f'{problem.message[:300]}. Known are: {", ".join(plugin.schema["properties"])}.'))
         raise errors.BadField(field=f'{resource_type}{"." if path else ""}{path}',
-                              reason=problem.message[:300] + '.', **more)
+                              reason=problem.message[:300] + '.', **details)
 
 
 def list_opts():
@@ -208,12 +208,15 @@ def list_rules():
 
 
 def own_types():
-    """Return the names of the types that Climate itself has, sorted."""
+    """Return the names of the types whose plugins are part of Climate, sorted."""
     return sorted(point.name for point in metadata.entry_points(group=NAMESPACE)
                   if point.value.startswith('climate.'))
 
 
 @functools.cache
 def _installed():
-    """Return {resource type: class} of every installed plugin; loading them takes 80 ms."""
+    """Return {resource type: class} of every installed plugin.
+
+    The result is cached, because loading the plugins takes 80 ms.
+    """
     return loading.load(NAMESPACE, loading.installed(NAMESPACE), NAMESPACE)

@@ -11,13 +11,13 @@ CRITERIA = {
     'description': 'Criteria, as a list or as its JSON text, such as [">=", "$vcpus", "16"].',
     'type': ['string', 'array', 'null'], 'format': 'criteria',
 }
-# The id of an object as OpenStack writes it. Other text could be read as a part of a URL, or be
-# another spelling of the same id.
+# The id of an object as OpenStack writes it. Other texts could be a part of a URL, or another
+# spelling of the same id.
 _UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 
 def criteria_text(criteria):
-    """Return criteria as they are stored: JSON text, empty for none."""
+    """Return criteria as they are stored: as JSON text, which is empty if there are none."""
     if criteria is None:
         return ''
     return criteria if isinstance(criteria, str) else json.dumps(criteria)
@@ -29,7 +29,7 @@ def is_uuid(text):
 
 
 def refuse_while_it_runs(before, request, names):
-    """Refuse a change of these fields, unless the reservation is still pending.
+    """Refuse to change these fields of a reservation that is not pending any more.
 
     :raises Conflict: the value of one of the fields would change.
     """

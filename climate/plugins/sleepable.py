@@ -13,23 +13,23 @@ REASON = 'climate: asleep to save energy'
 class Sleepable(abc.ABC):
     """The methods of a pool for switching the power of its resources. All are repeatable.
 
-    The power itself is switched by a driver of ``climate.power``, one machine at a time. Several
-    resources, also of several pools, may be on one machine. `resources` are all enrolled Resources
-    of this pool on one machine, or those of them that wake up.
+    A driver of ``climate.power`` switches machines on and off. Several resources, even of several
+    pools, may be on one machine. `resources` are the enrolled Resources of this pool on one
+    machine, or the Resources among them that wake up.
     """
 
     def machine(self, name: str) -> str:
-        """Return the name of the machine on which the resource `name` is. Pure.
+        """Return the name by which power drivers know the machine of the resource `name`. Pure.
 
-        Power drivers know the machine by this name. Resources with the same one sleep together.
+        All resources on a machine sleep together.
         """
         return name
 
     @abc.abstractmethod
     def close_for_sleep(self, cloud: clouds.Cloud, resources: Sequence[records.Resource]) -> bool:
-        """Close these resources to new servers and the like.
+        """Close these resources to new servers, volumes or other objects.
 
-        :returns: False if an administrator has closed one already; it stays as it is.
+        :returns: False if an administrator has closed one of them, which stays closed by them.
         """
 
     @abc.abstractmethod
@@ -38,10 +38,10 @@ class Sleepable(abc.ABC):
 
     @abc.abstractmethod
     def in_use(self, cloud: clouds.Cloud, resources: Sequence[records.Resource]) -> str | None:
-        """Return why the machine must not be switched off, in words; None if it may be.
+        """Return why the machine must not be switched off, in words, or None.
 
-        It checks the servers and the like that are on the machine, or arrive there. It is called
-        before and after `close_for_sleep`, also while the machine shuts down.
+        Checks for servers, volumes or other objects that are on the machine or being placed there.
+        Called before and after `close_for_sleep`, and while the machine shuts down.
         """
 
     @abc.abstractmethod
@@ -49,8 +49,8 @@ class Sleepable(abc.ABC):
         """Return the ids of the Resources that are up in the cloud, closed or not."""
 
     def ready(self, cloud: clouds.Cloud, resources: Sequence[records.Resource]) -> set[int]:
-        """Return the ids of the Resources on which leases can start; all are up and open.
+        """Return the ids of the Resources whose wake-up is complete. All `resources` are up.
 
-        Resources that an administrator has closed are among them: waiting would not change that.
+        Includes Resources that an administrator has closed, because waiting would not open them.
         """
         return {each.id for each in resources}

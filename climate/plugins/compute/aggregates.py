@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The aggregates of enrolled hosts: each reservation of hosts has one, named by its id.
+"""The aggregates of enrolled hosts: the freepool, and one for each reservation of hosts.
 
-Enrolled hosts that are not leased are in another aggregate, the freepool. A host is always in one
-of them, because Nova places servers of any project on a host that is in none.
+The name of a reservation's aggregate is the id of the reservation. Hosts that are not leased are in
+the freepool. An enrolled host is always in one of these aggregates, because Nova would otherwise
+place servers of any project on it.
 """
 from oslo_log import log
 
@@ -12,9 +13,9 @@ from climate.plugins.compute import shared_hosts
 
 LOG = log.getLogger(__name__)
 
-#: The metadata of an aggregate that has the id of its reservation.
+#: The metadata key for the reservation's id, in aggregates of instance capacity.
 RESERVATION_KEY = 'reservation'
-#: The metadata by which the scheduler filter knows the aggregate of a reservation of hosts.
+#: The metadata key for the reservation's id, in aggregates of reserved hosts.
 MARK = 'climate:reservation'
 
 
@@ -24,42 +25,42 @@ def marks(conf, lease, reservation):
 
 
 def reserves(conf, aggregate):
-    """Return whether an Aggregate, by its mark or its zone, is that of a reservation of hosts."""
+    """Return whether the mark or the zone of an Aggregate shows that it has reserved hosts."""
     prefix = conf.nova.availability_zone_prefix
     return bool(aggregate.metadata.get(MARK)
                 or (prefix and (aggregate.zone or '').startswith(prefix)))
 
 
-def own_zones(conf, known):
-    """Return {service host: the Aggregate that gives it a zone}, without those of reservations."""
-    return {host: each for each in known if each.zone and not reserves(conf, each)
+def own_zones(conf, aggregates):
+    """Return {service host: the Aggregate that gives it a zone outside of leases}."""
+    return {host: each for each in aggregates if each.zone and not reserves(conf, each)
             for host in each.hosts}
 
 
-def foreign_zones(conf, known):
-    """Return {service host: the Aggregate that gives it a zone}, if a lease gives it another one.
+def foreign_zones(conf, aggregates):
+    """Return {service host: the Aggregate whose zone prevents a lease of the host}.
 
-    Nova allows one zone for a host.
+    Nova allows only one zone for a host, and some configurations give each reservation a zone.
     """
-    return own_zones(conf, known) if conf.nova.reservation_zone == 'always' else {}
+    return own_zones(conf, aggregates) if conf.nova.reservation_zone == 'always' else {}
 
 
 def unmarked(aggregate, metadata):
-    """Return which of these metadata an Aggregate lacks, as sentences of an audit."""
+    """Return the metadata that an Aggregate lacks, as sentences of an audit."""
     return [f'its aggregate has not {key}={text}' for key, text in metadata.items()
             if aggregate.metadata.get(key) != text]
 
 
 def is_signed(conf, aggregate, reservation_id):
-    """Return whether an Aggregate has the zone, or else the mark, of the reservation."""
+    """Return whether an Aggregate has the zone or the mark of the reservation."""
     return aggregate.zone == zone(conf, reservation_id) or (
         aggregate.zone is None and aggregate.metadata.get(MARK) == reservation_id)
 
 
 def made_for(conf, aggregate):
-    """Return the id of the reservation for which an Aggregate was created; None: for none.
+    """Return the id of the reservation for which an Aggregate was created, or None.
 
-    The name has the id, or, if somebody renamed the aggregate, its zone or its metadata.
+    If somebody renamed the aggregate, its zone or its metadata has the id.
     """
     prefix, zone_name = conf.nova.availability_zone_prefix, aggregate.zone or ''
     texts = (aggregate.name,
@@ -68,16 +69,16 @@ def made_for(conf, aggregate):
     return next((text for text in texts if audit.is_id(text)), None)
 
 
-def all_of(conf, known, reservation_id):
-    """Return the Aggregates of a reservation; several if one was renamed and created again."""
-    return [each for each in known if reservation_id in (each.name, made_for(conf, each))]
+def all_of(conf, aggregates, reservation_id):
+    """Return the Aggregates of a reservation; several if one was renamed and recreated."""
+    return [each for each in aggregates if reservation_id in (each.name, made_for(conf, each))]
 
 
 def delete_empty(conf, services, name, resources):
-    """Delete the aggregates of a reservation that is over, unless servers are in them.
+    """Delete the aggregates of an ended reservation.
 
-    :param resources: the enrolled hosts; only they return to the freepool.
-    :raises StillBusy: servers run in it.
+    :param resources: the enrolled hosts; only these return to the freepool.
+    :raises StillBusy: servers are on hosts of an aggregate, which stays.
     """
     for aggregate in all_of(conf, services.nova.aggregates(), name):
         _delete_empty(conf, services, aggregate, resources)
@@ -87,7 +88,7 @@ def _delete_empty(conf, services, aggregate, resources):
     nova = services.nova
     _refuse_servers(services, aggregate)
     close(conf, nova, aggregate)
-    # Check again: from here on the filter admits no new servers.
+    # Check again, because a server may have been placed before the filter refused new ones.
     _refuse_servers(services, aggregate)
     pooled = sorted(set(aggregate.hosts) & set(service_hosts(resources)))
     nova.add_hosts(nova.ensure_aggregate(conf.nova.aggregate_freepool), pooled, known_only=True)
@@ -100,11 +101,11 @@ def named(aggregates, name):
     return next((each for each in aggregates if each.name == name), None)
 
 
-def renamed(conf, known, reservation):
+def renamed(conf, aggregates, reservation):
     """Return the Drifts of the Aggregates of a running reservation that somebody renamed."""
     return [audit.Drift('incomplete', f'reservation {reservation.id}', (
         f'its aggregate is named {each.name}: rename it back to {reservation.id}'))
-        for each in all_of(conf, known, reservation.id) if each.name != reservation.id]
+        for each in all_of(conf, aggregates, reservation.id) if each.name != reservation.id]
 
 
 def zone(conf, reservation_id):
@@ -113,21 +114,21 @@ def zone(conf, reservation_id):
 
 
 def service_hosts(resources):
-    """Return the names that Nova's compute services have on these hosts."""
+    """Return the service hosts of Resources, in their order."""
     return [resource.facts['service_name'] for resource in resources]
 
 
-def enrolled_hosts(conf, known, but_of=None):
-    """Return the set of service hosts that are enrolled, with leased ones.
+def enrolled_hosts(conf, aggregates, lessee=None):
+    """Return the set of enrolled service hosts, leased ones included.
 
-    :param known: all Aggregates.
-    :param but_of: the id of a project; hosts that it has leased as a whole are left out.
+    :param aggregates: all Aggregates.
+    :param lessee: the id of a project whose leased hosts are left out.
     """
     owner = conf.nova.aggregate_owner_key
-    return {host for aggregate in known for host in aggregate.hosts
+    return {host for aggregate in aggregates for host in aggregate.hosts
             if aggregate.name == conf.nova.aggregate_freepool
             or (reserves(conf, aggregate)
-                and (but_of is None or aggregate.metadata.get(owner) != but_of))}
+                and (lessee is None or aggregate.metadata.get(owner) != lessee))}
 
 
 def close(conf, nova, aggregate):
@@ -140,13 +141,13 @@ def move_to_freepool(nova, aggregate, hosts, freepool, is_going=False):
 
     A host that Nova does not know any more is only removed from the aggregate.
 
-    :param is_going: whether the aggregate is deleted next.
-    :raises StillBusy: a server has just come to one of them.
+    :param is_going: True if the caller deletes the aggregate next.
+    :raises StillBusy: a server was placed on one of the hosts meanwhile.
     """
     if aggregate.zone is None and nova.servers_on(hosts):
-        # Nova itself refuses only to change the zone of a host with servers.
+        # If the aggregate has a zone, Nova itself refuses to move a host with servers.
         raise errors.StillBusy.plain('Nova', (
-            f'servers have just come to hosts of {aggregate.name}.'))
+            f'servers were just placed on hosts of {aggregate.name}.'))
     nova.add_hosts(freepool, hosts, known_only=True)
     nova.remove_hosts(aggregate, hosts, is_going)
     LOG.info('Reservation %s: hosts %s are back in the freepool', aggregate.name,
@@ -154,10 +155,11 @@ def move_to_freepool(nova, aggregate, hosts, freepool, is_going=False):
 
 
 def servers_on(services, hosts, resources):
-    """Return (the Servers on these service hosts, those on other hypervisors of the hosts).
+    """Return (the Servers on hypervisors of a reservation, the Servers on other hypervisors).
 
-    :param resources: the Resources that a reservation has of them.
-    :raises StillBusy: Nova does not know all of them, because a cell does not answer.
+    :param hosts: the service hosts of the hypervisors.
+    :param resources: the Resources of the reservation.
+    :raises StillBusy: a cell does not answer, so that not all servers are known.
     """
     servers = services.nova.servers_on(hosts)
     refuse_silent(services, hosts)
@@ -166,9 +168,11 @@ def servers_on(services, hosts, resources):
 
 
 def refuse_silent(services, hosts):
-    """Refuse to judge service hosts of a cell that does not answer.
+    """Refuse service hosts whose cell does not answer.
 
-    :raises StillBusy: Nova leaves the servers of such a cell out, so its hosts look empty.
+    Nova leaves out the servers of such a cell, so these hosts would seem empty.
+
+    :raises StillBusy: the cell of some hosts does not answer.
     """
     silent = [each.host for each in services.computes.of_hosts(hosts) if not each.answers]
     if silent:

@@ -45,7 +45,7 @@ def need(request, units, criteria, called, key=host_pool.NEED):
     """Return the Need for the requested amount of instances on hosts that meet the criteria.
 
     :param units: {resource class of Placement: units of one instance}.
-    :param called: one instance in the words of a user.
+    :param called: one instance, in words for users.
     """
     units = {name: count for name, count in units.items() if count > 0}
     limits = [requirement.Leaf('>=', f'max_unit:{name}', count)
@@ -69,7 +69,7 @@ def name_of(reservation_id, key=host_pool.NEED):
 
 
 def class_name(reservation_id, key=host_pool.NEED):
-    """Return the name of the resource class for a need, of which one slot is one unit."""
+    """Return the name of the resource class for a need; one slot is one unit of the class."""
     name = CLASS_PREFIX + reservation_id.upper().replace('-', '_')
     return name if key in _FIRST else f'{name}_{key.upper()}'
 
@@ -81,7 +81,7 @@ def ties(reservation_id, key=host_pool.NEED):
 
 
 def marks(conf, lease, reservation_id):
-    """Return the metadata of a reservation's aggregate, without the one for its server group."""
+    """Return the metadata of a reservation's aggregate, without `affinity_id`."""
     return {aggregates.RESERVATION_KEY: reservation_id, 'filter_tenant_id': lease.project_id,
             conf.nova.aggregate_owner_key: lease.project_id}
 
@@ -93,9 +93,9 @@ def service_hosts(resources):
 
 
 def delete(cloud, lease, reservation, servers):
-    """Delete servers of the reservation.
+    """Begin to delete servers of the reservation.
 
-    :raises StillBusy: they are being deleted; to be called again in a moment.
+    :raises StillBusy: there are such servers.
     """
     cloud.announce(server_history.DELETE, server_history.servers(
         [server for server in servers if server.task != 'deleting'], lease.project_id))
@@ -122,20 +122,20 @@ class Capacity:
     resources: Any
 
     def grant(self, flavors, group_id=None, exactly=False):
-        """Create everything that is missing, but the right of the project to use the flavors.
+        """Create all missing objects, but do not allow the project to use the flavors.
 
-        :param flavors: {need key: (sizes, extra specs)} of the private flavors, as
-            ``flavors.ensure`` takes them.
-        :param group_id: the id of the server group of the reservation, if it has one.
-        :param exactly: whether flavors with other sizes or extra specs are created again.
-        :returns: the aggregate as it was before.
+        :param flavors: {need key: (sizes, extra specs)} of the private flavors, as for
+            ``flavors.ensure``.
+        :param group_id: the id of the reservation's server group, or None.
+        :param exactly: whether flavors with other sizes or extra specs are recreated.
+        :returns: the aggregate before this call.
         """
         services, own_id = self.cloud.as_service(), self.reservation.id
         aggregate = services.nova.ensure_aggregate(own_id)
         services.nova.add_hosts(aggregate, sorted(service_hosts(self.resources)))
-        # The metadata is set after the hosts were added, and every time. When several hosts are
-        # added at once, Nova notifies its scheduler of some of them only. When the metadata
-        # changes, it sends the whole aggregate. None removes the group of an earlier request.
+        # Always set the metadata, and only after adding the hosts. If several hosts are added at
+        # once, Nova notifies its scheduler of only some of them. When the metadata is set, Nova
+        # sends the whole aggregate. None removes the server group of an earlier request.
         services.nova.set_aggregate_metadata(aggregate, {
             **marks(self.conf, self.lease, own_id), 'affinity_id': group_id})
         for key, (sizes, specs) in flavors.items():
@@ -153,25 +153,25 @@ class Capacity:
                 host_pool.child_name(self.conf, resource.name),
                 class_name(self.reservation.id, key), slots[resource.id])
 
-    def allow(self, flavors):
-        """Give the project the right to use the private flavors of these needs."""
-        for key in flavors:
+    def allow(self, keys):
+        """Allow the project to use the private flavors of the needs with these keys."""
+        for key in keys:
             self.cloud.as_service().flavors.allow(
                 flavor_id(self.reservation.id, key), self.lease.project_id)
 
     def excess(self, key):
-        """Return (the Servers of a need that have a slot, the Servers that have none).
+        """Return (the Servers of a need with a slot, the Servers without a slot).
 
         The oldest servers keep their slots.
         """
         slots = collections.Counter(self.reservation.allocated[key])
-        left = collections.Counter({resource.facts['service_name']: slots[resource.id]
-                                    for resource in self.resources[key]})
+        free_slots = collections.Counter({resource.facts['service_name']: slots[resource.id]
+                                          for resource in self.resources[key]})
         kept, lost = [], []
         for server in self.cloud.as_service().flavors.servers(flavor_id(self.reservation.id, key)):
             if server.host is not None:
-                left[server.host] -= 1
-            (lost if server.host is not None and left[server.host] < 0 else kept).append(server)
+                free_slots[server.host] -= 1
+            (lost if free_slots[server.host] < 0 else kept).append(server)
         return kept, lost
 
     def lost_hosts(self, aggregate):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit of instance capacity: what reservations have in the cloud, and what they should."""
+"""The audit of instance capacity: the objects of reservations compared with the cloud."""
 import collections
 import dataclasses
 import re
@@ -17,7 +17,7 @@ _CLASS = re.compile(rf'{capacity.CLASS_PREFIX}'
 
 @dataclasses.dataclass(frozen=True)
 class ObservedCapacity:
-    """The observed state of the cloud; records as ``climate.cloud.models``.
+    """The observed state of the cloud, in records of ``climate.cloud.models``.
 
     :ivar classes: the names of the resource classes of Placement.
     :ivar children: {name of a child provider of Climate: its inventory}.
@@ -40,7 +40,10 @@ def observe(conf, cloud):
 
 
 def traces(conf, observed, resource_type):
-    """Return the Traces, as ``Audited.traces``; one type signs for all that lease capacity."""
+    """Return the Traces, as ``Audited.traces``.
+
+    :param resource_type: the signer. Any type that leases capacity can clear these objects.
+    """
     return [*_aggregates(conf, observed, resource_type),
             *(audit.Trace(made_for, 'flavor', name)
               for made_for, _, name in _flavors(observed.flavors)),
@@ -109,7 +112,7 @@ def _slots(observed, resource_type):
     for child, inventory in observed.children.items():
         for reservation_id, key, _ in _classes(inventory):
             if key == host_pool.NEED:
-                # Only Climate writes to its own providers.
+                # Signed, because only Climate writes to its own providers.
                 yield audit.Trace(reservation_id, 'slots on', child, signed_by=resource_type)
 
 

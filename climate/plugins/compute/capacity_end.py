@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of instance capacity: its servers are deleted, then everything that `start` created."""
+"""The end of instance capacity: delete its servers, then all objects that `start` created."""
 from climate import errors
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import capacity
@@ -8,20 +8,20 @@ from climate.plugins.compute import host_pool
 
 
 def end(conf, cloud, lease, reservation, resources):
-    """Delete the servers of the private flavors, then all that was created for the reservation.
+    """Delete the servers of the private flavors, then all objects of the reservation.
 
     :param resources: {need key: Resources}.
-    :raises StillBusy: servers are being deleted; to be called again in a moment.
+    :raises StillBusy: servers are being deleted.
     """
     services = cloud.as_service()
     flavor_ids = [capacity.flavor_id(reservation.id, key) for key in resources]
     for flavor_id in flavor_ids:
-        # From here on no project may use the flavor, so no new server can be booted with it.
+        # After this call nobody can boot another server with the flavor.
         services.flavors.forbid(flavor_id, lease.project_id)
     capacity.delete(cloud, lease, reservation, [
         server for flavor_id in flavor_ids for server in services.flavors.servers(flavor_id)])
-    # Nova does not find servers by a flavor that was deleted, or created again, by hand. But each
-    # server has the name of its flavor.
+    # If somebody deleted or recreated a flavor, Nova does not find its servers by the flavor's id.
+    # Find these servers by the name of their flavor.
     names = {capacity.name_of(reservation.id, key) for key in resources}
     capacity.delete(cloud, lease, reservation, _booted_with(
         names, services.nova.servers_on(sorted(capacity.service_hosts(resources)))))
@@ -36,7 +36,7 @@ def end(conf, cloud, lease, reservation, resources):
 
 
 def clear(conf, cloud, reservation_id):
-    """Remove what an ended reservation left, unless servers of its flavors still exist.
+    """Remove the objects of an ended reservation, unless servers of its flavors still exist.
 
     :raises StillBusy: such servers exist; nothing was removed.
     """
@@ -47,20 +47,20 @@ def clear(conf, cloud, reservation_id):
         servers = services.flavors.servers(capacity.flavor_id(reservation_id, key))
         if servers:
             raise errors.StillBusy.plain('Nova', (
-                f'servers of reservation {reservation_id} are there yet ({len(servers)}).'))
+                f'servers of reservation {reservation_id} still exist ({len(servers)}).'))
     remove(conf, services, reservation_id, keys)
 
 
 def remove(conf, services, reservation_id, keys):
-    """Remove all that `start` created, for a reservation that has no servers any more."""
+    """Remove all objects that `start` created, for a reservation that has no servers any more."""
     for key in keys:
-        # The class goes first: Placement refuses to delete it if a server still uses it.
+        # Delete the class first: Placement refuses to delete it while a server uses it.
         services.placement.delete_class(capacity.class_name(reservation_id, key))
         services.flavors.delete(capacity.flavor_id(reservation_id, key))
     for aggregate in aggregates.all_of(conf, services.nova.aggregates(), reservation_id):
         services.nova.remove_hosts(aggregate, list(aggregate.hosts), is_going=True)
         services.nova.delete_aggregate(aggregate)
-    # An interrupted change can have left a group although the request has no affinity now.
+    # There may be a group from an interrupted change, even if the request has no affinity now.
     services.flavors.delete_groups(capacity.name_of(reservation_id))
 
 

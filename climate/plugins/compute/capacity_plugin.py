@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base class of plugins that lease instance capacity of one flavor."""
+"""The base class of plugins that lease instance capacity with one private flavor."""
 import abc
 
 from climate.domain import records
@@ -15,7 +15,7 @@ _POLICIES = {True: 'affinity', False: 'anti-affinity'}
 
 
 class CapacityPlugin(base.ResourcePlugin):
-    """Leases instance capacity with sizes and extra specs that a subclass defines."""
+    """Leases instance capacity. A subclass defines the sizes and the extra specs."""
 
     measures_use = True
     reclaims = True
@@ -23,7 +23,7 @@ class CapacityPlugin(base.ResourcePlugin):
 
     @abc.abstractmethod
     def sizes_and_specs(self, reservation):
-        """Return (sizes, extra specs) of the private flavor, as ``capacity.Capacity.grant``."""
+        """Return (sizes, extra specs) of the private flavor, for ``capacity.Capacity.grant``."""
 
     def needs_owner(self, request):
         if not self.creates_early(request):
@@ -39,7 +39,7 @@ class CapacityPlugin(base.ResourcePlugin):
         if (before is not None and before.binding.get('server_group_id') is not None
                 and before.request['affinity'] == reservation.request['affinity']):
             return dict(before.binding)
-        # Always a new group: no other reservation can use it, so it can be deleted without a check.
+        # Do not look for a group of that name: only a new group has no other users.
         return {'server_group_id': cloud.as_user().flavors.create_group(
             capacity.name_of(reservation.id), policy)}
 
@@ -57,7 +57,7 @@ class CapacityPlugin(base.ResourcePlugin):
         return True
 
     def stage(self, cloud, lease, reservation, resources):
-        """Create what `start` creates, with an empty aggregate and a flavor that nobody may use."""
+        """Create the objects of `start`, but leave the aggregate empty and the flavor closed."""
         services = cloud.as_service()
         staged, group_id = self._staged(cloud, lease, reservation)
         aggregate = services.nova.ensure_aggregate(reservation.id, metadata=staged['metadata'])
@@ -72,16 +72,16 @@ class CapacityPlugin(base.ResourcePlugin):
         own = capacity.Capacity(self.conf, cloud, lease, reservation, resources)
         staged = reservation.binding.get(records.STAGED)
         if cloud.attempt.is_first and staged is not None:
-            wanted, _ = self._staged(cloud, lease, reservation)
-            if staged == {**wanted, 'aggregate_id': staged['aggregate_id']}:
+            required, _ = self._staged(cloud, lease, reservation)
+            if staged == {**required, 'aggregate_id': staged['aggregate_id']}:
                 return self._open(own, staged['aggregate_id'])
         aggregate, binding = self._grant(own)
-        # Nobody can use a slot before the first start, which grants the flavor last.
+        # Before the first start no server uses a slot, because nobody may use the flavor yet.
         if self.was_started(reservation) or own.lost_hosts(aggregate):
             own.reclaim(aggregate)
         own.allow(resources)
         if binding['server_group_id'] is not None and not self.was_started(reservation):
-            # An interrupted change of the affinity can have left another server group.
+            # There may be another server group from an interrupted change of the affinity.
             cloud.as_service().flavors.delete_groups(
                 capacity.name_of(reservation.id), but=binding['server_group_id'])
         return binding
@@ -128,7 +128,7 @@ class CapacityPlugin(base.ResourcePlugin):
                 'server_group_id': None, **bound}
 
     def _staged(self, cloud, lease, reservation):
-        """Return (the part of the binding of `stage` without ids, the id of the server group)."""
+        """Return ({field of the staged objects in the binding: value}, server group id)."""
         sizes, specs = self.sizes_and_specs(reservation)
         group_id = self._group(cloud, reservation)
         return {'sizes': sizes,
@@ -137,7 +137,7 @@ class CapacityPlugin(base.ResourcePlugin):
                              'affinity_id': group_id}}, group_id
 
     def _open(self, own, aggregate_id):
-        """Give the project access to everything that was staged; return the binding."""
+        """Give the project access to the staged objects; return the binding."""
         services, reservation = own.cloud.as_service(), own.reservation
         services.nova.add_hosts(
             services.nova.empty_aggregate(aggregate_id, reservation.id),
@@ -148,7 +148,7 @@ class CapacityPlugin(base.ResourcePlugin):
                 'server_group_id': reservation.binding.get('server_group_id')}
 
     def _grant(self, own):
-        """Create everything that is missing; return (the aggregate as it was, the binding)."""
+        """Create all missing objects; return (the aggregate before this call, the binding)."""
         reservation = own.reservation
         sizes, specs = self.sizes_and_specs(reservation)
         group_id = self._group(own.cloud, reservation)
@@ -160,7 +160,7 @@ class CapacityPlugin(base.ResourcePlugin):
 
     @staticmethod
     def _group(cloud, reservation):
-        """Return the id of the server group, which is recreated if it is gone.
+        """Return the id of the server group, which is recreated if it is missing.
 
         None if the request has no affinity.
         """

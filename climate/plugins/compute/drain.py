@@ -8,7 +8,7 @@ from climate.domain import texts
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import foreign
 
-# The start of the keys of warnings about servers that stay.
+# The prefix of the keys of warnings about servers that stay.
 _STAYS = 'foreign server '
 
 
@@ -18,7 +18,7 @@ class Drain:
 
     :ivar cloud: the ``plugins.cloud.LeaseCloud`` of the action.
     :ivar resources: the Resources that the reservation occupies. Servers on other hypervisors of
-        the same hosts stay.
+        the same service hosts stay.
     :ivar images: the ServerImages or NoImages of the servers that are deleted.
     """
 
@@ -30,10 +30,10 @@ class Drain:
     images: Any
 
     def lost_hosts(self, aggregate, freepool, kept):
-        """Drain the hosts of the reservation that it no longer has.
+        """Drain the hosts that the reservation does not have any more.
 
-        :param kept: the Resources that it has.
-        :raises StillBusy: servers run on them.
+        :param kept: the Resources that it still has.
+        :raises StillBusy: servers are still on the drained hosts.
         :raises CloudError: a server is kept, because it has no image.
         """
         kept_hosts = set(aggregates.service_hosts(kept))
@@ -47,27 +47,24 @@ class Drain:
 
         If servers stay, the hosts without servers are returned nevertheless.
 
-        :raises StillBusy: servers are still being imaged or deleted, or Climate does not delete
-            them.
+        :raises StillBusy: servers are being imaged or deleted, or Climate must not delete them.
         :raises CloudError: a server is kept, because it has no image.
         """
         nova = self.cloud.as_service().nova
         known = nova.aggregates()
         freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool, known=known)
-        left = aggregates.service_hosts(self.resources)
+        removed = aggregates.service_hosts(self.resources)
         for aggregate in aggregates.all_of(self.conf, known, self.reservation.id):
             aggregates.close(self.conf, nova, aggregate)
             self._drain(aggregate, list(aggregate.hosts), freepool, is_end=True)
             nova.delete_aggregate(aggregate)
-            left = [host for host in left if host not in aggregate.hosts]
-        self._return_removed(left, freepool)
+            removed = [host for host in removed if host not in aggregate.hosts]
+        self._return_removed(removed, freepool)
 
     def _return_removed(self, hosts, freepool):
         """Return the hosts that somebody removed from the reservation's aggregate.
 
-        The servers of the reservation on them are deleted.
-
-        :raises StillBusy: they are being deleted.
+        :raises StillBusy: servers of the reservation on these hosts are being deleted.
         """
         if not hosts:
             return
@@ -83,16 +80,16 @@ class Drain:
         services.nova.add_hosts(freepool, hosts, known_only=True)
 
     def _delete(self, servers):
-        """Delete the Servers that wait for no image; return the error for the others, or None."""
+        """Delete the Servers that the images release; return the error for the others, or None."""
         released, unsaved = self.images.release(servers)
         for server in released:
             self.cloud.as_service().nova.delete_server(server.id)
         return unsaved
 
     def secure(self):
-        """Close the hosts to new servers, and make images of the present ones.
+        """Close the hosts to new servers, and make images of the present servers.
 
-        :raises StillBusy: some images are not active yet, or Nova does not know all servers.
+        :raises StillBusy: some images are not active yet, or not all servers are known.
         :raises CloudError: a server is kept, because it has no image.
         """
         nova = self.cloud.as_service().nova
@@ -105,7 +102,7 @@ class Drain:
     def servers(self):
         """Return the Servers that the end of the reservation deletes.
 
-        :raises StillBusy: Nova does not know all of them.
+        :raises StillBusy: not all servers are known.
         """
         services = self.cloud.as_service()
         own_servers = []
@@ -119,8 +116,8 @@ class Drain:
     def _drain(self, aggregate, hosts, freepool, is_end=False):
         """Drain these service hosts.
 
-        :param is_end: True if the caller deletes the aggregate next. The empty hosts are then
-            returned early if servers stay on the other hosts for long.
+        :param is_end: True if the caller deletes the aggregate next. Then empty hosts do not wait
+            for servers that stay on the other hosts for long.
         """
         if not hosts:
             return
@@ -143,14 +140,14 @@ class Drain:
             aggregates.move_to_freepool(services.nova, aggregate, own_hosts, freepool,
                                         is_going=is_end)
         if len(own_hosts) < len(hosts):
-            # An administrator added the other hosts and decides where they go next.
+            # An administrator added the other hosts. Only remove them from the aggregate.
             services.nova.remove_hosts(aggregate, sorted(set(hosts) - set(own_hosts)), is_end)
 
     def _servers_on(self, services, hosts):
         """Return the result of ``aggregates.servers_on`` for service hosts of the aggregate.
 
-        On a host that somebody added to the aggregate, only the servers that were booted with the
-        reservation count.
+        If somebody added a host to the aggregate, its result has only servers that were booted with
+        the reservation.
         """
         own_hosts = aggregates.service_hosts(self.resources)
         return [[server for server in servers
@@ -159,7 +156,7 @@ class Drain:
 
     @property
     def _names(self):
-        """The ids with which a scheduler hint can name the reservation."""
+        """The ids by which a scheduler hint can name the reservation."""
         return {self.reservation.id, self.lease.id}
 
     def _staying(self, aggregate, servers):
@@ -205,17 +202,17 @@ class Drain:
                 'administrator must move them away.'))
 
     def _warn_of(self, server):
-        """Warn once of a foreign Server that keeps its host."""
-        own = server.project_id == self.lease.project_id
-        called = f'Server {server.name} ({server.id})' if own else 'A server of another project'
+        """Warn once of a foreign Server that delays the return of its host."""
+        is_own = server.project_id == self.lease.project_id
+        subject = f'Server {server.name} ({server.id})' if is_own else 'A server of another project'
         self.cloud.warn(self.reservation, f'{_STAYS}{server.id}', (
-            f'{called} on a host of reservation {self.reservation.id} was not booted with it, so '
+            f'{subject} on a host of reservation {self.reservation.id} was not booted with it, so '
             'Climate does not delete it. The host is released when the server is gone.'), (
             f'Foreign server {server.id} of project {server.project_id} on host {server.host} '
             f'keeps the host of reservation {self.reservation.id}: move or delete it.'))
 
 
 def _lasts(deleted, staying, unsaved):
-    """Return True if servers stay too long for the empty hosts to wait for them."""
+    """Return True if the empty hosts must not wait for the servers on the other hosts."""
     failed = unsaved is not None and not isinstance(unsaved, errors.StillBusy)
     return failed or (staying and not deleted)

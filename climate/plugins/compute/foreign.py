@@ -22,11 +22,11 @@ def on_leased(servers, project_id, aggregate, names):
     Since 2025.1, Nova shows the hints with which a server was booted. With an older Nova, only the
     project of the server decides.
 
-    :param project_id: the project of the lease. The aggregate may be shared with other projects:
-        their ids are keys of its metadata.
-    :param aggregate: the Aggregate of the reservation. None means that it is gone; then any project
-        may have shared it, and servers that were booted with the reservation count as admitted.
-    :param names: the ids by which a hint can name the reservation: its own, and that of its lease.
+    :param project_id: the project of the lease.
+    :param aggregate: the Aggregate of the reservation, whose metadata has the ids of the other
+        projects that share it. None if it is gone; then all servers that were booted with the
+        reservation count as admitted.
+    :param names: the ids of the reservation and of its lease, which hints can contain.
     """
     def is_admitted(server):
         is_own = server.project_id == project_id
@@ -39,19 +39,16 @@ def on_leased(servers, project_id, aggregate, names):
 
 
 def booted_with(server, names):
-    """Return whether a hint or the flavor of a Server names one of these ids.
-
-    An older Nova does not show the hints of servers.
-    """
+    """Return whether a hint or the flavor of a Server has one of these ids."""
     hints = server.hints or {}
     flavor = () if server.flavor is None else (server.flavor.extra_specs.get(use.FLAVOR_KEY),)
     return not set(names).isdisjoint((*hints.get(_HINT, ()), *flavor))
 
 
 def on_pooled(servers):
-    """Return the Servers without a reservation, on hosts that are not leased as a whole.
+    """Return the Servers without a reservation, for hosts that are not leased as a whole.
 
-    A server whose flavor Nova does not show counts as one with a reservation.
+    If Nova does not show the flavor of a server, the server is not returned.
     """
     return [server for server in servers
             if server.flavor is not None and use.FLAVOR_KEY not in server.flavor.extra_specs
@@ -61,7 +58,7 @@ def on_pooled(servers):
 def drifts(servers, where):
     """Return foreign Servers as Drifts.
 
-    :param where: the place in words, such as 'the freepool'.
+    :param where: the location in words, such as 'the freepool'.
     """
     return [audit.Drift('foreign server', f'server {each.id}', (
         f'of project {each.project_id} on host {each.host} of {where}, which did not admit it; was '
@@ -69,7 +66,7 @@ def drifts(servers, where):
 
 
 def disturbed(services, held):
-    """Return {resource id: why} of the Helds with foreign servers, as ``Pool.disturbed``."""
+    """Return {resource id: why} of the hosts with foreign servers, as ``Pool.disturbed``."""
     hosts = sorted({each.resource.facts['service_name'] for each in held})
     servers = (services.nova.servers_on(hosts) if len(hosts) <= _FEW
                else services.servers.every())
@@ -78,12 +75,14 @@ def disturbed(services, held):
     for server in servers:
         by_host[server.host].append(server)
     reasons = {}
-    for each in held:
-        candidates = [server for server in by_host[each.resource.facts['service_name']]
-                      if server.hypervisor in (None, each.resource.name)]
-        foreign_servers = _foreign_servers(candidates, each, aggregates.get(each.reservation_id))
+    for record in held:
+        resource = record.resource
+        candidates = [server for server in by_host[resource.facts['service_name']]
+                      if server.hypervisor in (None, resource.name)]
+        foreign_servers = _foreign_servers(
+            candidates, record, aggregates.get(record.reservation_id))
         if foreign_servers:
-            reasons[each.resource.id] = (
+            reasons[resource.id] = (
                 f'foreign servers are on it: {", ".join(server.id for server in foreign_servers)}')
     return reasons
 
@@ -91,6 +90,6 @@ def disturbed(services, held):
 def _foreign_servers(servers, held, aggregate):
     if not held.whole:
         return on_pooled(servers)
-    # A reservation without its aggregate is incomplete, which audits report.
+    # If the aggregate is missing, audits report the reservation as incomplete.
     return [] if aggregate is None else on_leased(
         servers, held.project_id, aggregate, {held.reservation_id, held.lease_id})

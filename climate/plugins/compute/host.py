@@ -146,7 +146,7 @@ class HostPlugin(base.ResourcePlugin):
         self._end(cloud, lease, reservation, resources).all_hosts()
 
     def _end(self, cloud, lease, reservation, resources):
-        """Return the Drain that ends a reservation."""
+        """Return the Drain for the end of a reservation."""
         images = server_images.of_end(self.conf, cloud, lease, reservation)
         return drain.Drain(self.conf, cloud, lease, reservation, resources[host_pool.NEED], images)
 
@@ -204,13 +204,13 @@ class HostPlugin(base.ResourcePlugin):
                   for host in sorted(set(aggregate.hosts) - hosts))]
 
     def _problems(self, observed, lease, reservation, aggregate, hosts):
-        """Yield the differences of the aggregate of a reservation from its hosts, as sentences."""
+        """Yield the faults of a reservation's aggregate, as sentences."""
         own_zone = aggregates.zone(self.conf, reservation.id)
         if aggregate.zone != own_zone and (
                 aggregate.zone is not None or self.conf.nova.reservation_zone == 'always'):
             yield f'its zone is {aggregate.zone}, not {own_zone}'
         marks = aggregates.marks(self.conf, lease, reservation)
-        # Earlier releases gave it the zone only, which the scheduler filter accepts, too.
+        # Aggregates of earlier releases have only the zone, which the scheduler filter accepts.
         if aggregate.zone == own_zone and aggregates.MARK not in aggregate.metadata:
             del marks[aggregates.MARK]
         yield from aggregates.unmarked(aggregate, marks)
@@ -230,7 +230,7 @@ class HostPlugin(base.ResourcePlugin):
 
     @classmethod
     def fields(cls, reservation):
-        # Clients have no use for the number of the aggregate in Nova.
+        # Leave out the aggregate's number in Nova, because clients cannot use it.
         return dict(reservation.request)
 
     @classmethod

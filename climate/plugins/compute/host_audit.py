@@ -11,11 +11,10 @@ from climate.plugins.compute import shared_hosts
 
 @dataclasses.dataclass(frozen=True)
 class ObservedPool:
-    """The observed state of the cloud; records as ``climate.cloud.models``.
+    """The observed state of the cloud, in records of ``climate.cloud.models``.
 
     :ivar children: {name of a child provider of Climate: its inventory}.
-    :ivar filter_problems: the problems of the filter of nova-scheduler, as sentences; None if
-        its files are not known.
+    :ivar filter_problems: the result of ``scheduler_filter.check``.
     """
 
     aggregates: list
@@ -41,7 +40,7 @@ def observe(conf, cloud):
 
 
 def disabled(pool, observed):
-    """Return the services that are disabled for a clearing, as ``Clearable.disabled``."""
+    """Return the services that are disabled for host clearing, as ``Clearable.disabled``."""
     return [audit.Disabled(pool, compute.host, f'service of {compute.host}',
                            compute.reason.removeprefix(plans.FENCE_PREFIX))
             for compute in observed.computes
@@ -51,8 +50,8 @@ def disabled(pool, observed):
 class HostComparison:
     """Compares the enrolled hosts with the observed state.
 
-    :param pool: its name.
-    :param freepool: the Aggregate, or None.
+    :param pool: the name of the pool.
+    :param freepool: the Aggregate of free hosts, or None.
     :param child_of: callable(hypervisor name) → the name of its child provider.
     """
 
@@ -80,7 +79,7 @@ class HostComparison:
                          for host in sorted(self._pooled - enrolled_hosts)]
 
     def _of_filter(self, drifts):
-        """Yield the Drift of a scheduler that lacks the filter, or seems to lack it.
+        """Yield a Drift if nova-scheduler lacks Climate's filter, or seems to lack it.
 
         :param drifts: the Drifts of the hosts, including those of foreign servers in the freepool.
         """
@@ -120,7 +119,7 @@ class HostComparison:
         return _drift('freepool', resource, 'enrolled, but not in the freepool', audit.MEND)
 
     def _not_enrolled(self, service_host):
-        """Return the Drift of a host that is in the freepool and not enrolled."""
+        """Return the Drift of a host that is in the freepool but not enrolled."""
         subject = f'host {service_host}'
         names = [hypervisor.name for hypervisor in self._observed.hypervisors
                  if hypervisor.service_host == service_host]
@@ -131,7 +130,7 @@ class HostComparison:
         if servers:
             return audit.Drift('not enrolled', subject, (
                 f'in the freepool, not enrolled, and servers run on it ({len(servers)})'))
-        # Another service may share the freepool and have enrolled the host.
+        # Another service may use the same freepool and may have enrolled the host.
         return audit.Drift('not enrolled', subject, 'in the freepool, but not enrolled',
                            audit.ENROL, (self._pool, names[0]), unknown=True)
 

@@ -101,8 +101,8 @@ class _HostSnapshot:
     """The state of all hosts in Nova.
 
     :ivar reason: the reason with which hosts are disabled for the lease.
-    :ivar zones: {service host: the Aggregate whose zone it cannot keep in a lease}.
-    :ivar enrolled: the service hosts that are enrolled.
+    :ivar zones: {service host: the Aggregate whose zone prevents a lease of the host}.
+    :ivar enrolled: the enrolled service hosts.
     :ivar hypervisors: {service host: its Hypervisor}, for service hosts with exactly one.
     :ivar computes: {service host: Compute}.
     """
@@ -117,7 +117,7 @@ class _HostSnapshot:
         """Return why a lent host cannot be cleared, regardless of its servers; None if it can."""
         compute = self.computes.get(service_host)
         if service_host not in self.hypervisors or compute is None:
-            return 'Nova does not know one hypervisor of it'
+            return 'Nova does not know exactly one hypervisor of it'
         if service_host in self.enrolled:
             return 'it is enrolled, or lent already'
         zoned = self.zones.get(service_host)
@@ -139,7 +139,7 @@ class _HostSnapshot:
 class _Targets:
     """The hosts to which servers may go.
 
-    :ivar zones: {hypervisor name: zone}.
+    :ivar zones: {hypervisor name: zone} of these hosts.
     """
 
     def __init__(self, lent):
@@ -152,8 +152,8 @@ class _Targets:
     def of(self, server, free, tried):
         """Return the names of the hosts to which a Server may go.
 
-        :param free: the names of the hosts that have enough free for it.
-        :param tried: the service hosts to which it cannot go.
+        :param free: the names of the hosts with enough free capacity.
+        :param tried: the service hosts to which the server cannot go.
         """
         zone = self._nodes[server.host].zone
         return frozenset(name for name in free
@@ -172,7 +172,7 @@ def _shapes(servers, held):
         known = held.get(name, {})
         for server in host_servers:
             if server.id not in known:
-                unknown[name] = f'Placement does not say what server {server.id} takes'
+                unknown[name] = f'Placement has no allocation of server {server.id} on it'
                 break
             shapes[server.id] = movable.shape_of(server, known[server.id])
     return shapes, unknown

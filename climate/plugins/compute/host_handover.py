@@ -15,26 +15,26 @@ _NO_ZONE = (None, 'nova')
 def stage(conf, nova, lease, reservation, resources):
     """Create the Aggregate of a reservation without hosts, and return it.
 
-    The facts of the hosts decide whether it gets a zone; `hand_over_staged` corrects a wrong guess.
+    Whether it gets a zone is guessed from the facts of the hosts; `hand_over_staged` corrects it.
 
-    :param resources: its future hosts.
+    :param resources: the future hosts of the reservation.
     """
-    usual = all(each.facts.get('availability_zone') in _NO_ZONE for each in resources)
-    zoned = {'always': True, 'never': False}.get(_choice(conf), usual)
+    guess = all(each.facts.get('availability_zone') in _NO_ZONE for each in resources)
+    zoned = {'always': True, 'never': False}.get(_zone_setting(conf), guess)
     return _ensure(conf, nova, lease, reservation, zoned)
 
 
 def hand_over(conf, nova, lease, reservation, resources):
-    """Give the project of a lease these hosts; return (its Aggregate, the freepool).
+    """Move hosts into the Aggregate of a reservation; return (the Aggregate, the freepool).
 
     :raises ResourcesRefused: some hosts have servers, or Nova refuses some because they are in
-        another zone. The hosts stay where they are.
+        another zone. No host was removed from the freepool.
     """
     known = nova.aggregates()
     zoned = _gets_zone(conf, reservation, resources, known)
     empty = aggregates.named(known, reservation.id)
     if empty is not None and empty.zone is not None and not zoned and not empty.hosts:
-        # It was created for other hosts.
+        # The Aggregate was staged for other hosts, which needed a zone.
         nova.delete_aggregate(empty)
         known = [aggregate for aggregate in known if aggregate is not empty]
     aggregate = _ensure(conf, nova, lease, reservation, zoned, known)
@@ -42,10 +42,9 @@ def hand_over(conf, nova, lease, reservation, resources):
 
 
 def hand_over_staged(conf, nova, lease, reservation, aggregate_id, resources):
-    """Give the project of a lease these hosts in the Aggregate that `stage` created.
+    """Move hosts into the Aggregate that `stage` created; return the id of the Aggregate.
 
-    :returns: the id of the Aggregate; that of `hand_over` if the staged one is gone or its zone
-        does not suit these hosts.
+    If the Aggregate is gone or has the wrong zone, `hand_over` creates or changes it.
     """
     known = nova.aggregates()
     staged = next((aggregate for aggregate in known if aggregate.id == aggregate_id), None)
@@ -57,7 +56,7 @@ def hand_over_staged(conf, nova, lease, reservation, aggregate_id, resources):
 
 
 def _ensure(conf, nova, lease, reservation, zoned, known=None):
-    """Create the Aggregate of a reservation, with or without a zone, and return it."""
+    """Return the Aggregate of a reservation, which is created if it is missing."""
     return nova.ensure_aggregate(
         reservation.id, zone=aggregates.zone(conf, reservation.id) if zoned else None,
         metadata=aggregates.marks(conf, lease, reservation), known=known)
@@ -78,10 +77,10 @@ def _move_in(conf, nova, aggregate, resources, known, alone=False):
 
 
 def _refuse_occupied(nova, hosts, reservation_id):
-    """Refuse hosts with servers, as Nova refuses to change the zone of such hosts.
+    """Refuse hosts that have servers, as Nova itself does if the aggregate has a zone.
 
-    Servers that were booted with the reservation do not count: their host was in its aggregate
-    before, and somebody removed it.
+    Servers that were booted with the reservation do not count, because their host was in its
+    aggregate before.
 
     :raises ResourcesRefused: some of the hosts have servers.
     """
@@ -93,7 +92,7 @@ def _refuse_occupied(nova, hosts, reservation_id):
             host: f'The host already has {count} instance(s).' for host, count in counts.items()})
 
 
-def _choice(conf):
+def _zone_setting(conf):
     """Return whether Aggregates of reservations have a zone: always, never or where_none."""
     if conf.nova.reservation_zone == 'where_none' and not conf.nova.cross_az_attach:
         # The zone of a reservation does not exist in Cinder: Nova would attach no volume there.
@@ -102,10 +101,10 @@ def _choice(conf):
 
 
 def _gets_zone(conf, reservation, resources, known):
-    """Return whether the Aggregate of a reservation has a zone if it gets these hosts."""
-    choice = _choice(conf)
-    if choice != 'where_none':
-        return choice == 'always'
+    """Return whether the Aggregate of a reservation with these hosts has a zone."""
+    setting = _zone_setting(conf)
+    if setting != 'where_none':
+        return setting == 'always'
     present = aggregates.named(known, reservation.id)
     if present is not None and present.hosts:
         # Nova does not change the zone of hosts with servers.
@@ -114,11 +113,11 @@ def _gets_zone(conf, reservation, resources, known):
 
 
 def joins(conf, nova, reservation):
-    """Return the criteria of hosts that can join the Aggregate of a reservation.
+    """Return the criteria for hosts that can join the Aggregate of a reservation.
 
-    Nova adds no host of a zone to an Aggregate with another zone.
+    Nova refuses to add a host to an Aggregate with another zone than the host's own zone.
     """
-    if _choice(conf) == 'never':
+    if _zone_setting(conf) == 'never':
         return requirement.NOTHING
     known = nova.aggregates()
     present = aggregates.named(known, reservation.id)
@@ -130,7 +129,7 @@ def joins(conf, nova, reservation):
 
 @contextlib.contextmanager
 def _resource_names(resources):
-    """Replace service hosts by the names of their Resources in refusals of Nova."""
+    """Replace service hosts by the names of their Resources in ResourcesRefused."""
     try:
         yield
     except errors.ResourcesRefused as error:

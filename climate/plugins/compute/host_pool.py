@@ -13,19 +13,19 @@ from climate.plugins.compute import host_clearing
 from climate.plugins.compute import host_sleep
 from climate.plugins.compute import shared_hosts
 
-#: The key of the need of reservations that need only hosts.
+#: The key of the need of a reservation that has only one need for hosts.
 NEED = 'hosts'
 
 
 class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts):
-    """Hypervisors that an administrator enrolled, kept in the freepool aggregate of Nova."""
+    """Hypervisors that an administrator enrolled. Free ones are in Nova's freepool aggregate."""
 
     name = 'host'
     services = ('nova', 'placement')
     capacity_names = {'vcpus': 'vcpus', 'memory_mb': 'memory_mb', 'local_gb': 'disk_gb'}
     fact_names = ('availability_zone', 'cpu_info', 'hypervisor_type', 'hypervisor_version',
                   'service_name', 'traits', shared_hosts.FACT)
-    #: For each resource class of Placement: the greatest amount that one server can have.
+    #: The greatest amount of each resource class of Placement that one server can have.
     fact_prefixes = ('max_unit:',)
     name_fact = 'hypervisor_hostname'
     identifying_names = frozenset({'hypervisor_hostname', 'service_name'})
@@ -62,7 +62,7 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
         hypervisors = services.nova.hypervisors()
         counts = collections.Counter(hypervisor.name for hypervisor in hypervisors)
         sharing = shared_hosts.sharing(hypervisors)
-        # If hypervisors in different cells have the same name, the enrolled one is not known.
+        # If hypervisors in different cells share a name, it is not known which one is enrolled.
         unique = {each.name: each for each in hypervisors
                   if each.name in by_name and counts[each.name] == 1}
         return {name: _found(self._zoned_as_before(unique[name], by_name[name]), traits, inventory,
@@ -70,11 +70,11 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
                 for name, (traits, inventory) in services.placement.survey(list(unique)).items()}
 
     def unfit(self, cloud, resources):
-        # The audit of the pool reports more.
+        # `audit` reports them.
         return {}
 
     def _zoned_as_before(self, hypervisor, resource):
-        """Return the Hypervisor with its own zone, even while a lease gives it another one."""
+        """Return the Hypervisor with the zone that it has outside of leases."""
         prefix = self.conf.nova.availability_zone_prefix
         zone = hypervisor.availability_zone
         leased = resource.held_by is not None or (prefix and zone and zone.startswith(prefix))
@@ -97,9 +97,9 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
         providers = services.placement.survey([each.name for each in others]) if others else {}
         for resource in others:
             if resource.name not in providers:
-                reasons[resource.id] = 'Placement has no provider of it'
+                reasons[resource.id] = 'Placement has no provider for it'
             elif services.computes.BARRED in providers[resource.name][0]:
-                reasons[resource.id] = f'Placement says {services.computes.BARRED} of it'
+                reasons[resource.id] = f'its provider has the trait {services.computes.BARRED}'
         return reasons
 
     def close(self, cloud, resource, reason):
@@ -121,7 +121,7 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
         freepool = services.nova.ensure_aggregate(self.conf.nova.aggregate_freepool)
         services.nova.add_hosts(freepool, [service_host])
         try:
-            # Check again: a server can have arrived before the filter excluded others.
+            # Check again, because a server may have been placed before the filter refused it.
             self._refuse_in_use(services, found.name, service_host)
             self._refuse_awaited(services, found.name)
         except errors.ResourceInUse:
@@ -136,8 +136,8 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
         freepool = services.nova.aggregate(self.conf.nova.aggregate_freepool)
         if freepool is not None:
             services.nova.remove_hosts(freepool, [service_host])
-        # Keep the child provider: after its deletion, builds on the host would fail until it leaves
-        # the cache of Nova.
+        # Keep the child provider, because Nova caches providers. Builds on the host would fail
+        # until the cache expires.
         services.placement.empty_child(self._child(resource.name))
 
     def mend(self, cloud, resource):
@@ -177,7 +177,7 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
     def _refuse_in_use(services, name, service_host, with_others=True):
         """Refuse a host with servers.
 
-        :param with_others: True if servers on other hypervisors of its service host count, too.
+        :param with_others: True if servers on other hypervisors of the service host count, too.
         """
         servers = [server for server in services.nova.servers_on([service_host])
                    if with_others or server.hypervisor in (None, name)]
@@ -201,7 +201,7 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
 
 
 def _why_failing(compute):
-    """Return why no server can start on the host of a Compute; None if one can.
+    """Return why no server can start on the host of a Compute, or None.
 
     :param compute: the Compute; None if Nova does not know it.
     """
@@ -236,5 +236,5 @@ def _found(hypervisor, traits, inventory, sharing=0):
 
 
 def child_name(conf, name):
-    """Return the name of the child provider that holds the reservations of a hypervisor."""
+    """Return the name of the child provider that has the slots on a hypervisor."""
     return conf.placement.provider_prefix + name

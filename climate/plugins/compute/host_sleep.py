@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sleep of hypervisors: Nova disables their compute service meanwhile."""
+"""Sleep of hypervisors: their compute service is disabled in Nova meanwhile."""
 from climate.plugins import sleepable
 
 
@@ -16,7 +16,7 @@ class SleepingHosts(sleepable.Sleepable):
 
     def in_use(self, cloud, resources):
         services = cloud.as_service()
-        # All hypervisors of the service host would lose their service.
+        # Include the servers on other hypervisors of the service host.
         servers = services.nova.servers_on(_service_hosts(resources))
         if servers:
             return f'servers run on it ({len(servers)})'

@@ -14,11 +14,12 @@ from climate.plugins.compute.servers import leased_server
 from climate.plugins.compute.servers import nova_server
 from climate.plugins.compute.servers import parsing
 
-# The target watch lists all servers instead of reading more than this many one by one.
+# `gone` reads at most this number of servers one by one, and lists all servers for more.
 _FEW = 10
 
 
 def _any_of(fields):
+    """Return the JSON schema of a request that has one of the fields."""
     return {'anyOf': [{'required': [name]} for name in fields]}
 
 
@@ -70,13 +71,13 @@ class InstancePlugin(forms.SeveralForms):
                         'suspend, shelve: the server is deleted, suspended or shelved. migrate: '
                         'it is moved off the enrolled hosts and keeps running.'),
         cfg.StrOpt('hold_room', default='required', choices=['required', 'preferred'],
-                   help='Whether capacity on the enrolled hosts is held for a leased server that '
-                        'sleeps until its lease starts. required: the lease is refused if no '
-                        'host has the capacity. preferred: the lease is accepted, and goes into '
-                        'error if no host takes the server at the start.'),
+                   help='Whether capacity on the enrolled hosts is reserved for a leased server '
+                        'that is shelved until its lease starts. required: the lease is refused '
+                        'if no host has the capacity. preferred: the lease is accepted; if no '
+                        'host accepts the server at the start, the lease goes into error.'),
         cfg.IntOpt('bind_seconds', default=120, min=0,
                    help='How long a lease that was made for a future server waits for that '
-                        'server, in seconds. Then the lease ends. 0: it does not wait.'),
+                        'server, in seconds. After that the lease ends. 0: it does not wait.'),
         cfg.IntOpt('image_seconds', default=3600, min=0,
                    help='How long after the end of a lease the image of a leased server may take '
                         'to become active, in seconds. After that the server is suspended instead '

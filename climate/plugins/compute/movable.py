@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules by which a server may be moved away for a lease, and the shape of its destination."""
+"""Rules by which a server may be moved for a lease, and the resources that its new host needs."""
 import re
 
 from climate.domain import cloud_objects
 from climate.domain.clearing import steps
 from climate.plugins.compute.servers import nova_server
 
-#: A user sets this key in the metadata of a server that must stay on its host.
+#: The metadata key with which a user keeps a server on its host.
 PINNED_KEY = 'climate:pinned'
 _NOT_PINNED = ('false', 'no', '0')
 _RESOURCES = 'resources:'
 _TRAIT = 'trait:'
-# Extra specs with these prefixes give the server exclusive use of a device of its host.
+# The prefixes of extra specs that give the server a device of its host.
 _OF_THE_HOST = ('pci_passthrough:', 'accel:', 'resources:VGPU', 'resources:PGPU')
 _NUMBERED = re.compile(r'(resources|trait)[0-9_]')
 _AFFINITY = 'affinity'
@@ -36,7 +36,8 @@ class MoveRules:
     def refusal(self, server, busy=False):
         """Return why a server must stay, in words; None if it may be moved.
 
-        :param busy: True if Climate waits for the server: its present status does not count.
+        :param busy: True if the server's present status does not count, because Climate waits for
+            the end of its present change.
         """
         reason = self._reason(server) or (None if busy else self._reason_now(server))
         return None if reason is None else f'server {server.id} {reason}'
@@ -73,8 +74,8 @@ def shape_of(server, held):
     :param held: {resource class: units} that the server uses of the hypervisor's own inventory.
     """
     specs = server.flavor.extra_specs
-    more = {key.removeprefix(_RESOURCES): int(text) for key, text in specs.items()
-            if key.startswith(_RESOURCES) and text.isdecimal() and int(text)}
+    requested = {key.removeprefix(_RESOURCES): int(text) for key, text in specs.items()
+                 if key.startswith(_RESOURCES) and text.isdecimal() and int(text)}
     traits = frozenset(key.removeprefix(_TRAIT) for key, text in specs.items()
                        if key.startswith(_TRAIT) and text == 'required')
-    return cloud_objects.Shape(tuple(sorted({**more, **held}.items())), traits)
+    return cloud_objects.Shape(tuple(sorted({**requested, **held}.items())), traits)

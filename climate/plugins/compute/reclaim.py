@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reclaim of idle hosts and capacity: close them to new servers, then check that they are empty."""
+"""The reclaim of idle hosts and capacity: close them, check that they are empty, return them."""
 from climate import errors
 from climate.plugins.compute import aggregates
 
@@ -24,12 +24,12 @@ def close(conf, cloud, reservation):
 def occupied(cloud, lease, reservation, resources):
     """Return the ids of the Resources that have a server, or may get one that is being placed.
 
-    A server that was admitted before `close` is listed before it has a host.
+    A server that was admitted before `close` may not have a host yet.
     """
     if not resources:
         return frozenset()
     services = cloud.as_service()
-    if any(_may_come(server, lease, reservation) for server in services.servers.every()):
+    if any(_may_arrive(server, lease, reservation) for server in services.servers.every()):
         return frozenset(resource.id for resource in resources)
     # List these servers only after the check above. A server that got its host since then is
     # in this list.
@@ -44,7 +44,7 @@ def occupied_capacity(cloud, reservation, resources):
     """Return the ids of all Resources if any server on any host has the private flavor."""
     services = cloud.as_service()
     servers = services.flavors.servers(reservation.id)
-    # The servers of a cell that does not answer are not in that list.
+    # Nova leaves out the servers of a cell that does not answer.
     aggregates.refuse_silent(services, aggregates.service_hosts(resources))
     return frozenset(resource.id for resource in resources) if servers else frozenset()
 
@@ -61,8 +61,8 @@ def give_up(conf, cloud, reservation, resources):
                                 aggregates.service_hosts(resources), freepool)
 
 
-def _may_come(server, lease, reservation):
-    """Return whether a Server is being placed or moved, perhaps to the reservation."""
+def _may_arrive(server, lease, reservation):
+    """Return whether a Server is being placed or moved, perhaps to hosts of the reservation."""
     if server.host is None and server.status in _AT_REST and server.task is None:
         return False
     if server.host is not None and server.task is None:

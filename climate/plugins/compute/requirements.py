@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The requirements of a flavor: traits, and the units that a server uses of its host."""
+"""The requirements of a flavor: traits, and the units of each resource class."""
 import collections
 import math
 import re
@@ -8,7 +8,7 @@ from climate import errors
 
 #: JSON schema of the id or the name of a flavor.
 FLAVOR_ID = {'type': 'string', 'minLength': 1, 'maxLength': 255}
-#: The fields in which Nova has the sizes of a flavor.
+#: The fields of a Flavor with its sizes.
 SIZES = ('vcpus', 'ram', 'disk', 'ephemeral', 'swap')
 
 _MB = 1024
@@ -18,13 +18,13 @@ _NAMED_SPECS = 3
 _ID = re.compile('[A-Za-z0-9_. -]*[A-Za-z0-9_-]', re.ASCII)
 _RESOURCE = 'resources:'
 _TRAIT = 'trait:'
-# Extra specs that give a server devices of its host, and whether the text has their number.
+# {extra spec that gives a server devices of its host: whether its value has numbers of devices}.
 _DEVICES = {'pci_passthrough:alias': True, 'accel:device_profile': False}
-# Extra specs that count devices.
+# The prefixes of extra specs that request units of devices in Placement.
 _COUNTING = ('resources:CUSTOM_', 'resources:PGPU', 'resources:VGPU')
 _TRUE = ('1', 't', 'true', 'on', 'y', 'yes')
 _NO_LETTER = re.compile('[^0-9A-Za-z_]+')
-# Extra specs of further request groups in Placement. Allocations have one group per instance.
+# Extra specs of numbered request groups in Placement, which Climate does not support.
 _GRANULAR = re.compile(r'(resources|trait)[^:]+:')
 
 
@@ -98,11 +98,11 @@ def described(request):
 def refuse_uncountable(flavor, field='flavor_id'):
     """Refuse a flavor, a dict from `as_dict`, that cannot be leased.
 
-    Reservations made by an older release may have devices that are not counted, so `units` accepts
-    these.
+    `units` accepts devices that are not counted, because reservations of older releases may have
+    them.
 
     :param field: the field that an error names.
-    :raises BadField: allocations cannot express its needs, or nothing counts its devices.
+    :raises BadField: `units` refuses it, or no resource class counts its devices.
     """
     units(flavor, field)
     specs, name = flavor['extra_specs'], flavor['id'] or flavor['name']
@@ -122,7 +122,7 @@ def units(flavor, field='flavor_id'):
 
     :param flavor: a dict from `as_dict`.
     :param field: the field that an error names.
-    :raises BadField: the flavor needs something that allocations cannot express.
+    :raises BadField: the units cannot be calculated, or they are all 0.
     """
     specs = flavor['extra_specs']
     name = flavor['id'] or flavor['name']
@@ -138,7 +138,7 @@ def units(flavor, field='flavor_id'):
         'DISK_GB': flavor['disk'] + flavor['ephemeral'] + math.ceil(flavor['swap'] / _MB),
     }
     if policy == 'dedicated' and specs.get('hw:emulator_threads_policy') == 'isolate':
-        # Nova gives the emulator a CPU of its own.
+        # The emulator gets an additional CPU.
         amounts['PCPU'] += 1
     for key, text in specs.items():
         if key.startswith(_RESOURCE):
@@ -166,9 +166,9 @@ def traits(flavor):
 
 
 def _devices(aliases):
-    """Return the number of PCI devices that a text such as "gpu:2, nic:1" asks for."""
+    """Return the number of PCI devices that a text such as "gpu:2, nic:1" requests."""
     counts = [alias.rpartition(':')[2].strip() for alias in aliases.split(',')]
-    # Nova refuses to boot a flavor with another text.
+    # Count a malformed number as 1, because Nova refuses to boot such a flavor.
     return sum(int(count) if count.isdecimal() else 1 for count in counts)
 
 

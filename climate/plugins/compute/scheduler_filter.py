@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The check of nova.conf for Climate's scheduler filter, compared with climate.conf."""
+"""The check that nova.conf enables Climate's scheduler filter with the options of climate.conf."""
 import os
 
 from oslo_config import cfg
@@ -8,7 +8,7 @@ from climate.conf import services
 
 _FILTER = 'ClimateFilter'
 _PATH = 'climate.nova.filter.ClimateFilter'
-# Options of [nova] in climate.conf and of [climate] in nova.conf, which must be equal.
+# The options whose values in [nova] of climate.conf and in [climate] of nova.conf must be equal.
 _NAMES = ('aggregate_freepool', 'aggregate_owner_key', 'availability_zone_prefix')
 
 
@@ -49,10 +49,10 @@ def problems(conf, paths):
         sentences.append(f'[filter_scheduler] available_filters lacks {_PATH}: nova-scheduler does '
                          'not start with the filter.')
     for name in _NAMES:
-        here, there = conf.nova[name], nova_conf.climate[name]
-        if here != there:
-            sentences.append(f'[climate] {name} is "{there}", but [nova] {name} of climate.conf is '
-                             f'"{here}": the filter does not know the hosts of Climate.')
+        own, of_nova = conf.nova[name], nova_conf.climate[name]
+        if own != of_nova:
+            sentences.append(f'[climate] {name} is "{of_nova}", but [nova] {name} of climate.conf '
+                             f'is "{own}": the filter does not know the hosts of Climate.')
     if not (nova_conf.climate.auth_type or nova_conf.climate.auth_section):
         sentences.append('[climate] has no login (auth_type): the filter cannot ask Climate.')
     return sentences
@@ -68,7 +68,7 @@ def _read(paths):
                             group='climate')
     try:
         nova_conf([], project='nova', default_config_files=paths, default_config_dirs=[])
-        # Values are checked when they are read.
+        # Read the values, because oslo.config checks a value only then.
         for group in ('filter_scheduler', 'climate'):
             for name in nova_conf[group]:
                 nova_conf[group][name]

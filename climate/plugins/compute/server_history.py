@@ -22,7 +22,7 @@ def named(thing):
 
 
 def servers(listed, project_id, images=None):
-    """Return {id: words} of Servers; those of other projects are only counted.
+    """Return {id: words} of Servers. Servers of other projects are only counted.
 
     :param images: {server id: its Image}.
     """
@@ -39,7 +39,7 @@ def servers(listed, project_id, images=None):
 
 
 def images(pairs, project_id):
-    """Return {id: words} of new images, without those of other projects.
+    """Return {id: words} of the new images of servers of the project.
 
     :param pairs: pairs (Server, its Image).
     """
@@ -48,12 +48,14 @@ def images(pairs, project_id):
 
 
 def reasons(pairs):
-    """Return pairs (Server, why) in words for the reason of a lease, as one ``texts.Text``.
+    """Return one ``texts.Text`` with the reasons of several servers.
 
-    :param pairs: `why` is a ``texts.Text``. Of many servers the first ones are named.
+    Of many servers, only the first ones are named.
+
+    :param pairs: pairs (Server, its reason as a ``texts.Text``).
     """
     first = texts.joined(*(why.within(f'server {server.name} ({server.id}): ', '.')
                            for server, why in pairs[:_IN_REASON]))
-    more = len(pairs) - _IN_REASON
-    return first if more <= 0 else texts.joined(first, texts.same(
-        f'And of {more} more; the history names them.'))
+    omitted = len(pairs) - _IN_REASON
+    return first if omitted <= 0 else texts.joined(first, texts.same(
+        f'And of {omitted} more; the history names them.'))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The images of the servers on leased hosts, without which these servers are not deleted.
+"""The images of servers on leased hosts, which are made before the servers are deleted.
 
-As in ``servers/end.py``, each call reads each server once and begins at most one change of it.
-A refusal for one server does not delay the images of the others.
+Each call reads each server once and begins at most one change of it. If the image of one server
+fails, the images of the others are made nevertheless.
 """
 import collections
 import dataclasses
@@ -26,50 +26,50 @@ KEEP = 'keep'
 _IMAGED_IN = ('ACTIVE', 'PAUSED', 'SHUTOFF', 'SUSPENDED')
 # The tasks of a server while its user, or Climate, deletes it.
 _DELETING = ('deleting', 'soft-deleting', 'force-deleting')
-# The changes that bring a server to a status from which Nova makes an image, or off its host.
+# {status: the change that brings a server to a status from which Nova makes an image}.
 _PREPARED_BY = {'ERROR': 'stop', 'RESCUE': 'unrescue', 'VERIFY_RESIZE': 'migrate',
                 'SHELVED': 'offload'}
 
 
 def wanted(conf, reservation):
-    """Return True if the reservation asks for images of the servers on its hosts."""
+    """Return True if the reservation requests images of the servers on its hosts."""
     return _choice(conf, reservation, 'before_end') == SNAPSHOT
 
 
 def of_end(conf, cloud, lease, reservation):
-    """Return the ServerImages that any end of a lease needs, or NoImages.
+    """Return the ServerImages for the end of a lease, or NoImages.
 
-    Images belong to a moment: that of the event `before_end_lease`, or of an earlier order to
-    delete the lease. So one image serves this event and the end after it. A prolonged lease has
-    another moment, and gets new images. So does a lease that is deleted after its end, or an
-    earlier deletion, was given up, because its servers kept running.
+    The key of the images has the time of the event `before_end_lease`, or of an earlier request to
+    delete the lease. So the end of the lease finds the images that `before_end_lease` made. New
+    images are made for a prolonged lease, and for a lease that is deleted after its end or an
+    earlier deletion failed, because its servers kept running.
     """
-    moment = _moment(lease, cloud.attempt)
-    return _images(conf, cloud, lease, reservation, moment.isoformat())
+    time = _image_time(lease, cloud.attempt)
+    return _images(conf, cloud, lease, reservation, time.isoformat())
 
 
 def of_change(conf, cloud, lease, reservation):
-    """Return the ServerImages, or NoImages, of servers on hosts that a change reclaims."""
+    """Return the ServerImages, or NoImages, for servers on hosts that a change reclaims."""
     return _images(conf, cloud, lease, reservation, f'change {cloud.attempt.since.isoformat()}')
 
 
-def _moment(lease, attempt):
-    """Return the moment from which images count for the end of a lease."""
+def _image_time(lease, attempt):
+    """Return the time in the key of the images for the end of a lease."""
     notice, end, deletion = (lease.event(kind) for kind in (
         event_kinds.BEFORE_END, event_kinds.END, event_kinds.DELETE))
     if deletion is not None:
-        # The order to delete the lease has closed the event of the end, even a failed one.
-        end_given_up = lease.state == lifecycle.ERROR and end is not None and end.begun_at
-        if end_given_up or deletion.at > deletion.created_at:
+        # A request to delete the lease closes the event of a failed end, too.
+        end_failed = lease.state == lifecycle.ERROR and end is not None and end.begun_at
+        if end_failed or deletion.at > deletion.created_at:
             return deletion.at
     return min((event.at for event in (notice, end, deletion)
                 if event is not None and event.at <= attempt.now), default=attempt.since)
 
 
-def _images(conf, cloud, lease, reservation, moment):
+def _images(conf, cloud, lease, reservation, time):
     if not wanted(conf, reservation):
         return NoImages(cloud, lease)
-    return ServerImages(conf, cloud, lease, reservation, f'{reservation.id}:{moment}')
+    return ServerImages(conf, cloud, lease, reservation, f'{reservation.id}:{time}')
 
 
 @dataclasses.dataclass
@@ -78,8 +78,8 @@ class ImageProgress:
 
     :ivar safe: the Servers that have an image, or no data.
     :ivar images: {server id: its Image} of the safe servers with an image.
-    :ivar pending: pairs (Server, why it has no image yet).
-    :ivar late: pairs (Server, why it has no image after the time limit).
+    :ivar pending: pairs (Server, why it has no image yet) before the time limit.
+    :ivar late: pairs (Server, why it has no image yet) after the time limit.
     """
 
     safe: list = dataclasses.field(default_factory=list)
@@ -89,16 +89,16 @@ class ImageProgress:
 
 
 class NoImages:
-    """The servers of a reservation that asks for no images: all of them may be deleted."""
+    """The servers of a reservation without images: all of them may be deleted."""
 
     def __init__(self, cloud, lease):
         self._cloud = cloud
         self._lease = lease
 
     def release(self, servers):
-        """Return (the Servers, None) once the history has the deletion.
+        """Announce the deletion of the Servers in the history; return (the Servers, None).
 
-        :raises StillBusy: the history does not have it yet.
+        :raises StillBusy: the entries are not written yet.
         """
         self._announce_deletion(servers, {})
         return servers, None
@@ -110,10 +110,10 @@ class NoImages:
 
 
 class ServerImages(NoImages):
-    """The images of the servers of one reservation for one moment."""
+    """The images of the servers of one reservation for one end or change."""
 
     def __init__(self, conf, cloud, lease, reservation, key):
-        """Prepare the images; `key` marks those of this reservation and this moment."""
+        """Prepare the images; all of them have `key`."""
         super().__init__(cloud, lease)
         self._conf = conf
         self._reservation = reservation
@@ -122,8 +122,8 @@ class ServerImages(NoImages):
     def ensure(self, servers):
         """Make an image of each Server.
 
-        :raises StillBusy: some images are not active yet; to be called again in a moment.
-        :raises CloudError: some have not become active in time; the error names the servers.
+        :raises StillBusy: some images are not active yet.
+        :raises CloudError: some images were not active in time; the error names the servers.
         """
         progress = self._advance(servers)
         if progress.pending:
@@ -137,11 +137,11 @@ class ServerImages(NoImages):
                 'there is no image of ', ' It is tried again at the end.'))
 
     def release(self, servers):
-        """Return (the Servers that may be deleted now, the error to raise after that or None).
+        """Return (the Servers that may be deleted now, the error to raise afterwards or None).
 
-        The history first gets the deleted and the kept servers. A server without an image in time
-        is stopped and kept, or released without one, as the request says. Before such a release
-        the owner is warned.
+        The deletion is announced in the history first. If the image of a server is not active in
+        time, `on_image_failure` decides: the server is stopped and kept, or its owner is warned and
+        it is released without an image.
         """
         progress = self._advance(servers, stop=self._keeps)
         self._announce_deletion(progress.safe, progress.images)
@@ -150,7 +150,7 @@ class ServerImages(NoImages):
         if not progress.late:
             return progress.safe, None
         if not self._keeps:
-            return self._given_up(progress)
+            return self._released_with_late(progress)
         self._cloud.announce(server_history.KEEP, {
             key: f'{words}, stopped and without an image' for key, words in server_history.servers(
                 [server for server, _ in progress.late], self._lease.project_id).items()})
@@ -159,8 +159,8 @@ class ServerImages(NoImages):
             'there is no image of ', ' It is kept, stopped, and its host stays out of use. Make an '
             'image of it and delete it; then delete the lease.'))
 
-    def _given_up(self, progress):
-        """Return the result of `release` for servers that may be lost."""
+    def _released_with_late(self, progress):
+        """Return the result of `release` if late servers may be deleted without an image."""
         warned = self._reservation.binding.get('warnings', {})
         released, has_new = list(progress.safe), False
         for server, why in progress.late:
@@ -174,13 +174,13 @@ class ServerImages(NoImages):
                 f'Server {server.name} ({server.id}) is deleted without an image: ', '.')
             self._cloud.warn(self._reservation, key, warning.owner, warning.operator)
         self._announce_deletion(released, progress.images)
-        # The warning is stored before the server is deleted: a crash must not lose it.
+        # Each warning is stored before the server is deleted, so that a crash does not lose it.
         return released, _not_yet(progress) if has_new else None
 
     def _advance(self, servers, stop=False):
-        """Take the next step to the image of each Server; return the ImageProgress.
+        """Begin the next change that the image of each Server needs; return the ImageProgress.
 
-        :param stop: stop servers that have no image in time.
+        :param stop: whether servers that have no image in time are stopped.
         """
         progress, images = ImageProgress(), self._images_of(servers)
         for server in servers:
@@ -197,7 +197,7 @@ class ServerImages(NoImages):
         return progress
 
     def _images_of(self, servers):
-        """Return the Images of these Servers for this moment."""
+        """Return the Images of these Servers with the key."""
         ids = collections.defaultdict(set)
         for server in servers:
             ids[server.project_id].add(server.id)
@@ -205,9 +205,11 @@ class ServerImages(NoImages):
                 for image in owner_images.made(self._cloud, project_id, self._key, server_ids)]
 
     def _why_not_safe(self, server, images, stop):
-        """Take the next step to an image of a Server; return why it has none yet, a Text, or None.
+        """Begin the next change that an image of a Server needs; return why it is not safe yet.
 
-        :param images: its Images for this moment.
+        Return None if the server is safe, else a Text.
+
+        :param images: the Images of the server with the key.
         """
         if server.status == 'SOFT_DELETED' or server.task in _DELETING:
             return None
@@ -223,7 +225,7 @@ class ServerImages(NoImages):
         try:
             return texts.same(self._begin(server, images, stop))
         except errors.TargetGone:
-            # The list of servers was read earlier.
+            # The server was deleted after the list of servers was read.
             return texts.same('it has just been deleted')
         except errors.CloudUnreachable:
             raise
@@ -233,7 +235,7 @@ class ServerImages(NoImages):
             return texts.Text(error.owner_message.rstrip('.'), error.message.rstrip('.'))
 
     def _begin(self, server, failed, stop):
-        """Begin an image of a Server, or a step before it; return what is under way."""
+        """Begin an image of a Server, or a change that it needs first; return what is going on."""
         service = self._cloud.as_service()
         for image in failed:
             service.images.delete(image.id)
@@ -248,7 +250,7 @@ class ServerImages(NoImages):
             return f'its status is {server.status}'
         if server.status not in _IMAGED_IN:
             return f'Nova makes no image of it while its status is {server.status}'
-        # The owner cannot make images of servers of other projects on shared hosts.
+        # On shared hosts, the owner cannot make images of servers of other projects.
         maker = (self._cloud.as_owner_or_service()
                  if server.project_id == self._lease.project_id else service)
         maker.servers.create_image(server.id, self._conf.nova.image_prefix + server.name,
@@ -256,7 +258,7 @@ class ServerImages(NoImages):
         return 'its image has just been begun'
 
     def _drop(self, server):
-        """Delete the unfinished images of a Server that is deleted."""
+        """Delete the unfinished images of a Server."""
         for image in self._images_of([server]):
             if image.status not in owner_images.FINISHED:
                 self._cloud.as_service().images.delete(image.id)
@@ -266,12 +268,12 @@ class ServerImages(NoImages):
         return _choice(self._conf, self._reservation, 'on_image_failure') == KEEP
 
     def _is_late(self):
-        attempt, most = self._cloud.attempt, self._conf[GROUP].image_seconds
-        return bool(most) and attempt.now >= attempt.since + datetime.timedelta(seconds=most)
+        attempt, limit = self._cloud.attempt, self._conf[GROUP].image_seconds
+        return bool(limit) and attempt.now >= attempt.since + datetime.timedelta(seconds=limit)
 
 
 def _choice(conf, reservation, name):
-    """Return the value of a request's field; the option of that name is its default."""
+    """Return the value of a field of a request; its default is the option of that name."""
     value = reservation.request.get(name, 'default')
     return conf[GROUP][name] if value == 'default' else value
 
@@ -282,5 +284,5 @@ def _not_yet(progress):
                   has_own_limit=True)
 
 
-def _error(kind, text, **more):
-    return kind(service='Nova', reason=text.operator, owner_reason=text.owner, **more)
+def _error(kind, text, **attributes):
+    return kind(service='Nova', reason=text.operator, owner_reason=text.owner, **attributes)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several hypervisors under one service host, as Ironic has them.
 
-Aggregates name service hosts, so a lease of one of these hypervisors gets all of them. They are
-therefore not enrolled. If an enrolled hypervisor comes to share its service host, no new lease
-starts on it, and servers on the other hypervisors are left alone.
+Such hypervisors cannot be enrolled. Aggregates contain service hosts, so a lease of one of the
+hypervisors would get all of them. If the service host of an enrolled hypervisor gets another one
+later, no new lease starts on it, and Climate deletes no servers on the other hypervisor.
 """
 import collections
 
 from climate import errors
 
-#: A fact of a hypervisor that shares its service host: the number of hypervisors there.
+#: The fact with the number of hypervisors of a service host that has several.
 FACT = 'hypervisors_of_service'
 
 
@@ -24,7 +24,7 @@ def sharing(hypervisors):
 def refuse(nova, pool, name, service_host):
     """Refuse to enrol a hypervisor that shares its service host.
 
-    :raises ResourceInUse: it does; the error names the others.
+    :raises ResourceInUse: the service host has other hypervisors, which the error names.
     """
     names = sharing(nova.hypervisors()).get(service_host)
     if names:
@@ -35,13 +35,13 @@ def refuse(nova, pool, name, service_host):
 
 
 def described(service_host, others):
-    """Return the sentence that a hypervisor shares its service host with others."""
-    more = f' and {len(others) - 3} more' if len(others) > 3 else ''
-    return f'it shares the service host {service_host} with {", ".join(others[:3])}{more}'
+    """Return the sentence that a hypervisor shares its service host with the others."""
+    omitted = f' and {len(others) - 3} more' if len(others) > 3 else ''
+    return f'it shares the service host {service_host} with {", ".join(others[:3])}{omitted}'
 
 
 def why_failing(resource):
-    """Return why nothing can start on a Resource; None if it is alone on its service host."""
+    """Return why no lease can start on a Resource that shares its service host, else None."""
     count = resource.facts.get(FACT)
     return None if count is None else (
         f'its service host has {count} hypervisors, and a lease would take them all')
@@ -50,7 +50,8 @@ def why_failing(resource):
 def of_others(nova, servers, resources):
     """Return the Servers on other hypervisors than these Resources.
 
-    A server whose hypervisor cannot be compared counts if its service host has several.
+    If Nova does not show the hypervisor of a server, or the service host has none of these
+    Resources, the server is returned if its service host has several hypervisors.
     """
     names = collections.defaultdict(set)
     for resource in resources:

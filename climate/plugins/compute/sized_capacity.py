@@ -30,7 +30,8 @@ PROPERTIES = {
 }
 _KEPT_WHILE_IT_RUNS = ('vcpus', 'memory_mb', 'disk_gb', 'ephemeral_gb', 'extra_specs', 'affinity',
                        'resource_properties')
-# The extra specs that a member may choose. Others give rights or devices that Climate cannot count.
+# Members may choose extra specs with these scopes, except for the uncounted prefixes. All other
+# extra specs give an instance rights or devices that Climate cannot count.
 _SCOPES = ('trait', 'resources', 'hw', 'os', 'hw_rng', 'hw_video')
 _UNCOUNTED = ('hw:pci', 'hw:mem_encryption', 'hw:emulator_threads_policy', 'hw:locked_memory')
 _SIZED = frozenset({'VCPU', 'PCPU', 'MEMORY_MB', 'DISK_GB'})
@@ -78,7 +79,7 @@ def _flavor(request):
 def _refuse_specs(specs):
     """Refuse extra specs that would give an instance more than Climate counts.
 
-    :raises BadField: it names the extra spec.
+    :raises BadField: the error names the extra spec.
     """
     for key, text in sorted(specs.items()):
         scope, _, name = key.partition(':')

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use of leased hosts, instance capacity and servers: the servers that run there."""
+"""The use of leased hosts, instance capacity and servers, measured by the running servers."""
 import collections
 
 from climate.domain import use_sampling
 
 #: An extra spec by which a flavor belongs to a reservation.
 FLAVOR_KEY = 'aggregate_instance_extra_specs:reservation'
-# A server with one of these statuses does not run, unless something is being done to it.
+# A server with one of these statuses does not run, unless a change of it is in progress.
 _AT_REST = frozenset({'SHUTOFF', 'SUSPENDED', 'SHELVED', 'SHELVED_OFFLOADED', 'ERROR', 'DELETED',
                       'SOFT_DELETED'})
 
 
 def runs(server):
-    """Return whether a Server runs, or is about to."""
+    """Return whether a Server runs or is being changed."""
     return server.status not in _AT_REST or server.task is not None
 
 
@@ -33,7 +33,7 @@ def of_hosts(cloud, parts):
 
 
 def of_capacity(cloud, parts):
-    """Return {key: Use} of instance capacity: the share of its slots with running servers."""
+    """Return {key: Use} of instance capacity: the share of slots that running servers use."""
     servers, silent = _running(cloud)
     counts = collections.Counter(
         (server.flavor.extra_specs.get(FLAVOR_KEY), host)
@@ -47,7 +47,7 @@ def of_capacity(cloud, parts):
 
 
 def of_servers(cloud, parts):
-    """Return {key: Use} of leased servers: fully used while the server runs, else unused."""
+    """Return {key: Use} of leased servers: 1 while the server runs, else 0."""
     servers = {server.id: server for server in cloud.as_service().servers.every()}
     silent = _silent(cloud)
     shares = {}
@@ -68,6 +68,6 @@ def _running(cloud):
 
 
 def _silent(cloud):
-    # Nova omits the servers of such a cell, or shows few of their fields.
+    """Return the service hosts whose cell does not answer, so that their servers are not known."""
     return {compute.host for compute in cloud.as_service().computes.every()
             if not compute.answers}

@@ -14,7 +14,8 @@ HEALTHY = 'healthy'
 _LONGEST_ANSWER = 10 * 2 ** 20
 _LONGEST_REASON = 300
 _HOSTS = 'host'
-# True in `now` while this thread reads the URL: urllib3 must not log its path and query at DEBUG.
+# `now` is True while this thread reads the URL. Then urllib3 must not log the URL at DEBUG,
+# because it may contain a password.
 _READING = threading.local()
 logging.getLogger('urllib3.connectionpool').addFilter(
     lambda record: not getattr(_READING, 'now', False))
@@ -23,8 +24,8 @@ logging.getLogger('urllib3.connectionpool').addFilter(
 class Http(sources.Source):
     """Reads a JSON object from [health] http_url: {name: "healthy" or why it is not}.
 
-    A resource is healthy if the answer does not name it. The name of a host is its hypervisor
-    hostname; resources of other pools are named POOL/NAME.
+    A resource whose name is missing is healthy. Hosts are named by their hypervisor hostname, and
+    resources of other pools as POOL/NAME.
     """
 
     def sick(self, resources):

@@ -17,9 +17,9 @@ NAMESPACE = 'climate.health'
 
 
 class SourceUnreachable(Exception):
-    """The source does not answer, or not in its format; the text says why.
+    """The source does not answer, or its answer is malformed; the text says why.
 
-    The state of its resources stays as it is.
+    The health of its resources does not change.
     """
 
 
@@ -40,9 +40,9 @@ class Source(abc.ABC):
 
 
 def load(conf):
-    """Return {name: Source} of the sources that [health] sources names, in that order.
+    """Return {name: Source} of the sources in [health] sources, in that order.
 
-    :raises ConfigurationError: one is not installed, does not load, or lacks an option.
+    :raises ConfigurationError: a source is not installed, does not load, or lacks an option.
     """
     classes = loading.load(NAMESPACE, conf.health.sources, '[health] sources')
     if 'http' in classes:

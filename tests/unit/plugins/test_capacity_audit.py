@@ -71,7 +71,7 @@ def test_a_host_that_is_not_in_its_aggregate_and_lost_slots_are_found(scene):
 
 def test_servers_prevent_the_clearing_of_their_capacity(scene):
     before = scene.picture()
-    with pytest.raises(errors.StillBusy, match='are there yet'):
+    with pytest.raises(errors.StillBusy, match='still exist'):
         clear(scene)
     assert scene.picture() == before
 

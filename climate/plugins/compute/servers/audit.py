@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The audit of leased servers: the metadata that a lease writes on its server.
 
-Only servers that are awake and have no task count, because Nova lets no client change the others.
+Only servers that are awake and have no task are compared, because nobody can change the metadata of
+the others.
 """
 from climate.domain import audit
 from climate.plugins import audited
@@ -9,7 +10,7 @@ from climate.plugins.compute.servers import nova_server
 
 
 def traces(servers, resource_type):
-    """Return the Traces, as ``Audited.traces``; a server may name only its lease."""
+    """Yield the Traces, as ``Audited.traces``; a server may name only its lease."""
     for server in servers:
         made_for = _made_for(server)
         if made_for is not None and _may_be_changed(server):
@@ -17,7 +18,7 @@ def traces(servers, resource_type):
 
 
 def lacks(servers, lease, reservation):
-    """Return the Drifts, as ``Audited.lacks``; the target watch ends the lease of a lost server."""
+    """Return the Drifts, as ``Audited.lacks``."""
     server_id = nova_server.id_of(reservation)
     if server_id is not None and server_id not in {server.id for server in servers}:
         return [audit.Drift('incomplete', f'reservation {reservation.id}',
@@ -37,7 +38,7 @@ def clear(cloud, made_for):
 
 
 def _made_for(server):
-    """Return the id of the reservation that a server names, else of its lease, or None."""
+    """Return the id of the reservation or else of the lease that a server names, or None."""
     return server.metadata.get(nova_server.RESERVATION_KEY,
                                server.metadata.get(nova_server.LEASE_KEY))
 

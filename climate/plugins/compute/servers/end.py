@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The end of a leased server: it is imaged and deleted, suspended, shelved, or moved elsewhere.
 
-As in `start`, each call reads the server once and begins at most one change. A server is deleted
-only if the request says so, if its image is active, or if it was never built.
+Each call reads the server once and begins at most one change. A server is deleted only if the
+request says so, if its image is active, or if it was never built.
 """
 import contextlib
 import datetime
@@ -19,7 +19,7 @@ LOG = log.getLogger(__name__)
 # The mark of a server whose suspension was begun. Nova does not report a failed suspension.
 _SUSPENDING = 'SUSPENDING'
 _ACTIVE = 'active'
-# How often a server is unshelved to be imaged: capacity may be short the first time.
+# How often Climate tries to unshelve a server for its image, because no host may have capacity.
 _MOST_UNSHELVES = 2
 
 
@@ -29,7 +29,7 @@ def end(conf, cloud, lease, reservation):
     A server that was never handed over stays as it is. If it was just being unshelved, it is
     shelved again.
 
-    :raises StillBusy: to be called again in a moment.
+    :raises StillBusy: the end is not finished yet.
     :raises CloudError: Nova refuses; an operator may have to check the server.
     """
     if nova_server.id_of(reservation) is not None:
@@ -46,7 +46,7 @@ def _end_of_server(conf, cloud, lease, reservation):
         attempt = _ServerEnd(conf, cloud, nova_server.NovaServer(
             cloud, lease, reservation, is_ending=True))
         if attempt.server.status == nova_server.UNKNOWN:
-            # Nova shows neither its host nor its metadata then.
+            # In this status Nova shows neither the host nor the metadata of the server.
             attempt.server.give_up('ended')
         if attempt.server.was_handed_over:
             attempt.carry_out(reservation.request['on_end'], images)
@@ -70,16 +70,16 @@ class _ServerEnd:
         self._cloud = cloud
 
     def carry_out(self, on_end, images):
-        """Bring the server to the state of `on_end`.
+        """Bring the server to the state that `on_end` requires.
 
-        :raises StillBusy: it does not have that state yet.
+        :raises StillBusy: the server does not have that state yet.
         """
         if on_end == 'delete' or self._is_stuck_in_build():
             # A server that was never built has no data that could be lost.
             self.server.delete()
         elif on_end == 'snapshot':
             self._snapshot(images)
-        elif not self._is_nowhere():
+        elif not self._has_no_host():
             {'suspend': self._suspend, 'shelve': self._shelve,
              'migrate': self._leave_pool}[on_end]()
 
@@ -90,7 +90,7 @@ class _ServerEnd:
         """
         if self._is_stuck_in_build():
             return
-        if not self._is_nowhere() and self._is_in_pool():
+        if not self._has_no_host() and self._is_in_pool():
             self._shelve()
 
     def _snapshot(self, images):
@@ -98,9 +98,9 @@ class _ServerEnd:
         if active is not None:
             self.server.delete(active)
         if self._is_late():
-            # The upload of an image blocks all other changes. Deleting the image ends the upload.
+            # Nova refuses other changes during the upload of an image. Deleting the image ends it.
             self._drop(images)
-            if not self._is_nowhere():
+            if not self._has_no_host():
                 self._suspend()
             return
         if any(image.status in owner_images.UNFINISHED for image in images):
@@ -109,11 +109,11 @@ class _ServerEnd:
         self.server.wait_for_calm()
         if self.server.status in (nova_server.OFFLOADED, nova_server.SHELVED):
             if self.server.failures('unshelve') >= _MOST_UNSHELVES:
-                # The server does not run, and no data is lost: its shelved image has them.
+                # The server does not run, and its shelved image has all data.
                 self.server.put_to_sleep()
                 return
-            # Its reservation has no resources any more, so the scheduler filter admits the server
-            # to ordinary hosts only.
+            # The reservation has no resources any more, so the scheduler filter admits the server
+            # only to hosts outside the pool.
             self.server.wake(None)
         if self.server.status == nova_server.ERROR and self.server.host is None:
             # The server never ran, so it has no data to be imaged.
@@ -131,14 +131,14 @@ class _ServerEnd:
                 self.server.suspend()
                 self.server.mark(_SUSPENDING)
                 self.server.wait('being suspended')
-        if status in ('SHUTOFF', 'SUSPENDED') or self._is_nowhere():
+        if status in ('SHUTOFF', 'SUSPENDED') or self._has_no_host():
             return
         self._shelve()
 
     def _shelve(self):
         self._recover()
         if self.server.is_known_to_be_handed_over:
-            # The marks are removed first, because Nova forbids that once the server is shelved.
+            # Remove the marks first, because Nova forbids that once the server is shelved.
             self.server.unmark()
         self.server.put_to_sleep()
 
@@ -167,45 +167,46 @@ class _ServerEnd:
     def _is_in_pool(self):
         """Return True if the server is on a host that others could lease.
 
-        Hosts that its own project leases do not count. Otherwise a server that was booted on
-        leased hosts would be moved from one of them to another.
+        Hosts that its own project leases do not count, because Nova would move the server from one
+        of them to another.
         """
         return self.server.host in aggregates.enrolled_hosts(
             self._conf, self._cloud.as_service().nova.aggregates(),
-            but_of=self.server.project_id)
+            lessee=self.server.project_id)
 
-    def _is_nowhere(self):
+    def _has_no_host(self):
         """Return True if the server is on no host, so that it does not run and uses no capacity.
 
-        :raises StillBusy: something is being done to it.
+        :raises StillBusy: a change of the server is in progress.
         """
         self.server.wait_for_calm()
         return self.server.status == nova_server.OFFLOADED or self.server.host is None
 
     def _is_stuck_in_build(self):
-        """Return True if the server has been building for longer than an image may take.
+        """Return True if the server is still being built image_seconds after the end.
 
-        :raises StillBusy: it is being built, and not too long yet.
+        :raises StillBusy: it is being built, and image_seconds are not over.
         """
         if self.server.status != nova_server.BUILD:
             return False
         if not self._is_late():
-            self.server.wait('being built', has_own_limit=bool(self._most_seconds))
+            self.server.wait('being built', has_own_limit=bool(self._limit_seconds))
         return True
 
     @property
-    def _most_seconds(self):
+    def _limit_seconds(self):
         return self._conf['virtual:instance'].image_seconds
 
     def _is_late(self):
         attempt = self._cloud.attempt
-        return bool(self._most_seconds) and (
-            attempt.now >= attempt.since + datetime.timedelta(seconds=self._most_seconds))
+        return bool(self._limit_seconds) and (
+            attempt.now >= attempt.since + datetime.timedelta(seconds=self._limit_seconds))
 
     @contextlib.contextmanager
     def _or_shelved(self, what):
-        """Log a refusal of Nova and go on after the block, where the server is shelved.
+        """Log an error of Nova and continue after the block, so that the caller shelves the server.
 
+        :param what: the change in the block, as a participle such as "suspended".
         :raises StillBusy: Nova is busy with the server.
         :raises CloudUnreachable: Nova does not answer.
         :raises TrustDead: Climate cannot act for the owner.
@@ -224,16 +225,16 @@ class _ServerEnd:
 
 
 def _last_awaiting(lease):
-    """Return the id of the last open reservation made for a server to be booted, or None.
+    """Return the id of the last open reservation that was made for a future server, or None.
 
-    Its end also does the work that is done once for the lease.
+    Only the end of this reservation removes the marks of unbound servers of the lease.
     """
     return next((reservation.id for reservation in reversed(lease.open_reservations)
                  if reservation.request.get('resource_id', '') is None), None)
 
 
 def _unmark_unbound(cloud, lease):
-    """Remove the marks of servers that were booted for the lease and never bound to it."""
+    """Remove the marks of servers that were booted for the lease and have no reservation."""
     services = cloud.as_service()
     for server in services.servers.marked(lease.project_id, nova_server.LEASE_KEY, lease.id):
         if nova_server.RESERVATION_KEY not in server.metadata:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One leased server, a form of virtual:instance.
 
-If the lease starts at once, the server stays on its host. If it starts later, the server is
+If the lease starts at once, the server stays on its host. If the lease starts later, the server is
 shelved until then, and the lease reserves the capacity that the server will need.
 """
 import dataclasses
@@ -25,9 +25,9 @@ from climate.plugins.compute.servers import parsing
 class LeasedServer(base.ResourcePlugin):
     """The form of virtual:instance that leases one server.
 
-    Each call of `prepare` and `start` reads the server once and begins at most one change;
-    StillBusy asks for the next call. All progress is stored in Nova and in the metadata of the
-    server, so a call after a crash continues there.
+    Each call of `prepare` and `start` reads the server once and begins at most one change. As long
+    as a change is in progress, the call raises StillBusy. All progress is stored in Nova, so the
+    next call continues after a crash, too.
     """
 
     resource_type = 'virtual:instance'
@@ -42,7 +42,7 @@ class LeasedServer(base.ResourcePlugin):
     def needs(self, request):
         if not request['sleeps']:
             return []
-        # A request of an older release has no name of its flavor.
+        # Requests of older releases do not have the name of the flavor.
         flavor = request.get('flavor_name') or request['flavor_id']
         called = f'of flavor {flavor}' if flavor else f'with {requirements.described(request)}'
         need = capacity.need({'amount': 1}, request['units'], _criteria(request),
@@ -81,7 +81,7 @@ class LeasedServer(base.ResourcePlugin):
             return True
         if lease.state == lifecycle.PENDING and lease.task != 'start':
             return not reservation.binding.get('asleep', False)
-        # If capacity is reserved for the server, it must stay on that host.
+        # If capacity is reserved for the server, the server must stay on the host with it.
         return not reservation.resource_ids
 
     def target_capacity(self, reservation):
@@ -103,17 +103,17 @@ class LeasedServer(base.ResourcePlugin):
         return {'resource_id': server.id, 'resource_name': server.name, 'asleep': True}
 
     def start(self, cloud, lease, reservation, resources):
-        """Hand the server over, unshelved on its host if it was shelved; return the binding.
+        """Unshelve the server if Climate shelved it, and hand it over; return the binding.
 
         Changes that the owner made after the handover, such as stopping or shelving the server,
-        stay. A server that was not shelved in time stays where it is.
+        are kept. A server that was not shelved in time is not shelved.
 
         :raises CloudError: the server cannot be unshelved or moved, is in the status ERROR, or is
             larger than the capacity reserved for it.
         """
         hosts = resources.get(host_pool.NEED, ())
         server = nova_server.NovaServer(cloud, lease, reservation)
-        held = [resource.facts['service_name'] for resource in hosts]
+        reserved_hosts = aggregates.service_hosts(hosts)
         if not server.was_handed_over:
             server.wait_for_calm()
             asleep = (nova_server.OFFLOADED, nova_server.SHELVED)
@@ -121,13 +121,13 @@ class LeasedServer(base.ResourcePlugin):
                 _wake(server, hosts)
             if server.status not in (*nova_server.AWAKE, *asleep, nova_server.MOVED):
                 server.give_up('handed over')
-        # Hosts that its project has leased do not count: Nova would move a server that was booted
-        # there from one of them to another, again and again.
-        if (held and server.status in nova_server.MOVABLE
+        # Hosts that the project has leased do not count, because Nova would move the server from
+        # one of them to another, again and again.
+        if (reserved_hosts and server.status in nova_server.MOVABLE
                 and server.host in aggregates.enrolled_hosts(
                     self.conf, cloud.as_service().nova.aggregates(),
-                    but_of=lease.project_id) - set(held)):
-            # Its capacity is reserved on another host now, and others may have reserved this one.
+                    lessee=lease.project_id) - set(reserved_hosts)):
+            # The capacity is reserved on another host, and others may lease the present host.
             server.move()
         server.mark(nova_server.ACTIVE)
         return {'resource_id': server.id, 'resource_name': server.name, 'handed_over': True}
@@ -154,12 +154,12 @@ class LeasedServer(base.ResourcePlugin):
 
 
 def _wake(server, hosts):
-    """Begin to unshelve a server, on the host with its reserved capacity if there is one."""
+    """Begin to unshelve a server on its reserved host, or on any host if there is none."""
     if not hosts:
         server.wake(None)
         return
     if server.status == nova_server.SHELVED:
-        # Nova unshelves a server on another host only if it was offloaded.
+        # Offload the server first. Otherwise Nova unshelves it only on its old host.
         server.put_to_sleep()
     server.refuse_larger()
     server.wake(hosts[0].facts['service_name'], hosts[0].facts.get('availability_zone'))
@@ -168,7 +168,7 @@ def _wake(server, hosts):
 def _criteria(request):
     """Return the criteria for the host, as a Requirement.
 
-    A server stays in the zone that its user asked for. Older requests have neither zone nor
+    A server stays in the zone that its user chose. Older requests have neither zone nor
     resource_properties.
     """
     zone = request.get('zone')

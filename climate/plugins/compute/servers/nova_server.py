@@ -14,20 +14,19 @@ RESERVATION_KEY = 'climate:reservation_id'
 STATUS_KEY = 'climate:status'
 #: Statuses in which Nova can shelve a server. In others its metadata cannot be changed.
 AWAKE = ('ACTIVE', 'PAUSED', 'SHUTOFF', 'SUSPENDED')
-#: Statuses from which Nova moves a server.
+#: Statuses in which Nova can migrate a server.
 MOVABLE = ('ACTIVE', 'PAUSED', 'SHUTOFF')
 OFFLOADED = 'SHELVED_OFFLOADED'
 SHELVED = 'SHELVED'
-#: The status of a server after a move that must be confirmed.
+#: The status of a server after a migration that must be confirmed.
 MOVED = 'VERIFY_RESIZE'
-
 BUILD = 'BUILD'
 ERROR = 'ERROR'
 RESCUE = 'RESCUE'
 #: The status of a server whose cell does not answer, so that Nova shows few of its fields.
 UNKNOWN = 'UNKNOWN'
 
-#: The fields in which a reservation has the sizes of the server.
+#: The fields of a reservation with the sizes of the server.
 SIZES = ('vcpus', 'memory_mb', 'disk_gb')
 
 _PREFIX = 'climate:'
@@ -41,15 +40,15 @@ def id_of(reservation):
 
 
 def name_of(reservation):
-    """Return the last name of the server that Climate has seen, or None if it has seen none."""
+    """Return the name of the server when Climate last read it, or None."""
     return (reservation.binding.get('resource_name')
             or reservation.request.get('resource_name'))
 
 
 def larger(flavor, request):
-    """Return the sizes in which a flavor exceeds a resolved request, as a list of words.
+    """Return the sizes in which a flavor exceeds a resolved request, as a list of texts.
 
-    :param flavor: a Flavor, or None if Nova does not show it; then the list is empty.
+    :param flavor: a Flavor; None if Nova does not show it, and then the list is empty.
     """
     if flavor is None:
         return []
@@ -58,9 +57,9 @@ def larger(flavor, request):
 
 
 class NovaServer:
-    """The server of a reservation as it is now, with methods that begin a change of it.
+    """The server of a reservation as it is now, with methods that begin changes of it.
 
-    :ivar service: the Services, used as Climate itself.
+    :ivar service: the Services that act as Climate itself.
     """
 
     def __init__(self, cloud, lease, reservation, is_ending=False):
@@ -109,7 +108,7 @@ class NovaServer:
 
     @property
     def stage(self):
-        """The server's stage in this reservation by its own metadata; None if it has none."""
+        """The server's stage in this reservation according to its metadata, or None."""
         metadata = self._server.metadata
         if metadata.get(RESERVATION_KEY) != self._reservation.id:
             return None
@@ -123,7 +122,7 @@ class NovaServer:
 
     @property
     def was_handed_over(self):
-        """True if the server was handed over, even if a crash kept that from the database."""
+        """True if the database or the metadata of the server say that it was handed over."""
         return self.is_known_to_be_handed_over or self.stage not in (None, RESERVED)
 
     def mark(self, stage):
@@ -134,31 +133,26 @@ class NovaServer:
             self.service.servers.mark(self.id, marks)
 
     def unmark(self):
-        """Remove all metadata that Climate has written on the server, if Nova allows it."""
+        """Remove all metadata of Climate from the server, if Nova allows it."""
         remove_marks(self.service, self._server)
 
     def wait_for_calm(self):
-        """Refuse to go on while something is being done to the server.
-
-        :raises StillBusy: something is being done to it.
-        """
+        """Raise StillBusy while Nova changes the server."""
         if self._server.task is not None or self.status in _PASSING:
             self.wait(self._server.task or self.status)
 
     def wait(self, reason, has_own_limit=False):
-        """Ask for another call, which reads the server again.
+        """Raise StillBusy, so that Climate calls the plugin again, which reads the server again.
 
         :param has_own_limit: True if the caller limits the time of this wait itself.
-        :raises StillBusy: always.
         """
         raise errors.StillBusy.plain('Nova', f'server {self.id}: {reason}',
                                      has_own_limit=has_own_limit)
 
     def give_up(self, what):
-        """Refuse a change that is impossible in the server's status.
+        """Raise CloudError, because a change is impossible in the server's status.
 
         :param what: the change, as a participle such as "shelved".
-        :raises CloudError: always.
         """
         raise errors.CloudError.plain('Nova', (
             f'server {self.id} cannot be {what} while its status is {self.status}; '
@@ -167,20 +161,20 @@ class NovaServer:
     def refuse_larger(self):
         """Refuse a server that needs more than the capacity that is reserved for it.
 
-        :raises CloudError: the server was resized since its lease was made.
+        :raises CloudError: the server was resized after its lease was made.
         """
         sizes = larger(self._server.flavor, self._reservation.request)
         if sizes:
             raise errors.CloudError.plain('Nova', (
                 f'server {self.id} was resized after its lease was made ({", ".join(sizes)}), and '
-                'is larger than the capacity that is held for it. Delete the lease, and make one '
-                'for the server as it is.'))
+                'is larger than the capacity that is reserved for it. Delete the lease, and make '
+                'another one for the resized server.'))
 
     def put_to_sleep(self):
-        """Shelve and offload the server; does nothing if it is offloaded already.
+        """Shelve and offload the server; return once it is offloaded.
 
         :raises StillBusy: it is not offloaded yet.
-        :raises CloudError: its status forbids it.
+        :raises CloudError: Nova cannot shelve the server in its status.
         """
         self.wait_for_calm()
         if self.status == OFFLOADED:
@@ -189,18 +183,19 @@ class NovaServer:
             self.service.servers.offload(self.id)
         elif self.status in AWAKE:
             self._announce(server_history.SHELVE)
-            # Shelved as the user, so that the user owns the image and may unshelve the server too.
+            # Act as the owner, so that the owner also owns the image and may unshelve the server.
             self._owner.servers.shelve(self.id)
         else:
             self.give_up('shelved')
         self.wait('being shelved')
 
     def wake(self, service_host, zone=None):
-        """Begin to unshelve the server, on that host or, for None, anywhere.
+        """Begin to unshelve the server.
 
+        :param service_host: the new host; None: any host.
         :param zone: the availability zone of that host.
         :raises StillBusy: always, unless another error is raised.
-        :raises CloudError: Nova has failed to do it, and that was not reported yet.
+        :raises CloudError: Nova failed to unshelve it, and that was not reported yet.
         """
         where = 'anywhere' if service_host is None else f'on host {service_host}'
         self._report_failure('unshelve', texts.Text(
@@ -212,10 +207,10 @@ class NovaServer:
         self.wait('being woken')
 
     def move(self):
-        """Begin to move the server to a host that Nova chooses, or confirm that it was moved.
+        """Begin to migrate the server to a host that Nova chooses, or confirm the migration.
 
         :raises StillBusy: always, unless another error is raised.
-        :raises CloudError: Nova has failed to do it, and that was not reported yet.
+        :raises CloudError: Nova failed to migrate it, and that was not reported yet.
         """
         self.wait_for_calm()
         self._report_failure(
@@ -237,14 +232,14 @@ class NovaServer:
         self.wait('being unrescued')
 
     def stop(self):
-        """Begin to stop a server that is in ERROR; once stopped, it can be moved or shelved.
+        """Begin to stop a server that is in ERROR, so that it can be moved or shelved.
 
         :raises StillBusy: always, unless another error is raised.
-        :raises CloudError: Nova has failed to do it, and that was not reported yet.
+        :raises CloudError: Nova failed to stop it, and that was not reported yet.
         """
         self.wait_for_calm()
         state = f'is in the status {self.status}'
-        advice = '"openstack server show" says more. Mend it, or delete it.'
+        advice = '"openstack server show" says more. Repair the server, or delete it.'
         self._report_failure('stop', texts.Text(
             f'{state} and could not be stopped; {advice}',
             f'{state} on host {self.host} and could not be stopped there; {advice}'))
@@ -252,12 +247,12 @@ class NovaServer:
         self.wait('being stopped')
 
     def suspend(self):
-        """Begin to suspend the server; unlike other changes this does not raise StillBusy."""
+        """Begin to suspend the server. Unlike the other methods, this does not raise StillBusy."""
         self._announce(server_history.SUSPEND)
         self._owner.servers.suspend(self.id)
 
     def make_image(self, name):
-        """Begin an image of the server, as the owner or, if that is impossible, as Climate itself.
+        """Begin to make an image of the server.
 
         :raises StillBusy: always, unless another error is raised.
         """
@@ -268,7 +263,7 @@ class NovaServer:
     def delete(self, image=None):
         """Begin to delete the server.
 
-        :param image: the Image that was made of it.
+        :param image: the Image of the server, for the history; None if there is none.
         :raises StillBusy: always, unless another error is raised.
         """
         if self._server.task != 'deleting':
@@ -277,14 +272,14 @@ class NovaServer:
         self.wait(f'being deleted, its status is {self.status}')
 
     def failures(self, change):
-        """Return the number of failures of a change since the first try of the present action.
+        """Return how often Nova failed to make a change since the first try of the present action.
 
-        :param change: the kind of change, such as "unshelve".
+        :param change: Nova's name of the change, such as "unshelve".
         """
         return self.service.servers.failures(self.id, change, self._cloud.attempt.since)
 
     def _announce(self, what, image=None):
-        """Write the next change into the history; the owner's project has the server."""
+        """Announce the next change of the server in the history."""
         self._cloud.announce(what, server_history.servers(
             [self._server], self._server.project_id, {self.id: image}))
 
@@ -296,7 +291,7 @@ class NovaServer:
 
 
 def remove_marks(services, server):
-    """Remove from a Server all metadata that Climate has written on it, if Nova allows it."""
+    """Remove all metadata of Climate from a Server, if Nova allows it."""
     marks = dict.fromkeys(key for key in server.metadata if key.startswith(_PREFIX))
     if marks and server.status in AWAKE:
         services.servers.mark(server.id, marks)

@@ -25,8 +25,9 @@ PROPERTIES = {
         'enum': [*ENDINGS, None]},
 }
 _CRITERIA = 'resource_properties'
-#: The fields of a request for a leased server, and those of a request for instance capacity only.
+#: The fields of a request for a leased server.
 FIELDS = tuple(PROPERTIES)
+#: The fields that only a request for instance capacity may have.
 SIZED_FIELDS = tuple(name for name in sized_capacity.PROPERTIES if name != _CRITERIA)
 
 
@@ -96,7 +97,7 @@ def _refuse_reserved(flavor):
 def refuse_sized(request, occasion):
     """Refuse to change a leased server into instance capacity.
 
-    :raises BadField: the request has fields that a leased server does not have; it names them.
+    :raises BadField: the reservation leases a server; the error names the fields of the request.
     """
     if occasion.before is not None and is_for_server(occasion.before.request):
         raise errors.BadField(
@@ -131,9 +132,11 @@ def _refuse_mixed(request, before):
 
 
 def _refuse_changes(cloud, request, occasion):
-    """Refuse another server or flavor than before; values from an answer may be sent back.
+    """Refuse to change the server, the flavor or the criteria of a reservation.
 
-    :raises BadField: the request names another server or another flavor.
+    A client may send back the values of a response.
+
+    :raises BadField: one of these fields would change.
     """
     before = occasion.before
     server_id = request.get('resource_id')
