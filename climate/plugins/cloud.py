@@ -29,6 +29,10 @@ class Attempt:
     is_first: bool = False
     former: Mapping[str, tuple[records.Resource, ...]] = dataclasses.field(default_factory=dict)
 
+    def exceeds(self, seconds: float) -> bool:
+        """Return whether the first try was at least this long ago; 0 seconds mean no limit."""
+        return bool(seconds) and (self.now - self.since).total_seconds() >= seconds
+
 
 class Cloud(Protocol):
     """The cloud as Climate itself uses it."""

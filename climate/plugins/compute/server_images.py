@@ -6,7 +6,6 @@ fails, the images of the others are made nevertheless.
 """
 import collections
 import dataclasses
-import datetime
 
 from oslo_log import log
 
@@ -268,8 +267,7 @@ class ServerImages(NoImages):
         return _choice(self._conf, self._reservation, 'on_image_failure') == KEEP
 
     def _is_late(self):
-        attempt, limit = self._cloud.attempt, self._conf[GROUP].image_seconds
-        return bool(limit) and attempt.now >= attempt.since + datetime.timedelta(seconds=limit)
+        return self._cloud.attempt.exceeds(self._conf[GROUP].image_seconds)
 
 
 def _choice(conf, reservation, name):

@@ -10,7 +10,7 @@ from climate.plugins.network import reservation_marks
 def unfit(services, resources):
     """Return {name: why} of the Resources that cannot be leased any more, as ``Pool.unfit``.
 
-    Resources whose network or subnet was deleted just now are left out.
+    Resources whose network or subnet has just been deleted are left out.
     """
     networks = {}
     for network_id in {resource.facts['network_id'] for resource in resources}:
@@ -28,7 +28,7 @@ def unfit(services, resources):
             continue
         why = addressing.why_unfit(address, subnet)
         user = users[network_id].get(address)
-        # A start or an end can be under way, so a marked floating IP counts as leased.
+        # A marked floating IP counts as leased, because a start or an end may be in progress.
         if why is None and user and resource.held_by is None and (
                 network_id, address) not in marked:
             why = f'it is in use in Neutron, by {user}, and no lease has it'
@@ -38,13 +38,13 @@ def unfit(services, resources):
 
 
 def disturbed(services, held):
-    """Return {resource id: why} of the Helds whose addresses others use, as ``Pool.disturbed``."""
+    """Return {resource id: why} of the addresses that others use, as ``Pool.disturbed``."""
     existing = {(each.network_id, each.address): each for each in services.floating_ips.every()}
     reasons = {}
-    for each in held:
-        facts = each.resource.facts
+    for record in held:
+        facts = record.resource.facts
         floating_ip = existing.get((facts['network_id'], facts['address']))
-        if floating_ip is not None and floating_ip.project_id != each.project_id:
-            reasons[each.resource.id] = (
-                f'project {floating_ip.project_id} has a floating IP with it')
+        if floating_ip is not None and floating_ip.project_id != record.project_id:
+            reasons[record.resource.id] = (
+                f'project {floating_ip.project_id} has a floating IP with this address')
     return reasons

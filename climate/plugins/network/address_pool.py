@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pool of addresses of external networks, which only leases may use."""
+"""The pool of addresses of external networks for floating IPs of leases."""
 import contextlib
 
 from climate import errors
@@ -15,8 +15,8 @@ _NETWORK_ID = {'description': 'Id of the external network.', 'type': 'string', '
 class AddressPool(base.Pool):
     """The addresses that an administrator enrolled.
 
-    They are outside the allocation pools of their subnet: Neutron assigns them only if an
-    administrator names them. So `admit` has nothing to do.
+    They are outside the allocation pools of their subnet, so only administrators can use them. So
+    `admit` has nothing to do.
     """
 
     name = 'address'
@@ -56,8 +56,7 @@ class AddressPool(base.Pool):
 
     def identify(self, cloud, name, fields):
         address = str(addressing.parse('name', name))
-        [resource] = self._identified(cloud, [address], fields['network_id'])
-        return resource
+        return self._identified(cloud, [address], fields['network_id'])[0]
 
     @classmethod
     def is_range(cls, name, fields):
@@ -109,7 +108,7 @@ class AddressPool(base.Pool):
 def external_network(cloud, network_id):
     """Return the external Network with that id.
 
-    :raises BadField: there is none, or it is not external.
+    :raises BadField: no network has that id, or it is not external.
     """
     network = _network(cloud, network_id)
     if network is None:
@@ -131,7 +130,7 @@ def _network(cloud, network_id):
 def _described(network, address):
     """Return the Found of an address of a network.
 
-    :raises NotFound: no subnet of the network has it.
+    :raises NotFound: no subnet of the network has the address.
     """
     subnet = addressing.subnet_with(network, address)
     if subnet is None:

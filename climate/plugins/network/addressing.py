@@ -4,7 +4,7 @@ import ipaddress
 
 from climate import errors
 
-#: The most addresses that one request can enrol.
+#: The number of addresses that one request can enrol.
 MOST = 1024
 
 
@@ -15,7 +15,7 @@ def parse(field, text):
     :raises BadField: the text is not an address.
     """
     try:
-        # A zone, as in fe80::1%eth0, would be a second name of one address.
+        # Refuse a zone, as in fe80::1%eth0, because it would be a second name of the address.
         if '%' in text:
             raise ValueError
         return ipaddress.ip_address(text.strip())
@@ -25,7 +25,7 @@ def parse(field, text):
 
 
 def addresses(text):
-    """Return the addresses of a range "FIRST-LAST" or of a block "ADDRESS/LENGTH", as texts.
+    """Return the addresses of a range "FIRST-LAST" or of a block "ADDRESS/LENGTH", as strings.
 
     :raises BadField: the range is malformed or too long.
     """
@@ -45,11 +45,11 @@ def addresses(text):
     if count > MOST:
         raise errors.BadField(field='name', reason=(
             f'the range "{text[:60]}" has {count} addresses; one request can enrol {MOST}.'))
-    return [str(first + step) for step in range(count)]
+    return [str(first + offset) for offset in range(count)]
 
 
 def why_unfit(address, subnet):
-    """Return why an address of a subnet cannot be leased, as the end of a sentence; else None."""
+    """Return why an address of a subnet cannot be leased, as the end of a sentence, or None."""
     number, network = ipaddress.ip_address(address), ipaddress.ip_network(subnet.cidr)
     pool, why = _pool_of(subnet, number), None
     if number.version != 4:
@@ -62,19 +62,19 @@ def why_unfit(address, subnet):
         why = f'is the broadcast address of {subnet.cidr}'
     elif pool is not None:
         why = (f'is in the allocation pool {pool[0]} to {pool[1]} of subnet {subnet.id}, from '
-               'which Neutron gives addresses to everybody: take it out of the pool first')
+               'which Neutron assigns addresses to all projects: take it out of the pool first')
     return why
 
 
 def pool_with(network, address):
-    """Return the allocation pool of a Network that has an address, (first, last); else None."""
+    """Return the allocation pool of a Network with an address, as (first, last), or None."""
     number = ipaddress.ip_address(address)
     return next((pool for pool in (_pool_of(subnet, number) for subnet in network.subnets)
                  if pool is not None), None)
 
 
 def subnet_with(network, address):
-    """Return the Subnet of a Network that has an address, or None."""
+    """Return the Subnet of a Network with an address, or None."""
     number = ipaddress.ip_address(address)
     return next((each for each in network.subnets
                  if number in ipaddress.ip_network(each.cidr)), None)

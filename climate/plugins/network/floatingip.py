@@ -16,7 +16,7 @@ from climate.plugins.network import floatingip_detachment
 from climate.plugins.network import floatingip_request
 from climate.plugins.network import reservation_marks
 
-#: The needs: addresses that the request names, and any others.
+#: The keys of the needs: addresses that the request names, and any other addresses.
 NAMED, OTHERS = 'named', 'others'
 
 
@@ -24,7 +24,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
     """Creates floating IPs in the owner's project at the start, and deletes them at the end.
 
     Climate creates them as itself, because users may not choose an address in Neutron. Owners may
-    change or delete them; ``reservation_marks`` recognises them.
+    change or delete their floating IPs. ``reservation_marks`` finds the floating IPs of a lease.
     """
 
     resource_type = 'virtual:floatingip'
@@ -41,13 +41,13 @@ class FloatingIPPlugin(base.ResourcePlugin):
                'required_floatingips': ['172.24.4.210']}
     options = (
         cfg.StrOpt('tag', default='climate',
-                   help='Tag of the floating IPs of leases. Each has the tag '
-                        '"reservation:ID", too.'),
+                   help='Tag of the floating IPs of leases, in addition to the tag '
+                        '"reservation:ID".'),
         cfg.IntOpt('release_seconds', default=60, min=0,
-                   help='How long, at most, the end of a lease waits until routers do not serve '
-                        'its floating IPs any more (their status in Neutron is not ACTIVE), in '
-                        'seconds. Then they are deleted in any case. 0: they are deleted at '
-                        'once.'),
+                   help='How long the end of a lease waits at most until no router serves its '
+                        'floating IPs any more (their status in Neutron is not ACTIVE), in '
+                        'seconds. After that the floating IPs are deleted in any case. 0: they '
+                        'are deleted at once.'),
     )
 
     @classmethod
@@ -75,15 +75,15 @@ class FloatingIPPlugin(base.ResourcePlugin):
 
     def start(self, cloud, lease, reservation, resources):
         services = cloud.as_service()
-        wanted = {each.facts['address']: each for each in _all_of(resources)}
+        allocated = {each.facts['address']: each for each in _all_of(resources)}
         own = {each.address: each for each in reservation_marks.floating_ips_of(
             services, lease, reservation)}
-        surplus = [own.pop(address) for address in sorted(set(own) - set(wanted))]
+        surplus = [own.pop(address) for address in sorted(set(own) - set(allocated))]
         self._delete(cloud, surplus, cloud.attempt)
         for floating_ip in own.values():
-            # An earlier try can have been interrupted after the call that created it.
+            # An earlier try may have been interrupted before it tagged the floating IP.
             self._tag(services.floating_ips, floating_ip, reservation)
-        missing = [resource for address, resource in wanted.items() if address not in own]
+        missing = [resource for address, resource in allocated.items() if address not in own]
         floatingip_request.check_quota(cloud, lease.project_id, len(missing))
         created = self._created(cloud, lease, reservation, missing)
         return {**reservation.binding, 'floating_ips': {
@@ -113,7 +113,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
         return ObservedFloatingIPs(tuple(every), tuple(marked))
 
     def traces(self, observed):
-        # Not signed: the owner of any floating IP may write these marks.
+        # Not signed, because users can write these marks on their own floating IPs.
         return [audit.Trace(made_for, 'floating IP', floating_ip.address)
                 for floating_ip in observed.marked
                 for made_for in sorted(reservation_marks.of(floating_ip))]
@@ -142,7 +142,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
         return self.start(cloud, lease, reservation, resources)
 
     def clear(self, cloud, made_for, resources):
-        # Other leases can have the address by now.
+        # Delete no floating IP whose address another lease has now.
         free = {(each.facts['network_id'], each.facts['address']) for each in resources
                 if each.pool == address_pool.AddressPool.name}
         self._delete(cloud, [each for each in cloud.as_service().floating_ips.every()
@@ -160,9 +160,9 @@ class FloatingIPPlugin(base.ResourcePlugin):
         return cls.asked(reservation.request)
 
     def _created(self, cloud, lease, reservation, missing):
-        """Create the floating IPs of the missing Resources; return them as FloatingIPs.
+        """Create the FloatingIPs with the addresses of the missing Resources; return them.
 
-        :raises ResourcesRefused: some addresses are taken; the others were created.
+        :raises ResourcesRefused: some addresses are in use; the other floating IPs were created.
         """
         neutron, created, refused = cloud.as_service().floating_ips, [], {}
         for resource in missing:
@@ -195,7 +195,7 @@ class ObservedFloatingIPs:
     """The observed state of Neutron.
 
     :ivar floating_ips: all FloatingIPs.
-    :ivar marked: the ones that can belong to reservations.
+    :ivar marked: the FloatingIPs that may belong to reservations.
     """
 
     floating_ips: tuple

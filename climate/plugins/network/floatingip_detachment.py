@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The end of floating IPs: they are detached from their ports, and then deleted.
 
-The next owner of an address must not get the traffic of the previous one. A router learns of a
-detachment later than Neutron; until then, the status of the floating IP is ACTIVE.
+The next owner of an address must not get the traffic of the previous owner. The status of a
+floating IP is ACTIVE until its router has carried out the detachment.
 """
 import datetime
 
@@ -17,11 +17,11 @@ _SERVED = 'ACTIVE'
 
 
 def detach_and_delete(neutron, floating_ips, attempt, longest_seconds):
-    """Detach FloatingIPs from their ports, and delete those that no router serves any more.
+    """Detach FloatingIPs from their ports, and delete each one that no router serves any more.
 
     :param attempt: the Attempt; None: there is no time limit.
-    :param longest_seconds: after this time since the first try, delete them in any case.
-    :raises StillBusy: routers serve some of them; the others are deleted.
+    :param longest_seconds: the time since the first try after which all are deleted.
+    :raises StillBusy: routers still serve some of them; the others were deleted.
     """
     served = []
     is_late = attempt is not None and (

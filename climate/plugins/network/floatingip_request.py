@@ -6,7 +6,7 @@ from climate.plugins import quotas
 from climate.plugins.network import address_pool
 from climate.plugins.network import addressing
 
-#: The field of a stored request with the addresses that it names or has named.
+#: The field of a stored request with the addresses that it requires or required before a change.
 KEPT = 'kept_floatingips'
 
 #: JSON schemas of the fields of a request.
@@ -41,28 +41,28 @@ def resolve(cloud, request, occasion):
     else:
         _refuse_changes(before, request['network_id'], required)
         kept = required or (before.request[KEPT][:amount] if _runs(before) else [])
-    check_quota(cloud, occasion.project_id, _more(before, amount))
+    check_quota(cloud, occasion.project_id, _additional(before, amount))
     return {**asked(request), 'required_floatingips': required, KEPT: list(kept)}
 
 
-def check_quota(cloud, project_id, more):
-    """Refuse more floating IPs than the quota of a project has left.
+def check_quota(cloud, project_id, count):
+    """Refuse additional floating IPs that exceed the quota of a project.
 
     :raises LimitReached: the quota is too small.
     """
-    if not more:
+    if not count:
         return
     quota = cloud.as_service().networks.quota(project_id, 'floatingip')
-    if quotas.too_small({'floatingip': quota}, {'floatingip': more}):
+    if quotas.too_small({'floatingip': quota}, {'floatingip': count}):
         raise errors.LimitReached(limit='neutron.floatingip', reason=(
             f'Your quota "floatingip" in Neutron is {quota.limit}, of which {quota.used} are '
-            f'used: {more} more do not fit. Delete floating IPs, or ask for a greater quota.'))
+            f'used: {count} more do not fit. Delete floating IPs, or ask for a greater quota.'))
 
 
 def _required(request):
-    """Return the required addresses in canonical form.
+    """Return the required addresses of a request in canonical form.
 
-    :raises BadField: one is malformed or there twice, or there are too many.
+    :raises BadField: an address is malformed or repeated, or there are too many.
     """
     addresses = [str(addressing.parse('required_floatingips', text))
                  for text in request.get('required_floatingips') or ()]
@@ -76,7 +76,7 @@ def _required(request):
 
 
 def _refuse_changes(before, network_id, required):
-    """Refuse changes that a stored reservation does not allow."""
+    """Refuse to change the network, or the required addresses after the start."""
     if network_id != before.request['network_id']:
         raise errors.Conflict(reason='network_id: a reservation keeps its network; make another '
                                      'reservation instead.')
@@ -89,8 +89,8 @@ def _runs(reservation):
     return reservation.state != lifecycle.RESERVATION_PENDING
 
 
-def _more(before, amount):
-    """Return the number of floating IPs that the project gets in addition."""
+def _additional(before, amount):
+    """Return the number of additional floating IPs that the project needs."""
     if before is None:
         return amount
     present = before.request['amount']

@@ -18,7 +18,7 @@ from climate.plugins.network import segment_pool
 
 #: The key of the only need.
 NEED = 'segment'
-# The prefix of the owner of ports that Neutron creates itself, such as those of DHCP and routers.
+# The prefix of the owner of ports that Neutron creates itself, for example for DHCP and routers.
 _OF_NEUTRON = 'network:'
 
 
@@ -33,7 +33,7 @@ class ObservedNetworks:
 class NetworkPlugin(base.ResourcePlugin):
     """Creates a network in the owner's project at the start, and deletes it at the end.
 
-    The owner may change or delete it, and everything in it.
+    The owner may change or delete the network and everything in it.
     """
 
     resource_type = network_removal.GROUP
@@ -49,7 +49,7 @@ class NetworkPlugin(base.ResourcePlugin):
                'external_network': '3f5b3a62-6d2e-4d8a-9d0c-6a8e0a1c7b11', 'on_end': 'delete'}
     options = (
         cfg.StrOpt('tag', default='climate',
-                   help='Tag of the networks of leases. Each has the tag "reservation:ID", too.'),
+                   help='Tag of the networks of leases, in addition to the tag "reservation:ID".'),
         cfg.StrOpt('on_end', default=network_request.DELETE, choices=list(network_request.ENDINGS),
                    help='Default of "on_end": what happens at the end of a lease to resources that '
                         'are still attached to its network, such as a port of a server. '
@@ -103,7 +103,7 @@ class NetworkPlugin(base.ResourcePlugin):
                                 routers=tuple(services.network_parts.routers()))
 
     def traces(self, observed):
-        # The marks are not signed: the owner of any network or router may write them.
+        # Not signed, because users can write these marks on their own networks and routers.
         on_segments = [each for each in observed.networks
                        if each.segment and each.segment[1] == segment_pool.VLAN]
         return [audit.Trace(made_for, kind, f'{each.name} ({each.id})')
@@ -165,7 +165,7 @@ class NetworkPlugin(base.ResourcePlugin):
         [resource] = resources[NEED]
         segment = segment_pool.parse('name', resource.name)
         networks = network_creation.networks_of(cloud, lease, reservation, [resource])
-        # An earlier attempt used another segment, which an administrator has taken since.
+        # An earlier try may have used another segment, on which somebody else has a network now.
         self._remove(cloud, lease, reservation,
                      [network for network in networks if network.segment != segment], [])
         network = next((each for each in networks if each.segment == segment), None)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The network of a reservation, with its subnet and its router: found, and created if missing.
+"""The network of a reservation, with its subnet and its router: how to find and to create them.
 
-The call that creates an object also sets its description, which names the reservation. So an
-interrupted try creates nothing twice. Climate creates the network as itself, since users cannot
-choose a segment; it creates subnet and router as the owner.
+The call that creates an object also sets its description, which names the reservation. So nothing
+is created twice if a try is interrupted. Climate creates the network as itself, because users
+cannot choose a segment, and it creates the subnet and the router as the owner.
 """
 from oslo_log import log
 
@@ -14,47 +14,47 @@ from climate.plugins.network import segment_pool
 
 LOG = log.getLogger(__name__)
 
-#: The owner of a port that connects a router; some clouds append more text.
+#: The prefix of the owner of a port that is the interface of a router.
 INTERFACE = 'network:router_interface'
 
 
 def networks_of(cloud, lease, reservation, resources):
-    """Return the SegmentNetworks of the owner that were created for a reservation.
+    """Return the SegmentNetworks of the owner that belong to a reservation.
 
-    They are the one that the binding names, with any marks, and one that somebody recreated on
-    the segment of the binding. After an interrupted start there is no binding; then the marks
-    decide, on the physical networks of the reservation. Other networks with these marks stay.
+    The binding names the network and its segment; a network that somebody recreated on that segment
+    belongs to the reservation, too. After an interrupted start there is no binding. Then the
+    networks with the marks of the reservation on its physical networks belong to it.
 
     :param resources: the Resources of the reservation.
     """
-    known = reservation.binding.get('network_id')
+    bound_id = reservation.binding.get('network_id')
     segments = {segment_pool.parse('name', each.name) for each in resources}
     bound_segments = {segment_pool.parse('name', each.name) for each in resources
                       if each.name == reservation.binding.get('segment')}
-    physical_networks = {segment[0] for segment in segments} if known is None else set()
+    physical_networks = {segment[0] for segment in segments} if bound_id is None else set()
     return [network for network in cloud.as_service().segments.of_project(lease.project_id)
-            if network.id == known or network.segment in bound_segments or (
+            if network.id == bound_id or network.segment in bound_segments or (
                 network.segment and reservation.id in reservation_marks.of(network) and (
                     network.segment in segments or network.segment[0] in physical_networks))]
 
 
 def routers_of(cloud, lease, reservation):
-    """Return the Routers of the owner that were created for a reservation.
+    """Return the Routers of the owner that belong to a reservation.
 
-    The marks decide only if the router that the binding names is gone.
+    Routers with the marks of the reservation count only if the bound router does not exist.
     """
-    known = reservation.binding.get('router_id')
+    bound_id = reservation.binding.get('router_id')
     routers = cloud.as_service().network_parts.routers(lease.project_id)
-    return [router for router in routers if router.id == known] or [
+    return [router for router in routers if router.id == bound_id] or [
         router for router in routers if reservation.id in reservation_marks.of(router)]
 
 
 class NetworkCreation:
     """One try to create the network of a reservation, with the requested subnet and router.
 
-    :param tag: a tag of the networks of all leases.
-    :param segment: the Resource that was allocated.
-    :param network: the SegmentNetwork of the reservation on that segment; None: not created yet.
+    :param tag: the tag of the networks of all leases.
+    :param segment: the allocated Resource.
+    :param network: the SegmentNetwork of the reservation on that segment, or None.
     """
 
     def __init__(self, tag, cloud, lease, reservation, segment, network):
@@ -71,9 +71,9 @@ class NetworkCreation:
     def create(self, recreates=False):
         """Create the missing objects; return the binding.
 
-        :param recreates: also create a subnet or a router that its owner has deleted.
+        :param recreates: True to recreate a subnet or a router that the owner has deleted.
         :raises ResourcesRefused: another network is on the segment.
-        :raises CloudError: a quota is full, or Neutron refuses something else.
+        :raises CloudError: a quota is used up, or Neutron refuses an object.
         :raises TrustDead: a subnet or a router is missing, and Climate cannot act for the owner.
         """
         request, binding = self._reservation.request, self._reservation.binding
@@ -100,7 +100,7 @@ class NetworkCreation:
         return (self._reservation.request['network_name'] or self._lease.name)[:255]
 
     def _subnet(self):
-        """Return the requested Subnet, or None; Neutron refuses to create it twice."""
+        """Return the requested Subnet if it exists, else None."""
         network = self._cloud.as_service().networks.network(self._network.id)
         known = self._reservation.binding.get('subnet_id')
         return next((each for each in network.subnets
@@ -131,13 +131,13 @@ class NetworkCreation:
         return network
 
     def _mark(self):
-        """Tag the network, unless it was handed over: then the owner decides about its tags."""
+        """Tag the network, unless it was handed over and its owner may have changed the tags."""
         tags = (self._tag, reservation_marks.tag(self._reservation.id))
         if not self._handed_over and not set(tags) <= set(self._network.tags):
             self._cloud.as_service().segments.tag(self._network.id, tags)
 
     def _connected(self, subnet, routers):
-        """Create and connect the router, unless that is done; return its id."""
+        """Create and connect the router if necessary; return its id."""
         parts = self._cloud.as_service().network_parts
         router = routers[0] if routers else self._cloud.as_user().network_parts.create_router(
             self._name, self._reservation.request['external_network'], self._description)

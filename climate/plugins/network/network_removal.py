@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The removal of a network with the attached resources, in the order that Neutron requires.
 
-Floating IPs are detached from their ports; then trunks, servers, routers and other ports leave the
-network; then Neutron deletes it. Each call does what is possible at that moment. Climate acts as
+Climate detaches floating IPs, removes trunks, ports of servers, other ports and router interfaces,
+and then deletes the network. Each call does all that is possible at that moment. Climate acts as
 itself, so the owner and the trust need not exist.
 """
-import datetime
-
 from oslo_log import log
 
 from climate import errors
@@ -19,16 +17,16 @@ _DETACH = 'detach server from network'
 _HELD_BACK = 'end held back by network'
 _INTERFACES = (network_creation.INTERFACE, 'network:ha_router_replicated_interface')
 _FEW = 5
-# Nova never detaches a port while its compute is down, nor if a user only wrote the id of a server
-# on the port. After this time the port is deleted in any case.
-_NOVA_TIMEOUT = datetime.timedelta(minutes=5)
+# After this time a port is deleted even if Nova did not detach it. Nova never does so if the
+# compute service is down, or if a user wrote the id of a server on a port of another use.
+_NOVA_TIMEOUT_SECONDS = 300
 
 
 class NetworkRemoval:
     """One try to remove a network and its router.
 
     :param project_id: the owner's project.
-    :param keeps_attached: whether resources that Climate did not attach stay, and so the network.
+    :param keeps_attached: True if the network stays as long as others have resources in it.
     """
 
     def __init__(self, cloud, project_id, keeps_attached):
@@ -39,9 +37,9 @@ class NetworkRemoval:
         self._keeps_attached = keeps_attached
 
     def advance(self, networks, routers):
-        """Take the next steps to remove SegmentNetworks and Routers.
+        """Begin the next changes to remove SegmentNetworks and Routers.
 
-        :returns: what prevents the removal, as parts of a sentence; empty: they are gone.
+        :returns: the obstacles to the removal, as parts of a sentence; empty if all are removed.
         """
         router_ids = {each.id for each in routers}
         inside = {network.id: self._parts.ports(network.id) for network in networks}
@@ -50,7 +48,7 @@ class NetworkRemoval:
                   if port.network_id not in inside and is_interface(port)]
         ports = [port for network_ports in inside.values() for port in network_ports]
         if self._keeps_attached:
-            # The router of the lease does not keep the network.
+            # The interface of the lease's own router is no reason to keep the network.
             own = {port.id for port in ports if port.device_id in router_ids}
             kept = [port for port in (*ports, *across)
                     if port.id not in own and not goes_with_network(port)]
@@ -78,7 +76,7 @@ class NetworkRemoval:
                 *(port for port in ports if is_interface(port)), *across)
 
     def _leave_trunks(self, port_ids):
-        """Delete trunks with one of the ports as parent; remove other ports from their trunks."""
+        """Delete trunks whose parent is one of the ports; remove the ports from other trunks."""
         for trunk in self._parts.trunks():
             sub_ports = sorted(port_ids.intersection(trunk.sub_port_ids))
             try:
@@ -87,17 +85,17 @@ class NetworkRemoval:
                 elif sub_ports:
                     self._parts.remove_sub_ports(trunk.id, sub_ports)
             except errors.StillBusy as error:
-                # The removal of its ports fails next, and reports them as pending.
+                # Its ports cannot be removed either, and `advance` reports them.
                 LOG.info('Trunk %s is not changed yet: %s', trunk.id, error.message)
 
     def _remove(self, port):
-        """Begin to remove a Port; return why it is still there, or None."""
+        """Begin to remove a Port; return why it is not removed yet, or None."""
         try:
             if is_interface(port):
                 self._parts.remove_interface(port.device_id, port.id)
             elif goes_with_network(port):
                 return None
-            elif (is_of_server(port) and not _is_over(self._cloud, _NOVA_TIMEOUT)
+            elif (is_of_server(port) and not _is_late(self._cloud, _NOVA_TIMEOUT_SECONDS)
                   and self._neutron.attachments.detach_port(port.device_id, port.id)):
                 return f'{self._description(port)} is being detached'
             else:
@@ -117,14 +115,14 @@ class NetworkRemoval:
         return []
 
     def _announce(self, what, ports):
-        """Write the owner's ports into the history before the next step; audits have no history."""
+        """Write the ports of the owner's project into the history, unless an audit is running."""
         announce = getattr(self._cloud, 'announce', None)
         if announce is not None:
             announce(what, {port.id: self._description(port) for port in ports
                             if port.project_id == self._project_id})
 
     def _description(self, port):
-        """Return the name of a Port for the owner, without ids of other projects."""
+        """Return the words for a Port in messages to the owner, without ids of other projects."""
         if port.project_id not in (self._project_id, ''):
             return 'a port of another project'
         if is_of_server(port):
@@ -135,7 +133,7 @@ class NetworkRemoval:
 
 
 def is_interface(port):
-    """Return whether a Port connects a router."""
+    """Return whether a Port is the interface of a router."""
     return port.owner.startswith(_INTERFACES)
 
 
@@ -149,25 +147,25 @@ def is_of_server(port):
     return port.owner.startswith('compute:') and bool(port.device_id)
 
 
-def _is_over(cloud, span):
-    """Return whether the first try was at least that long ago; audits have no limit."""
+def _is_late(cloud, seconds):
+    """Return whether the first try was at least this long ago; always False in an audit."""
     attempt = getattr(cloud, 'attempt', None)
-    return attempt is not None and attempt.now >= attempt.since + span
+    return attempt is not None and attempt.exceeds(seconds)
 
 
 def not_yet(conf, cloud, pending):
     """Return the error for a network that cannot be removed yet.
 
-    After end_minutes it asks the owner to act.
+    After end_minutes, the error asks the owner to act.
 
-    :param pending: what prevents the removal, as parts of a sentence.
+    :param pending: the result of `NetworkRemoval.advance`.
     """
     causes = ', '.join(pending[:_FEW])
     if len(pending) > _FEW:
         causes += f' and {len(pending) - _FEW} more'
     reason = f'the network of the lease cannot be deleted yet: {causes}.'
-    most = conf[GROUP].end_minutes
-    if most and _is_over(cloud, datetime.timedelta(minutes=most)):
+    limit = conf[GROUP].end_minutes
+    if _is_late(cloud, 60 * limit):
         return errors.CloudError.plain('Neutron', (
-            f'{reason} Remove what is still there; then delete the lease.'))
-    return errors.StillBusy.plain('Neutron', reason, has_own_limit=bool(most))
+            f'{reason} Remove these resources; then delete the lease.'))
+    return errors.StillBusy.plain('Neutron', reason, has_own_limit=bool(limit))

@@ -9,7 +9,7 @@ from climate.plugins import quotas
 from climate.plugins import request_fields
 from climate.plugins.network import segment_pool
 
-#: The values of `on_end`: resources attached to the network are removed, or waited for.
+#: The values of `on_end`: Climate removes attached resources, or waits until somebody does so.
 DELETE, WAIT = ENDINGS = ('delete', 'wait')
 
 #: JSON schemas of the fields of a request.
@@ -41,7 +41,7 @@ def resolve(options, cloud, request, occasion):
     """Return the request with all fields, checked against the cloud.
 
     :param options: the group [virtual:network] of the configuration.
-    :raises BadField: a field is wrong, or lacks another.
+    :raises BadField: a field is wrong, or needs another field that is missing.
     :raises LimitReached: a quota is too small.
     :raises Conflict: the reservation runs and a field cannot change.
     """
@@ -70,20 +70,20 @@ def resolve(options, cloud, request, occasion):
 
 
 def parts(request):
-    """Return the objects that a resolved request needs, as {name of a quota: number}."""
-    found = {'network': 1}
+    """Return the number of objects that a resolved request needs, as {name of a quota: number}."""
+    counts = {'network': 1}
     if request['subnet'] is not None:
-        found['subnet'] = 1
+        counts['subnet'] = 1
     if request['router']:
         # The router has a port in the subnet.
-        found.update(router=1, port=1)
-    return found
+        counts.update(router=1, port=1)
+    return counts
 
 
 def full_quota(cloud, project_id, wanted):
-    """Return a quota of a project that is too small, as (name, the same in words), or None.
+    """Return a quota of a project that is too small, as (name, the problem in words), or None.
 
-    :param wanted: {name: the number of further objects}.
+    :param wanted: {name: number of additional objects}.
     """
     networks = cloud.as_service().networks
     short = quotas.too_small({name: networks.quota(project_id, name) for name in wanted}, wanted)
@@ -96,9 +96,9 @@ def full_quota(cloud, project_id, wanted):
 
 
 def _addresses(text):
-    """Return the ipaddress network of a subnet.
+    """Return the ipaddress network of a text.
 
-    :raises BadField: the text is malformed, or the network is too small.
+    :raises BadField: the text is malformed, or servers cannot have these addresses.
     """
     try:
         block = ipaddress.ip_network(text.strip())
@@ -115,7 +115,7 @@ def _addresses(text):
 
 
 def _check_router(cloud, resolved):
-    """Refuse a router or a gateway that cannot be created."""
+    """Refuse a request for a router or a gateway that cannot be created."""
     if resolved['router'] and resolved['subnet'] is None:
         raise errors.BadField(field='router', reason=(
             'it needs a subnet to be connected to: give subnet, such as 10.42.0.0/24.'))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The marks by which floating IPs, networks and routers name the reservation they belong to.
+"""The marks by which floating IPs, networks and routers name their reservation.
 
-Owners can change the marks, and can write them on other objects: marks are no proof.
+Marks prove nothing, because users can change them, and can write them on other objects.
 """
 from climate import errors
 from climate.plugins.network import addressing
 
-# The text before the id of the reservation, in a tag and in a description.
+# The texts before the id of the reservation: in a tag, and in a description.
 _TAG, _DESCRIPTION = 'reservation:', 'Climate reservation '
 
 
@@ -16,7 +16,7 @@ def tag(reservation_id):
 
 
 def description(reservation_id):
-    """Return the description, which the creating call sets; tags need a second call."""
+    """Return the description of a reservation. The call that creates an object can set it."""
     return f'{_DESCRIPTION}{reservation_id}'
 
 
@@ -31,27 +31,26 @@ def of(thing):
 
 
 def floating_ips_of(services, lease, reservation):
-    """Return the FloatingIPs that were created for a reservation, as a list.
+    """Return the FloatingIPs of the owner that belong to a reservation, as a list.
 
-    They are those that the binding names, with any marks, and those that somebody recreated with
-    an address of the binding. After an interrupted start there is no binding; then the marks
-    decide.
+    The binding names floating IPs and addresses; a floating IP that somebody recreated with one of
+    the addresses belongs to the reservation, too. After an interrupted start there is no binding.
+    Then the floating IPs with the marks of the reservation belong to it.
     """
     ids = reservation.binding.get('floating_ips', {})
     addresses = {(reservation.request['network_id'], address) for address in ids}
     own = services.floating_ips.of_project(lease.project_id)
-    known = [floating_ip for floating_ip in own if floating_ip.id in ids.values()]
-    others = [floating_ip for floating_ip in own if floating_ip not in known and (
+    bound = [floating_ip for floating_ip in own if floating_ip.id in ids.values()]
+    others = [floating_ip for floating_ip in own if floating_ip not in bound and (
         (floating_ip.network_id, floating_ip.address) in addresses
         or reservation.id in of(floating_ip))]
-    return known + leasable(services, others)
+    return bound + leasable(services, others)
 
 
 def leasable(services, floating_ips):
     """Return the FloatingIPs whose addresses are outside the allocation pools, as a list.
 
-    Users can write the marks of a lease on their own floating IPs. Climate created none of those,
-    and their addresses are in the allocation pools.
+    The addresses of floating IPs that users created themselves are in the allocation pools.
     """
     networks = {}
     for network_id in {floating_ip.network_id for floating_ip in floating_ips}:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pool of segments of physical networks, which only leases may use."""
+"""The pool of segments of physical networks for networks of leases."""
 import itertools
 import re
 
@@ -7,9 +7,9 @@ from climate import errors
 from climate.domain import audit
 from climate.plugins import base
 
-#: The most segments that one request can enrol.
+#: The number of segments that one request can enrol.
 MOST = 1024
-#: The type of segments that a physical network has, and the first and the last id.
+#: The only supported type of segments, and its first and last id.
 VLAN = 'vlan'
 FIRST, LAST = 1, 4094
 _NAME = re.compile(r'(?P<physical>[^\s:]{1,64}):(?P<kind>[a-z]+):(?P<first>[0-9]{1,9})'
@@ -19,8 +19,8 @@ _NAME = re.compile(r'(?P<physical>[^\s:]{1,64}):(?P<kind>[a-z]+):(?P<first>[0-9]
 class SegmentPool(base.Pool):
     """The segments that an administrator enrolled, such as ``physnet1:vlan:3000``.
 
-    Neutron allows one network on a segment. Users get segments of its shared ranges only, and
-    only an administrator can name others. So `admit` has nothing to do.
+    Neutron allows only one network on a segment. Enrolled segments are outside the shared ranges of
+    Neutron, so only administrators can use them. So `admit` has nothing to do.
     """
 
     name = 'segment'
@@ -54,7 +54,7 @@ class SegmentPool(base.Pool):
             shared = _shared(ranges, *[parse('name', resource.name)] * 2)
             if shared is not None:
                 reasons[resource.name] = (
-                    f'it is in {shared}, from which Neutron gives it to everybody')
+                    f'it is in {shared}, from which Neutron assigns segments to all projects')
         return reasons
 
     def observe(self, cloud):
@@ -70,38 +70,38 @@ class SegmentPool(base.Pool):
     def disturbed(self, cloud, held):
         networks = {network.segment: network for network in cloud.as_service().segments.every()}
         reasons = {}
-        for each in held:
-            network = networks.get(parse('name', each.resource.name))
-            if network is not None and network.project_id != each.project_id:
-                reasons[each.resource.id] = f'network {network.id} of another project is on it'
+        for record in held:
+            network = networks.get(parse('name', record.resource.name))
+            if network is not None and network.project_id != record.project_id:
+                reasons[record.resource.id] = f'network {network.id} of another project is on it'
         return reasons
 
-    def _identified(self, cloud, wanted):
-        """Return the Founds of unused segments of one physical network."""
+    def _identified(self, cloud, names):
+        """Return the Founds of segments of one physical network; refuse segments in use."""
         neutron = cloud.as_service().segments
-        physical = wanted[0][0]
+        physical = names[0][0]
         if not neutron.knows(physical):
             raise errors.BadField(field='name', reason=(
                 f'Neutron knows no physical network "{physical}" for VLANs; its name is in '
                 'network_vlan_ranges of the configuration of Neutron.'))
-        shared = _shared(neutron.shared_ranges(), wanted[0], wanted[-1])
+        shared = _shared(neutron.shared_ranges(), names[0], names[-1])
         if shared is not None:
             raise errors.BadField(field='name', reason=(
-                f'some of it is in {shared}, from which Neutron gives segments to everybody: take '
-                'the segments out of it first.'))
+                f'some segments are in {shared}, from which Neutron assigns segments to all '
+                'projects: take them out of that range first.'))
         used = {network.segment: network for network in neutron.every()}
-        for segment in wanted:
+        for segment in names:
             if segment in used:
                 raise errors.ResourceInUse(pool=self.name, resource=text(segment), reason=(
                     f'network {used[segment].id} is on it in Neutron. Delete that first.'))
-        return [_found(segment) for segment in wanted]
+        return [_found(segment) for segment in names]
 
 
 def parse(field, name):
     """Return the segment of a name: (physical network, type, id).
 
     :param field: the field of the request that the error names.
-    :raises BadField: the name is malformed, or a range.
+    :raises BadField: the name is malformed, or names a range.
     """
     parsed = _parsed(field, name)
     if len(parsed) != 1:
@@ -131,8 +131,8 @@ def _parsed(field, name):
             'physnet1:vlan:3000-3099.'))
     if match['kind'] != VLAN:
         raise errors.BadField(field=field, reason=(
-            f'the type "{match["kind"][:20]}" is not served; segments of a physical network have '
-            f'the type {VLAN}.'))
+            f'the type "{match["kind"][:20]}" is not supported; give a segment of the type '
+            f'{VLAN}.'))
     first = int(match['first'])
     last = first if match['last'] is None else int(match['last'])
     if not FIRST <= first <= last <= LAST:
@@ -148,7 +148,7 @@ def _parsed(field, name):
 
 
 def _shared(ranges, first, last):
-    """Return a shared range of Neutron that has some of these segments, in words; or None."""
+    """Return a shared range of Neutron with some of these segments, in words, or None."""
     for (physical, kind, begin), end in ranges:
         if (physical, kind) == first[:2] and begin <= last[2] and first[2] <= end:
             return f'the shared range {physical}:{kind}:{begin}-{end}'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The attachment of a reservation's volumes to the leased servers on which it depends."""
+"""The attachment of volumes to the leased servers that their reservation depends on."""
 from climate import errors
 
 _SERVER_TYPE = 'virtual:instance'
@@ -8,10 +8,10 @@ ATTACHED = ('in-use', 'reserved')
 
 
 def attach(conf, cloud, lease, reservation, volumes):
-    """Attach each unattached Volume, spread over the servers; return the ids of the servers.
+    """Attach the Volumes to the servers in turn; return the ids of the servers.
 
-    :raises StillBusy: not all are attached yet.
-    :raises CloudError: there is no server, or none in the availability zone of a volume.
+    :raises StillBusy: not all volumes are attached yet.
+    :raises CloudError: there is no server, or no server in the availability zone of a volume.
     """
     server_ids = servers_of(lease, reservation)
     if not server_ids:
@@ -20,14 +20,14 @@ def attach(conf, cloud, lease, reservation, volumes):
             '"depends_on" names the label of one.'))
     services = cloud.as_user()
     pending = []
-    for place, volume in enumerate(volumes):
+    for number, volume in enumerate(volumes):
         if volume.status == 'in-use':
             continue
         pending.append(volume.id)
         if volume.status == 'available':
             candidates = (server_ids if conf.nova.cross_az_attach
                           else _in_zone(cloud, server_ids, volume))
-            _attach(services, candidates[place % len(candidates)], volume)
+            _attach(services, candidates[number % len(candidates)], volume)
     if pending:
         raise errors.StillBusy.plain('Nova', f'volumes are being attached: {", ".join(pending)}.')
     return server_ids
@@ -40,9 +40,9 @@ def servers_of(lease, reservation):
 
 
 def detach(cloud, volume, server_ids):
-    """Begin to detach a Volume from these servers.
+    """Begin to detach a Volume from these servers through Nova.
 
-    Nova does it, because Cinder refuses to detach a volume that Nova uses.
+    Cinder refuses to detach a volume that Nova uses.
     """
     services = cloud.as_owner_or_service()
     for server_id in sorted(server_ids):
@@ -52,7 +52,7 @@ def detach(cloud, volume, server_ids):
 def _in_zone(cloud, server_ids, volume):
     """Return the ids of the servers in the availability zone of a Volume.
 
-    :raises CloudError: there is none.
+    :raises CloudError: no server is in that zone.
     """
     services = cloud.as_service()
     host_zones = {hypervisor.service_host: hypervisor.availability_zone

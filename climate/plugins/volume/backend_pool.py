@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pool of storage back ends, which an administrator enrolled."""
+"""The pool of storage back ends that an administrator enrolled."""
 import collections
 import contextlib
 
@@ -8,9 +8,9 @@ from climate.plugins import base
 from climate.plugins.volume import backend_sleep
 from climate.plugins.volume import names
 
-#: The key of the need of reservations that use capacity; it is stored, so it never changes.
+#: The key of the need. Allocations store the key, so it must never change.
 NEED = 'room'
-#: The name of the capacity: the gigabytes that volumes may have on a back end.
+#: The name of the capacity: the gigabytes that volumes may use on a back end.
 GIGABYTES = 'gb'
 GROUP = 'virtual:volume'
 
@@ -33,7 +33,7 @@ class BackendPool(base.Pool, backend_sleep.SleepingBackends):
         resources = tuple(resources)
         services = cloud.as_service()
         backends, zones = services.volumes.backends(), self.zones(services)
-        # Cinder does not list back ends that sleep; their facts stay as they are.
+        # Cinder does not list back ends that sleep. Return their stored facts.
         descriptions = {resource.name: base.Found(
             resource.name, dict(resource.capacity), dict(resource.facts))
             for resource in self.asleep(cloud, backends, resources)}
@@ -53,7 +53,7 @@ class BackendPool(base.Pool, backend_sleep.SleepingBackends):
         return reasons
 
     def failing(self, cloud, resources):
-        # Cinder lists the back ends whose service is up and enabled.
+        # Cinder lists only back ends whose service is up and enabled.
         listed = {backend.name for backend in cloud.as_service().volumes.backends()}
         return {resource.id: (
             'Cinder does not list it: its service is down or disabled, or it is gone')
@@ -84,8 +84,8 @@ class BackendPool(base.Pool, backend_sleep.SleepingBackends):
     def _found(self, backends, name, zones):
         """Return the Found of the back end of that name.
 
-        :param zones: callable(name of a back end): its zone or None.
-        :raises BadField: its capacity is not known.
+        :param zones: callable(name of a back end) → its zone or None.
+        :raises BadField: the capacity of the back end is not known.
         """
         backend = next((backend for backend in backends if backend.name == name), None)
         if backend is None:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sleep of storage back ends: Cinder disables their service meanwhile.
+"""Sleep of storage back ends: their service is disabled in Cinder meanwhile.
 
-Their machine is the host before the "@" of Cinder's name. It can have several back ends, and other
-services of Cinder.
+The machine of a back end is the host before the "@" in Cinder's name of the back end. A machine can
+have several back ends, and other services of Cinder.
 """
 from climate.plugins import sleepable
 from climate.plugins.volume import names
 
 
 class SleepingBackends(sleepable.Sleepable):
-    """The methods of the pool of storage back ends for their sleep."""
+    """The methods of the pool of storage back ends for the sleep of back ends."""
 
     def machine(self, name):
         return _machine(name)
@@ -45,7 +45,7 @@ class SleepingBackends(sleepable.Sleepable):
         return {each.id for each in resources if _service_host(each.name) in up}
 
     def ready(self, cloud, resources):
-        # Cinder's scheduler lists a back end as soon as it has reported once.
+        # Cinder's scheduler lists a back end after the first report of its service.
         listed = {backend.name for backend in cloud.as_service().volumes.backends()}
         closed = {service.host for service in _volume_services(cloud.as_service().storage_hosts)
                   if not service.enabled or service.frozen}
@@ -54,14 +54,14 @@ class SleepingBackends(sleepable.Sleepable):
 
     @staticmethod
     def zones(services):
-        """Return a callable(name of a back end) that returns its availability zone, or None."""
+        """Return a callable(name of a back end) → its availability zone or None."""
         host_zones = {service.host: service.zone
                       for service in _volume_services(services.storage_hosts)}
         return lambda name: host_zones.get(_service_host(name))
 
     @staticmethod
     def asleep(cloud, backends, resources):
-        """Return the Resources that Climate has closed for their sleep.
+        """Return the Resources that Climate has closed for sleep and that Cinder does not list.
 
         :param backends: all Backends that Cinder lists.
         """
@@ -75,20 +75,20 @@ class SleepingBackends(sleepable.Sleepable):
 
     @staticmethod
     def _arriving(services, resources):
-        """Return the Volumes that are being placed, and may be placed on one of these back ends."""
+        """Return the Volumes whose placement is in progress and may choose these back ends."""
         volumes = services.storage_hosts.unplaced_volumes()
         if not volumes:
             return []
         backend_names = {kind.name: kind.extra_specs.get(names.BACKEND_SPEC)
                          for kind in services.volumes.types()}
         own_names = {None, *(each.facts[names.BACKEND_SPEC] for each in resources)}
-        # The new type of a volume that is being retyped is not known.
+        # While Cinder retypes a volume, its new type is not known. Count it as arriving.
         return [volume for volume in volumes if volume.status != 'creating'
                 or backend_names.get(volume.type_name) in own_names]
 
 
 def _why_served(hosts, machine, sleeping_hosts):
-    """Return why the services on a machine must go on, in words; None if they need not.
+    """Return why the services on a machine must not stop, in words, or None.
 
     :param sleeping_hosts: the service hosts of the back ends that may sleep.
     """

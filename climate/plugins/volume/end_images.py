@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images of volumes at the end of a lease: a volume is deleted only when its image is active."""
-import datetime
-
+"""Images of volumes at the end of a lease. A volume is deleted only when its image is active."""
 from climate import errors
 from climate.plugins import owner_images
 from climate.plugins.volume import backend_pool
@@ -10,8 +8,8 @@ from climate.plugins.volume import backend_pool
 class VolumeImages:
     """The images of the volumes of one reservation at its end.
 
-    They belong to the owner. Each image has a key with the ids of its reservation and its volume,
-    by which it is found after a crash.
+    The images belong to the owner. Each has a key with the ids of its reservation and its volume,
+    so that Climate finds the image after a crash.
     """
 
     def __init__(self, conf, cloud, lease, reservation):
@@ -21,12 +19,12 @@ class VolumeImages:
         self._reservation = reservation
 
     def finished(self, volume):
-        """Return the Image of a Volume that has all data, or None."""
+        """Return the complete Image of a Volume, or None."""
         return next((image for image in self._images_of(volume)
                      if image.status in owner_images.FINISHED), None)
 
     def advance(self, volume):
-        """Take the next step to an image of an available Volume; return what is under way."""
+        """Begin an image of an available Volume unless one is unfinished; return its progress."""
         service = self._cloud.as_service()
         for image in self._images_of(volume):
             if image.status in owner_images.UNFINISHED:
@@ -38,7 +36,10 @@ class VolumeImages:
         return 'its image has just been begun'
 
     def _images_of(self, volume):
-        """Return the Images of a Volume; give the owner the finished ones that Climate owns."""
+        """Return the Images of a Volume.
+
+        If Climate owns a complete image, the project becomes its owner.
+        """
         service = self._cloud.as_service().images
         images = service.made(self._key(volume), self._lease.project_id)
         for image in images:
@@ -53,15 +54,13 @@ class VolumeImages:
 
 def is_late(conf, cloud):
     """Return whether the end has taken longer than copy_seconds."""
-    most = conf[backend_pool.GROUP].copy_seconds
-    attempt = cloud.attempt
-    return bool(most) and attempt.now >= attempt.since + datetime.timedelta(seconds=most)
+    return cloud.attempt.exceeds(conf[backend_pool.GROUP].copy_seconds)
 
 
 def not_yet(conf, cloud, pending):
-    """Return the error for volumes whose end is not done.
+    """Return the error for volumes that cannot be removed or copied yet.
 
-    After copy_seconds it asks the owner to act: the volumes are kept with all data.
+    After copy_seconds, the error asks the owner to act, and the volumes are kept.
 
     :param pending: pairs (volume id, why).
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An existing volume that is leased for a time: it always stays with its owner."""
+"""An existing volume that is leased for a time. It always stays with its owner."""
 from climate import errors
 from climate.plugins import base
 from climate.plugins.volume import attachment
@@ -8,7 +8,7 @@ from climate.plugins.volume import end_images
 from climate.plugins.volume import names
 from climate.plugins.volume import parsing
 
-# A failed snapshot stays and counts in the quota of its owner.
+# Stop after this number of failed snapshots, because they count in the quota of the owner.
 _MOST_FAILED = 3
 
 
@@ -44,7 +44,7 @@ class ExistingVolume(base.ResourcePlugin):
     def end(self, cloud, lease, reservation, resources):
         """Detach the volume from the server of the lease, and make the requested copy.
 
-        A copy that cannot be made is given up: the volume has all data.
+        If no copy can be made, the lease ends without it, because the volume has all data.
         """
         volume = _find(cloud, lease, reservation)
         if _detach(cloud, lease, reservation, volume):
@@ -68,11 +68,11 @@ class ExistingVolume(base.ResourcePlugin):
     def _image(self, cloud, lease, reservation, volume):
         images = end_images.VolumeImages(self.conf, cloud, lease, reservation)
         if images.finished(volume) is not None:
-            # Otherwise each later image of the volume would have the key of this one.
+            # Otherwise later images of the volume would have the key of this image.
             cloud.as_owner_or_service().volumes.forget_key(volume.id)
             return
         if end_images.is_late(self.conf, cloud):
-            _give_up(cloud, reservation, 'image', volume, (
+            _warn_of_missing(cloud, reservation, 'image', volume, (
                 f'none could be made in time: the volume is {volume.status}'))
             return
         why = (images.advance(volume) if volume.status == 'available'
@@ -85,14 +85,14 @@ class ExistingVolume(base.ResourcePlugin):
         if 'available' in statuses:
             return
         if end_images.is_late(self.conf, cloud) or statuses.count('error') >= _MOST_FAILED:
-            _give_up(cloud, reservation, 'snapshot', volume, 'Cinder could not make it')
+            _warn_of_missing(cloud, reservation, 'snapshot', volume, 'Cinder could not make it')
             return
         if 'creating' not in statuses:
             services = cloud.as_owner_or_service()
             if services.volumes.trust_id is None:
-                # A snapshot that Climate makes as itself does not belong to the owner.
-                _give_up(cloud, reservation, 'snapshot', volume,
-                         'Climate cannot act for its owner any more')
+                # The owner would not own a snapshot that Climate makes as itself.
+                _warn_of_missing(cloud, reservation, 'snapshot', volume,
+                                 'Climate cannot act for its owner any more')
                 return
             services.volumes.create_snapshot(volume.id, name)
             if 'available' in _snapshot_statuses(cloud, volume, name):
@@ -109,7 +109,7 @@ def _snapshot_statuses(cloud, volume, name):
 def _find(cloud, lease, reservation):
     """Return the leased Volume.
 
-    :raises TargetGone: it is gone, or belongs to another project now.
+    :raises TargetGone: the volume does not exist any more, or belongs to another project now.
     """
     volume_id = reservation.request['resource_id']
     volume = cloud.as_service().volumes.volume(volume_id)
@@ -119,7 +119,7 @@ def _find(cloud, lease, reservation):
 
 
 def _detach(cloud, lease, reservation, volume):
-    """Detach the volume from the servers of the lease; return whether it is still on one.
+    """Detach the volume from the servers of the lease; return whether it is still attached to one.
 
     Attachments to other servers stay.
     """
@@ -132,7 +132,7 @@ def _detach(cloud, lease, reservation, volume):
     return bool(server_ids)
 
 
-def _give_up(cloud, reservation, copy, volume, why):
-    """Warn the owner that there is no copy; the volume has all data."""
+def _warn_of_missing(cloud, reservation, copy, volume, why):
+    """Warn the owner that there is no copy of the volume."""
     cloud.warn(reservation, f'no {copy}', (
         f'There is no {copy} of volume {volume.id}, because {why}. The volume itself stays.'))

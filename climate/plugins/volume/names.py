@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of the volume types of a reservation, one for each back end, and their volumes."""
+"""The volume types of a reservation, one for each back end, and their volumes."""
 from climate.domain import cloud_objects
 
-#: The extra spec of a volume type, and the fact, that names the back end.
+#: The extra spec of a volume type with the name of its back end; also the name of the fact.
 BACKEND_SPEC = cloud_objects.BACKEND_SPEC
-#: The fact with the availability zone of a back end, and the extra spec by which the volumes of a
-#: type get it. Without it, a volume that names no zone gets the default of Cinder.
+#: The fact with the availability zone of a back end.
 ZONE = 'availability_zone'
-#: The extra spec of a volume type, and the metadata of a volume, with the id of the reservation.
-#: Cinder's scheduler ignores extra specs with a foreign scope.
+#: The key of the reservation's id in extra specs of volume types and in metadata of volumes.
+#: Cinder's scheduler ignores extra specs with the scope "climate".
 MARK = 'climate:reservation'
 #: Prefix of the names of the volume types of reservations.
 TYPE_PREFIX = 'reservation:'
@@ -20,30 +19,33 @@ def type_name(reservation_id, resource_id):
 
 
 def specs(resource):
-    """Return the extra specs of a type for the back end of a Resource."""
+    """Return the extra specs of a volume type for the back end of a Resource.
+
+    If they have no zone, Cinder uses its default zone for a volume that names none.
+    """
     zone = resource.facts.get(ZONE)
     return {BACKEND_SPEC: resource.facts[BACKEND_SPEC],
             **({} if zone is None else {cloud_objects.ZONES_SPEC: zone})}
 
 
 def made_for(name):
-    """Return the id of the reservation that a type was made for; None: another type."""
-    prefix, _, rest = name.partition(':')
-    reservation_id, _, resource_id = rest.rpartition(':')
+    """Return the id of the reservation in the name of a volume type, or None."""
+    prefix, _, ids = name.partition(':')
+    reservation_id, _, resource_id = ids.rpartition(':')
     is_own = f'{prefix}:' == TYPE_PREFIX and resource_id.isdigit()
     return (reservation_id or None) if is_own else None
 
 
 def reservation_of(volume_type):
-    """Return the id of the reservation that a VolumeType was made for; None: another type.
+    """Return the id of the reservation for which a VolumeType was created, or None.
 
-    The name has the id, or, if somebody renamed the type, its extra spec.
+    If somebody renamed the type, its extra spec has the id.
     """
     return made_for(volume_type.name) or volume_type.extra_specs.get(MARK)
 
 
 def types_of(volumes, reservation_id):
-    """Return the names of the reservation's types that exist, sorted.
+    """Return the sorted names of the existing volume types of a reservation.
 
     :param volumes: the Cinder interface, as Climate itself.
     """
@@ -51,10 +53,10 @@ def types_of(volumes, reservation_id):
 
 
 def volumes_of(volumes, reservation_id, project_id=None, types=None):
-    """Return the Volumes of the reservation's types, oldest first.
+    """Return the Volumes of the volume types of a reservation, oldest first.
 
-    :param project_id: only those of this project; None: of all.
-    :param types: the result of `types_of`; None: call it.
+    :param project_id: only volumes of this project; None: of all projects.
+    :param types: the result of `types_of` if the caller has it.
     """
     if types is None:
         types = types_of(volumes, reservation_id)

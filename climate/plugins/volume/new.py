@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""New volumes, or a volume type for the owner's own ones, on capacity of storage back ends."""
+"""New volumes, or a volume type with which the owner creates volumes, on leased capacity."""
 from climate.domain import audit
 from climate.domain import requirement
 from climate.domain import selection
@@ -11,7 +11,7 @@ from climate.plugins.volume import new_end
 from climate.plugins.volume import new_start
 from climate.plugins.volume import parsing
 
-# Without cross_az_attach, Nova attaches a volume only to a server of the same zone.
+# Without [nova] cross_az_attach, Nova attaches a volume only to a server in the same zone.
 _IN_ZONE_OF_HOSTS = base.Alike(fact=names.ZONE, pool='host')
 
 
@@ -25,7 +25,7 @@ class NewVolumes(base.ResourcePlugin):
 
     def needs(self, request):
         gives_type = request['give'] == parsing.TYPE
-        # A type leads to one back end, and its owner chooses the sizes of the volumes.
+        # A volume type has one back end, and the owner chooses the sizes of the volumes.
         spread = selection.Spread.TOGETHER if gives_type else selection.Spread.ANY
         demand = selection.Demand(amount={backend_pool.GIGABYTES: request['size_gb']},
                                   spread=spread, at_least=request['amount'],

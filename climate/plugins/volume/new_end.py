@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The end of new volumes: they are imaged and deleted, retyped, or deleted.
 
-Each call reads each volume once and begins at most one change of it. A volume that delays the end
-does not delay the others.
+Each call reads each volume once and begins at most one change of it. If one volume cannot be
+removed yet, the others are removed nevertheless.
 """
 from oslo_log import log
 
@@ -20,15 +20,15 @@ _BROKEN = ('error_extending', 'error_restoring', 'error_managing')
 
 
 def end(conf, cloud, lease, reservation):
-    """Remove the volumes, and delete the types of the reservation.
+    """Remove the volumes, and delete the volume types of the reservation.
 
-    :raises StillBusy: volumes are still there.
-    :raises CloudError: some cannot be removed in time, and are kept.
+    :raises StillBusy: some volumes still have a type of the reservation.
+    :raises CloudError: some volumes were not removed in time, and are kept.
     """
     service = cloud.as_service().volumes
     types = names.types_of(service, reservation.id)
     for name in types:
-        # First, so that nobody creates another volume meanwhile.
+        # Do this first, so that nobody creates another volume meanwhile.
         service.forbid(name, lease.project_id)
     pending = _VolumesEnd(conf, cloud, lease, reservation).advance(
         names.volumes_of(service, reservation.id, types=types))
@@ -50,7 +50,7 @@ class _VolumesEnd:
         self._images = end_images.VolumeImages(conf, cloud, lease, reservation)
 
     def advance(self, volumes):
-        """Take the next step with each Volume; return {id: why it is still there}."""
+        """Begin the next change of each Volume; return {id: why the volume is not removed yet}."""
         pending, ready, saved = {}, [], {}
         for volume in volumes:
             try:
@@ -67,7 +67,7 @@ class _VolumesEnd:
                 ready.append(volume)
             else:
                 pending[volume.id] = why
-        # The history names the volumes before they are deleted.
+        # Announce the deletion in the history first.
         self._cloud.announce(_DELETE, {
             volume.id: _description(volume, saved) for volume in ready})
         for volume in ready:
@@ -78,9 +78,9 @@ class _VolumesEnd:
         return pending
 
     def _why_kept(self, volume, saved):
-        """Begin the next step before the deletion; return why the Volume stays for now, or None.
+        """Begin the next change before the deletion; return why the Volume must wait, or None.
 
-        :param saved: {volume id: its Image}, to which the image is added.
+        :param saved: {volume id: its complete Image}; this method adds the image of the volume.
         """
         if volume.server_ids:
             if volume.status in attachment.ATTACHED:
@@ -88,12 +88,12 @@ class _VolumesEnd:
             return 'it is being detached from its server'
         if volume.status == 'error_deleting' or (
                 volume.status == 'error' and volume.backend is None):
-            # Its copy was safe before its deletion began; or no back end took it: it has no data.
+            # The volume was copied before its deletion began, or it is on no back end and empty.
             return None
         on_end = self._reservation.request['on_end']
         if on_end == parsing.DELETE:
-            can = volume.status in ('available', 'error', *_BROKEN)
-            return None if can else f'it is {volume.status}'
+            can_delete = volume.status in ('available', 'error', *_BROKEN)
+            return None if can_delete else f'it is {volume.status}'
         if volume.status != 'available':
             return f'it is {volume.status}'
         if on_end == parsing.RETYPE:

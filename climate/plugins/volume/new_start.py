@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The start of new volumes: private volume types for the leased back ends, and the volumes.
 
-Each back end of the reservation has a private type, with a quota as large as the capacity that
-was allocated there. Only the owner's project may use the type, so only it can use the capacity.
+The reservation has a private volume type for each of its back ends, with a quota as large as the
+allocated capacity. Only the owner's project may use the type, and so the capacity.
 """
 import collections
 
@@ -12,7 +12,8 @@ from climate.plugins.volume import backend_pool
 from climate.plugins.volume import names
 from climate.plugins.volume import parsing
 
-_WAITING = ('creating', 'retyping', 'attaching', 'deleting', 'downloading')
+# The statuses of a volume that Cinder or Nova is changing.
+_CHANGING = ('creating', 'retyping', 'attaching', 'deleting', 'downloading')
 
 
 def start(conf, cloud, lease, reservation, resources):
@@ -21,16 +22,16 @@ def start(conf, cloud, lease, reservation, resources):
     :raises StillBusy: a volume is not ready yet.
     :raises CloudError: a quota of the project is used up, or Cinder has no capacity.
     """
-    work = _VolumesStart(cloud, lease, reservation, resources[backend_pool.NEED])
-    work.check_quotas()
-    types = work.make_types()
-    work.bring_back()
+    attempt = _VolumesStart(cloud, lease, reservation, resources[backend_pool.NEED])
+    attempt.check_quotas()
+    types = attempt.make_types()
+    attempt.move_strays()
     if reservation.request['give'] == parsing.TYPE:
-        work.drop_other_types()
+        attempt.delete_other_types()
         return {**reservation.binding, 'volume_types': types}
-    work.create()
-    volumes = work.ready()
-    work.drop_other_types()
+    attempt.create()
+    volumes = attempt.ready()
+    attempt.delete_other_types()
     if reservation.request['attach']:
         known = reservation.binding.get('volume_ids', ())
         attachment.attach(conf, cloud, lease, reservation,
@@ -40,14 +41,14 @@ def start(conf, cloud, lease, reservation, resources):
 
 
 def make_types(cloud, lease, reservation, resources):
-    """Create the missing types, with their quotas and the access."""
+    """Create the missing volume types, and set their quotas and the access."""
     _VolumesStart(cloud, lease, reservation, resources[backend_pool.NEED]).make_types()
 
 
 class _VolumesStart:
-    """One try to bring the volumes of a reservation to the back ends that it has.
+    """One try to create the volumes of a reservation on its back ends.
 
-    :param backends: the Resources that were allocated.
+    :param backends: the allocated Resources.
     """
 
     def __init__(self, cloud, lease, reservation, backends):
@@ -55,7 +56,7 @@ class _VolumesStart:
         self._lease = lease
         self._reservation = reservation
         self._service = cloud.as_service().volumes
-        # Read once, because nothing but a start creates types of a reservation.
+        # Read only once, because only a start creates types of a reservation.
         self._types = names.types_of(self._service, reservation.id)
         self._volumes = self._read_volumes()
         self._backends = {names.type_name(reservation.id, backend.id): backend
@@ -64,13 +65,13 @@ class _VolumesStart:
         self._copies = {name: copies[backend.id] for name, backend in self._backends.items()}
 
     def check_quotas(self):
-        """Check again that the quotas of the project suffice for what is missing.
+        """Check again that the quotas of the project suffice for the missing volumes.
 
-        :raises CloudError: one does not; the error has its name.
+        :raises CloudError: a quota does not suffice; the error has its name.
         """
         request = self._reservation.request
         if self._gives_type:
-            # After the start, the owner's volumes of the type count already.
+            # After the start, the quotas already count the owner's volumes of the type.
             wanted = ({} if self._reservation.binding
                       else parsing.quota_needs(parsing.total_gb(request), 1))
         else:
@@ -81,30 +82,30 @@ class _VolumesStart:
             raise errors.CloudError.plain('Cinder', problem[1])
 
     def make_types(self):
-        """Create the missing types, with their quotas and the access; return the names of all."""
+        """Create the missing types, set quotas and access; return the names of all types."""
         project_id = self._lease.project_id
         for name, backend in sorted(self._backends.items()):
             sizes = [volume.size_gb for volume in self._volumes if volume.type_name == name]
             gigabytes = self._copies[name] * self._reservation.request['size_gb']
             # A volume has at least one GB, so the gigabytes limit the number of volumes, too.
-            most = gigabytes if self._gives_type else self._copies[name]
+            most_volumes = gigabytes if self._gives_type else self._copies[name]
             self._service.ensure_type(name, {
                 **names.specs(backend), names.MARK: self._reservation.id})
-            # Cinder refuses a quota below the present use; surplus volumes move away later.
+            # Cinder refuses a quota below the present use, and surplus volumes move away later.
             self._service.limit(project_id, name, max(gigabytes, sum(sizes)),
-                                max(most, len(sizes)))
+                                max(most_volumes, len(sizes)))
             self._service.allow(name, project_id)
         return sorted(self._backends)
 
-    def bring_back(self):
-        """Move volumes with their data to back ends where the reservation has capacity.
+    def move_strays(self):
+        """Move volumes on other back ends to back ends where the reservation has capacity.
 
-        :raises StillBusy: the moves are not done yet.
+        :raises StillBusy: volumes are being moved.
         """
         free = {name: copies - self._taken(name) for name, copies in self._copies.items()}
         strays = self._strays()
         for volume in strays:
-            if volume.status in _WAITING:
+            if volume.status in _CHANGING:
                 continue
             if volume.status == 'error' and volume.backend is None:
                 self._service.delete(volume.id)
@@ -117,13 +118,13 @@ class _VolumesStart:
                 f'volumes are being moved: {", ".join(volume.id for volume in strays)}.'))
 
     def _strays(self):
-        """Return the Volumes on back ends where the reservation has no capacity for them now."""
+        """Return the Volumes on back ends where the reservation has no capacity for them."""
         strays = [volume for volume in self._volumes if volume.type_name not in self._copies]
         if not self._gives_type:
             free = sum(max(0, copies - self._taken(name)) for name, copies in self._copies.items())
             surplus = [volume for name, copies in self._copies.items() for volume in [
                 volume for volume in self._volumes if volume.type_name == name][copies:]]
-            # A surplus volume stays if there is no capacity for it anywhere.
+            # A surplus volume stays if no back end has free capacity for it.
             strays += surplus[:max(0, free - len(strays))]
         return strays
 
@@ -142,10 +143,10 @@ class _VolumesStart:
                              {names.MARK: self._reservation.id})
 
     def ready(self):
-        """Return the Volumes once all can be used.
+        """Return the Volumes if all are ready for use.
 
         :raises StillBusy: some are not ready yet.
-        :raises CloudError: Cinder had no capacity for some, which are deleted.
+        :raises CloudError: Cinder could not create some, which are being deleted.
         """
         volumes = self._read_volumes()
         # A volume that was handed over can have data, even in the status "error".
@@ -158,13 +159,13 @@ class _VolumesStart:
             raise errors.CloudError.plain('Cinder', (
                 f'{len(failed)} of {len(volumes)} volumes could not be made on the back end; '
                 '"openstack volume message list" may tell why.'))
-        waiting = [volume.id for volume in volumes if volume.status in _WAITING]
-        if waiting:
+        pending = [volume.id for volume in volumes if volume.status in _CHANGING]
+        if pending:
             raise errors.StillBusy.plain('Cinder', (
-                f'volumes are being made: {", ".join(waiting)}.'))
+                f'volumes are being made: {", ".join(pending)}.'))
         return volumes
 
-    def drop_other_types(self):
+    def delete_other_types(self):
         """Delete the types of back ends where the reservation has no capacity any more."""
         for name in self._types:
             if name not in self._backends:

@@ -8,13 +8,14 @@ from climate.plugins import quotas
 from climate.plugins import request_fields
 from climate.plugins.volume import names
 
-#: The values of `give`: volumes that are made at the start, or a type for the owner's volumes.
+#: The values of `give`: volumes that Climate creates at the start, or a volume type with which the
+#: owner creates volumes.
 VOLUMES, TYPE = GIVEN = ('volumes', 'type')
-#: The values of `on_end` for new volumes, and for an existing one.
+#: The values of `on_end` for new volumes, and for an existing volume.
 DELETE, IMAGE, RETYPE, SNAPSHOT, KEEP = 'delete', 'image', 'retype', 'snapshot', 'keep'
 OF_NEW = (IMAGE, RETYPE, DELETE)
 OF_EXISTING = (KEEP, SNAPSHOT, IMAGE)
-#: The answer of ``ResourcePlugin.needs_owner`` for requests with "attach".
+#: The result of ``ResourcePlugin.needs_owner`` for requests with "attach".
 ATTACHED_AS_OWNER = ('attach', 'volumes are attached to your servers as you')
 
 #: JSON schemas of the fields of a request.
@@ -50,7 +51,7 @@ def resolve_new(options, cloud, request, occasion):
     """Return a request for new volumes with all fields, checked against the cloud.
 
     :param options: the group [virtual:volume] of the configuration.
-    :raises BadField: a field is wrong, or contradicts another.
+    :raises BadField: a field is wrong, or two fields contradict each other.
     :raises LimitReached: a quota is too small.
     :raises Conflict: the reservation runs and a field cannot change.
     """
@@ -79,7 +80,7 @@ def resolve_new(options, cloud, request, occasion):
 
 
 def resolve_existing(cloud, request, occasion):
-    """Return a request for an existing volume with all fields, checked as by `resolve_new`."""
+    """Return a request for an existing volume with all fields; raises errors as `resolve_new`."""
     resolved, before = _with_all_fields(request), occasion.before
     mixed = [name for name in _OF_NEW_ONLY if resolved[name] not in (None, '')]
     if mixed:
@@ -103,15 +104,15 @@ def total_gb(request):
 
 
 def quota_needs(gigabytes, volumes):
-    """Return {name of a quota: units} of new volumes, without quotas that need nothing."""
+    """Return {name of a quota: units that new volumes need}, without zeros."""
     return {name: units for name, units in (('gigabytes', gigabytes), ('volumes', volumes))
             if units > 0}
 
 
 def full_quota(cloud, project_id, wanted):
-    """Return a quota of the project that is too small, as (name, the same in words), or None.
+    """Return a quota of the project that is too small, as (name, the problem in words), or None.
 
-    :param wanted: {name: units that the lease needs in addition}.
+    :param wanted: {name: additional units that the lease needs}.
     """
     short = quotas.too_small(cloud.as_service().volumes.quotas(project_id), wanted)
     if short is None:
@@ -124,9 +125,9 @@ def full_quota(cloud, project_id, wanted):
 
 
 def missing_volumes(observed, reservation, volume_ids):
-    """Return the Drifts for volumes of a reservation that Cinder does not have any more.
+    """Return the Drifts for volumes of a reservation that do not exist in Cinder any more.
 
-    Climate cannot restore their data; the owner may have deleted them.
+    Nobody can repair these Drifts, because the data is lost.
     """
     known = {volume.id for volume in observed.volumes}
     return [audit.Drift('incomplete', f'reservation {reservation.id}',
@@ -193,13 +194,13 @@ def _refuse_to_drop_volumes(cloud, resolved, occasion):
         return
     volumes = names.volumes_of(cloud.as_service().volumes, before.id, occasion.project_id)
     if resolved['give'] == TYPE:
-        used, left, unit = (sum(volume.size_gb for volume in volumes), total_gb(resolved),
-                            'GB of volumes')
+        used, capacity, unit = (sum(volume.size_gb for volume in volumes), total_gb(resolved),
+                                'GB of volumes')
     else:
-        used, left, unit = len(volumes), resolved['amount'], 'volumes'
-    if used > left:
+        used, capacity, unit = len(volumes), resolved['amount'], 'volumes'
+    if used > capacity:
         raise errors.Conflict(reason=(
-            f'amount: the reservation has {used} {unit}, and would have capacity for {left}. '
+            f'amount: the reservation has {used} {unit}, and would have capacity for {capacity}. '
             'Delete the volumes that you do not need, then try again.'))
 
 
@@ -209,7 +210,7 @@ def _check_quotas(cloud, resolved, occasion):
     if before is not None and before.state != lifecycle.RESERVATION_PENDING:
         held_gb, count = total_gb(before.request), before.request['amount']
     if resolved['give'] == TYPE:
-        # The number of volumes that the owner makes is not known.
+        # The number of volumes that the owner will create is not known.
         wanted = quota_needs(total_gb(resolved) - held_gb, 0 if count else 1)
     else:
         wanted = quota_needs(total_gb(resolved) - held_gb, resolved['amount'] - count)

@@ -42,17 +42,17 @@ class VolumePlugin(forms.SeveralForms):
     example = {'size_gb': 100, 'amount': 1, 'give': 'volumes', 'on_end': 'delete'}
     options = (
         cfg.StrOpt('on_end', default='image', choices=list(parsing.OF_NEW),
-                   help='Default of "on_end" for new volumes. image: each is saved as an image of '
-                        'its owner, and deleted when the image is active. retype: they get the '
-                        'type ordinary_type, move to its back end and stay. delete: they are '
-                        'deleted.'),
+                   help='Default of "on_end" for new volumes. image: each volume is saved as an '
+                        'image of its owner, and deleted when the image is active. retype: the '
+                        'volumes get the type ordinary_type, move to its back end and stay. '
+                        'delete: the volumes are deleted.'),
         cfg.StrOpt('ordinary_type', default='',
-                   help='The public volume type for "retype", if the lease names none. Empty: the '
-                        'lease must name one.'),
+                   help='The public volume type for "retype", if the lease names no type. Empty: '
+                        'the lease must name a type.'),
         cfg.IntOpt('copy_seconds', default=3600, min=0,
                    help='How long after the end of a lease its volumes may take to be copied and '
-                        'deleted, in seconds. After that they are kept, and the lease is in '
-                        'error until somebody deletes them and the lease. 0: no limit.'),
+                        'deleted, in seconds. After that the volumes are kept, and the lease is '
+                        'in error until somebody deletes the volumes and the lease. 0: no limit.'),
         cfg.BoolOpt('shared_backends', default=False,
                     help='Whether a back end may be enrolled although volumes of public types can '
                          'be created on it, too. Then other projects can use up the leased '
@@ -113,7 +113,7 @@ class VolumePlugin(forms.SeveralForms):
         types = names.types_of(service, made_for)
         volumes = names.volumes_of(service, made_for, types=types)
         for volume in volumes:
-            # Keep their owners from creating more of them.
+            # Prevent the owner from creating more volumes of the type.
             service.forbid(volume.type_name, volume.project_id)
         for name in types:
             if not any(volume.type_name == name for volume in volumes):
@@ -121,6 +121,6 @@ class VolumePlugin(forms.SeveralForms):
         if volumes:
             # Only the owners know whether somebody needs the data.
             raise errors.StillBusy.plain('Cinder', (
-                'an audit deletes no volumes, and these are there: '
+                'an audit deletes no volumes, and these volumes exist: '
                 f'{", ".join(f"{each.id} of project {each.project_id}" for each in volumes)}. '
                 'Delete them, or retype them to an ordinary type.'))

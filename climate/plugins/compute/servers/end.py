@@ -5,7 +5,6 @@ Each call reads the server once and begins at most one change. A server is delet
 request says so, if its image is active, or if it was never built.
 """
 import contextlib
-import datetime
 
 from oslo_log import log
 
@@ -198,9 +197,7 @@ class _ServerEnd:
         return self._conf['virtual:instance'].image_seconds
 
     def _is_late(self):
-        attempt = self._cloud.attempt
-        return bool(self._limit_seconds) and (
-            attempt.now >= attempt.since + datetime.timedelta(seconds=self._limit_seconds))
+        return self._cloud.attempt.exceeds(self._limit_seconds)
 
     @contextlib.contextmanager
     def _or_shelved(self, what):
