@@ -144,8 +144,8 @@ class Pool(audited.AuditedPool, abc.ABC):
         Changes nothing. Climate shows the reasons in the log and in audits.
         """
         resources = tuple(resources)
-        known = self.survey(cloud, resources)
-        return {each.name: UNKNOWN for each in resources if each.name not in known}
+        descriptions = self.survey(cloud, resources)
+        return {each.name: UNKNOWN for each in resources if each.name not in descriptions}
 
     def failing(self, cloud: clouds.Cloud,
                 resources: Iterable[records.Resource]) -> dict[int, str]:

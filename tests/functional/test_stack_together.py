@@ -160,9 +160,9 @@ def test_a_prolongation_covers_all_reservations_or_none(manager):
 
 
 @pytest.mark.parametrize(('said', 'words'), [
-    ('addresses.ids', 'names "ids", and there is none; there are: .*floating_ips'),
-    ('addresses.floating_ips.7.id', 'names "7", and there is none; there are: 0, 1'),
-    ('data.volume_ids.0.name', 'names "name", and there is none; there are: none')])
+    ('addresses.ids', 'names "ids", which does not exist; there are: .*floating_ips'),
+    ('addresses.floating_ips.7.id', 'names "7", which does not exist; there are: 0, 1'),
+    ('data.volume_ids.0.name', 'names "name", which does not exist; there are: none')])
 def test_a_field_that_no_reservation_has_is_explained(manager, said, words):
     lease = leased(manager, *course(lease_parameters={'address': said, 'data': 'data.id'}))
     manager.run_until(LATER + builders.minutes(1))

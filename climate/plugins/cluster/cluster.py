@@ -29,7 +29,7 @@ class ObservedClusters:
 
 
 class ClusterPlugin(forms.SeveralForms):
-    """Leases capacity for the nodes of a cluster, which Magnum creates there."""
+    """Leases capacity of hosts on which Magnum creates the nodes of a cluster."""
 
     resource_type = nodes.TYPE
     form_classes = (new.NewCluster, existing.FurtherNodes)
@@ -47,8 +47,8 @@ class ClusterPlugin(forms.SeveralForms):
     options = (
         cfg.IntOpt('wait_minutes', default=60, min=1,
                    help='How long Climate waits for Magnum to create, change or delete a cluster, '
-                        'in minutes. A longer wait counts as a failure, which is tried again as '
-                        'others are.'),
+                        'in minutes. A longer wait counts as a failure, and Climate tries again '
+                        'as after other failures.'),
     )
     example = {'cluster_template_id': 'kubernetes', 'node_count': 2}
 
@@ -79,6 +79,6 @@ class ClusterPlugin(forms.SeveralForms):
         if clusters:
             # Only the owners know whether somebody needs the cluster.
             raise errors.StillBusy.plain('Magnum', (
-                f'an audit deletes no clusters, and these are there: {", ".join(clusters)}. '
+                f'an audit deletes no clusters, and these clusters exist: {", ".join(clusters)}. '
                 'Delete them.'))
         capacity_end.clear(self.conf, cloud, made_for)

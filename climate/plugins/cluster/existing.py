@@ -23,11 +23,11 @@ class FurtherNodes(nodes.NodesPlugin):
         if cluster is None or cluster.status in ('DELETE_IN_PROGRESS', 'DELETE_COMPLETE'):
             raise errors.TargetGone(kind='cluster', target_id=cluster_id)
         nodes.wait(self.conf, cloud, cluster)
-        own, aggregate = self.grant(cloud, lease, reservation, resources)
+        own_capacity, aggregate = self.grant(cloud, lease, reservation, resources)
         group = _group(clusters, cluster_id, reservation.id)
         if group is None:
             if cluster.status.endswith('_FAILED'):
-                # Magnum would accept the group and never create it.
+                # Magnum would accept a group for a failed cluster, but never create it.
                 raise nodes.failed(cluster, f'Cluster {cluster_id}')
             quotas.refuse_at_start(cloud, lease, reservation)
             clusters.create_group(cluster_id, nodes.name_of(reservation.id),
@@ -39,20 +39,20 @@ class FurtherNodes(nodes.NodesPlugin):
             raise nodes.failed(group, f'Node group {group.id} of cluster {cluster_id}')
         if group.status.endswith('_IN_PROGRESS'):
             raise nodes.busy(self.conf, cloud, f'node group {group.id} is {group.status}.')
-        nodes.fit(own, cluster, group)
-        own.reclaim(aggregate)
+        nodes.fit(own_capacity, cluster, group)
+        own_capacity.reclaim(aggregate)
         return {'cluster_id': cluster_id, 'node_group_id': group.id, 'aggregate_id': aggregate.id}
 
     def end(self, cloud, lease, reservation, resources):
         """Delete the node group and its nodes.
 
-        Without the owner, Climate deletes the nodes and warns that the group stays.
+        If Climate cannot act for the owner, it deletes the nodes and warns that the group stays.
         """
         cluster_id = reservation.request['resource_id']
         clusters = cloud.as_owner_or_service().clusters
         group = _group(clusters, cluster_id, reservation.id)
         if group is not None and clusters.trust_id is None:
-            # Magnum lets nobody outside the project delete a node group, not even an administrator.
+            # Magnum lets only members of the project delete a node group, and no administrator.
             cloud.warn(reservation, 'node group', (
                 f'Climate cannot act for the owner any more, so that node group {group.id} of '
                 f'cluster {cluster_id} stays, without nodes. Delete it.'))

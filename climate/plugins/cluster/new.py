@@ -9,15 +9,15 @@ from climate.plugins.cluster import quotas
 from climate.plugins.compute import capacity
 
 _DELETE = 'delete cluster'
-# The key of a warning, with the moment at which Magnum accepted the creation.
-_ASKED = 'asked for at '
-# An end waits this long for a cluster that Magnum accepted and does not show. Later an audit
-# reports it.
+# The prefix of the key of a warning; the time at which Magnum accepted the creation follows.
+_ACCEPTED = 'asked for at '
+# How long an end waits for a cluster that Magnum accepted and does not show yet. If the cluster
+# appears later, an audit reports it.
 _QUEUED_AT_END = datetime.timedelta(minutes=5)
 
 
 class NewCluster(nodes.NodesPlugin):
-    """The form of virtual:cluster that leases a new cluster of a template."""
+    """The form of virtual:cluster that leases a new cluster."""
 
     keys = (parsing.MASTERS, parsing.WORKERS)
 
@@ -27,9 +27,9 @@ class NewCluster(nodes.NodesPlugin):
     def start(self, cloud, lease, reservation, resources):
         """Create the cluster, or resize it to the present slots; return the binding."""
         clusters = cloud.as_user().clusters
-        # First, because nothing else can be done while Magnum changes the cluster.
+        # Do this first, because it raises StillBusy while Magnum changes the cluster.
         cluster = self._cluster(cloud, clusters, lease, reservation)
-        own, aggregate = self.grant(cloud, lease, reservation, resources)
+        own_capacity, aggregate = self.grant(cloud, lease, reservation, resources)
         if cluster is None:
             _create(cloud, clusters, lease, reservation)
             raise nodes.busy(self.conf, cloud, 'the cluster is being created.')
@@ -37,8 +37,8 @@ class NewCluster(nodes.NodesPlugin):
                       if group.is_default and group.role != 'master'), None)
         if group is None:
             raise nodes.busy(self.conf, cloud, f'cluster {cluster.id} has no workers yet.')
-        nodes.fit(own, cluster, group)
-        own.reclaim(aggregate)
+        nodes.fit(own_capacity, cluster, group)
+        own_capacity.reclaim(aggregate)
         return {'cluster_id': cluster.id, 'aggregate_id': aggregate.id}
 
     def end(self, cloud, lease, reservation, resources):
@@ -60,10 +60,10 @@ class NewCluster(nodes.NodesPlugin):
                 'master_flavor_id': capacity.flavor_id(reservation.id, parsing.MASTERS)}
 
     def _cluster(self, cloud, clusters, lease, reservation):
-        """Return the whole Cluster of the reservation; None if it must be created.
+        """Return the Cluster of the reservation; None if it must be created.
 
-        :raises StillBusy: it is not ready yet.
-        :raises CloudError: it failed, and is being deleted.
+        :raises StillBusy: the cluster is not ready yet.
+        :raises CloudError: the creation failed, and the cluster is being deleted.
         """
         own_clusters = clusters.named(nodes.name_of(reservation.id), lease.project_id)
         if not own_clusters:
@@ -80,7 +80,7 @@ class NewCluster(nodes.NodesPlugin):
             raise nodes.failed(first, f'Cluster {first.id}')
         nodes.wait(self.conf, cloud, first)
         if others:
-            raise nodes.busy(self.conf, cloud, f'{len(others)} doubled clusters are being deleted.')
+            raise nodes.busy(self.conf, cloud, f'{len(others)} duplicates are being deleted.')
         return first
 
 
@@ -95,8 +95,8 @@ def _create(cloud, clusters, lease, reservation):
         'master_flavor_id': capacity.flavor_id(reservation.id, parsing.MASTERS),
         'labels': request['labels'], 'keypair': request['keypair']})
     if clusters.cluster(cluster_id) is None:
-        # Stored, so that neither this manager nor the next one creates another cluster.
-        cloud.warn(reservation, _ASKED + cloud.attempt.now.isoformat(), (
+        # The stored warning keeps all managers from creating another cluster.
+        cloud.warn(reservation, _ACCEPTED + cloud.attempt.now.isoformat(), (
             f'Magnum accepted the creation of cluster {cluster_id} and did not show it at once, '
             'as when its conductor is down. Climate waits for it, and creates no other.'))
 
@@ -107,7 +107,7 @@ def _queued(cloud, reservation, limit):
     :param limit: the duration after which Magnum may have lost the request.
     """
     for key, text in reservation.binding.get('warnings', {}).items():
-        accepted_at = key.removeprefix(_ASKED)
+        accepted_at = key.removeprefix(_ACCEPTED)
         if accepted_at != key and (
                 cloud.attempt.now - datetime.datetime.fromisoformat(accepted_at) < limit):
             return text
@@ -117,7 +117,7 @@ def _queued(cloud, reservation, limit):
 def _delete(cloud, clusters, own_clusters):
     """Begin to delete these Clusters.
 
-    :raises CloudError: Magnum failed to delete one; it was begun again.
+    :raises CloudError: Magnum failed to delete one of them; this call began its deletion again.
     """
     begun = [cluster for cluster in own_clusters if not cluster.status.startswith('DELETE_')]
     cloud.announce(_DELETE, {cluster.id: f'{cluster.name} ({cluster.id})' for cluster in begun})

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nodes of a reservation: one for each of its slots, on the host with that slot.
 
-No state is stored: each call reads the node group once, begins at most one change and raises
-StillBusy. So a manager can die after any call.
+Each call reads the node group once, and raises StillBusy after it began a change. No progress is
+stored, so a manager may be killed after any call.
 """
 import datetime
 
@@ -22,13 +22,13 @@ LOG = log.getLogger(__name__)
 
 TYPE = 'virtual:cluster'
 NAME_PREFIX = 'reservation-'
-_RUNS = '_IN_PROGRESS'
+_IN_PROGRESS = '_IN_PROGRESS'
 _FAILED = '_FAILED'
 _CALLED = {parsing.MASTERS: 'master', parsing.WORKERS: 'worker'}
 
 
 class NodesPlugin(base.ResourcePlugin):
-    """The base class of the forms of virtual:cluster: the capacity for their nodes.
+    """The base class of the forms of virtual:cluster: the capacity for the nodes.
 
     A subclass defines `keys`, the keys of its needs, and `start` and `end` of its nodes.
     """
@@ -52,28 +52,29 @@ class NodesPlugin(base.ResourcePlugin):
             for key in self.keys]
 
     def end(self, cloud, lease, reservation, resources):
-        """Delete the servers of the nodes, and the capacity."""
+        """Delete the servers that are nodes, and the objects of the capacity."""
         capacity_end.end(self.conf, cloud, lease, reservation, {
             key: resources.get(key, ()) for key in self.keys})
 
     def lacks(self, observed, lease, reservation, resources):
         cluster_id = reservation.binding.get('cluster_id')
-        gone = [] if cluster_id is None or cluster_id in observed.clusters else [audit.Drift(
+        drifts = [] if cluster_id is None or cluster_id in observed.clusters else [audit.Drift(
             'incomplete', f'reservation {reservation.id}', f'its cluster {cluster_id} is gone')]
-        return [*gone, *capacity_audit.lacks(self.conf, observed.capacity, lease, reservation,
-                                             resources)]
+        return [*drifts, *capacity_audit.lacks(self.conf, observed.capacity, lease, reservation,
+                                               resources)]
 
     def complete(self, cloud, lease, reservation, resources):
         self.grant(cloud, lease, reservation, resources)
         return dict(reservation.binding)
 
     def grant(self, cloud, lease, reservation, resources):
-        """Grant the capacity; return (the Capacity, the aggregate as it was before)."""
-        own = capacity.Capacity(self.conf, cloud, lease, reservation, resources)
-        aggregate = own.grant({key: requirements.sizes_and_specs(flavor)
-                               for key, flavor in reservation.request['flavors'].items()})
-        own.allow(reservation.request['flavors'])
-        return own, aggregate
+        """Grant the capacity; return (the Capacity, the aggregate before this call)."""
+        own_capacity = capacity.Capacity(self.conf, cloud, lease, reservation, resources)
+        aggregate = own_capacity.grant({
+            key: requirements.sizes_and_specs(flavor)
+            for key, flavor in reservation.request['flavors'].items()})
+        own_capacity.allow(reservation.request['flavors'])
+        return own_capacity, aggregate
 
     @classmethod
     def fields(cls, reservation):
@@ -90,61 +91,60 @@ def name_of(reservation_id):
 
 def wait(conf, cloud, cluster):
     """Raise StillBusy while Magnum changes a Cluster."""
-    if cluster.status.endswith(_RUNS):
+    if cluster.status.endswith(_IN_PROGRESS):
         raise busy(conf, cloud, f'cluster {cluster.id} is {cluster.status}.')
 
 
 def limit(conf):
-    """Return how long Climate waits for Magnum."""
+    """Return how long Climate waits for Magnum, as a timedelta."""
     return datetime.timedelta(minutes=conf[TYPE].wait_minutes)
 
 
 def busy(conf, cloud, reason):
     """Return the error for a change that Magnum has not finished yet.
 
-    Clusters take longer than most objects of the cloud, so their limit is an option of the type.
+    After wait_minutes, the error is a failure.
     """
     attempt = cloud.attempt
-    if attempt is not None and attempt.now - attempt.since >= limit(conf):
+    if attempt is not None and attempt.exceeds(limit(conf).total_seconds()):
         return errors.CloudError.plain('Magnum', (
-            f'{reason} That takes longer than {conf[TYPE].wait_minutes} minutes; its '
-            'conductor may be down.'))
+            f'{reason} That takes longer than {conf[TYPE].wait_minutes} minutes; the conductor '
+            'of Magnum may be down.'))
     return errors.StillBusy.plain('Magnum', reason, has_own_limit=True, takes_minutes=True)
 
 
-def failed(thing, what):
-    """Return the error for a change that failed.
+def failed(changed, what):
+    """Return the error for a failed change of a Cluster or a NodeGroup.
 
-    It has the reason, which Magnum shows to the owner of the cluster, too.
+    The owner may read the reason, because Magnum shows it to them, too.
 
-    :param thing: a Cluster or a NodeGroup.
-    :param what: the thing, in words.
+    :param what: the cluster or the node group, in words.
     """
-    return errors.CloudError.plain('Magnum', f'{what} is {thing.status}: {thing.reason}')
+    return errors.CloudError.plain('Magnum', f'{what} is {changed.status}: {changed.reason}')
 
 
-def fit(own, cluster, group):
+def fit(own_capacity, cluster, group):
     """Resize a node group to the slots of the reservation.
 
-    :param own: the Capacity of the reservation.
+    :param own_capacity: the Capacity of the reservation.
     :param cluster: the Cluster as it is now.
-    :param group: the NodeGroup of the reservation in it.
-    :raises StillBusy: Magnum still changes it.
-    :raises CloudError: a change failed; it was begun again.
+    :param group: the NodeGroup of the reservation in the cluster.
+    :raises StillBusy: Magnum is changing the cluster.
+    :raises CloudError: the last change failed; this call began another one.
     """
-    wait(own.conf, own.cloud, cluster)
-    slots = len(own.reservation.allocated[parsing.WORKERS])
-    kept, lost = own.excess(parsing.WORKERS)
+    wait(own_capacity.conf, own_capacity.cloud, cluster)
+    slots = len(own_capacity.reservation.allocated[parsing.WORKERS])
+    kept, lost = own_capacity.excess(parsing.WORKERS)
     target, remove = slots, []
     if lost and group.node_count > len(kept):
-        # First remove the nodes without a slot. The next call adds nodes on the free slots.
+        # First remove the nodes without a slot. The next call adds nodes in the free slots.
         target, remove = len(kept), [server.id for server in lost]
     is_failed = _FAILED in cluster.status or _FAILED in group.status
     if group.node_count == target and not (is_failed and len(kept) + len(lost) < slots):
         return
-    own.cloud.as_user().clusters.resize(cluster.id, group.id, target, remove)
-    LOG.info('Reservation %s: cluster %s gets %d workers instead of %d', own.reservation.id,
-             cluster.id, target, group.node_count)
+    own_capacity.cloud.as_user().clusters.resize(cluster.id, group.id, target, remove)
+    LOG.info('Reservation %s: cluster %s gets %d workers instead of %d',
+             own_capacity.reservation.id, cluster.id, target, group.node_count)
     if is_failed:
         raise failed(group if _FAILED in group.status else cluster, f'Cluster {cluster.id}')
-    raise busy(own.conf, own.cloud, f'cluster {cluster.id} is being resized.')
+    raise busy(own_capacity.conf, own_capacity.cloud, f'cluster {cluster.id} is being resized.')

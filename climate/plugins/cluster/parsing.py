@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests for clusters and for nodes of a cluster: their fields and their stored form."""
+"""Requests for clusters and for nodes of a cluster: their fields, checks and stored form."""
 import dataclasses
 import re
 
@@ -40,8 +40,9 @@ PROPERTIES = {
 _NEW = ('master_count', 'master_flavor_id', 'labels', 'keypair')
 _KEPT = ('cluster_template_id', 'resource_id', *_NEW, 'flavor_id')
 
-# Magnum would take other characters for a part of its URL.
+# Other characters could change the path of Magnum's URL.
 _NAME = re.compile(r'[\w. -]*[\w-]')
+# The statuses of a cluster that cannot get nodes.
 _NO_CHANGE = ('CREATE_FAILED', 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE', 'DELETE_FAILED')
 
 
@@ -68,11 +69,12 @@ def asked(request):
 
 
 def resolve(cloud, request, occasion):
-    """Add the flavors and the names to a request; returns it as it is stored.
+    """Add the flavors and the names to a request; return its stored form.
 
-    :raises BadField: the project cannot use what the request names, or fields contradict others.
-    :raises Conflict: the reservation runs, and something other than node_count would change; or a
-        quota of the project is too small.
+    :raises BadField: the project cannot use an object that the request names, or two fields
+        contradict each other.
+    :raises Conflict: the reservation runs, and a field other than node_count would change.
+    :raises LimitReached: a quota of the project is too small.
     """
     before = occasion.before
     resolved = {**dict.fromkeys(PROPERTIES), **{
@@ -94,9 +96,9 @@ def _refuse_mixed(resolved):
         raise errors.BadField(field='cluster_template_id, resource_id', reason=(
             'give one of them: a template for a new cluster, or the id of a cluster that gets '
             'further nodes.'))
-    foreign = [name for name in _NEW if resolved[name] is not None]
-    if resolved['resource_id'] is not None and foreign:
-        raise errors.BadField(field=', '.join(foreign), reason=(
+    wrong_fields = [name for name in _NEW if resolved[name] is not None]
+    if resolved['resource_id'] is not None and wrong_fields:
+        raise errors.BadField(field=', '.join(wrong_fields), reason=(
             'only a new cluster has these; the nodes of an existing one have node_count and '
             'flavor_id.'))
 
@@ -104,7 +106,7 @@ def _refuse_mixed(resolved):
 def _as_before(resolved, before):
     """Return the request with the stored ids instead of other names of the same objects.
 
-    A client may send back the values of an answer, which have the reservation's own flavors.
+    A client may send back the values of a response, which names the private flavors.
     """
     if is_new(resolved) != is_new(before.request):
         raise errors.BadField(field='resource_id', reason=(
@@ -159,7 +161,7 @@ def _cluster(cloud, resolved, occasion):
 def _template(cloud, template_id, occasion):
     before, template = occasion.before, None
     if before is not None and template_id == before.request['cluster_template_id']:
-        # The template may be gone or changed; the reservation keeps its values.
+        # Do not read the template again, because it may be gone or changed.
         return _Template(template_id, before.request['cluster_template_name'])
     if _NAME.fullmatch(template_id):
         template = cloud.as_service().clusters.template(template_id, occasion.project_id)
@@ -171,9 +173,9 @@ def _template(cloud, template_id, occasion):
 
 
 def _flavor(cloud, key, field, flavor_id, occasion):
-    """Return the flavor as a dict; one that was leased before keeps its sizes.
+    """Return the flavor as a dict; a flavor that the reservation already has is not read again.
 
-    :raises BadField: the project may not use it, or it cannot be leased.
+    :raises BadField: the project may not use the flavor, or it cannot be leased.
     """
     before = occasion.before
     if before is not None and flavor_id == before.request[field]:

@@ -9,7 +9,7 @@ from climate.plugins import quotas
 def refuse_at_request(cloud, request, occasion):
     """Refuse a reservation that exceeds the quotas of its project.
 
-    The present use counts only if the nodes are created now.
+    The present use is counted only if the nodes are created at once.
 
     :param request: a resolved request.
     :raises LimitReached: a quota is too small.
@@ -28,9 +28,9 @@ def refuse_at_request(cloud, request, occasion):
 
 
 def refuse_at_start(cloud, lease, reservation):
-    """Refuse to create a cluster, or further nodes, beyond the quotas of the project.
+    """Refuse to create a cluster or further nodes that exceed the quotas of the project.
 
-    :raises CloudError: the error names the quota.
+    :raises CloudError: a quota is too small; the error names it.
     """
     request = reservation.request
     full = _full(cloud, lease.project_id) if request['resource_id'] is None else None
@@ -49,7 +49,7 @@ def _counts(request):
 
 
 def _used_by(flavors, counts):
-    """Return {name of a quota of Nova: units} for these counts of nodes."""
+    """Return {name of a quota of Nova: units} for {need key: number of nodes}."""
     units = collections.Counter()
     for key, count in counts.items():
         units.update({'instances': count, 'cores': count * flavors[key]['vcpus'],
@@ -58,24 +58,24 @@ def _used_by(flavors, counts):
 
 
 def _problem(cloud, project_id, wanted, counts_used):
-    """Return a quota of Nova that is too small, as (name, the same in words), or None."""
+    """Return a quota of Nova that is too small, as (name, the problem in words), or None."""
     if not any(wanted.values()):
         return None
     short = quotas.too_small(cloud.as_service().nova.quotas(project_id), wanted, counts_used)
     if short is None:
         return None
     name, quota, used = short
-    now = f', of which {used} are used' if counts_used else ''
+    usage = f', of which {used} are used' if counts_used else ''
     return f'nova.{name}', (
         f'The nodes need {wanted[name]} of the quota "{name}" in Nova, and the project has '
-        f'{quota.limit}{now}. Ask for fewer nodes, delete servers, or ask an operator for more.')
+        f'{quota.limit}{usage}. Ask for fewer nodes, delete servers, or ask an operator for more.')
 
 
 def _full(cloud, project_id):
-    """Return the quota of clusters if it is used up, as `_problem` does, or None."""
-    used, most = cloud.as_service().clusters.quota(project_id)
-    if most < 0 or used < most:
+    """Return the quota of clusters if it is used up, as (name, the problem in words), or None."""
+    used, limit = cloud.as_service().clusters.quota(project_id)
+    if limit < 0 or used < limit:
         return None
     return 'magnum.clusters', (
-        f"The project's quota of clusters in Magnum is full: it has {used} of {most}. Delete a "
+        f"The project's quota of clusters in Magnum is full: it has {used} of {limit}. Delete a "
         'cluster, or ask an operator for more.')

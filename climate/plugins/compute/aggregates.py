@@ -80,20 +80,17 @@ def delete_empty(conf, services, name, resources):
     :param resources: the enrolled hosts; only these return to the freepool.
     :raises StillBusy: servers are on hosts of an aggregate, which stays.
     """
-    for aggregate in all_of(conf, services.nova.aggregates(), name):
-        _delete_empty(conf, services, aggregate, resources)
-
-
-def _delete_empty(conf, services, aggregate, resources):
     nova = services.nova
-    _refuse_servers(services, aggregate)
-    close(conf, nova, aggregate)
-    # Check again, because a server may have been placed before the filter refused new ones.
-    _refuse_servers(services, aggregate)
-    pooled = sorted(set(aggregate.hosts) & set(service_hosts(resources)))
-    nova.add_hosts(nova.ensure_aggregate(conf.nova.aggregate_freepool), pooled, known_only=True)
-    nova.remove_hosts(aggregate, list(aggregate.hosts), is_going=True)
-    nova.delete_aggregate(aggregate)
+    for aggregate in all_of(conf, nova.aggregates(), name):
+        _refuse_servers(services, aggregate)
+        close(conf, nova, aggregate)
+        # Check again, because a server may have been placed before the filter refused new ones.
+        _refuse_servers(services, aggregate)
+        pooled = sorted(set(aggregate.hosts) & set(service_hosts(resources)))
+        nova.add_hosts(nova.ensure_aggregate(conf.nova.aggregate_freepool), pooled,
+                       known_only=True)
+        nova.remove_hosts(aggregate, list(aggregate.hosts), is_going=True)
+        nova.delete_aggregate(aggregate)
 
 
 def named(aggregates, name):

@@ -69,17 +69,17 @@ class CapacityPlugin(base.ResourcePlugin):
                 records.STAGED: {'aggregate_id': aggregate.id, **staged}}
 
     def start(self, cloud, lease, reservation, resources):
-        own = capacity.Capacity(self.conf, cloud, lease, reservation, resources)
+        own_capacity = capacity.Capacity(self.conf, cloud, lease, reservation, resources)
         staged = reservation.binding.get(records.STAGED)
         if cloud.attempt.is_first and staged is not None:
             required, _ = self._staged(cloud, lease, reservation)
             if staged == {**required, 'aggregate_id': staged['aggregate_id']}:
-                return self._open(own, staged['aggregate_id'])
-        aggregate, binding = self._grant(own)
+                return self._open(own_capacity, staged['aggregate_id'])
+        aggregate, binding = self._grant(own_capacity)
         # Before the first start no server uses a slot, because nobody may use the flavor yet.
-        if self.was_started(reservation) or own.lost_hosts(aggregate):
-            own.reclaim(aggregate)
-        own.allow(resources)
+        if self.was_started(reservation) or own_capacity.lost_hosts(aggregate):
+            own_capacity.reclaim(aggregate)
+        own_capacity.allow(resources)
         if binding['server_group_id'] is not None and not self.was_started(reservation):
             # There may be another server group from an interrupted change of the affinity.
             cloud.as_service().flavors.delete_groups(
@@ -87,9 +87,9 @@ class CapacityPlugin(base.ResourcePlugin):
         return binding
 
     def complete(self, cloud, lease, reservation, resources):
-        own = capacity.Capacity(self.conf, cloud, lease, reservation, resources)
-        _, binding = self._grant(own)
-        own.allow(resources)
+        own_capacity = capacity.Capacity(self.conf, cloud, lease, reservation, resources)
+        _, binding = self._grant(own_capacity)
+        own_capacity.allow(resources)
         return binding
 
     def end(self, cloud, lease, reservation, resources):
@@ -136,23 +136,23 @@ class CapacityPlugin(base.ResourcePlugin):
                 'metadata': {**capacity.marks(self.conf, lease, reservation.id),
                              'affinity_id': group_id}}, group_id
 
-    def _open(self, own, aggregate_id):
+    def _open(self, own_capacity, aggregate_id):
         """Give the project access to the staged objects; return the binding."""
-        services, reservation = own.cloud.as_service(), own.reservation
+        services, reservation = own_capacity.cloud.as_service(), own_capacity.reservation
         services.nova.add_hosts(
             services.nova.empty_aggregate(aggregate_id, reservation.id),
-            sorted(capacity.service_hosts(own.resources)), alone=True)
-        own.set_slots(host_pool.NEED)
-        own.allow(own.resources)
+            sorted(capacity.service_hosts(own_capacity.resources)), alone=True)
+        own_capacity.set_slots(host_pool.NEED)
+        own_capacity.allow(own_capacity.resources)
         return {'flavor_id': reservation.id, 'aggregate_id': aggregate_id,
                 'server_group_id': reservation.binding.get('server_group_id')}
 
-    def _grant(self, own):
+    def _grant(self, own_capacity):
         """Create all missing objects; return (the aggregate before this call, the binding)."""
-        reservation = own.reservation
+        reservation = own_capacity.reservation
         sizes, specs = self.sizes_and_specs(reservation)
-        group_id = self._group(own.cloud, reservation)
-        aggregate = own.grant(
+        group_id = self._group(own_capacity.cloud, reservation)
+        aggregate = own_capacity.grant(
             {host_pool.NEED: (sizes, {**specs, **_affinity(group_id)})}, group_id,
             exactly=not self.was_started(reservation))
         return aggregate, {'flavor_id': reservation.id, 'aggregate_id': aggregate.id,

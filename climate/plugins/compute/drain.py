@@ -51,10 +51,10 @@ class Drain:
         :raises CloudError: a server is kept, because it has no image.
         """
         nova = self.cloud.as_service().nova
-        known = nova.aggregates()
-        freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool, known=known)
+        all_aggregates = nova.aggregates()
+        freepool = nova.ensure_aggregate(self.conf.nova.aggregate_freepool, known=all_aggregates)
         removed = aggregates.service_hosts(self.resources)
-        for aggregate in aggregates.all_of(self.conf, known, self.reservation.id):
+        for aggregate in aggregates.all_of(self.conf, all_aggregates, self.reservation.id):
             aggregates.close(self.conf, nova, aggregate)
             self._drain(aggregate, list(aggregate.hosts), freepool, is_end=True)
             nova.delete_aggregate(aggregate)

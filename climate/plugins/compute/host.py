@@ -183,13 +183,13 @@ class HostPlugin(base.ResourcePlugin):
                 for aggregate, key in pairs if key is not None]
 
     def lacks(self, observed, lease, reservation, resources):
-        own = aggregates.all_of(self.conf, observed.aggregates, reservation.id)
-        if not own:
+        own_aggregates = aggregates.all_of(self.conf, observed.aggregates, reservation.id)
+        if not own_aggregates:
             return [audited.incomplete(reservation, 'its aggregate is missing')]
         renamed = aggregates.renamed(self.conf, observed.aggregates, reservation)
         if renamed:
             return renamed
-        [aggregate] = own
+        [aggregate] = own_aggregates
         hosts = set(aggregates.service_hosts(resources[host_pool.NEED]))
         problems = self._problems(observed, lease, reservation, aggregate, hosts)
         names = {None, *(each.name for each in resources[host_pool.NEED])}

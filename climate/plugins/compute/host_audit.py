@@ -3,7 +3,6 @@
 import dataclasses
 
 from climate.domain import audit
-from climate.domain.clearing import plans
 from climate.plugins.compute import foreign
 from climate.plugins.compute import scheduler_filter
 from climate.plugins.compute import shared_hosts
@@ -39,14 +38,6 @@ def observe(conf, cloud):
         filter_problems=scheduler_filter.check(conf))
 
 
-def disabled(pool, observed):
-    """Return the services that are disabled for host clearing, as ``Clearable.disabled``."""
-    return [audit.Disabled(pool, compute.host, f'service of {compute.host}',
-                           compute.reason.removeprefix(plans.FENCE_PREFIX))
-            for compute in observed.computes
-            if not compute.enabled and (compute.reason or '').startswith(plans.FENCE_PREFIX)]
-
-
 class HostComparison:
     """Compares the enrolled hosts with the observed state.
 
@@ -64,11 +55,11 @@ class HostComparison:
     def drifts(self, resources, enrolled):
         """Return the Drifts of the pool, as ``AuditedPool.audit``."""
         hypervisors = self._observed.hypervisors
-        known = {each.name for each in hypervisors}
+        names = {each.name for each in hypervisors}
         sharing = shared_hosts.sharing(hypervisors)
         drifts = []
         for resource in resources:
-            if resource.name in known:
+            if resource.name in names:
                 drifts += self._of_resource(resource, sharing)
             else:
                 drifts.append(_drift('unknown host', resource, 'Nova does not know it any more'))

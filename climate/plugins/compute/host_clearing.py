@@ -3,11 +3,12 @@
 import collections
 import dataclasses
 
+from climate.domain import audit
 from climate.domain.clearing import choice
+from climate.domain.clearing import plans
 from climate.domain.clearing import steps
 from climate.plugins import clearable
 from climate.plugins.compute import aggregates
-from climate.plugins.compute import host_audit
 from climate.plugins.compute import movable
 
 
@@ -21,10 +22,10 @@ class ClearableHosts(clearable.Clearable):
         known_aggregates = services.nova.aggregates()
         hypervisors = services.nova.hypervisors()
         counts = collections.Counter(each.service_host for each in hypervisors)
-        known = {each.service_host: each for each in hypervisors
-                 if counts[each.service_host] == 1}
+        single = {each.service_host: each for each in hypervisors
+                  if counts[each.service_host] == 1}
         snapshot = _HostSnapshot(reason, aggregates.foreign_zones(self.conf, known_aggregates),
-                                 aggregates.enrolled_hosts(self.conf, known_aggregates), known,
+                                 aggregates.enrolled_hosts(self.conf, known_aggregates), single,
                                  self.states(cloud))
         return clearable.Lent(
             hosts={host: snapshot.unusable(host) for aggregate in known_aggregates
@@ -32,7 +33,7 @@ class ClearableHosts(clearable.Clearable):
                    if aggregate.name == self.conf.acquire.lent_aggregate},
             nodes={host: clearable.Node(hypervisor.name, hypervisor.availability_zone,
                                         snapshot.is_target(host))
-                   for host, hypervisor in known.items()})
+                   for host, hypervisor in single.items()})
 
     def servers_on(self, cloud, service_hosts):
         return cloud.as_service().nova.servers_on(service_hosts)
@@ -93,7 +94,10 @@ class ClearableHosts(clearable.Clearable):
         return dataclasses.replace(found, facts={**found.facts, 'traits': ' '.join(traits)})
 
     def disabled(self, observed):
-        return host_audit.disabled(self.name, observed)
+        return [audit.Disabled(self.name, compute.host, f'service of {compute.host}',
+                               compute.reason.removeprefix(plans.FENCE_PREFIX))
+                for compute in observed.computes
+                if not compute.enabled and (compute.reason or '').startswith(plans.FENCE_PREFIX)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,12 +173,12 @@ def _shapes(servers, held):
     """
     shapes, unknown = {}, {}
     for name, host_servers in servers.items():
-        known = held.get(name, {})
+        allocations = held.get(name, {})
         for server in host_servers:
-            if server.id not in known:
+            if server.id not in allocations:
                 unknown[name] = f'Placement has no allocation of server {server.id} on it'
                 break
-            shapes[server.id] = movable.shape_of(server, known[server.id])
+            shapes[server.id] = movable.shape_of(server, allocations[server.id])
     return shapes, unknown
 
 

@@ -30,15 +30,15 @@ def hand_over(conf, nova, lease, reservation, resources):
     :raises ResourcesRefused: some hosts have servers, or Nova refuses some because they are in
         another zone. No host was removed from the freepool.
     """
-    known = nova.aggregates()
-    zoned = _gets_zone(conf, reservation, resources, known)
-    empty = aggregates.named(known, reservation.id)
+    all_aggregates = nova.aggregates()
+    zoned = _gets_zone(conf, reservation, resources, all_aggregates)
+    empty = aggregates.named(all_aggregates, reservation.id)
     if empty is not None and empty.zone is not None and not zoned and not empty.hosts:
         # The Aggregate was staged for other hosts, which needed a zone.
         nova.delete_aggregate(empty)
-        known = [aggregate for aggregate in known if aggregate is not empty]
-    aggregate = _ensure(conf, nova, lease, reservation, zoned, known)
-    return aggregate, _move_in(conf, nova, aggregate, resources, known)
+        all_aggregates = [aggregate for aggregate in all_aggregates if aggregate is not empty]
+    aggregate = _ensure(conf, nova, lease, reservation, zoned, all_aggregates)
+    return aggregate, _move_in(conf, nova, aggregate, resources, all_aggregates)
 
 
 def hand_over_staged(conf, nova, lease, reservation, aggregate_id, resources):
@@ -46,26 +46,26 @@ def hand_over_staged(conf, nova, lease, reservation, aggregate_id, resources):
 
     If the Aggregate is gone or has the wrong zone, `hand_over` creates or changes it.
     """
-    known = nova.aggregates()
-    staged = next((aggregate for aggregate in known if aggregate.id == aggregate_id), None)
+    all_aggregates = nova.aggregates()
+    staged = next((aggregate for aggregate in all_aggregates if aggregate.id == aggregate_id), None)
     if staged is None or (
-            staged.zone is not None) != _gets_zone(conf, reservation, resources, known):
+            staged.zone is not None) != _gets_zone(conf, reservation, resources, all_aggregates):
         return hand_over(conf, nova, lease, reservation, resources)[0].id
-    _move_in(conf, nova, staged, resources, known, alone=True)
+    _move_in(conf, nova, staged, resources, all_aggregates, alone=True)
     return aggregate_id
 
 
-def _ensure(conf, nova, lease, reservation, zoned, known=None):
+def _ensure(conf, nova, lease, reservation, zoned, all_aggregates=None):
     """Return the Aggregate of a reservation, which is created if it is missing."""
     return nova.ensure_aggregate(
         reservation.id, zone=aggregates.zone(conf, reservation.id) if zoned else None,
-        metadata=aggregates.marks(conf, lease, reservation), known=known)
+        metadata=aggregates.marks(conf, lease, reservation), known=all_aggregates)
 
 
-def _move_in(conf, nova, aggregate, resources, known, alone=False):
+def _move_in(conf, nova, aggregate, resources, all_aggregates, alone=False):
     """Move hosts from the freepool into an aggregate; return the freepool."""
     hosts = aggregates.service_hosts(resources)
-    freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=known)
+    freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=all_aggregates)
     # Add the hosts before removing them from the freepool: any project can use a host that is in
     # neither aggregate.
     with _resource_names(resources):
@@ -100,16 +100,17 @@ def _zone_setting(conf):
     return conf.nova.reservation_zone
 
 
-def _gets_zone(conf, reservation, resources, known):
+def _gets_zone(conf, reservation, resources, all_aggregates):
     """Return whether the Aggregate of a reservation with these hosts has a zone."""
     setting = _zone_setting(conf)
     if setting != 'where_none':
         return setting == 'always'
-    present = aggregates.named(known, reservation.id)
+    present = aggregates.named(all_aggregates, reservation.id)
     if present is not None and present.hosts:
         # Nova does not change the zone of hosts with servers.
         return present.zone is not None
-    return not aggregates.own_zones(conf, known).keys() & set(aggregates.service_hosts(resources))
+    own_zones = aggregates.own_zones(conf, all_aggregates)
+    return own_zones.keys().isdisjoint(aggregates.service_hosts(resources))
 
 
 def joins(conf, nova, reservation):
@@ -119,9 +120,9 @@ def joins(conf, nova, reservation):
     """
     if _zone_setting(conf) == 'never':
         return requirement.NOTHING
-    known = nova.aggregates()
-    present = aggregates.named(known, reservation.id)
-    zones = {aggregate.zone for aggregate in aggregates.own_zones(conf, known).values()}
+    all_aggregates = nova.aggregates()
+    present = aggregates.named(all_aggregates, reservation.id)
+    zones = {aggregate.zone for aggregate in aggregates.own_zones(conf, all_aggregates).values()}
     if not zones or present is None or not present.hosts or present.zone is None:
         return requirement.NOTHING
     return requirement.Not(requirement.In('availability_zone', tuple(sorted(zones))))

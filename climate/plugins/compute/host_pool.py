@@ -159,14 +159,14 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
         return child_name(self.conf, name)
 
     def _refuse_zoned(self, services, name, service_host):
-        known = services.nova.aggregates()
-        leased = next((aggregate for aggregate in known if service_host in aggregate.hosts
+        all_aggregates = services.nova.aggregates()
+        leased = next((aggregate for aggregate in all_aggregates if service_host in aggregate.hosts
                        and aggregates.reserves(self.conf, aggregate)), None)
         if leased is not None:
             raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
                 f'it is in the aggregate {leased.name} of a reservation. "climate-manager audit" '
                 'says whether the reservation is over; take the host out of the aggregate then.'))
-        zoned = aggregates.foreign_zones(self.conf, known).get(service_host)
+        zoned = aggregates.foreign_zones(self.conf, all_aggregates).get(service_host)
         if zoned is not None:
             raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
                 f'the aggregate {zoned.name} puts it into the zone {zoned.zone}, and a lease would '

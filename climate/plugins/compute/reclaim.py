@@ -55,9 +55,9 @@ def give_up(conf, cloud, reservation, resources):
     :raises StillBusy: a server is on one of them; Nova lets no host with servers leave a zone.
     """
     nova = cloud.as_service().nova
-    known = nova.aggregates()
-    freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=known)
-    aggregates.move_to_freepool(nova, aggregates.named(known, reservation.id),
+    all_aggregates = nova.aggregates()
+    freepool = nova.ensure_aggregate(conf.nova.aggregate_freepool, known=all_aggregates)
+    aggregates.move_to_freepool(nova, aggregates.named(all_aggregates, reservation.id),
                                 aggregates.service_hosts(resources), freepool)
 
 

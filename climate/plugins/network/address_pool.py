@@ -79,8 +79,8 @@ class AddressPool(base.Pool):
     def unfit(self, cloud, resources):
         resources = tuple(resources)
         reasons = super().unfit(cloud, resources)
-        known = [each for each in resources if each.name not in reasons]
-        return reasons | address_audit.unfit(cloud.as_service(), known)
+        candidates = [each for each in resources if each.name not in reasons]
+        return reasons | address_audit.unfit(cloud.as_service(), candidates)
 
     def disturbed(self, cloud, held):
         return address_audit.disturbed(cloud.as_service(), held)

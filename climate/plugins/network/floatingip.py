@@ -76,18 +76,18 @@ class FloatingIPPlugin(base.ResourcePlugin):
     def start(self, cloud, lease, reservation, resources):
         services = cloud.as_service()
         allocated = {each.facts['address']: each for each in _all_of(resources)}
-        own = {each.address: each for each in reservation_marks.floating_ips_of(
+        present = {each.address: each for each in reservation_marks.floating_ips_of(
             services, lease, reservation)}
-        surplus = [own.pop(address) for address in sorted(set(own) - set(allocated))]
+        surplus = [present.pop(address) for address in sorted(set(present) - set(allocated))]
         self._delete(cloud, surplus, cloud.attempt)
-        for floating_ip in own.values():
+        for floating_ip in present.values():
             # An earlier try may have been interrupted before it tagged the floating IP.
             self._tag(services.floating_ips, floating_ip, reservation)
-        missing = [resource for address, resource in allocated.items() if address not in own]
+        missing = [resource for address, resource in allocated.items() if address not in present]
         floatingip_request.check_quota(cloud, lease.project_id, len(missing))
         created = self._created(cloud, lease, reservation, missing)
         return {**reservation.binding, 'floating_ips': {
-            each.address: each.id for each in sorted([*own.values(), *created],
+            each.address: each.id for each in sorted([*present.values(), *created],
                                                      key=lambda each: each.address)}}
 
     def end(self, cloud, lease, reservation, resources):

@@ -102,9 +102,10 @@ class NetworkCreation:
     def _subnet(self):
         """Return the requested Subnet if it exists, else None."""
         network = self._cloud.as_service().networks.network(self._network.id)
-        known = self._reservation.binding.get('subnet_id')
+        bound_id = self._reservation.binding.get('subnet_id')
+        cidr = self._reservation.request['subnet']
         return next((each for each in network.subnets
-                     if each.id == known or each.cidr == self._reservation.request['subnet']), None)
+                     if each.id == bound_id or each.cidr == cidr), None)
 
     def _check_quotas(self, subnet, routers):
         """Check again that the quotas of the project suffice for the missing objects."""

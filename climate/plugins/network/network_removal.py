@@ -49,9 +49,9 @@ class NetworkRemoval:
         ports = [port for network_ports in inside.values() for port in network_ports]
         if self._keeps_attached:
             # The interface of the lease's own router is no reason to keep the network.
-            own = {port.id for port in ports if port.device_id in router_ids}
+            own_interfaces = {port.id for port in ports if port.device_id in router_ids}
             kept = [port for port in (*ports, *across)
-                    if port.id not in own and not goes_with_network(port)]
+                    if port.id not in own_interfaces and not goes_with_network(port)]
             self._announce(_HELD_BACK, kept)
             if kept:
                 return [self._description(port) for port in kept]

@@ -10,21 +10,21 @@ from climate import errors
 from climate import yaml_text
 
 _REGISTRY = 'resource_registry'
-# The entry of a registry with names for single resources, {resource: {name: type}}.
+# The key of the aliases for single resources in a registry, {resource: {alias: type}}.
 _OF_RESOURCES = 'resources'
 _ANY = '*'
-# A name may stand for another name; at most this number of steps is followed.
-_MOST_STEPS = 10
-# Each type in a preview is compared with each name.
+# An alias may stand for another alias. A chain may have at most this length.
+_LONGEST_CHAIN = 10
+# The number of aliases is limited, because each type in a preview is compared with each alias.
 _MOST_NAMES = 1000
 
 
 def of(environment):
-    """Return {name: the type for which it stands} of an environment, an object or a text.
+    """Return {alias: type} of an environment, which is an object or a text.
 
-    A name and its type may end with an asterisk, which stands for any text.
+    Both may end with an asterisk, which stands for any text.
 
-    :raises BadField: the environment is malformed.
+    :raises BadField: the environment is malformed, or has too many aliases.
     """
     if isinstance(environment, str):
         try:
@@ -42,7 +42,7 @@ def of(environment):
 
 
 def resolved(preview, names):
-    """Return a StackPreview whose parts have the types for which their names stand.
+    """Return the StackPreview with types instead of aliases.
 
     :param names: the result of `of`.
     """
@@ -58,7 +58,7 @@ def _mapping(value):
 
 
 def _resolved(kind, names, patterns):
-    for _ in range(_MOST_STEPS):
+    for _ in range(_LONGEST_CHAIN):
         target = names.get(kind) or _by_pattern(kind, patterns)
         if target is None:
             break
@@ -67,9 +67,9 @@ def _resolved(kind, names, patterns):
 
 
 def _by_pattern(kind, patterns):
-    """Return the type for which a name with an asterisk makes a type stand, or None.
+    """Return the type that the first matching alias with an asterisk gives, or None.
 
-    :param patterns: pairs (the name without its asterisk, the type for which it stands).
+    :param patterns: pairs (alias without its asterisk, type).
     """
     for start, target in patterns:
         if kind.startswith(start):

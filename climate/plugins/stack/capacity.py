@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The capacity of hosts that a stack needs, counted from its preview: one need for each flavor.
 
-Addresses and volumes that a template creates are not reserved. Neutron gives users only addresses
-that nobody can lease, and a leased volume type exists only from its start on. A stack gets leased
+Floating IPs, volumes and networks that a template creates are not reserved. A stack gets leased
 ones from other reservations of its lease: see ``template_parameters``.
 """
 import collections
@@ -16,7 +15,7 @@ from climate.plugins.stack import previews
 from climate.plugins.stack import quotas
 from climate.plugins.stack import template_parameters
 
-# The types of parts that other reservations could reserve: {type: in words}.
+# {type of a part that another reservation could reserve: the type in words}.
 _NOT_HELD = {'OS::Neutron::FloatingIP': 'floating IP', 'OS::Nova::FloatingIP': 'floating IP',
              'OS::Cinder::Volume': 'volume', 'OS::Neutron::Net': 'network'}
 _FEW = 5
@@ -28,9 +27,9 @@ def of(cloud, request, spec, occasion):
     * `room`: {need key: {'flavor', 'amount', 'parameters'}} of the capacity, or None.
     * `time_only`: why the lease reserves no capacity although the stack has servers, or None.
     * `not_held`: the objects of the template that no reservation of the lease reserves, or None.
-    * `uses`: the use of the quotas of the project, {service: {name: units}}.
+    * `uses`: the quotas of the project that the stack uses, {service: {name: units}}.
 
-    :raises BadField: Heat refuses the stack, or its servers cannot be placed as asked.
+    :raises BadField: Heat refuses the stack, or its servers cannot be placed as requested.
     """
     preview = previews.of(cloud, request, spec, occasion)
     flavors = _Flavors(cloud, occasion.project_id)
@@ -46,8 +45,8 @@ def _placed(request, preview, servers, flavors):
     names = template_parameters.flavor_parameters(request)
     if _placed_elsewhere(request) and names:
         raise errors.BadField(field='flavor_parameter', reason=(
-            'it places the servers on capacity of their own; hint_parameter and zone_parameter '
-            'place them on the hosts of another reservation: ask for one or the other.'))
+            'it places the servers on capacity of the stack, but hint_parameter and zone_parameter '
+            'place them on the hosts of another reservation: use one or the other.'))
     if _placed_elsewhere(request):
         return {}
     if not names:
@@ -69,7 +68,6 @@ def _placed(request, preview, servers, flavors):
     capacity = {}
     for flavor_id, flavor_parameters in parameters.items():
         flavor = requirements.as_dict(flavors.by_id[flavor_id])
-        # Called for its errors: it refuses a flavor that cannot be leased.
         requirements.refuse_uncountable(flavor, 'flavor_parameter')
         if counts[flavor_id]:
             capacity[_key(len(capacity))] = {'flavor': flavor, 'amount': counts[flavor_id],
@@ -87,31 +85,32 @@ def needs(request):
 
 
 def refuse_elsewhere(reservation, preview):
-    """Refuse a stack with servers that would not use the flavors of the reservation.
+    """Refuse a stack with servers that would not use the private flavors of the reservation.
 
-    A lease without capacity may have them, if its request says so or places them elsewhere.
+    Such servers are allowed if the lease reserves no capacity and its request says so, or if they
+    are placed on the hosts of another reservation.
 
-    :param preview: the StackPreview with these flavors.
-    :raises CloudError: the template has a flavor of its own for some servers, or servers that it
-        creates only with the parameters of the lease.
+    :param preview: the StackPreview with the private flavors.
+    :raises CloudError: some servers have another flavor, or the template creates servers only with
+        the parameters that the lease sets.
     """
     request = reservation.request
     if request['room'] is None and (request['hold_room'] != 'required' or _placed_elsewhere(
             request)):
         return
-    left = {instance_capacity.flavor_id(reservation.id, key): each['amount']
-            for key, each in (request['room'] or {}).items()}
+    free_slots = {instance_capacity.flavor_id(reservation.id, key): each['amount']
+                  for key, each in (request['room'] or {}).items()}
     others = []
     for server in previews.servers(preview):
         flavor_id = server.properties.get('flavor')
-        left[flavor_id] = left.get(flavor_id, 0) - 1
-        if left[flavor_id] < 0:
+        free_slots[flavor_id] = free_slots.get(flavor_id, 0) - 1
+        if free_slots[flavor_id] < 0:
             others.append(server.name)
     if others and request['room'] is None:
         raise errors.CloudError.plain('Heat', (
             f'the template makes the servers {", ".join(others[:_FEW])} only with the parameters '
-            'that the lease sets, so that no capacity is held for them: make another lease with '
-            'hold_room=preferred, or with a template that makes them without.'))
+            'that the lease sets, so that no capacity is reserved for them: make another lease '
+            'with hold_room=preferred, or with a template that makes them in any case.'))
     if others:
         quoted = ', '.join(f'"{name}"' for name in template_parameters.flavor_parameters(request))
         raise errors.CloudError.plain('Heat', (
@@ -121,13 +120,13 @@ def refuse_elsewhere(reservation, preview):
 
 
 def _placed_elsewhere(request):
-    """Return whether the servers go onto the hosts of another reservation."""
+    """Return whether the servers are placed on the hosts of another reservation."""
     return request['hint_parameter'] or request['zone_parameter']
 
 
-def _key(place):
-    """Return the key of the need for one of the flavors."""
-    return host_pool.NEED if place == 0 else f'flavor{place + 1}'
+def _key(number):
+    """Return the key of the need for the flavor with this number, from 0."""
+    return host_pool.NEED if number == 0 else f'flavor{number + 1}'
 
 
 def _not_held(preview):
@@ -135,21 +134,21 @@ def _not_held(preview):
              if part.kind in _NOT_HELD]
     if not parts:
         return None
-    more = f' and {len(parts) - _FEW} more' if len(parts) > _FEW else ''
-    return (f'The lease does not hold what the template makes besides servers: '
-            f'{", ".join(parts[:_FEW])}{more}. To hold it, reserve it in the same lease, and pass '
-            'it to the template with lease_parameters.')
+    omitted = f' and {len(parts) - _FEW} more' if len(parts) > _FEW else ''
+    return (f'The lease does not reserve these objects of the template: '
+            f'{", ".join(parts[:_FEW])}{omitted}. To reserve them, add reservations to the same '
+            'lease, and pass their objects to the template with lease_parameters.')
 
 
 def _time_only(request, field, why):
-    """Return the field of a lease that reserves its time only.
+    """Return the field `time_only` of a reservation without capacity.
 
-    :raises BadField: capacity is required.
+    :raises BadField: the request requires capacity.
     """
     if request['hold_room'] == 'required':
         raise errors.BadField(field=field, reason=(
-            f'{why}. Let the template declare one and use it, or send hold_room=preferred: the '
-            'lease then holds its time only.'))
+            f'{why}. Declare such a parameter in the template and use it, or send '
+            'hold_room=preferred for a lease without capacity.'))
     return {'time_only': f'The lease holds its time only, and no capacity: {why}.'}
 
 
@@ -177,7 +176,7 @@ class _Flavors:
 
         :param field: the field that an error names.
         :param owner: the object with the flavor, in words.
-        :raises BadField: the project may not use it, or it is not known before the start.
+        :raises BadField: the project may not use the flavor, or it is not known before the start.
         """
         if not isinstance(id_or_name, str) or not id_or_name:
             raise errors.BadField(field=field, reason=(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An existing stack, which is suspended until the start of its lease.
 
-A suspended stack keeps the capacity of its servers where they are, so its lease needs none.
+The lease reserves no capacity, because the servers of a suspended stack keep theirs.
 """
 from climate import errors
 from climate.domain import lifecycle
@@ -26,7 +26,7 @@ class ExistingStack(base.ResourcePlugin):
     def prepare(self, cloud, lease, reservation, resources):
         """Suspend the stack; return the binding.
 
-        :raises CloudError: Heat could not suspend it; the manager retries.
+        :raises CloudError: Heat could not suspend it; Climate tries again.
         """
         if not reservation.request['sleeps']:
             return dict(reservation.binding)
@@ -35,11 +35,11 @@ class ExistingStack(base.ResourcePlugin):
         return {**reservation.binding, **_names(stack), 'asleep': True}
 
     def start(self, cloud, lease, reservation, resources):
-        """Resume the stack if it sleeps; return the binding.
+        """Resume the stack if it is suspended; return the binding.
 
-        If the owner suspends it after the start, it stays suspended.
+        A stack that the owner suspends after the start is not resumed.
 
-        :raises CloudError: Heat could not resume it; the manager retries.
+        :raises CloudError: Heat could not resume it; Climate tries again.
         """
         stack = _read(cloud, lease, reservation)
         if not _was_handed_over(reservation):
@@ -52,9 +52,9 @@ class ExistingStack(base.ResourcePlugin):
     def end(self, cloud, lease, reservation, resources):
         """Suspend the stack, delete it or leave it, as the request says.
 
-        A stack that was never handed over stays as it is, or is suspended again.
+        A stack that was never handed over is only suspended again if it was being resumed.
 
-        :raises CloudError: Heat could not do it; the manager retries.
+        :raises CloudError: Heat could not change the stack; Climate tries again.
         """
         stack = heat_stack.HeatStack(cloud, lease, reservation, reservation.request['resource_id'])
         if stack.seen is None:
@@ -68,7 +68,7 @@ class ExistingStack(base.ResourcePlugin):
 def _read(cloud, lease, reservation):
     """Return the HeatStack.
 
-    :raises TargetGone: it does not exist any more, or is being deleted.
+    :raises TargetGone: the stack does not exist any more, or is being deleted.
     """
     stack_id = reservation.request['resource_id']
     stack = heat_stack.HeatStack(cloud, lease, reservation, stack_id)

@@ -15,7 +15,7 @@ class HeatStack:
     Climate changes the stack as its own service user. Heat then acts with the trust of the stack,
     so the change works even if the trust of the lease is no longer valid.
 
-    :ivar seen: the Stack at the last `read`; None if there is none.
+    :ivar seen: the Stack at the last `read`; None if Heat has no such stack.
     """
 
     def __init__(self, cloud, lease, reservation, name_or_id):
@@ -31,10 +31,7 @@ class HeatStack:
         self.seen = self._stacks.find(self._project_id, self._name_or_id)
 
     def wait(self, what):
-        """Raise StillBusy, so that the action is called again and reads the stack again.
-
-        :raises StillBusy: always.
-        """
+        """Raise StillBusy, so that Climate calls the plugin again, which reads the stack again."""
         raise errors.StillBusy.plain(
             'Heat', f'stack {self._name_or_id}: {what}', has_own_limit=True)
 
@@ -44,7 +41,7 @@ class HeatStack:
         self._stacks.delete(self._project_id, self.seen)
 
     def resume(self):
-        """Resume the stack; return if it is awake.
+        """Resume the stack; return once it is resumed.
 
         :raises StillBusy: it is being resumed.
         :raises CloudError: Heat could not resume it; Climate tries again.
@@ -52,7 +49,7 @@ class HeatStack:
         self._act('RESUME', _RESUME, self._stacks.resume)
 
     def bring(self, on_end):
-        """Bring the stack to the state of `on_end`; return once it has that state.
+        """Bring the stack to the state that `on_end` requires; return once it has that state.
 
         :raises StillBusy: it does not have that state yet.
         :raises CloudError: Heat could not change the stack; Climate tries again.
@@ -75,10 +72,10 @@ class HeatStack:
             self.wait('being deleted')
 
     def _act(self, action, heading, change):
-        """Carry out an action on the stack; return once it is done.
+        """Carry out an action on the stack; return once it is complete.
 
-        :raises StillBusy: it is not done yet.
-        :raises CloudError: the last attempt failed; this call began another one.
+        :raises StillBusy: the action is not complete yet.
+        :raises CloudError: the last try failed; this call began another try.
         """
         stack = self.seen
         if stack.progress == 'IN_PROGRESS':
@@ -100,7 +97,7 @@ class HeatStack:
     def _announce(self, heading):
         """Announce the next change of the stack in the history.
 
-        :raises StillBusy: the entry is written after this call; call the action again then.
+        :raises StillBusy: the entry is not written yet.
         """
         self._cloud.announce(heading, {
             self.seen.id: f'{self.seen.name} ({self.seen.id})'})

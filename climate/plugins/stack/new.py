@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stack that is created from a template at the start of its lease.
 
-Each call reads the stack and begins at most one change; StillBusy asks for the next call. All
-progress is stored in Heat: the name of the stack has the id of the reservation.
+Each call reads the stack and begins at most one change. As long as a change is in progress, the
+call raises StillBusy. After a crash, Climate finds the stack by its name, which has the id of the
+reservation.
 """
 from climate import errors
 from climate.domain import lifecycle
@@ -40,26 +41,26 @@ class NewStack(base.ResourcePlugin):
     def start(self, cloud, lease, reservation, resources):
         """Grant the capacity, and create the stack unless it exists; return the binding.
 
-        :raises CloudError: Heat could not create it. Climate deletes the rest of it.
+        :raises CloudError: Heat could not create the stack, which is being deleted.
         """
         binding = dict(reservation.binding)
         if reservation.request['room'] is not None:
-            own = self._capacity(cloud, lease, reservation, resources)
-            aggregate, more = _grant(own)
-            own.reclaim(aggregate)
-            binding |= more
+            own_capacity = self._capacity(cloud, lease, reservation, resources)
+            aggregate, capacity_binding = _grant(own_capacity)
+            own_capacity.reclaim(aggregate)
+            binding |= capacity_binding
         stack_id, name = self._started(cloud, lease, reservation)
         return {**binding, 'stack_id': stack_id, 'stack_name': name}
 
     def end(self, cloud, lease, reservation, resources):
         """Delete the stack, suspend it or leave it, as the request says.
 
-        :raises CloudError: Heat could not do it; it is tried again.
+        :raises CloudError: Heat could not change the stack; Climate tries again.
         """
         stack = heat_stack.HeatStack(cloud, lease, reservation, name_of(reservation))
         was_started = (reservation.state == lifecycle.RESERVATION_ACTIVE
                        or reservation.binding.get('stack_id'))
-        # Nobody can use a stack that was never handed over.
+        # Delete a stack that was never handed over, because nobody can use it.
         stack.bring(reservation.request['on_end'] if was_started else 'delete')
         if reservation.request['room'] is not None:
             capacity_end.end(self.conf, cloud, lease, reservation, {
@@ -84,13 +85,13 @@ class NewStack(base.ResourcePlugin):
     def _started(self, cloud, lease, reservation):
         """Return (the id of the created stack, its name).
 
-        :raises StillBusy: it is not created yet.
+        :raises StillBusy: the stack is not created yet.
         """
         stack = heat_stack.HeatStack(cloud, lease, reservation, name_of(reservation))
         if stack.seen is not None and stack.seen.action in ('CREATE', 'DELETE', 'ROLLBACK'):
             _check_created(stack)
         if stack.seen is None and 'stack_id' in reservation.binding:
-            # Its owner has deleted it since. The lease may only have changed.
+            # The owner deleted the stack after the start. Do not create it again.
             return reservation.binding['stack_id'], reservation.binding['stack_name']
         if stack.seen is None:
             self._create(cloud, lease, reservation)
@@ -117,7 +118,7 @@ class NewStack(base.ResourcePlugin):
         try:
             cloud.as_user_redelegated().stacks.create(spec)
         except errors.Conflict as error:
-            # A call whose answer was lost has created it just now.
+            # An earlier call has created the stack, but its response was lost.
             raise errors.StillBusy.plain('Heat', error.message[:500]) from error
 
 
@@ -127,27 +128,28 @@ def name_of(reservation):
 
 
 def _of_capacity(reservation, resources):
-    """Return the {need key: Resources} of the needs for capacity."""
+    """Return {need key: Resources} of the needs for capacity."""
     return {key: resources[key] for key in reservation.request['room']}
 
 
-def _grant(own):
-    """Grant the capacity; return (the aggregate as it was before, the new part of the binding)."""
-    aggregate = own.grant({key: requirements.sizes_and_specs(each['flavor'])
-                           for key, each in sorted(own.reservation.request['room'].items())})
-    own.allow(own.resources)
-    return aggregate, {'flavor_ids': template_parameters.flavor_ids(own.reservation),
+def _grant(own_capacity):
+    """Grant the capacity; return (the aggregate before this call, the binding of the capacity)."""
+    reservation = own_capacity.reservation
+    aggregate = own_capacity.grant({key: requirements.sizes_and_specs(each['flavor'])
+                                    for key, each in sorted(reservation.request['room'].items())})
+    own_capacity.allow(own_capacity.resources)
+    return aggregate, {'flavor_ids': template_parameters.flavor_ids(reservation),
                        'aggregate_id': aggregate.id}
 
 
 def _check_created(stack):
-    """Return if the stack is created; delete it if it could not be created.
+    """Return if the stack was created completely; begin to delete it if its creation failed.
 
-    :raises StillBusy: it is being created, or being deleted.
-    :raises CloudError: it could not be created.
+    :raises StillBusy: the stack is being created or deleted.
+    :raises CloudError: the creation failed.
     """
     if stack.seen.progress == 'IN_PROGRESS':
-        # Heat itself limits the time of each action.
+        # No limit is needed here, because Heat limits the time of each action.
         stack.wait(stack.seen.status)
     if stack.seen.status == 'CREATE_COMPLETE':
         return

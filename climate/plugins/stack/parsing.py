@@ -60,7 +60,7 @@ FIELDS = tuple(PROPERTIES)
 SECRET = frozenset({'template', 'parameters', 'environment', 'files'})
 # The fields that describe a new stack.
 _OF_TEMPLATES = tuple(name for name in FIELDS if name not in ('resource_id', 'on_end'))
-# The actions after which a stack can be suspended and resumed. After CHECK Heat resumes no stack.
+# The last actions after which Heat can suspend and resume a stack. CHECK is not among them.
 _USABLE = ('CREATE', 'UPDATE', 'RESUME', 'SUSPEND')
 
 
@@ -136,29 +136,32 @@ def find(cloud, stack_id, project_id):
 def _refuse_mixed(request):
     named = [name for name in FIELDS if request.get(name) is not None]
     if 'resource_id' in named:
-        foreign = [name for name in named if name in _OF_TEMPLATES]
-        if foreign:
-            raise errors.BadField(field=', '.join(foreign), reason=(
-                'resource_id leases a stack that exists, and these describe a new one: ask for '
-                'one or the other.'))
+        wrong_fields = [name for name in named if name in _OF_TEMPLATES]
+        if wrong_fields:
+            raise errors.BadField(field=', '.join(wrong_fields), reason=(
+                'resource_id leases a stack that exists, and these describe a new stack: use one '
+                'or the other.'))
     elif 'template' not in named:
         raise errors.BadField(field='template', reason=(
-            'it is needed for a new stack; for one that exists send resource_id.'))
+            'it is needed for a new stack; for an existing stack send resource_id.'))
 
 
 def _changed(request, before):
-    """Return the request of a reservation that changes: only `on_end` can."""
-    known = before.request
+    """Return the request of a reservation after a change of `on_end`.
+
+    :raises Conflict: another field would change.
+    """
+    present = before.request
     changed = [name for name in FIELDS if name != 'on_end'
-               and request.get(name) is not None and request[name] != known.get(name)]
+               and request.get(name) is not None and request[name] != present.get(name)]
     if changed:
         raise errors.Conflict(reason=(
             f'{", ".join(changed)}: cannot change. on_end and the dates can; for anything else '
             'make another lease.'))
-    on_end = request.get('on_end') or known['on_end']
-    if known['room'] is not None and on_end != 'delete':
+    on_end = request.get('on_end') or present['on_end']
+    if present['room'] is not None and on_end != 'delete':
         raise errors.BadField(field='on_end', reason=(
             'the capacity of the stack is returned at the end, so that it can only be deleted.'))
     if before.state == lifecycle.RESERVATION_DELETED:
-        return dict(known)
-    return {**known, 'on_end': on_end}
+        return dict(present)
+    return {**present, 'on_end': on_end}

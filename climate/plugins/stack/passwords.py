@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The texts in the request of a stack that may be passwords: the values of its parameters.
 
-Heat repeats them in its messages. Other texts, such as names of types, are left readable.
+They must be masked, because Heat repeats them in its messages.
 """
 from climate import yaml_text
 from climate.domain import values
@@ -10,19 +10,19 @@ _DEFAULT = 'default'
 
 
 def of(secrets):
-    """Return the values of all parameters as a set of texts, all defaults, and all files.
+    """Return a set of texts: the values and defaults of all parameters, and all files.
 
-    Heat accepts templates that Climate cannot parse, with merge keys for example. Their defaults
-    are found, too.
+    Defaults are also found in templates that Climate cannot parse but Heat accepts, such as
+    templates with merge keys.
 
     :param secrets: the secret fields of a request, {name: value}.
     """
     environment, files = _read(secrets.get('environment')), secrets.get('files') or {}
-    given = set(values.texts_in([secrets.get('parameters'), environment.get('parameters'),
+    texts = set(values.texts_in([secrets.get('parameters'), environment.get('parameters'),
                                  environment.get('parameter_defaults'), files]))
     # Heat splits a parameter of the type comma_delimited_list.
-    items = {item.strip() for text in given for item in text.split(',')}
-    return given.union(items, *map(_defaults, [secrets.get('template'), *files.values()]))
+    items = {item.strip() for text in texts for item in text.split(',')}
+    return texts.union(items, *map(_defaults, [secrets.get('template'), *files.values()]))
 
 
 def _defaults(template):
@@ -40,6 +40,6 @@ def _read(document):
         try:
             document = yaml_text.read(document)
         except ValueError:
-            # A request with this environment was refused.
+            # `resolve` refuses a request with this environment.
             return {}
     return document if isinstance(document, dict) else {}

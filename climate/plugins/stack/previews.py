@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The preview of a stack, and the check that it makes no leases itself."""
+"""The preview of a stack, and the check that the stack creates no leases itself."""
 from climate import errors
 from climate.plugins.stack import aliases
 from climate.plugins.stack import template_parameters
 
 _SERVER = 'OS::Nova::Server'
-# Types of other packages by which a template makes leases itself.
+# The prefixes of types of resources that create leases.
 _LEASES = ('OS::Blazar::', 'OS::Climate::')
 
 
 def of(cloud, request, spec, occasion):
     """Return the StackPreview of a request, made with the token of the caller.
 
-    :raises BadField: Heat refuses the stack, it makes leases itself, or it lacks a parameter.
+    :raises BadField: Heat refuses the stack, the stack creates leases itself, or the template lacks
+        a parameter.
     """
     if occasion.caller is None:
-        # As the service, Heat could read the objects of other projects.
+        # With Climate's own token, the preview could show objects of other projects.
         raise errors.NotAuthenticated()
     names = _names(request)
     try:
@@ -36,12 +37,12 @@ def of(cloud, request, spec, occasion):
 
 
 def at_start(owner, request, spec):
-    """Return the StackPreview of a stack that is created next, with the parameters of its lease.
+    """Return the StackPreview of a stack that is created next.
 
-    These parameters may change the parts of the stack.
+    Its parts may have changed, because the lease sets more parameters now.
 
     :param owner: the Heat interface, as the owner.
-    :raises CloudError: Heat refuses it, or it makes leases itself.
+    :raises CloudError: Heat refuses the stack, or the stack creates leases itself.
     """
     try:
         preview = aliases.resolved(owner.preview(spec), aliases.of(request['environment']))
@@ -59,9 +60,9 @@ def servers(preview):
 
 
 def _names(request):
-    """Return the names of types in the environment of a request.
+    """Return the aliases of types in the environment of a request.
 
-    :raises BadField: one of them stands for a type that makes leases.
+    :raises BadField: one of them stands for a type that creates leases.
     """
     names = aliases.of(request['environment'])
     kind = next((kind for kind in names.values() if kind.startswith(_LEASES)), None)
@@ -73,7 +74,7 @@ def _names(request):
 
 
 def _of_leases(preview):
-    """Return the sentence that a stack makes leases itself, or None."""
+    """Return the sentence that a stack creates leases itself, or None."""
     part = next((part for part in preview.parts if part.kind.startswith(_LEASES)), None)
     return None if part is None else (
         f'its resource "{part.name}" is of type {part.kind} and makes a lease itself: leave it '

@@ -32,7 +32,7 @@ def used_by(parts, flavors):
 def refuse_at_request(cloud, occasion, uses):
     """Refuse a stack that exceeds the quotas of the project.
 
-    The present use counts only if the lease starts now.
+    The present use is counted only if the lease starts at once.
 
     :param uses: {service: {name of a quota: units}}.
     :raises LimitReached: a quota is too small.
@@ -53,16 +53,16 @@ def refuse_at_start(cloud, lease, uses):
 
 
 def _problems(cloud, project_id, uses, counts_used):
-    """Yield (service, a quota of it that is too small, the same in words)."""
+    """Yield (service, name of a quota that is too small, the problem in words)."""
     for service, wanted in sorted(uses.items()):
         short = quotas.too_small(_read(cloud.as_service(), service, project_id, wanted), wanted,
                                  counts_used)
         if short is not None:
             name, quota, used = short
-            now = f', of which {used} are used' if counts_used else ''
+            usage = f', of which {used} are used' if counts_used else ''
             yield service, name, (
                 f'the stack needs {wanted[name]} of the quota "{name}" in {service}, and your '
-                f'project has {quota.limit}{now}: make the stack smaller, delete what you do '
+                f'project has {quota.limit}{usage}: make the stack smaller, delete what you do '
                 'not need, or ask for a larger quota.')
 
 
@@ -76,6 +76,6 @@ def _read(services, service, project_id, names):
 
 
 def _size(part):
-    """Return the size of a volume in GB; 0 if only its source knows it."""
+    """Return the size of a volume in GB; 0 if it follows from the source of the volume."""
     size = str(part.properties.get('size') or '')
     return int(size) if size.isdecimal() else 0

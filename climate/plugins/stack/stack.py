@@ -43,12 +43,13 @@ class StackPlugin(forms.SeveralForms):
                         'option on_end.'),
         cfg.StrOpt('hold_room', default='required', choices=['required', 'preferred'],
                    help='Default of "hold_room": whether the servers of a stack must be placed on '
-                        'enrolled hosts. required: a template by which they cannot be is refused. '
-                        'preferred: the lease then reserves its time only.'),
+                        'enrolled hosts. required: a template that makes this impossible is '
+                        'refused. preferred: with such a template, the lease reserves its time '
+                        'only.'),
         cfg.IntOpt('create_minutes', default=60, min=0,
                    help='How long Heat may take to create a stack, in minutes. After that the '
-                        'stack is deleted, and created again as [manager] says. 0: the limit of '
-                        'Heat.'),
+                        'stack is deleted and, within the limits of [manager], created again. 0: '
+                        'the limit of Heat.'),
     )
 
     @classmethod

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of a template that Climate sets when it creates the stack.
 
-They pass to the template where its servers are placed, and the objects of the other reservations
-of the lease.
+Their values determine on which hosts Nova places the servers, and name the objects of other
+reservations of the lease.
 """
 import collections
 
@@ -10,12 +10,12 @@ from climate import errors
 from climate.plugins.compute import capacity
 
 _HOSTS = 'physical:host'
-# The parameters that need the host reservation on which the stack depends.
+# The fields that need a host reservation on which the stack depends.
 _OF_HOSTS = ('hint_parameter', 'zone_parameter')
 
 
 def flavor_parameters(request):
-    """Return the parameters of the template that have the flavors of its servers, as a list."""
+    """Return the template's parameters for the flavors of its servers, as a list."""
     names = request['flavor_parameter']
     return [] if names is None else [names] if isinstance(names, str) else list(names)
 
@@ -49,21 +49,21 @@ def refuse_bad(request, depends_on):
     hosts = [label for label, kind in depends_on.items() if kind == _HOSTS]
     if fields and len(hosts) != 1:
         raise errors.BadField(field=fields[0], reason=(
-            'it needs one host reservation of the same lease that the stack depends on, and it '
-            f'depends on {len(hosts)}: give the host reservation a label, and name that in '
+            'it needs one host reservation of the same lease that the stack depends on, and the '
+            f'stack depends on {len(hosts)}: give the host reservation a label, and name that in '
             'depends_on of the stack.'))
     for name, path in (request['lease_parameters'] or {}).items():
         if _label(path, depends_on) is None:
-            known = ', '.join(sorted(depends_on)) or 'none'
+            labels = ', '.join(sorted(depends_on)) or 'none'
             raise errors.BadField(field='lease_parameters', reason=(
                 f'"{name}": "{path[:100]}" must be the label of a reservation, a dot and one of '
-                f'its fields. The reservation depends on: {known}.'))
+                f'its fields. The reservation depends on: {labels}.'))
 
 
 def values(cloud, lease, reservation):
     """Return {parameter: value} of all parameters that Climate sets.
 
-    :raises CloudError: another reservation has nothing under the name that the request gives.
+    :raises CloudError: another reservation does not have the field that the request names.
     """
     request, parameters = reservation.request, flavor_ids(reservation)
     others = lease.dependencies(reservation)
@@ -79,33 +79,33 @@ def values(cloud, lease, reservation):
 
 
 def _zone(cloud, reservation):
-    """Return the zone of the hosts of a reservation.
+    """Return the availability zone of a host reservation.
 
-    :raises CloudError: it has none, because its hosts keep their own zones.
+    :raises CloudError: the reservation has no zone, because its hosts keep their own zones.
     """
     aggregate = cloud.as_service().nova.aggregate(reservation.id)
     if aggregate is None or aggregate.zone is None:
         raise errors.CloudError.plain('Nova', (
-            'zone_parameter: the hosts of the lease keep the availability zones of the cloud and '
-            'have none of their own: make another lease with hint_parameter.'))
+            'zone_parameter: the hosts of the lease keep the availability zones of the cloud, so '
+            'the lease has no zone: make another lease with hint_parameter.'))
     return aggregate.zone
 
 
 def _label(path, labels):
-    """Return the label with which "LABEL.FIELD" begins, the longest if there are several."""
+    """Return the longest label with which "LABEL.FIELD" begins, or None."""
     return max((label for label in labels if path.startswith(f'{label}.')), key=len, default=None)
 
 
 def _read(path, fields, label):
-    """Return the value of "LABEL.FIELD", where FIELD names fields and places in lists."""
+    """Return the value of "LABEL.FIELD". FIELD is a path of field names and list indices."""
     value = fields
-    for step in path.removeprefix(f'{label}.').split('.'):
+    for key in path.removeprefix(f'{label}.').split('.'):
         if isinstance(value, list | tuple):
-            value = {str(place): item for place, item in enumerate(value)}
-        known = value if isinstance(value, dict) else {}
-        if known.get(step) is None:
+            value = {str(index): item for index, item in enumerate(value)}
+        items = value if isinstance(value, dict) else {}
+        if items.get(key) is None:
             raise errors.CloudError.plain('Climate', (
-                f'lease_parameters: "{path}" names "{step}", and there is none; there are: '
-                f'{", ".join(sorted(known)) or "none"}. Make another lease.'))
-        value = known[step]
+                f'lease_parameters: "{path}" names "{key}", which does not exist; there are: '
+                f'{", ".join(sorted(items)) or "none"}. Make another lease.'))
+        value = items[key]
     return value

@@ -28,10 +28,10 @@ class SleepingBackends(sleepable.Sleepable):
         reason = _why_served(hosts, machine, _service_hosts(resources))
         if reason is not None:
             return reason
-        foreign = {backend.name for backend in services.volumes.backends()
+        not_enrolled = {backend.name for backend in services.volumes.backends()
                    if _machine(backend.name) == machine} - {each.name for each in resources}
-        if foreign:
-            return f'{min(foreign)} is on its machine, too, and is not enrolled'
+        if not_enrolled:
+            return f'{min(not_enrolled)} is on its machine, too, and is not enrolled'
         for noun, things in (('volumes', hosts.volumes_on(machine)),
                              ('snapshots', hosts.snapshots_on(machine))):
             if things:

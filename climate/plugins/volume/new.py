@@ -50,13 +50,13 @@ class NewVolumes(base.ResourcePlugin):
         new_end.end(self.conf, cloud, lease, reservation)
 
     def lacks(self, observed, lease, reservation, resources):
-        known = {kind.name for kind in observed.types}
+        type_names = {kind.name for kind in observed.types}
         own_types = {names.type_name(reservation.id, resource.id)
                      for resource in resources.get(backend_pool.NEED, ())}
         drifts = [audited.incomplete(reservation, f'its volume type {name} is missing')
-                  for name in sorted(own_types - known)]
+                  for name in sorted(own_types - type_names)]
         ordinary = reservation.request['volume_type']
-        if ordinary is not None and ordinary not in known:
+        if ordinary is not None and ordinary not in type_names:
             drifts.append(audit.Drift('incomplete', f'reservation {reservation.id}', (
                 f'the volume type {ordinary}, which its volumes are to get at the end, is gone')))
         return drifts + parsing.missing_volumes(

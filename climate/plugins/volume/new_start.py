@@ -33,9 +33,9 @@ def start(conf, cloud, lease, reservation, resources):
     volumes = attempt.ready()
     attempt.delete_other_types()
     if reservation.request['attach']:
-        known = reservation.binding.get('volume_ids', ())
+        handed_over = reservation.binding.get('volume_ids', ())
         attachment.attach(conf, cloud, lease, reservation,
-                          [volume for volume in volumes if volume.id not in known])
+                          [volume for volume in volumes if volume.id not in handed_over])
     return {**reservation.binding, 'volume_types': types,
             'volume_ids': [volume.id for volume in volumes]}
 

@@ -129,10 +129,10 @@ def missing_volumes(observed, reservation, volume_ids):
 
     Nobody can repair these Drifts, because the data is lost.
     """
-    known = {volume.id for volume in observed.volumes}
+    existing_ids = {volume.id for volume in observed.volumes}
     return [audit.Drift('incomplete', f'reservation {reservation.id}',
                         f'its volume {volume_id} is gone')
-            for volume_id in volume_ids if volume_id not in known]
+            for volume_id in volume_ids if volume_id not in existing_ids]
 
 
 def _with_all_fields(request):

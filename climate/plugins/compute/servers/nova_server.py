@@ -60,6 +60,7 @@ class NovaServer:
     """The server of a reservation as it is now, with methods that begin changes of it.
 
     :ivar service: the Services that act as Climate itself.
+    :ivar host: the service host of the server, or None.
     """
 
     def __init__(self, cloud, lease, reservation, is_ending=False):
@@ -78,23 +79,10 @@ class NovaServer:
         self._server = self.service.servers.server(self.id)
         if self._server is None:
             raise errors.TargetGone(kind='server', target_id=self.id)
-
-    @property
-    def name(self):
-        return self._server.name
-
-    @property
-    def status(self):
-        return self._server.status
-
-    @property
-    def project_id(self):
-        return self._server.project_id
-
-    @property
-    def host(self):
-        """The service host that the server is on, or None."""
-        return self._server.host
+        self.name = self._server.name
+        self.status = self._server.status
+        self.host = self._server.host
+        self.project_id = self._server.project_id
 
     @property
     def _owner(self):
@@ -281,7 +269,7 @@ class NovaServer:
     def _announce(self, what, image=None):
         """Announce the next change of the server in the history."""
         self._cloud.announce(what, server_history.servers(
-            [self._server], self._server.project_id, {self.id: image}))
+            [self._server], self.project_id, {self.id: image}))
 
     def _report_failure(self, change, text):
         if self.failures(change) > self._cloud.attempt.failures:
