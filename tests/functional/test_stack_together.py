@@ -81,7 +81,7 @@ def of(manager, lease, label):
 @pytest.mark.usefixtures('as_before')
 @pytest.mark.parametrize(('made', 'words'), [
     ({'type': 'OS::Blazar::Lease'}, 'makes a lease itself'),
-    (stacks.server(flavor='1'), 'no capacity is held for them')])
+    (stacks.server(flavor='1'), 'no capacity is reserved for them')])
 def test_a_stack_that_is_another_one_with_what_its_lease_has_is_not_created(manager, made, words):
     template = stacks.template(
         {'many': {'type': 'number', 'default': 0}},
