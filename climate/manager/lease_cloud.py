@@ -85,7 +85,8 @@ class ActionCloud:
     def fields(self, reservation):
         """Return the fields of a reservation as API responses show them, with its id.
 
-        A plugin reads them to find the cloud objects of a reservation that another depends on.
+        A plugin reads them of the reservations on which its own reservation depends, to find their
+        objects in the cloud.
         """
         plugin = self._registry.plugin(reservation.resource_type)
         return {'id': reservation.id, **plugin.fields(reservation)}

@@ -10,14 +10,14 @@ from climate.manager import metrics
 
 
 def check(conf):
-    """Check the options with which /metrics is served, if it is.
+    """Check the TLS options of /metrics, if it is served.
 
     :raises ConfigurationError: a certificate is missing or cannot be read.
     """
     if not conf.manager.metrics_port:
         return
     certificate, key, authority = _files(conf.manager)
-    # With only one of the two, /metrics would be served without TLS.
+    # With only a certificate or only a key, /metrics would be served without TLS.
     if (certificate is None) != (key is None) or (authority and not certificate):
         raise errors.ConfigurationError(
             '[manager] metrics_cert_file and metrics_key_file must both be set, or none of the '

@@ -2,7 +2,6 @@
 """One attempt to acquire the resources of a lease: it succeeds, is postponed, or is given up."""
 import dataclasses
 import datetime
-import random
 
 from oslo_log import log
 
@@ -17,13 +16,13 @@ from climate.domain import acquisition_reasons
 from climate.domain import lifecycle
 from climate.domain import minimum_need
 from climate.domain import refusals
-from climate.domain import retry_pauses
 from climate.domain import texts
 from climate.manager import core as cores
 from climate.manager import ownership
 from climate.manager import preparations
 from climate.manager import results
 from climate.manager.acquisition import completion
+from climate.manager.acquisition import first_attempt
 from climate.manager.acquisition import hold_back
 from climate.manager.booking import booking
 from climate.manager.booking import refused_demand
@@ -42,7 +41,6 @@ class Attempts:
 
     def __init__(self, core):
         self._core = core
-        self._conf = core.conf.acquire
         self._booking = booking.Booking(core)
         self._refused = refused_demand.RefusedDemand(core)
         self._hold_back = hold_back.HoldBack(core)
@@ -83,7 +81,7 @@ class Attempts:
                 return outcome
             self._book(claim)
         except errors.ClimateError as error:
-            # The next step may succeed until the time limit of the best effort.
+            # Until the time limit of the best effort, a later step may succeed.
             LOG.info('Lease %s: host clearing is retried soon: %s', claim.lease.id, error.message)
             return results.Outcome(results.BUSY, texts.of_error(error), patient=True)
         return results.Outcome(results.RECORDED)
@@ -170,7 +168,7 @@ class Attempts:
             acquisition = acquisitions.get(connection, lease.id)
             attempts = acquisition.attempts + _counts(acquisition, now)
             next_at = self._next_at(acquisition, attempts, now)
-            # During this try, resources were released that it may have needed.
+            # True if resources were released during this try, which may have missed them.
             missed = acquisition.wakes != seen.wakes
             if next_at is None and missed:
                 # The lease gets one more try, which is not counted.
@@ -218,15 +216,12 @@ class Attempts:
 
     def _next_at(self, acquisition, attempts, now):
         """Return the time of the next timed try; None if the retries are used up."""
-        if acquisition.type == acquire.WAIT:
-            return now + datetime.timedelta(seconds=self._conf.wait_look_seconds)
-        if attempts > acquisition.retries:
-            return None
-        if acquisition.next_at > now:
-            return acquisition.next_at
-        return now + retry_pauses.with_jitter(acquisition.retry_pause_seconds,
-                                              self._conf.retry_pause_longest_seconds, attempts,
-                                              random.random())
+        if acquisition.type == acquire.RETRIES:
+            if attempts > acquisition.retries:
+                return None
+            if acquisition.next_at > now:
+                return acquisition.next_at
+        return first_attempt.next_at(self._core.conf.acquire, acquisition, attempts, now)
 
     @cores.again_after_a_race
     def _yield(self, claim):

@@ -29,7 +29,6 @@ class FirstAttempt:
 
     def __init__(self, core):
         self._core = core
-        self._conf = core.conf.acquire
         self._booking = booking.Booking(core)
         self._clearing = reconcile.Reconciler(core)
 
@@ -101,7 +100,7 @@ class FirstAttempt:
     def _waiting(self, draft, reason, plan=None):
         lease, now = draft.lease, draft.now
         acquisition = dataclasses.replace(lease.acquisition, plan=plan)
-        next_at = self._next_at(acquisition, now)
+        following = next_at(self._core.conf.acquire, acquisition, 1, now)
         if acquisition.type in acquire.QUEUED:
             with self._core.database.reader() as connection:
                 wakeups.refuse_too_many(connection, self._core.conf, lease.project_id)
@@ -109,21 +108,11 @@ class FirstAttempt:
             # request do not wake it. Therefore it counts as woken from the start.
             acquisition = dataclasses.replace(
                 acquisition, wakes=1, least=minimum_need.of(wish.need for wish in draft.wishes))
-        text = acquisition_reasons.attempt(lease, acquisition.attempts, next_at, reason)
+        text = acquisition_reasons.attempt(lease, acquisition.attempts, following, reason)
         return dataclasses.replace(
             lease.explained(texts.joined(text, lease.reason_text)), state=lifecycle.ACQUIRING,
             events=tuple(events.all_new(lease.id, lease_events.of_acquiring(now), now)),
-            acquisition=dataclasses.replace(acquisition, next_at=next_at))
-
-    def _next_at(self, acquisition, now):
-        conf = self._conf
-        if acquisition.type == acquire.RETRIES:
-            return now + retry_pauses.with_jitter(
-                acquisition.retry_pause_seconds, conf.retry_pause_longest_seconds, 1,
-                random.random())
-        if acquisition.type == acquire.WAIT:
-            return now + datetime.timedelta(seconds=conf.wait_look_seconds)
-        return None
+            acquisition=dataclasses.replace(acquisition, next_at=following))
 
     def _refuse_impossible(self, wishes, span, error):
         """Refuse wishes that need more than all enrolled resources, even if all of them are free.
@@ -146,3 +135,17 @@ class FirstAttempt:
             raise errors.with_sentence(error, (
                 'All enrolled resources would not be enough, so there is nothing to wait for.'
             )) from error
+
+
+def next_at(conf, acquisition, attempts, now):
+    """Return the time of the timed try after a number of attempts; None: the type has none.
+
+    :param conf: the options of [acquire].
+    """
+    if acquisition.type == acquire.RETRIES:
+        return now + retry_pauses.with_jitter(
+            acquisition.retry_pause_seconds, conf.retry_pause_longest_seconds, attempts,
+            random.random())
+    if acquisition.type == acquire.WAIT:
+        return now + datetime.timedelta(seconds=conf.wait_look_seconds)
+    return None

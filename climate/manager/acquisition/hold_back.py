@@ -36,8 +36,8 @@ class HoldBack:
     def take_from_others(self, lease):
         """Release resources that other queued leases hold back; return True if any held some.
 
-        Only the first lease in the queue may do so. Otherwise two leases could hold back the
-        resources that the other one needs, and wait for ever.
+        Only the first lease in the queue may do so. Otherwise two leases could each hold back
+        resources that the other needs, and both wait for ever.
         """
         with self._core.database.reader() as connection:
             if not wait_queue.is_first(connection, lease.id):

@@ -22,7 +22,7 @@ _REASONS = {
 # The heading of the history entry of the request that ordered an action, by the kind of its event.
 _REQUEST = {event_kinds.DELETE: 'delete', event_kinds.UPDATE: 'update',
             event_kinds.HEAL: 'update', event_kinds.END: 'update'}
-# If a lease was updated within this time before its end or later, the update ordered the end.
+# An update of a lease ordered the end of the lease if it was made at most this long before the end.
 _AT_ONCE = datetime.timedelta(minutes=1)
 
 

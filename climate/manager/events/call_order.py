@@ -68,7 +68,7 @@ class CallOrder:
                 'another one.'))
 
     def record_resources(self, current):
-        """Record that a reservation has other resources; return it with its state of this try.
+        """Record the new resources of a reservation; return it with its state in this try.
 
         :param current: the Reservation as it is in the database.
         """

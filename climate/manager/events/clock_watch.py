@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watch the clock of the database: no event is due while it is ahead of the other clocks."""
+"""Watch the clock of the database, and stop events while it is ahead of the other clocks."""
 import datetime
 import threading
 
@@ -21,7 +21,7 @@ class ClockWatch:
 
     :param owner: the name of this manager, for notifications.
     :param machine_clock: returns the time of this machine.
-    :ivar may_act: True if the last comparison allows to carry out due events.
+    :ivar may_act: True if due events may be carried out, according to the last comparison.
     """
 
     def __init__(self, core, owner, machine_clock=_machine_time):

@@ -206,7 +206,7 @@ class EventLoop:
             return results.Outcome(results.FAILED, texts.unexpected(error, claim.event.id))
 
     def _drop_or_hand_back(self, claim):
-        """Drop the result of an event whose claim was lost; hand it back if this manager stops."""
+        """Drop the result of a lost claim; if this manager stops, hand the event back."""
         lease, event = claim.lease, claim.event
         if not claim.ownership.must_hand_back:
             LOG.warning('Lease %s: %s is not claimed here any more; its result is dropped',

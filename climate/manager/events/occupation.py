@@ -54,7 +54,7 @@ class Occupation:
         for reservation in claim.lease.reservations:
             if reservation.resource_ids:
                 claim.ownership.check()
-                # The first try waits for a lease that is just ending to release its resources.
+                # The first try waits, because a lease that ends now may still use the resources.
                 changed |= self._substitutes.ensure(claim.lease, reservation, claim.at,
                                                     patient=claim.event.waits == 0,
                                                     failing=failing)

@@ -107,7 +107,7 @@ class Retries:
         return not outcome.unreachable and _since_first_try(event, now) >= self._outage
 
     def pause_after_given_up(self, claim):
-        """Return the pause before the next try of an event that is never given up for good."""
+        """Return the pause before the next try of an event that is tried until it succeeds."""
         return (self.healing_pause(claim.event, claim.at)
                 or datetime.timedelta(seconds=max(1, self._pause.longest_seconds)))
 
@@ -126,7 +126,7 @@ class Retries:
         """Return True if the action failed, or waits for the cloud longer than is allowed."""
         if outcome.result == results.BUSY:
             return not outcome.patient and (
-                claim.event.waits >= self._waits_limit or _waits_no_more(claim))
+                claim.event.waits >= self._waits_limit or _has_waited_long(claim))
         return outcome.result == results.FAILED
 
     def _pause_of_wait(self, claim, outcome):
@@ -138,7 +138,7 @@ class Retries:
         return max(self.busy_pause, min(waited / 10, _LONGEST_WAIT))
 
 
-def _waits_no_more(claim):
+def _has_waited_long(claim):
     return claim.kind.retry is event_kinds.Retry.HEALING and _since_first_try(
         due_events.to_heal(claim.lease), claim.at) >= _NO_WAIT_AFTER
 

@@ -192,7 +192,7 @@ def write(connection, core, lease_id, reclamation, now):
 
 
 def _end(connection, lease, now):
-    """End a lease now, as a request of its owner to end it would."""
+    """End a lease now, as if its owner had requested the end."""
     before_end = lease_times.before_end_of_changes(
         records.LeaseChanges(end_now=True), lease, interval.Interval(lease.start, now))
     ended = dataclasses.replace(lease, end=now, before_end=before_end)

@@ -44,7 +44,7 @@ def is_measured(core, lease):
 
 
 def sample_keys(lease):
-    """Return the set of the keys of the samples that a lease has with its present resources."""
+    """Return the set of the sample keys of the present resources of a lease."""
     return {(reservation.id, resource_id) for reservation in lease.open_reservations
             for resource_id in reservation.resource_ids or (use_sampling.NO_RESOURCE,)}
 
