@@ -13,7 +13,7 @@ from climate.domain import records
 
 _ID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
-#: The kinds of drift.
+#: The kinds of Drifts.
 KINDS = ('left behind', 'held', 'freepool', 'incomplete', 'not enrolled', 'trust', 'not ended',
          'foreign host', 'foreign server', 'filter', 'unknown host', 'shared host', 'unfit',
          'disabled', 'lent')
@@ -49,7 +49,7 @@ UNKNOWN = 'nothing, because it may be of another Climate; with --unknown: '
 class Trace:
     """An object in the cloud that was created for a reservation.
 
-    :ivar made_for: the id of the reservation, or of its lease if the object names only that.
+    :ivar made_for: the id of the reservation, or of its lease if the object has no other id.
     :ivar kind: a noun for the object, such as 'flavor'.
     :ivar name: its name in the cloud.
     :ivar signed_by: the resource type in the mark that Climate puts on its objects. The mark proves
@@ -67,7 +67,7 @@ class Trace:
 class Disabled:
     """A service that a pool has disabled to clear its host for a lease.
 
-    :ivar name: its name in the pool.
+    :ivar name: the name of the service in the pool.
     :ivar what: the service, in words.
     """
 
@@ -165,7 +165,7 @@ class Recorded:
         """Return the reservations and leases that must have no objects in the cloud any more.
 
         :returns: {reservation id: (lease id, resource type)} of ended reservations, and
-            {lease id: (lease id, None)} of leases without other reservations.
+            {lease id: (lease id, None)} of leases all of whose reservations have ended.
         """
         ids: dict[str, tuple[str, str | None]] = {}
         for lease in self.leases:
@@ -241,7 +241,7 @@ def left_behind(traces: Iterable[Trace], known: Iterable[str],
         lease_id, resource_type = over.get(made_for, (None, None))
         resource_type = resource_type or signers.get(made_for)
         if resource_type is None or (lease_id is None and not unknown):
-            # The object is in use; or it has no mark, and any user may have written the id on it.
+            # The object is in use, or it has no mark, so any user may have written the id on it.
             continue
         problem = ('no lease has its reservation' if lease_id is None
                    else f'its reservation is over (lease {lease_id})')

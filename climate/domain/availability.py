@@ -41,7 +41,7 @@ class ResourceGroup:
 
 @dataclasses.dataclass(frozen=True)
 class ReservationShare:
-    """The resources that one reservation would get: the number of copies, and the resources."""
+    """The number of copies, and the groups of resources, that one reservation would get."""
 
     resource_type: str
     count: int
@@ -68,7 +68,7 @@ class AvailableTime:
 
 @dataclasses.dataclass(frozen=True)
 class Criterion:
-    """A criterion. `met_by` resources meet it, `remaining` meet it and all criteria before it."""
+    """A criterion. `met_by` resources meet it, `remaining` of them all criteria before it too."""
 
     criterion: str
     met_by: int

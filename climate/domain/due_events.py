@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The events of a lease: their order, and whether they are due, moot, given up or retried."""
+"""The events of a lease: their order, and whether they are due, moot, given up or retried.
+
+An event is moot if it has nothing to do in the present state of its lease.
+"""
 from collections.abc import Iterable
 from collections.abc import Sequence
 import datetime
@@ -27,7 +30,7 @@ def next_of_each_lease(due: Sequence[records.Event]) -> list[records.Event]:
 
 
 def passed_by(lease: records.Lease, now: datetime.datetime) -> bool:
-    """Return whether a lease has reached its end without having been started."""
+    """Return whether a lease has reached its end and was not started."""
     return lease.state == lifecycle.PENDING and lease.end <= now
 
 
@@ -116,7 +119,7 @@ def _is_ahead(event: records.Event | None) -> bool:
 
 
 def is_moot(lease: records.Lease, event: records.Event) -> bool:
-    """Return whether an event has nothing to do, because of the state of its lease."""
+    """Return whether an event has nothing to do in the present state of its lease."""
     kind = event_kinds.of(event.kind)
     if kind.only_notifies and event.at > min(lease.end, lease.ended_at or lease.end):
         # The lease was shortened after its owner chose the moment of the notification.

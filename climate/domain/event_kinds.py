@@ -84,15 +84,15 @@ class EventKind:
     :ivar gives_way: if the lease shows the task of another event that will be tried again, this
         event shows no task and changes nothing.
     :ivar states: the states of the lease in which the event has something to do.
-    :ivar until: the point after which the event has nothing to do; it is closed there.
+    :ivar until: the point at which the event is closed, because it has nothing to do any more.
     :ivar moot_during: the task of the lease during which the event has nothing to do.
     :ivar shown: users see the event in the lease, and notifications report it.
     :ivar in_history: the history of the lease has the result of the event.
     :ivar may_make_images: the event may wait for images of servers, which takes long.
     :ivar lane: the workers that carry out the event.
-    :ivar only_notifies: the event has no action: the manager that claims it writes the notification
-        and finishes the event.
-    :ivar creates_first: the first try is the first one that may create objects of the lease in the
+    :ivar only_notifies: the event has no action. The manager that claims the event writes its
+        notification and finishes it.
+    :ivar creates_first: before the first try of such an event, the lease has no objects in the
         cloud.
     :ivar moves_cloud: while the event is due, the objects of the lease in the cloud may change.
     :ivar releases: the part of the resources of the lease that the event releases.

@@ -6,8 +6,8 @@ filter" in Nova's guide to scheduling). The first word of a value is the operato
 
 =============================  =================================================================
 ``=``, ``>=``                  the host has at least this number
-``==`` ``!=`` ``<=``           both are compared as numbers
-``s==`` ``s!=`` ``s<`` ``s<=`` both are compared as text, as with ``s>`` and ``s>=``
+``==`` ``!=`` ``<=``           the values are compared as numbers
+``s==`` ``s!=`` ``s<`` ``s<=`` the values are compared as text, as with ``s>`` and ``s>=``
 ``<in> a``                     the text `a` is part of the host's text, or a member of its list
 ``<all-in> a b``               as ``<in>``, for each of the words
 ``<or> a <or> b``              the host's text is one of the words

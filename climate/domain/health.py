@@ -31,7 +31,7 @@ class HealthFinding:
 
 @dataclasses.dataclass(frozen=True)
 class HealthRules:
-    """The conditions under which a change of health is believed.
+    """The conditions under which Climate believes a change of health.
 
     :ivar sick_after: the time for which all checks must find a resource sick.
     :ivar well_after: the time for which all checks must find a resource well.
@@ -47,8 +47,8 @@ class HealthRules:
 class ResourceHealth:
     """The known health of one resource.
 
-    :ivar state: the state that the sources of health report, WELL or SICK. `since`, `reason` and
-        `source` belong to this state.
+    :ivar state: the last state of its sources that Climate believed, WELL or SICK. `since`,
+        `reason` and `source` belong to this state.
     :ivar changing_since: the first of the latest checks that found the opposite of `state`, which
         Climate does not believe yet; None: the latest check confirmed `state`.
     :ivar looked_at: the last check that found the opposite of `state`.

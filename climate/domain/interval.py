@@ -44,7 +44,7 @@ class Interval:
 
 
 def rounded_up(moment: datetime.datetime, grain: datetime.timedelta) -> datetime.datetime:
-    """Return the first whole multiple of `grain` after 1970 that is not before `moment`.
+    """Return the first multiple of `grain`, counted from 1970, that is not before `moment`.
 
     :raises OverflowError: the result is beyond the last year of a datetime.
     """

@@ -33,7 +33,7 @@ def choose(demands: Sequence[ReservationDemand], interval: interval.Interval) ->
     one to serve, and then add further copies.
 
     :raises NotEnough: both tries failed. ``place`` is the index of the demand that failed in the
-        first try, ``in_use`` has the ids of the resources that it must keep and cannot.
+        first try, ``in_use`` has the ids of the resources in use that it cannot keep.
     """
     try:
         return in_order(demands, interval)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decide the events of a lease when it is created, acquired, changed or over.
 
-Functions return the changes of the events, and ``db/events.py`` writes them.
+The functions return changes of events, and ``db/events.py`` writes them.
 """
 from collections.abc import Iterable
 import dataclasses
@@ -174,7 +174,7 @@ def after_change(before: records.Lease, after: records.Lease,
 
 
 def _at(event: records.Event | None, kind: str, at: datetime.datetime) -> EventChanges:
-    """Return the changes by which an event happens at a moment; None: it is a new event."""
+    """Return the changes by which an event happens at a moment; None: add the event."""
     if event is None:
         return EventChanges(add=((kind, at),))
     return EventChanges(move=((event, at),))
@@ -271,7 +271,7 @@ def healed(lease: records.Lease, pause: datetime.timedelta | None,
 
 
 def trust_dropped(lease: records.Lease, now: datetime.datetime) -> tuple[Planned, ...]:
-    """Return the event that deletes the trust of an ended lease; empty if nothing is to do."""
+    """Return the event that deletes the trust of an ended lease; empty if none is needed."""
     if lease.trust_id is None or lease.event(event_kinds.DROP_TRUST) is not None:
         return ()
     return ((event_kinds.DROP_TRUST, now),)

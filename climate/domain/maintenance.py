@@ -79,7 +79,7 @@ class Maintenance:
     :ivar notice_minutes: the minimum time from the notification of an owner to the early end of
         their lease.
     :ivar rule: the RRULE of RFC 5545 by which the window recurs; None: there is one window.
-    :ivar expanded_to: the moment up to which all windows exist; None: there are no later windows.
+    :ivar expanded_to: the moment up to which windows were created; None: all windows were.
     :ivar closing: whether the maintenance is being deleted.
     :ivar windows: the windows that are not over, in order.
     :ivar affected: the leases that are affected; only some responses have them.
@@ -133,7 +133,7 @@ def mark(window: MaintenanceWindow) -> str:
 
     Only resources that are disabled for exactly this reason are enabled again, not those that an
     administrator disabled. The id of the maintenance is for operators. The id of the window keeps
-    one window from enabling resources that the next one has disabled.
+    one window from enabling resources that the next window has disabled.
     """
     return f'{REASON}{window.maintenance_id}, window {window.id}'
 

@@ -33,7 +33,7 @@ class EventRule:
 
     :ivar headline: the headline for this event type; None: the headline of the kind.
     :ivar states: the states of the lease in which the event type belongs to the kind; None: all.
-    :ivar ends: whether the lease must not have ended before.
+    :ivar ends: whether it belongs to the kind only if the lease had not ended before.
     """
 
     headline: str | None = None

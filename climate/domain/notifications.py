@@ -19,7 +19,7 @@ WAITING, DELIVERED, GIVEN_UP = 'waiting', 'delivered', 'given_up'
 
 # The namespace of the ids of notifications. It must never change, because ids would change too.
 _IDS = uuid.UUID('6a8f6a3e-52f0-4f0a-9d5e-3b1f6f7a2c11')
-# A project is notified again after its use fell below the mark by this percentage of the limit.
+# After a use this far below the mark, in percent of the limit, a project is notified again.
 _LESS = 10
 
 
@@ -108,7 +108,7 @@ def reminded(candidates: Iterable[subscriptions.Subscription],
 
 def _is_about(subscription: subscriptions.Subscription, project_id: str | None,
               user_id: str | None) -> bool:
-    """Return whether a subscription is active and covers a project and a user; None: any user."""
+    """Return whether a subscription gets notifications about a user of a project; None: any."""
     if not subscription.enabled or subscription.transport not in subscriptions.SENT or (
             subscription.project_id != project_id):
         return False
@@ -172,7 +172,7 @@ def limit_crossings(used: Mapping[str, int], notified: Collection[str], most: in
     :param most: the limit.
     :param percent: the mark, in percent of the limit.
     """
-    # If the mark is low, half of it, because the use cannot fall below 0.
+    # For a low mark, half of it, because the use cannot fall below 0.
     forget_below = max(percent - _LESS, percent / 2)
     forgotten = [project for project in notified
                  if used.get(project, 0) * 100 < most * forget_below]

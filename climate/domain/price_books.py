@@ -162,23 +162,15 @@ def _refuse_equal(rates: Sequence[Rate]) -> None:
             if ranks[first] != ranks[second] or any(later.get(name, value) != value
                                                     for name, value in earlier.items()):
                 continue
-            both = frozenset({**earlier, **later}.items())
-            if earlier == later or both not in known:
-                raise _equal(first, second, {**rates[first].conditions, **rates[second].conditions},
-                             earlier == later)
-
-
-def _equal(first: int, second: int, both: Mapping[str, str], same: bool) -> errors.BadField:
-    """Return the error about two equally specific rates.
-
-    :param both: the conditions of both rates.
-    :param same: whether both rates have the same conditions.
-    """
-    shown = ', '.join(f'{name} {value}' for name, value in sorted(both.items())) or 'no condition'
-    return errors.BadField(field=f'rates.{second}', reason=(
-        f'it and rates.{first} are for the same resources ({shown[:300]}) and equally specific: '
-        + ('remove one of them.' if same else
-           'add a rate with the conditions of both, or remove one of them.')))
+            if earlier != later and frozenset({**earlier, **later}.items()) in known:
+                continue
+            conditions = {**rates[first].conditions, **rates[second].conditions}
+            shown = ', '.join(f'{name} {value}' for name, value in sorted(conditions.items()))
+            raise errors.BadField(field=f'rates.{second}', reason=(
+                f'it and rates.{first} are for the same resources '
+                f'({shown[:300] or "no condition"}) and equally specific: '
+                + ('remove one of them.' if earlier == later else
+                   'add a rate with the conditions of both, or remove one of them.')))
 
 
 def _peak_hours(document: Mapping[str, Any] | None,

@@ -73,7 +73,7 @@ class LeasePrice:
 
 @dataclasses.dataclass(frozen=True)
 class StatementLine:
-    """A line of a statement. It never changes; a `correction` is another line.
+    """A line of a statement. It never changes; a `correction` is an additional line.
 
     `month` is the month of the statement, `for_month` the month of the charge. They differ only if
     the month of the charge was closed when the line was written.
@@ -92,7 +92,7 @@ class StatementLine:
 
 @dataclasses.dataclass(frozen=True)
 class Statement:
-    """The sum of the lines of one project in one month; a `closed` one never changes."""
+    """The sum of the lines of one project in one month; a `closed` Statement never changes."""
 
     project_id: str
     month: str

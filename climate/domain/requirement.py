@@ -13,7 +13,7 @@ A requirement is a list, or its JSON text. Null, an empty list and an empty text
 * ``s==`` ``s!=`` ``s<`` ``s<=`` ``s>`` ``s>=`` always compare text. ``contains`` finds a part of a
   text, or a member of a list.
 * A property that is a list equals each of its members, and has no order.
-* Every comparison is false for a host without the property, even ``!=``. ``not`` negates it, so
+* Every comparison is false for a host without the property, even ``!=``. ``not`` negates, so
   ``["not", ["==", "$gpu", "A100"]]`` is true for a host without the property ``gpu``.
   ``["!=", "$gpu", null]`` is true for every host that has the property.
 """
@@ -172,8 +172,8 @@ def check_names(requirement: Requirement, known: Collection[str],
 
     :param hidden: names that may be used, but are not listed in the error.
     :param pool: the name of the resources in the error.
-    :raises UnknownProperty: the requirement has unknown names. The error has the first one by the
-        alphabet, and known names; similar names come first.
+    :raises UnknownProperty: a name is unknown. The error has the alphabetically first unknown name,
+        and known names, similar ones first.
     """
     for name in sorted(names(requirement) - frozenset(known) - frozenset(hidden)):
         near = difflib.get_close_matches(name, sorted(known), n=5, cutoff=0.5)
@@ -185,7 +185,7 @@ def check_names(requirement: Requirement, known: Collection[str],
 
 
 def criteria(requirement: Requirement) -> list[Requirement]:
-    """Return the conditions that must all be met; ``str()`` of each is readable."""
+    """Return the conditions that must all be met. ``str`` makes a condition readable."""
     return list(requirement.parts) if isinstance(requirement, All) else [requirement]
 
 
@@ -280,7 +280,7 @@ def _name(whole: object, text: object) -> str:
     if not 0 < len(name) <= MAX_NAME or not values.storable(name):
         _refuse(whole, f'a name has 1 to {MAX_NAME} characters, as in {_EXAMPLE}.')
     if _CONTROL.search(name):
-        # No property has such a name. A message with the name could control a terminal.
+        # No property has such a name. A message with the name could change the terminal of a user.
         raise errors.MalformedRequirement(
             part=json.dumps(name), reason=f'a name has no control characters, as in {_EXAMPLE}.')
     return name

@@ -111,7 +111,7 @@ def _in_time(longer: Sequence[tuple[LaterAsk, datetime.timedelta]], whole: Notic
              ask: LaterAsk | None) -> Iterator[NoticePart]:
     start, notice = whole.start, None if ask is None else ask.notice
     for more_time, notice_of_time in longer:
-        # An ask for copies after an ask for time includes this time.
+        # An ask for copies that came after an ask for time covers this time too.
         if more_time.since >= whole.end or (
                 ask is not None and more_time.asked_at <= ask.asked_at):
             continue

@@ -48,12 +48,13 @@ class NextAllocation:
 class SleepRules:
     """The rules of an administrator.
 
-    :ivar lead: the time between the end of a wake-up and the start of the lease that needs it.
+    :ivar lead: the time between the end of a wake-up and the start of the lease.
     :ivar min_awake: the minimum time between a wake-up and the next sleep.
     :ivar min_asleep: the minimum time of a sleep.
     :ivar cycles_per_day: how often a resource may fall asleep in 24 hours.
     :ivar spare: the number of free resources of each group that stay awake.
-    :ivar spare_share: the same as a share of the group, from 0 to 1. The larger number counts.
+    :ivar spare_share: the share of each group that stays awake and free, from 0 to 1. The larger
+        one of both numbers counts.
     """
 
     lead: datetime.timedelta
@@ -212,7 +213,7 @@ def _has_been(sleeper: Sleeper, least: datetime.timedelta, now: datetime.datetim
 
 
 def _urgency(sleeper: Sleeper) -> tuple[bool, float, int, int]:
-    """Sort by the earliest need, then by the most cycles."""
+    """Return a sort key: the earliest need comes first, then the most cycles."""
     needed = sleeper.needed_at
     return (needed is None, 0 if needed is None else needed.timestamp(), -sleeper.cycles,
             -sleeper.id)

@@ -80,7 +80,7 @@ def levels(before: Mapping[_Key, Collection[_Key]]) -> list[list[_Key]]:
     """Return the keys in levels. A key is in the first level after the keys that come before it.
 
     :param before: {key: the keys that come before it}; keys without an entry are ignored.
-    :returns: the levels, each in the order of `before`, without keys in or behind a circle.
+    :returns: the levels, each in the order of `before`, without keys in or after a circle.
     """
     sorted_levels: list[list[_Key]] = []
     placed: set[_Key] = set()

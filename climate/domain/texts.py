@@ -25,7 +25,7 @@ class Text:
 
 
 def same(text: str) -> Text:
-    """Return a text with two equal versions."""
+    """Return a Text that has the same text in both versions."""
     return Text(text, text)
 
 
@@ -83,5 +83,5 @@ def plural(noun: str) -> str:
 
 
 def counted(count: int, one: str, many: str) -> str:
-    """Return a number and the words that agree with it: `one` for 1, otherwise `many`."""
+    """Return a number, followed by `one` if it is 1 and by `many` otherwise."""
     return f'{count} {one if count == 1 else many}'

@@ -62,7 +62,7 @@ def inherited(ended: Sequence[Promise], begun: Sequence[Promise]
 
     :param ended: the allocations that end at this moment, with the ends of their guarantees.
     :param begun: the allocations that replace them, with their ends.
-    :returns: {end of the inherited guarantee, or None: number of copies} for each of `begun`.
+    :returns: for each of `begun`, {end of the inherited guarantee, or None: number of copies}.
     """
     inherited_by: list[collections.Counter[datetime.datetime | None]] = [
         collections.Counter({None: new.copies}) for new in begun]

@@ -71,15 +71,15 @@ def judge(facts: UsabilityFacts, project_id: str, now: records.Moment,
     :param usable_in_start: whether the hosts must be usable while the lease is being started,
         because the start places servers there.
     """
-    idle = _why_idle(facts, now, usable_in_start)
+    unusable = _why_unusable(facts, now, usable_in_start)
     foreign = facts.project_id != project_id
-    reason = idle or ('It belongs to another project.' if foreign else None)
+    reason = unusable or ('It belongs to another project.' if foreign else None)
     return Usability(id=facts.id, lease_id=facts.lease_id, project_id=facts.project_id,
-                     active=idle is None, usable=reason is None, reason=reason)
+                     active=unusable is None, usable=reason is None, reason=reason)
 
 
 def not_one(lease: records.Lease, ids: Sequence[str]) -> Usability:
-    """Return the Usability if a request names a lease that does not have exactly one reservation.
+    """Return the Usability if a lease is named in place of a reservation, and has none or several.
 
     :param ids: the ids of its reservations in which servers can be placed.
     """
@@ -91,7 +91,8 @@ def not_one(lease: records.Lease, ids: Sequence[str]) -> Usability:
                      usable=False, reason=reason)
 
 
-def _why_idle(facts: UsabilityFacts, now: records.Moment, usable_in_start: bool) -> str | None:
+def _why_unusable(facts: UsabilityFacts, now: records.Moment,
+                  usable_in_start: bool) -> str | None:
     """Return why nobody may use a reservation at `now`, in words; None: it may be used."""
     lease = f'Lease {facts.lease_id}'
     if facts.deleted_at is not None:

@@ -176,13 +176,13 @@ def refused(start: Moment, end: Moment, at: Moment) -> Span:
 
 
 def overlap(span: Span | None, start: int, end: int) -> int:
-    """Return the number of seconds that a span shares with another one."""
+    """Return the number of seconds of a span between `start` and `end`."""
     return max(0, min(span[1], end) - max(span[0], start)) if span else 0
 
 
 def tally(shares: Iterable[UsageShare], refusals: Iterable[RefusedUsage], start: int, end: int,
           by_day: bool = True) -> dict[UsageKey, Seconds]:
-    """Return {UsageKey: Seconds} between two seconds.
+    """Return {UsageKey: Seconds} between `start` and `end`, which are seconds since 1970.
 
     :param by_day: whether to count each day alone. A share of ten years then has 3,652 entries
         instead of one.

@@ -69,7 +69,7 @@ def slot_of(now: datetime.datetime, minutes: int) -> SampleSlot:
 
 
 def hour_of(moment: datetime.datetime) -> datetime.datetime:
-    """Return the beginning of the hour of a moment."""
+    """Return the beginning of the hour that contains a moment."""
     return moment.replace(minute=0, second=0, microsecond=0)
 
 

@@ -172,7 +172,7 @@ def _spread(spans: Iterable[_Weighted], start: int, end: int) -> Sequence[int]:
     The computing time does not depend on the number of hours that a span covers.
     """
     count = (end - start) // HOUR
-    # `changes` has the first and last full hour of each span, `parts` corrects these two hours.
+    # `changes` rounds each span to full hours; `parts` corrects its first and last hour.
     changes, parts = [0] * (count + 1), [0] * (count + 1)
     for span_begin, span_until, weight in spans:
         begin, until = max(span_begin, start) - start, min(span_until, end) - start

@@ -53,7 +53,7 @@ def compare(value: object, sign: str, wanted: Value, wanted_typed: Typed) -> boo
 
 
 def typed(value: object) -> Typed:
-    """Return (kind, key). Values of one kind are compared by their keys."""
+    """Return (kind, key) of a value. Values of one kind are compared by their keys."""
     if value is None:
         return 'null', None
     if (exact := number(value)) is not None:

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from climate.domain import records
 
-#: The outcomes for a lease: other resources, a later start, nothing, or served as requested.
+#: The outcomes for a lease: it gets other resources, starts later, gets nothing, or gets what it
+#: requested.
 MOVES, WAITS, REFUSED, SERVED = 'moves', 'waits', 'refused', 'served'
 OUTCOMES = (MOVES, WAITS, REFUSED, SERVED)
 
@@ -66,8 +67,8 @@ class Fate:
     :ivar outcome: one of `OUTCOMES`.
     :ivar start: the requested start; `end` is the requested end.
     :ivar new_start: the start after the change; None if the lease is refused.
-    :ivar resources: the names of its present resources; empty unless it is DISPLACED.
-    :ivar new_resources: the names of its resources after the change.
+    :ivar resources: the names of the present resources of a DISPLACED lease.
+    :ivar new_resources: the names of the resources after the change.
     """
 
     lease_id: str

@@ -53,9 +53,9 @@ class ChosenMove:
 
 @dataclasses.dataclass(frozen=True)
 class ClearingChoice:
-    """The hosts to clear and the migrations that this needs.
+    """The hosts to clear, and the necessary migrations.
 
-    :ivar hosts: the names of the hosts to clear, by cost.
+    :ivar hosts: the names of the hosts to clear, sorted by cost.
     :ivar cost: the total cost of these hosts.
     """
 
@@ -68,7 +68,7 @@ class Impossible(Exception):
     """The wanted number of hosts cannot be cleared.
 
     :ivar possible: how many hosts can be cleared.
-    :ivar reasons: {host name: why it cannot be cleared, in words}.
+    :ivar reasons: {host name: why this host cannot be cleared, in words}.
     """
 
     def __init__(self, possible: int, reasons: Mapping[str, str]):
@@ -127,7 +127,7 @@ def _choices(hosts: Sequence[ClearableHost], costs: Sequence[Cost],
             return
         _, indexes = heapq.heappop(heap)
         yield [hosts[index] for index in indexes]
-        # The next more expensive choices have the next more expensive host in place of one host.
+        # Replace one of the hosts by the next more expensive host.
         for position, index in enumerate(indexes):
             following = (*indexes[:position], index + 1, *indexes[position + 1:])
             if index + 1 < len(hosts) and index + 1 not in indexes and following not in seen:

@@ -14,7 +14,7 @@ FENCING = 'fencing'
 FENCED = 'fenced'
 ENROLLING = 'enrolling'
 READY = 'ready'
-# The host is not needed any more, and its changes are being undone; or they are undone.
+# The states of a host that is not needed any more: its changes are being undone, or were undone.
 DROPPED = 'dropped'
 RELEASED = 'released'
 #: The states of a host that is being prepared.

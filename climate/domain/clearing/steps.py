@@ -192,7 +192,7 @@ class _Step:
             return dataclasses.replace(move, state=plans.STUCK)
         if host.state == plans.DROPPED:
             return dataclasses.replace(move, state=plans.PLANNED)
-        # By the plan the migration has begun, but Nova has no record of it.
+        # The plan says that the migration has begun, but Nova has no record of it.
         self._order(MOVE, host, move.server_id, move.target)
         return dataclasses.replace(move, stopped=server.status == STOPPED)
 
@@ -242,7 +242,7 @@ class _Step:
         return None
 
     def _is_open(self, host: plans.PlannedHost) -> bool:
-        """Return whether Climate does not keep servers off the host, with its service disabled."""
+        """Return whether servers can be placed on the host, as far as Climate decides."""
         compute = self._observed.computes.get(host.service_host)
         if compute is None or not compute.enabled:
             return compute is None or compute.reason != self._fence

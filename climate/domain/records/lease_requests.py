@@ -53,9 +53,10 @@ class LeaseRequest:
 class LeaseChanges:
     """The changes of a lease; a field that is None does not change.
 
-    `start_now` and `end_now` replace a `start` or `end` of "now". With `whole_minutes`, a `start`
-    at the beginning of the minute of the present start is no change. If `generation` is set, the
-    change is refused unless the lease has this generation. For `hidden_criteria` see LeaseRequest.
+    `start_now` and `end_now` are set if the caller wrote "now" instead of a moment. With
+    `whole_minutes`, a `start` equals the present start if both are in the same minute. If
+    `generation` is set, the change is refused unless the lease has this generation. For
+    `hidden_criteria` see LeaseRequest.
     """
 
     name: str | None = None
@@ -92,7 +93,7 @@ class LeaseQuery:
     """A query for leases: filters and order. A filter that is None selects all.
 
     :ivar status: one status word, or several separated by commas.
-    :ivar idle: only leases that are idle.
+    :ivar idle: True: only idle leases.
     :ivar most_bytes: the maximum size of a page in bytes; None: no limit.
     """
 

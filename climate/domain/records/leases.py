@@ -103,10 +103,10 @@ class Lease:
     Until a lease has acquired its resources, `start` is the moment of the request, and `end` is
     computed from it; the acquisition sets both again. `acquisition` is None for the types immediate
     and scheduled, because such a lease gets its resources in the request. `reason` is for
-    operators, and `owner_reason` for the owner; `reason_text` has both. A lease is idle since
-    `idle_since` and will be reclaimed at `reclaim_at`; None: it is not idle, or will not be
-    reclaimed. A lease with `idle_exempt` never counts as idle. Only the lease of a dry run has a
-    `price`. `request_bytes` is the size of its requests and events, see ``request_sizes``.
+    operators, and `owner_reason` for the owner; `reason_text` has both. `idle_since` is None unless
+    the lease is idle, `reclaim_at` unless it will be reclaimed. A lease with `idle_exempt` never
+    counts as idle. Only the lease of a dry run has a `price`. `request_bytes` is the size of the
+    requests and events, see ``request_sizes``.
     """
 
     id: str
@@ -166,8 +166,8 @@ class Lease:
     @property
     def open_reservations(self) -> tuple[reserved.Reservation, ...]:
         """Return the reservations that are not over."""
-        return tuple(each for each in self.reservations
-                     if each.state != lifecycle.RESERVATION_DELETED)
+        return tuple(reservation for reservation in self.reservations
+                     if reservation.state != lifecycle.RESERVATION_DELETED)
 
     @property
     def leased_ids(self) -> list[str]:

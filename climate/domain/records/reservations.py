@@ -37,8 +37,8 @@ class Reservation:
     `leased_id` is the id of the target, which is the object in the cloud that is leased, such as a
     server; None: there is no target, or it is not known yet. `label` names the reservation within
     its lease. It starts after the reservations whose labels are in `depends_on`, and ends before
-    them. `secrets` has the fields of the request that the plugin declares secret. Only a new or
-    changed reservation has them; others have their secrets in the database only.
+    them. `secrets` has the fields of the request that the plugin declares secret. It is empty
+    unless the reservation is new or changed.
     """
 
     id: str

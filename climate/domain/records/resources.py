@@ -19,8 +19,8 @@ class Allocation:
     A `whole` allocation takes the entire resource. Otherwise each of the `copies` takes `amount`,
     {class: units}. `need` is the key of the plugin's need that the allocation serves. An allocation
     that was released early has `released_at`, and does not count any more. `id` and `lease_id` are
-    set only in lists. `promised_until` is set if the allocation replaces another one that was
-    guaranteed for longer: until that moment.
+    set only in lists. `promised_until` is the end of the guarantee that the allocation inherited
+    from one that it replaces; None: its own end.
     """
 
     reservation_id: str
