@@ -49,13 +49,13 @@ class Auditor:
         traces = self._traces(snapshot)
         after = self._read()
         with self._core.database.reader() as connection:
-            known = {lease.id: lease for lease in (*after.leases, *leases.mentioned(
+            by_id = {lease.id: lease for lease in (*after.leases, *leases.mentioned(
                 connection, _mentioned_ids(traces, after.resources)))}
             disabled_for = leases.mentioned(connection, {
                 host.lease_id for host in snapshot.disabled})
         now = self._core.clock()
-        recorded = _recorded(before, after._replace(leases=known.values()), now)
-        ids = {*known, *(reservation.id for lease in known.values()
+        recorded = _recorded(before, after._replace(leases=by_id.values()), now)
+        ids = {*by_id, *(reservation.id for lease in by_id.values()
                          for reservation in lease.reservations)}
         return audit.in_order([
             *audit.left_behind(traces, ids, recorded.over()),
@@ -161,17 +161,17 @@ def _without_trust(recorded, listed):
                 'for its owner'))
 
 
-def _kept_for_nothing(recorded, known):
+def _kept_for_nothing(recorded, known_ids):
     """Yield a Drift for each resource held by, or lent to, an ended or unknown reservation."""
     over = recorded.over()
     for resource in itertools.chain.from_iterable(recorded.resources.values()):
         name = f'{resource.pool} {resource.name}'
-        if resource.held_by in over or resource.held_by not in {None, *known}:
+        if resource.held_by in over or resource.held_by not in {None, *known_ids}:
             yield audit.Drift(
                 'held', name, f'held by reservation {resource.held_by}, which is over',
                 audit.RELEASE, resource.held_by)
         elif resource.held_by is None and (
-                resource.lent_to in over or resource.lent_to not in {None, *known}):
+                resource.lent_to in over or resource.lent_to not in {None, *known_ids}):
             yield audit.Drift(
                 'lent', name, f'lent to reservation {resource.lent_to}, which is over',
                 audit.RETURN, resource.lent_to)

@@ -155,9 +155,9 @@ class Repairs:
     def _enable(self, target):
         pool, name, lease_id = target
         with self._core.database.reader() as connection:
-            found = leases.mentioned(connection, {lease_id})
-        if any(lease.state == lifecycle.ACQUIRING for lease in found):
-            return
+            if any(lease.state == lifecycle.ACQUIRING
+                   for lease in leases.mentioned(connection, {lease_id})):
+                return
         self._core.registry.pool(pool).enable(
             self._core.cloud, name, plans.fence_of(lease_id))
 

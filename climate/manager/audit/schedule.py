@@ -20,7 +20,7 @@ def newest(core):
 
 
 class AuditSchedule:
-    """Audits every [manager] audit_interval_seconds. Another audit must confirm each new drift.
+    """Audits every [manager] audit_interval_seconds. A drift counts once a later audit confirms it.
 
     :ivar counts: {kind: number of confirmed drifts after the last audit}; None if another manager
         makes the audits.

@@ -50,11 +50,11 @@ class Books:
         """
         registry = self._core.registry
         for number, rate in enumerate(document.get('rates', ())):
-            for name, known in (('resource_type', registry.plugins), ('pool', registry.pools)):
-                if rate.get(name, next(iter(known), None)) not in known:
+            for name, enabled in (('resource_type', registry.plugins), ('pool', registry.pools)):
+                if rate.get(name, next(iter(enabled), None)) not in enabled:
                     raise errors.BadField(field=f'rates.{number}.{name}', reason=(
                         f'"{rate[name][:80]}" is not enabled; those are '
-                        f'{", ".join(sorted(known))}.'))
+                        f'{", ".join(sorted(enabled))}.'))
 
     def _refuse_unmatchable(self, connection, document):
         """Refuse a rate that applies to no lease because of its pool or of a property.
@@ -71,11 +71,12 @@ class Books:
                 if rate['pool'] not in pools:
                     raise errors.BadField(field=f'rates.{number}.pool', reason=(
                         f'{rate["resource_type"]} has no resources of "{rate["pool"]}"; it has '
-                        f'{", ".join(sorted(pools)) or "none of a pool"}.'))
+                        f'resources of {", ".join(sorted(pools)) or "no pool"}.'))
                 pools = {rate['pool']}
-            known = frozenset().union(*(names_of_pools[pool] for pool in pools))
-            for name in sorted(rate.get('properties', {}).keys() - known):
-                similar = difflib.get_close_matches(name, sorted(known), n=5) or sorted(known)[:12]
+            property_names = sorted(frozenset().union(*(names_of_pools[pool] for pool in pools)))
+            for name in sorted(rate.get('properties', {}).keys() - set(property_names)):
+                similar = difflib.get_close_matches(name, property_names, n=5) or (
+                    property_names[:12])
                 raise errors.BadField(field=f'rates.{number}.properties', reason=(
                     f'no resource has the property "{name[:80]}", so the rate would never apply; '
                     f'the properties are {", ".join(similar) or "none"}. Set it first.'))
@@ -91,11 +92,11 @@ class Books:
                     raise errors.BadField(field='valid_from', reason=(
                         f'{valid_from:%Y-%m-%d %H:%M:%S} UTC is in the past, whose prices are '
                         'fixed: write a later moment, or "now".'))
-                known = stored.every(connection)
+                versions = stored.every(connection)
                 new_book = prices.StoredBook(
-                    max((book.version for book in known), default=0) + 1, document['currency'],
+                    max((book.version for book in versions), default=0) + 1, document['currency'],
                     valid_from, document, now, context.user_id or 'climate')
-                _refuse_bad(new_book, known)
+                _refuse_bad(new_book, versions)
                 self._refuse_unmatchable(connection, document)
                 stored.add(connection, new_book)
                 return next(book for book in stored.every(connection)
@@ -127,7 +128,7 @@ class Books:
 
 
 class KnownBooks:
-    """A cache of the versions of the price book. Use it only for prices that bind nobody."""
+    """A cache of the versions of the price book. Use it only for estimated prices."""
 
     def __init__(self, core):
         self._core = core
@@ -171,14 +172,14 @@ def zone_of(name):
         return None
 
 
-def _refuse_bad(new_book, known):
+def _refuse_bad(new_book, versions):
     """Refuse a version that has an error, or that conflicts with another version.
 
     :raises BadField: the error names the field.
     :raises PriceBookOverlaps: another version is valid from the same moment.
     """
     price_books.read(new_book, zone_of)
-    for book in known:
+    for book in versions:
         if book.valid_from == new_book.valid_from:
             raise errors.PriceBookOverlaps(
                 version=book.version, valid_from=f'{new_book.valid_from:%Y-%m-%d %H:%M:%S} UTC')

@@ -121,9 +121,9 @@ class LeasePrices:
 
 
 def asks_again(before, after, allocations):
-    """Return whether a change counts as a new request, so that the notice begins at the change.
+    """Return whether a change counts as a request for a new lease, made at the time of the change.
 
-    This is so if a lease that has not started asks for other times or for additional resources.
+    Such a change asks for an earlier start, a later end or additional resources before the start.
 
     :param allocations: the new Allocations; none if the lease only gets shorter.
     """

@@ -64,11 +64,11 @@ def _groups(core, connection):
 def around(core, connection, resource_ids):
     """Return the Machines of some resources, each with all enrolled resources on it."""
     groups = together(core, connection, resource_ids)
-    known = {resource.id: resource for resource in resources.enrolled(
+    by_id = {resource.id: resource for resource in resources.enrolled(
         connection, [key for group in groups for key in group])} if groups else {}
     machines = []
     for group in groups:
-        on_machine = tuple(known[key] for key in group if key in known)
+        on_machine = tuple(by_id[key] for key in group if key in by_id)
         if on_machine:
             first = on_machine[0]
             name = core.registry.pool(first.pool).machine(first.name)

@@ -39,7 +39,7 @@ class PowerSaving:
         self._starts = wake_before_start.WakeBeforeStart(core)
         self._steps = steps.Steps(core, driver)
         self._driver = driver
-        # The names of the machines that cannot be woken; the log has warned of each.
+        # The names of machines that cannot be woken, and of which the log has warned.
         self._silent = set()
 
     def step(self, now):
@@ -67,14 +67,14 @@ class PowerSaving:
                                    if sleeper.state in (sleep.ASLEEP, sleep.FALLING)
                                    and sleeper.needed_at is not None}, now)
         plan = sleep.plan(sleepers, rules, now)
-        known = {sleeper.id: sleeper for sleeper in sleepers}
+        by_id = {sleeper.id: sleeper for sleeper in sleepers}
         for resource_id in plan.wake:
-            if not known[resource_id].is_due(rules, now):
+            if not by_id[resource_id].is_due(rules, now):
                 with cores.isolated('Resource %s: waking it', resource_id):
                     self._states.wake([resource_id], now, mended=resource_id)
         falling = collections.defaultdict(list)
         for resource_id in plan.sleep:
-            falling[known[resource_id].machine].append(known[resource_id])
+            falling[by_id[resource_id].machine].append(by_id[resource_id])
         switchable = self._switchable(falling)
         # Asking the machines may have taken long.
         now = self._core.clock()

@@ -39,7 +39,7 @@ class SleepStates:
         return {key for key, power_now in states.items() if power_now.state in sleep.SLEEPING}
 
     def wake(self, resource_ids, now, mended=None):
-        """Order all resources on the machines of some resources to wake up, even in maintenance.
+        """Order the machines of the given resources to wake up, even during maintenance.
 
         :param mended: the id of a repaired resource; it wakes up even if it failed to wake before.
         :returns: False if no state had to change.
@@ -54,7 +54,7 @@ class SleepStates:
         return is_changed
 
     def on_machines_of(self, resource_ids):
-        """Return the ids of all enrolled resources on the machines of some, a tuple for each."""
+        """Return a tuple for each machine of the given resources: the ids of all on it."""
         with self._core.database.reader() as connection:
             return machines.together(self._core, connection, resource_ids)
 
@@ -114,8 +114,8 @@ class SleepStates:
 
         A machine is not switched during the maintenance of one of its resources, because somebody
         may work on it. But if an administrator or a lease woke a resource after the maintenance had
-        begun, the machine still wakes up. After the delay by a maintenance, the time limit of a
-        step begins again.
+        begun, the machine still wakes up. If maintenance delayed a step, the step gets its full
+        time limit again.
         """
         with self._core.database.reader() as connection:
             states = power.of(connection, resource_ids)

@@ -72,7 +72,7 @@ class Steps:
             return
         self._driver.sleep(machine)
         if self._has_changed(powers):
-            # Another manager woke the machine meanwhile, and may have found it awake already.
+            # The machine was woken meanwhile. Its state may be awake already, so wake it here.
             self._driver.wake(machine)
             return
         if self._driver.state(machine) == base.OFF:
@@ -184,13 +184,13 @@ class Steps:
     @cores.again_after_a_race
     def _write_all(self, powers, state, now, kind):
         with self._core.database.writer() as connection:
-            # Resources are locked before anything else.
+            # All transactions lock resources first.
             resources.touch(connection, list(powers), now)
             if power.of(connection, powers) != powers:
                 return False
             for key, before in powers.items():
                 if not power.change(connection, before, state, now):
-                    # It was woken in this moment, so roll back the changes of the others.
+                    # The resource was woken at this moment, so roll back the other changes.
                     raise errors.LostRace()
                 self._note(connection, before, state, now, kind)
                 if state == sleep.AWAKE:

@@ -31,7 +31,7 @@ class WakeBeforeStart:
         self._states = sleep_states.SleepStates(core)
 
     def wake_ahead(self, resource_ids, now):
-        """Order the sleeping resources among some to wake up, except during maintenance."""
+        """Order the given resources to wake up if they sleep, except during maintenance."""
         for group in self._states.on_machines_of(self._states.asleep(resource_ids)):
             with self._core.database.reader() as connection:
                 maintained = maintenances.under_way(connection, group, now)
@@ -58,9 +58,9 @@ class WakeBeforeStart:
     def align_events(self, ahead, now):
         """Correct the time of the events that wake the resources of the next leases.
 
-        Several managers may call this at the same time. The creation of a lease writes its event.
-        Afterwards, the estimated duration of the wake-up may change, a resource may fall asleep
-        after the event, or its pool may become able to sleep.
+        Several managers may call this at the same time. The creation of a lease writes an event,
+        but later the estimated duration of the wake-up may change, a resource may fall asleep after
+        the event, or a pool may become able to sleep.
 
         :param ahead: {id of a sleeping resource: how long before a start it has to be woken}.
         """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quarantines of resources that owners swapped, and the swap reports that lead to them."""
+import dataclasses
 import datetime
 
 from climate import errors
@@ -46,8 +47,12 @@ def report(connection, conf, lease, resource, user_id, now):
 
 def begin(connection, conf, resource, reason, now):
     """Put a locked Resource into quarantine."""
-    before = stored.find(connection, [resource.id])[resource.id]
-    states.write(connection, conf, resource, states.quarantined(before, conf, reason, now), now)
+    minutes = conf.health.quarantine_minutes
+    after = dataclasses.replace(
+        stored.find(connection, [resource.id])[resource.id],
+        quarantined_until=now + datetime.timedelta(minutes=minutes) if minutes else None,
+        quarantined_since=now, quarantine_reason=reason)
+    states.write(connection, conf, resource, after, now)
     # If it was not well before, block the share that the lease has just returned.
     blocking.fill(connection, conf, resource.id, now)
 

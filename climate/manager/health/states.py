@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes of the health of one resource, each in one transaction."""
 import dataclasses
-import datetime
 
 from oslo_log import log
 
@@ -32,9 +31,9 @@ class States:
         if not ids:
             return []
         with self._core.database.reader() as connection:
-            known = stored.find(connection, ids)
+            healths = stored.find(connection, ids)
             windows = maintenances.of_resources(connection, ids)
-        return [dataclasses.replace(resource, verdict=known[resource.id].verdict(now),
+        return [dataclasses.replace(resource, verdict=healths[resource.id].verdict(now),
                                     maintenances=windows.get(resource.id, ()))
                 for resource in plain]
 
@@ -96,11 +95,3 @@ def write(connection, conf, resource, after, now):
         log_it = LOG.info if verdict.state == health.WELL else LOG.warning
         log_it('Resource %s (%s %s): %s, now %s%s', resource.id, resource.pool, resource.name,
                before, verdict.state, f': {verdict.reason}' if verdict.reason else '')
-
-
-def quarantined(before, conf, reason, now):
-    """Return the Health of a resource that goes into quarantine."""
-    minutes = conf.health.quarantine_minutes
-    until = now + datetime.timedelta(minutes=minutes) if minutes else None
-    return dataclasses.replace(before, quarantined_until=until, quarantined_since=now,
-                               quarantine_reason=reason)

@@ -47,37 +47,37 @@ class LeaseMoves:
         self._moves = resource_moves.ResourceMoves(core)
         self._update = update.Update(core)
 
-    def preview(self, found, now):
+    def preview(self, planned, now):
         """Return the effects of `clear` as Affected records; nothing is written.
 
         The preview gives no resource to two leases at the same time.
         """
-        affected, planned = [], []
-        for case in self._cases(found, now):
+        affected, moves = [], []
+        for case in self._cases(planned, now):
             if not _is_future(case.lease, now):
                 case, effect, _ = _treatment(case, now)
                 affected.append(case.affected(effect))
                 continue
-            taken = {key for span, keys in planned if span.overlaps(case.lease.interval)
+            taken = {key for span, keys in moves if span.overlaps(case.lease.interval)
                      for key in keys}
             try:
                 allocations = self._moves.plan(case.lease, self._cause(case, taken), now)
             except (errors.NotEnough, errors.UnknownResourceType) as error:
                 affected.append(case.affected(maintenance.STUCK, error.message))
                 continue
-            planned.append((case.lease.interval, {
+            moves.append((case.lease.interval, {
                 allocation.resource_id for allocation in allocations or () if allocation.whole}))
             affected.append(case.affected(maintenance.MOVES))
         return tuple(affected)
 
-    def clear(self, found, now):
+    def clear(self, planned, now):
         """Move the future leases; let running leases stay, swap or end; return Affected records.
 
         Each owner is notified once.
         """
         affected = []
-        for case in self._cases(found, now):
-            with cores.isolated('Lease %s, affected by maintenance %s', case.lease.id, found.id):
+        for case in self._cases(planned, now):
+            with cores.isolated('Lease %s, affected by maintenance %s', case.lease.id, planned.id):
                 if _is_future(case.lease, now):
                     moved = self._moves.move(case.lease.id, self._cause(case), now)
                     if moved is not None:
@@ -87,16 +87,16 @@ class LeaseMoves:
                     affected.append(self._treat(case, now))
         return tuple(affected)
 
-    def _cases(self, found, now):
+    def _cases(self, planned, now):
         """Return the _Cases of the open windows, ordered by the start of the leases.
 
         A lease that has resources in several windows counts for the first one.
         """
-        windows = [window for window in found.windows if window.end > now]
+        windows = [window for window in planned.windows if window.end > now]
         if not windows:
             return []
         with self._core.database.reader() as connection:
-            rows = maintenances.taken(connection, found.resource_ids, windows[0].start,
+            rows = maintenances.taken(connection, planned.resource_ids, windows[0].start,
                                       windows[-1].end)
             windows_of = {}
             for lease_id, resource_id, start, end in rows:
@@ -104,7 +104,7 @@ class LeaseMoves:
                               if window.start < end and start < window.end), None)
                 if first is not None:
                     windows_of.setdefault(lease_id, {}).setdefault(resource_id, first)
-            return [_Case(found, min(by_resource.values(), key=lambda window: window.start),
+            return [_Case(planned, min(by_resource.values(), key=lambda window: window.start),
                           leases.get(connection, lease_id), tuple(sorted(by_resource)))
                     for lease_id, by_resource in windows_of.items()]
 

@@ -77,9 +77,9 @@ class MaintenanceRequests:
         :raises MaintenanceNotFound: no maintenance has that id, or it is over.
         """
         with self._core.database.reader() as connection:
-            found = maintenances.get(connection, maintenance_id)
-        return dataclasses.replace(found, affected=self._leases.preview(
-            found, self._core.clock()))
+            planned = maintenances.get(connection, maintenance_id)
+        return dataclasses.replace(planned, affected=self._leases.preview(
+            planned, self._core.clock()))
 
     @cores.again_after_a_race
     def delete(self, maintenance_id):
@@ -92,13 +92,13 @@ class MaintenanceRequests:
         """
         now = self._core.clock()
         with self._core.database.writer() as connection:
-            found = maintenances.get(connection, maintenance_id)
-            resources.lock_enrolled(connection, found.resource_ids)
-            found = maintenances.get(connection, maintenance_id, locked=True)
-            blocks.delete(connection, [window.id for window in found.windows])
-            resources.available_again(connection, found.resource_ids, now)
-            maintenances.close(connection, found)
-            maintenances.finish(connection, found.id)
+            planned = maintenances.get(connection, maintenance_id)
+            resources.lock_enrolled(connection, planned.resource_ids)
+            planned = maintenances.get(connection, maintenance_id, locked=True)
+            blocks.delete(connection, [window.id for window in planned.windows])
+            resources.available_again(connection, planned.resource_ids, now)
+            maintenances.close(connection, planned)
+            maintenances.finish(connection, planned.id)
             wakeups.wake(connection, now)
         self._core.notify()
         LOG.info('Maintenance %s: deleted', maintenance_id)
@@ -124,26 +124,26 @@ class MaintenanceRequests:
         """Return the Resources that a request names, or that meet its criteria, by id."""
         self._core.registry.pool(request.pool)
         with self._core.database.reader() as connection:
-            known = {resource.id: resource
+            enrolled = {resource.id: resource
                      for resource in resources.find(connection, request.pool)}
             if request.criteria is not None:
                 need = base.Need('maintenance', request.pool,
                                  selection.Demand(selection.WHOLE, 1, 1),
                                  requirement.parse(request.criteria))
                 criteria.check_names(self._core, connection, need)
-                ids = set(criteria.matching(self._core, connection, need, known))
+                ids = set(criteria.matching(self._core, connection, need, enrolled))
                 if not ids:
                     raise errors.BadField(field='criteria', reason=(
                         f'no resource of the pool {request.pool} meets them.'))
-                return [known[key] for key in sorted(ids)]
-        by_name = {resource.name: resource for resource in known.values()}
-        by_name = {**{str(key): resource for key, resource in known.items()}, **by_name}
+                return [enrolled[key] for key in sorted(ids)]
+        by_name = {resource.name: resource for resource in enrolled.values()}
+        by_name = {**{str(key): resource for key, resource in enrolled.items()}, **by_name}
         for name in request.resources:
             if name not in by_name:
                 raise errors.BadField(field='resources', reason=(
                     f'the pool {request.pool} has no resource "{name[:80]}": "climate resource '
                     f'list --pool {request.pool}" shows its resources.'))
-        return [known[key] for key in sorted({by_name[name].id for name in request.resources})]
+        return [enrolled[key] for key in sorted({by_name[name].id for name in request.resources})]
 
     @cores.again_after_a_race
     def _write(self, planned, now):

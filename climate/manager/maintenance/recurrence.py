@@ -13,7 +13,7 @@ _LONGEST = 500
 _MOST = 1000
 _EXAMPLE = 'write such as "FREQ=WEEKLY;BYDAY=SU" or "FREQ=MONTHLY;COUNT=6"'
 _DAY = datetime.timedelta(days=1)
-# A new rule is checked for this time. It has all combinations of leap years and weekdays.
+# A new rule is checked for this time, which has all combinations of leap years and weekdays.
 _CHECKED = datetime.timedelta(days=28 * 366)
 _CHECKED_WINDOWS = 400
 _FREQUENCIES = ('DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY')

@@ -60,36 +60,36 @@ class Windows:
                     LOG.debug('Another manager carries out the window %s', window.id)
         return [window.id for window, _ in due]
 
-    def _prepare(self, found, now):
+    def _prepare(self, planned, now):
         """Expand the rule of a Maintenance, and keep leases off its windows."""
         # If this fails, the present windows are still prepared.
-        with cores.isolated('The rule of maintenance %s', found.id):
-            found = self._expand(found, now)
-        with cores.isolated('The leases affected by maintenance %s', found.id):
-            self._leases.clear(found, now)
-        with cores.isolated('The windows of maintenance %s', found.id):
-            keep_free(self._core, found, now)
+        with cores.isolated('The rule of maintenance %s', planned.id):
+            planned = self._expand(planned, now)
+        with cores.isolated('The leases affected by maintenance %s', planned.id):
+            self._leases.clear(planned, now)
+        with cores.isolated('The windows of maintenance %s', planned.id):
+            keep_free(self._core, planned, now)
 
-    def _expand(self, found, now):
+    def _expand(self, planned, now):
         """Add the windows of a rule up to the horizon; return the changed Maintenance."""
         until = now + horizon(self._core.conf)
-        if found.expanded_to is None or until - found.expanded_to < _STEP:
-            return found
+        if planned.expanded_to is None or until - planned.expanded_to < _STEP:
+            return planned
         try:
-            return self._write_windows(found, until)
+            return self._write_windows(planned, until)
         except engine.Duplicate:
-            return found
+            return planned
 
     @cores.again_after_a_race
-    def _write_windows(self, found, until):
+    def _write_windows(self, planned, until):
         with self._core.database.writer() as connection:
-            current = maintenances.get(connection, found.id, locked=True)
+            current = maintenances.get(connection, planned.id, locked=True)
             spans, is_last = recurrence.windows(
                 current.rule, current.span, current.expanded_to, until)
             maintenances.expand(connection, current, [
                 maintenances.new_window(current.id, span) for span in spans],
                 None if is_last else until)
-            return maintenances.get(connection, found.id)
+            return maintenances.get(connection, planned.id)
 
     def _carry_out(self, window, over, now):
         """Close the resources of a Window that has begun, or reopen those of one that is over."""
@@ -166,27 +166,28 @@ def horizon(conf):
     return datetime.timedelta(days=conf.health.recurring_days)
 
 
-def keep_free(core, found, now):
+def keep_free(core, planned, now):
     """Block the resources of a Maintenance during its windows, except while leases have them."""
-    spans = block_spans(found, now)
+    spans = block_spans(planned, now)
     with core.database.reader() as connection:
         incomplete = {window_id for window_id, _ in blocks.incomplete(connection, spans)}
     if incomplete:
-        _fill(core, found, {key: span for key, span in spans.items() if key[0] in incomplete}, now)
+        _fill(core, planned,
+              {key: span for key, span in spans.items() if key[0] in incomplete}, now)
 
 
 @cores.again_after_a_race
-def _fill(core, found, spans, now):
+def _fill(core, planned, spans, now):
     with core.database.writer() as connection:
-        resources.lock_enrolled(connection, found.resource_ids)
-        current = maintenances.get(connection, found.id, locked=True)
+        resources.lock_enrolled(connection, planned.resource_ids)
+        current = maintenances.get(connection, planned.id, locked=True)
         if not current.closing:
             blocks.fill(connection, spans)
-            resources.touch(connection, found.resource_ids, now)
+            resources.touch(connection, planned.resource_ids, now)
 
 
-def block_spans(found, now):
+def block_spans(planned, now):
     """Return {(window id, resource id): the Interval to keep free of new leases}."""
     return {(window.id, key): dataclasses.replace(window.span, start=max(window.start, now))
-            for window in found.windows for key in found.resource_ids
+            for window in planned.windows for key in planned.resource_ids
             if window.end > now and window.state != maintenance.OPENING}

@@ -32,7 +32,7 @@ RESULTS = (notifications.DELIVERED, FAILED, notifications.GIVEN_UP)
 _PASS_SECONDS = 10
 # The pause between two queries for due deliveries while a receiver is slow.
 _CHECK_SECONDS = 0.2
-# No delivery is sent after this fraction of the time of its claim.
+# A delivery is sent only during this fraction of the time of its claim.
 _SENDING_FRACTION = 0.5
 # The number of old deliveries that one transaction deletes.
 _DELETED_AT_ONCE = 500
@@ -92,7 +92,7 @@ class Deliverer:
                 done, _ = futures.wait(running, _CHECK_SECONDS, futures.FIRST_COMPLETED)
                 for attempt in done:
                     delivery, subscription = running.pop(attempt)
-                    # If the result cannot be stored, the claim expires, and it is sent again.
+                    # If storing fails, the claim expires, and the delivery is sent again.
                     with cores.isolated('Delivery %s', delivery.id):
                         accepted += self._finished(delivery, subscription, attempt.result())
                 if may_be_longer and running and self._core.monotonic() >= end:
@@ -110,7 +110,7 @@ class Deliverer:
         free = self._notifier.workers - len(running)
         if not free:
             return []
-        # The claim begins now, but a slow receiver may have delayed this since the pass began.
+        # Read the clock again, because slow receivers may have delayed this claim.
         now = self._core.clock()
         in_flight = collections.Counter(
             subscription.project_id for _, subscription in running)
@@ -148,7 +148,7 @@ class Deliverer:
         return failure is None
 
     def _result(self, send, delivery, subscription, stored, now, stop):
-        """Send one delivery; return None if it was accepted, else the Undelivered."""
+        """Send one delivery; return None if it was accepted, otherwise the Undelivered error."""
         if self._core.monotonic() > stop:
             return base.Down('There was no time left before the end of the claim.')
         try:
@@ -170,7 +170,7 @@ class Deliverer:
         """Store and return the result of a delivery; return None if the claim was lost."""
         with self._core.database.writer() as connection:
             if failure is not None or subscription.failures:
-                # Lock the current subscription before the delivery, in the order of requests.
+                # Requests lock a subscription before its deliveries, so do the same.
                 subscription = subscriptions.lock(connection, subscription.id)
             if subscription is None or not deliveries.is_claimed(connection, delivery,
                                                                  self._owner):

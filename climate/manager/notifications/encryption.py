@@ -33,9 +33,9 @@ class KeyEncryption:
         return {'secret': None, 'sealed_secret': self._fernet.encrypt(secret.encode()).decode()}
 
     def decrypted(self, secret, encrypted):
-        """Return the secret that two columns store, or None if both are empty.
+        """Return the secret that was stored as it is or encrypted, or None if there is none.
 
-        :raises Undelivered: no configured key decrypts it. The subscription is not blamed for that.
+        :raises Undelivered: no configured key decrypts it. The subscription is not at fault.
         """
         if encrypted is None:
             return secret

@@ -60,8 +60,8 @@ def _write_reached(core, project_id, error, now):
 def report_near(core, now):
     """Notify the projects that have used most of a limit; return their number.
 
-    Several managers may call this at the same time. It does not check the limits of other services.
-    It does not check the limit of offers either, because offers last only a few minutes.
+    Several managers may call this at the same time. Limits of other services are not checked.
+    The limit of offers is not checked either, because offers last only a few minutes.
     """
     percent = core.conf.notifications.limit_near_percent
     if not percent:
@@ -84,7 +84,7 @@ def _check(core, name, most, count, noun, percent, now):
     """
     with core.database.reader() as connection:
         notified = limit_notices.notified_near(connection, name)
-        # With a limit of 0, either no limit exists or nothing can be used.
+        # A limit of 0 means that there is no limit, or that nothing can be used.
         used = count(connection) if most else {}
     near, not_near = (domain.limit_crossings(used, notified, most, percent) if most
                       else ([], sorted(notified)))

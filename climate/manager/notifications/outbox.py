@@ -20,7 +20,7 @@ LOG = log.getLogger(__name__)
 
 #: The fields of a lease that a notification contains. `acquisition` is left out because it names
 #: hosts and other projects' servers. `reason` is the text for the owner, because consumers of the
-#: bus, such as billing, may show it to customers. Operators find their text in REST and in the log.
+#: bus, such as billing, may show it to customers. REST and the log have the text for operators.
 FIELDS = tuple(
     field.name for field in dataclasses.fields(records.Lease)
     if field.name not in ('task', 'task_until', 'claim_no', 'generation', 'acquisition',
@@ -45,7 +45,7 @@ def publish(connection, lease, now, what):
 
 
 def publish_all(connection, leases, now, what):
-    """Write a notification with the same event type to the outbox for each lease."""
+    """Write one notification for each lease to the outbox, all with the same event type."""
     journal.publish(connection, now, f'lease.{what}', [_payload(lease) for lease in leases])
 
 

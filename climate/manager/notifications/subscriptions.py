@@ -21,8 +21,8 @@ from climate.manager.notifications import membership
 
 LOG = log.getLogger(__name__)
 
-# A project has as many places as its limit of subscriptions. This is the number of attempts to take
-# a free place while other requests take places, too.
+# A project has a numbered place for each subscription that its limit allows. This is the number of
+# attempts to take a free place while other requests take places.
 _ATTEMPTS = 10
 _LEFT = ('was switched off: its user has no role in the project any more, or the user or the '
          'project is disabled. A user who has a role again can switch it on.')

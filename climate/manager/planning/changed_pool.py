@@ -64,7 +64,7 @@ class ChangedPool:
         for spans in self.outages.values():
             for start, end in _united(spans):
                 total -= max(0.0, _hours(max(start, step.start), min(end, step.end)))
-        # Remove the errors of binary fractions, so that 0 is 0.
+        # Remove rounding errors, so that a pool without resources has exactly 0.
         return round(total, 6)
 
     def _add(self, additions):

@@ -79,7 +79,7 @@ class PoolCopy:
             self._grid.mark(*self._rows[:3, row].tolist(), -1)
 
     def columns(self):
-        """Return (the rows of resource, start, end and kind; the (amount, copies) of each kind)."""
+        """Return (the rows of resource, start, end and kind; [(amount, copies)] of the kinds)."""
         rows = self._rows[:, :self._size]
         return rows[:4, rows[4] == 1], self._amounts
 
@@ -105,7 +105,7 @@ class PoolCopy:
     def choose_later(self, demands, span):
         """Return (a later Interval of the same length, the picks during it), or None.
 
-        Only the first `_TRIES` starts within the window at which each demand fits are tried.
+        It tries the first `_TRIES` starts in the window at which each demand fits by itself.
         """
         for start in itertools.islice(self._grid.starts(demands, span, self), _TRIES):
             later = interval.Interval(start, start + span.duration)

@@ -45,13 +45,13 @@ class PoolDemand:
         self._core, self._connection, self._pool = core, connection, need.pool
         self._criteria = set(requirement.criteria(need.requirement))
         rows = planning_rows.enrolled(connection, need.pool)
-        known = {row.id: records.Resource(row.id, need.pool, row.name, row.capacity)
+        resources = {row.id: records.Resource(row.id, need.pool, row.name, row.capacity)
                  for row in rows}
         self.since = min((row.created_at for row in rows), default=None)
-        self.matching = frozenset(criteria.matching(core, connection, need, known))
-        self._capacities = {key: resource.capacity for key, resource in known.items()}
+        self.matching = frozenset(criteria.matching(core, connection, need, resources))
+        self._capacities = {key: resource.capacity for key, resource in resources.items()}
         # A refused request could have got one of these resources.
-        self._enrolled = {row.id: known[row.id] for row in rows if row.withdrawn_at is None}
+        self._enrolled = {row.id: resources[row.id] for row in rows if row.withdrawn_at is None}
         self._fractions = {}
 
     def past(self, edges):
@@ -70,7 +70,7 @@ class PoolDemand:
             self._bounded(edges, uses).sum() for uses in refused.values()))
 
     def _bounded(self, edges, uses):
-        """Return the resource-hours of one project in each hour, at most those of the pool."""
+        """Return the resource-hours of one project in each hour, limited to those of the pool."""
         return _by_hour(edges, uses).clip(0, len(self._capacities))
 
     def allocated(self, edges):

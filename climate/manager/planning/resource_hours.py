@@ -37,13 +37,13 @@ def of_kinds(places, kinds, amounts, capacities):
     :param amounts: pairs ({class: units} or selection.WHOLE, copies).
     :param capacities: {class: units} of each resource.
     """
-    known, shares = {}, np.ones(len(places))
+    computed, shares = {}, np.ones(len(places))
     for row, key in enumerate(zip(places.tolist(), kinds.tolist(), strict=True)):
         if amounts[key[1]][0] is selection.WHOLE:
             continue
-        if key not in known:
-            known[key] = share(*amounts[key[1]], capacities[key[0]])
-        shares[row] = known[key]
+        if key not in computed:
+            computed[key] = share(*amounts[key[1]], capacities[key[0]])
+        shares[row] = computed[key]
     return shares
 
 

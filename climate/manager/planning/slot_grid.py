@@ -78,7 +78,7 @@ class SlotGrid:
             before = self._before[masked.matching]
             free = (before[:, slots:] == before[:, :-slots]).sum(axis=0)
             return free >= demand.at_least
-        # The copies that fit in all `slots` slots from each slot on.
+        # For each slot, the copies that fit in this slot and in the next `slots` - 1 slots.
         copies = np.lib.stride_tricks.sliding_window_view(
             self._copies(demand.amount, masked.matching, pool), slots, axis=1).min(axis=2)
         if demand.spread is selection.Spread.TOGETHER:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use case of what-if questions: the effects of changes to a pool, or of demand, on leases.
+"""The use case of what-if questions: how a change of a pool or of the demand affects leases.
 
 An answer reads the pool once and simulates the changes on a copy in memory. It writes nothing.
 """
@@ -62,8 +62,8 @@ class WhatIfAnswers:
         self._core.registry.pool(question.pool)
         window = _window(question, now)
         with self._turns.taken(), self._core.database.reader() as connection:
-            resources = {key: each for key, each in allocations.reservable_resources(
-                connection, question.pool).items() if each.lent_to is None}
+            resources = {key: resource for key, resource in allocations.reservable_resources(
+                connection, question.pool).items() if resource.lent_to is None}
             changed = changed_pool.ChangedPool(resources, question, window)
             rows = planning_rows.placed(connection, question.pool, window.start)
             return _Simulation(self._core, connection, question, window, now, resources, changed,
@@ -113,7 +113,7 @@ class _Simulation:
         for key, spans in self._changed.outages.items():
             self._pool.add('out', [(key, span, selection.WHOLE, 1) for span in spans])
         # Running leases first, as they cannot wait; then in the order of their starts.
-        for lease in sorted(displaced, key=lambda each: (each.span.start, each.id)):
+        for lease in sorted(displaced, key=lambda lease: (lease.span.start, lease.id)):
             self._replace(lease)
         for lease in queued:
             self._place(lease, what_if.QUEUED, lease.id, lease.span)
@@ -183,7 +183,7 @@ class _Simulation:
             got = sorted({pick.resource_id for picks in chosen for pick in picks})
             new_start = None
             if when is not None:
-                # The span of a running lease begins later than the lease.
+                # Without a delay, the lease keeps its start, which may be earlier than `span`.
                 new_start = lease.span.start if when == span else when.start
             self._fates.append(what_if.Fate(
                 lease.id, kind, outcome, lease.span.start, lease.span.end, new_start,
@@ -194,7 +194,7 @@ class _Simulation:
         edges = [window.start]
         while edges[-1] < window.end:
             edges.append(min(window.end, edges[-1] + _DAY))
-        counted = np.array([booking_columns.microseconds(each) for each in edges], np.int64)
+        counted = np.array([booking_columns.microseconds(edge) for edge in edges], np.int64)
         rows, amounts = self._pool.columns()
         # Outages are bookings of the copied pool, but they do not count as use.
         out = self._pool.places_of('out')

@@ -20,7 +20,7 @@ LOG = log.getLogger(__name__)
 
 #: The pause between two checks whether a day is over.
 PAUSE_SECONDS = 300
-# A day is closed this long after midnight, because transactions and samples may end later.
+# A day is closed this long after its end, because transactions and samples may end after it.
 _MARGIN = datetime.timedelta(hours=1)
 # The greatest number of days that one run closes after a long outage.
 _AT_ONCE = 31
