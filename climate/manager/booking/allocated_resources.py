@@ -51,9 +51,10 @@ class AllocatedResources:
         with self._core.database.reader() as connection:
             held = resources.held(connection, [each.id for each in reservations])
             removed = self._removed(connection, lease, reservations, held)
-            ids = {allocation.resource_id for allocation in removed}
-            ids |= {key for each in reservations for key in each.resource_ids}
-            shared = ids - {each.id for each in held} if self._has_shared(reservations) else ()
+            shared = {allocation.resource_id for allocation in removed if not allocation.whole}
+            for each in reservations:
+                whole = self._whole(each)
+                shared.update(*(ids for key, ids in each.allocated.items() if key not in whole))
             known = [*held, *(resources.enrolled(connection, shared) if shared else ())]
         used = {}
         for reservation in reservations:
@@ -81,10 +82,6 @@ class AllocatedResources:
         """Return the keys of the needs for whole resources."""
         return {need.key for need in self._core.registry.needs_of(reservation)
                 if need.demand.amount is selection.WHOLE}
-
-    def _has_shared(self, reservations):
-        return any(need.demand.amount is not selection.WHOLE
-                   for each in reservations for need in self._core.registry.needs_of(each))
 
     def _by_need(self, reservation, ids, known):
         keys = [*(need.key for need in self._core.registry.needs_of(reservation)), *ids]

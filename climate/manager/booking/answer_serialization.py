@@ -29,13 +29,12 @@ class AnswerSerializer:
     def considered(self, reservations, search, duration):
         """Return the Considered of each wish of a StartSearch for the reservations."""
         types = {each.id: each.resource_type for each in reservations}
-        return tuple(
-            self._considered(types[wish.reservation_id], wish.need,
-                             search.pools[wish.need.pool].resources, len(search.matching[place]),
-                             search.most(place, duration), search.free_at_start(place, duration))
-            for place, wish in enumerate(search.wishes))
+        return tuple(self._considered(types[wish.reservation_id], search, place, duration)
+                     for place, wish in enumerate(search.wishes))
 
-    def _considered(self, resource_type, need, enrolled, matching, free, free_at_earliest):
+    def _considered(self, resource_type, search, place, duration):
+        need = search.wishes[place].need
+        enrolled = search.pools[need.pool].resources
         values = criteria.values_of(self._core, self._connection, need.pool, enrolled,
                                     requirement.names(need.requirement))
         counts, remaining = [], set(enrolled)
@@ -45,8 +44,9 @@ class AnswerSerializer:
             counts.append(availability.Criterion(words, len(met), len(remaining)))
         return availability.Considered(
             resource_type=resource_type, pool=need.pool, wanted=need.demand.at_least,
-            enrolled=len(enrolled), matching=matching, free=free,
-            free_at_earliest=free_at_earliest, criteria=tuple(counts))
+            enrolled=len(enrolled), matching=len(search.matching[place]),
+            free=search.most(place, duration),
+            free_at_earliest=search.free_at_start(place, duration), criteria=tuple(counts))
 
     def _share(self, reservation, allocations):
         groups = collections.defaultdict(list)

@@ -55,7 +55,10 @@ def shared(core, connection, need, terms, most=None, read_first=FIRST):
     :param most: stop reading after this number of candidates that are preferred to all later ones;
         None: read all.
     """
-    late = _late(terms, terms.overdue(connection))
+    late = booking_columns.of([
+        (key, booking_columns.microseconds(terms.while_overdue.start),
+         booking_columns.microseconds(terms.while_overdue.end), amount, 1)
+        for key, overdue in terms.overdue(connection).items() for _, amount in overdue])
     reader = _CandidateReader(core, connection, need, terms, terms.avoid)
     rows, taken, candidate_set = [], [], prefilter.CandidateSet([])
     limit, preferred = free_resources.ALL if most is None else read_first.shared, 0
@@ -112,13 +115,3 @@ class _CandidateReader:
         if self._statements > 1 or not suitable:
             return free_resources.ALL
         return limit * math.ceil((most - suitable) / suitable) * _LEEWAY
-
-
-def _late(terms, overdue):
-    """Return the overdue bookings as ``booking_columns.Bookings``, or None if there are none."""
-    if not overdue:
-        return None
-    start, end = (booking_columns.microseconds(moment) for moment in (
-        terms.while_overdue.start, terms.while_overdue.end))
-    return booking_columns.of([(key, start, end, amount, 1)
-                               for key, late in overdue.items() for _, amount in late])

@@ -184,14 +184,13 @@ def _summed(wishes):
     sums = []
     for wish in wishes:
         demand = wish.need.demand
-        index = next((index for index, summed in enumerate(sums)
-                      if _may_be_added(summed.need, wish.need)), None)
-        if index is None:
-            sums.append(wish)
+        for index, total in enumerate(sums):
+            if _may_be_added(total.need, wish.need):
+                sums[index] = total.demanding(at_least=total.need.demand.at_least + demand.at_least,
+                                              at_most=total.need.demand.at_most + demand.at_most)
+                break
         else:
-            total = sums[index].need.demand
-            sums[index] = sums[index].demanding(at_least=total.at_least + demand.at_least,
-                                                at_most=total.at_most + demand.at_most)
+            sums.append(wish)
     return sums
 
 

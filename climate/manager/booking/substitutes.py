@@ -4,7 +4,6 @@
 A reservation occupies its whole resources (``Resource.held_by``) from its start until its servers
 are gone from the cloud.
 """
-import collections
 import dataclasses
 
 from oslo_log import log
@@ -35,7 +34,6 @@ class _Unavailable:
     """The allocations of a reservation whose resources it cannot use now.
 
     :ivar allocations: the Allocations.
-    :ivar counts: {need key: number of copies}.
     :ivar held: "NAME by reservation ID" of the resources that another reservation still occupies.
     :ivar broken: the names of the resources that are out of use or failing; failing ones have the
         reason.
@@ -43,7 +41,6 @@ class _Unavailable:
     """
 
     allocations: tuple
-    counts: collections.Counter
     held: tuple[str, ...]
     broken: tuple[str, ...]
     failing: bool
@@ -51,11 +48,6 @@ class _Unavailable:
     @property
     def ids(self):
         return {allocation.resource_id for allocation in self.allocations}
-
-    @property
-    def whole_ids(self):
-        return {allocation.resource_id for allocation in self.allocations if allocation.whole}
-
 
 class Substitutes:
     """Gives a reservation that starts its allocated resources, or equivalent substitutes."""
@@ -171,7 +163,7 @@ class Substitutes:
         kept = {allocation.resource_id for allocation in allocated} - lost.ids
         wishes = []
         for need in self._core.registry.needs_of(reservation):
-            copies = lost.counts[need.key]
+            copies = sum(each.copies for each in lost.allocations if each.need == need.key)
             if copies:
                 kept_copies = sum(allocation.copies for allocation in allocated
                                   if allocation.need == need.key and allocation.resource_id in kept)
@@ -185,9 +177,10 @@ class Substitutes:
         def write(connection, chosen):
             if not ownership.refuse_overtaken(connection, lease):
                 _refuse_other_span(connection, lease)
-            # Cut allocations of whole resources stay on record, so the end of the lease also checks
-            # these resources for remaining servers.
-            allocations.cut(connection, [reservation.id], now, lost.whole_ids)
+            # Keep the allocations of whole resources as released ones, so that the end of the lease
+            # also checks these resources for remaining servers.
+            allocations.cut(connection, [reservation.id], now, {
+                allocation.resource_id for allocation in lost.allocations if allocation.whole})
             allocations.delete(connection, [reservation.id], lost.ids)
             self._booking.replace(connection, chosen)
             whole = [allocation.resource_id for allocation in chosen if allocation.whole]
@@ -231,11 +224,8 @@ def _unavailable(allocated, known, holders, broken):
     """
     lost = tuple(allocation for allocation in allocated
                  if allocation.resource_id in holders or allocation.resource_id in broken)
-    counts = collections.Counter()
-    for allocation in lost:
-        counts[allocation.need] += allocation.copies
     return _Unavailable(
-        allocations=lost, counts=counts,
+        allocations=lost,
         held=tuple(f'{known[key].name} by reservation {holder}'
                    for key, holder in sorted(holders.items())),
         broken=tuple(known[key].name + (f' ({broken[key]})' if broken[key] else '')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The executor of host clearing: it reads the cloud and carries out steps in it."""
+"""Observe the hosts of a clearing plan in the cloud, and carry out its orders."""
 import dataclasses
 
 from oslo_log import log
@@ -12,19 +12,19 @@ from climate.domain.clearing import steps
 
 LOG = log.getLogger(__name__)
 
-# The steps that are left out for a host that could not be admitted. If it were enabled, servers of
-# any project could be scheduled to it.
-_OPENING = (steps.UNFENCE, steps.TOGGLE)
-# A host whose servers begin to leave is in one of these states.
+# The orders that enable a host. They are skipped for a host that could not be admitted, because
+# servers of any project could be scheduled to it.
+_ENABLING = (steps.UNFENCE, steps.TOGGLE)
+# The states of a host whose servers may be moved.
 _LEAVING = (plans.FENCING, plans.FENCED)
-# The errors after which the next observation of the cloud shows the next step.
+# Expected errors. The next step observes the cloud again and decides by the result.
 _DELAYS = (errors.StillBusy, errors.TargetGone, errors.ResourceNotFound, errors.ResourceInUse)
 
 
 class Executor:
     """Observes the cloud and carries out orders.
 
-    Every order can be repeated: a crash may have come after it was carried out before.
+    Every order can be repeated, because a manager may crash before it stores the result.
     """
 
     def __init__(self, core):
@@ -51,28 +51,28 @@ class Executor:
                 server = pool.server(cloud, move.server_id)
                 if server is not None:
                     servers[server.id] = server
-        standing = [move for move in moves if _stands(servers.get(move.server_id), move)]
+        idle = [move for move in moves if _is_idle_on_source(servers.get(move.server_id), move)]
         checked = [move for move in moves if move.state == plans.MOVING and (
-            move in standing or _is_to_be_confirmed(servers.get(move.server_id)))]
-        checked += [move for move in standing if move.state == plans.PLANNED][
+            move in idle or _is_to_be_confirmed(servers.get(move.server_id)))]
+        checked += [move for move in idle if move.state == plans.PLANNED][
             :self._core.conf.acquire.parallel_moves]
         last_moves = {move.server_id: pool.last_migration(cloud, move.server_id)
                       for move in checked}
         return steps.ObservedState(now, states, servers, last_moves, pool.barred(
-            cloud, _enabled(hosts, states)))
+            cloud, _enabled_again(hosts, states)))
 
     def carry_out(self, plan, orders):
-        """Carry out orders and enter their known results in the Plan.
+        """Carry out orders and enter their results in the ClearingPlan.
 
-        An order that fails does not stop the others.
+        A failures order does not stop other orders.
 
-        :returns: (the Plan, the first error that is more than a delay, or None).
+        :returns: (the ClearingPlan, the first unexpected error or None).
         """
         by_name = {host.name: host for host in plan.hosts}
-        not_admitted, failed = set(), []
+        not_admitted, failures = set(), []
         for order in orders:
             host = by_name[order.host.name]
-            if host.name in not_admitted and order.kind in _OPENING:
+            if host.name in not_admitted and order.kind in _ENABLING:
                 continue
             if host.state in (plans.DROPPED, plans.RELEASED) and order.kind in (
                     steps.FENCE, steps.ADMIT, steps.MOVE):
@@ -81,30 +81,28 @@ class Executor:
                 by_name[host.name] = self._by_kind[order.kind](host, order)
             except errors.ClimateError as error:
                 if not isinstance(error, _DELAYS):
-                    failed.append(error)
+                    failures.append(error)
                 LOG.info('Host %s: %s is postponed: %s', host.name, order.kind, error.message)
                 if order.kind == steps.ADMIT:
                     not_admitted.add(host.name)
         hosts = tuple(by_name[host.name] for host in plan.hosts)
-        return dataclasses.replace(plan, hosts=hosts), next(iter(failed), None)
+        return dataclasses.replace(plan, hosts=hosts), next(iter(failures), None)
 
     def refuse_unsettled(self, plan):
-        """Refuse a plan with hosts that are not returned yet.
+        """Refuse a ClearingPlan with hosts that are not returned yet.
 
-        :raises StillBusy: some hosts are not settled; the error says how many.
+        :raises StillBusy: hosts are being returned; the error has their number.
         """
-        left = [host.name for host in plan.hosts if host.state not in plans.SETTLED]
-        if left:
-            # No time limit applies: the hosts and servers of others must be put right.
-            raise errors.StillBusy.plain(
-                self._pool.cleared_by, texts.counted(
-                    len(left), 'host is being returned.', 'hosts are being returned.'),
-                has_own_limit=True)
+        count = sum(host.state not in plans.SETTLED for host in plan.hosts)
+        if count:
+            # No time limit applies, because the hosts of others must be returned in any case.
+            raise errors.StillBusy.plain(self._pool.cleared_by, texts.counted(
+                count, 'host is being returned.', 'hosts are being returned.'), has_own_limit=True)
 
     def _fence(self, host, order):
         if not self._pool.disable(self._core.cloud, host.service_host, order.fence):
             return host
-        # If somebody enables the host from now on, they want it back.
+        # If somebody enables a FENCED host, they want it back.
         return dataclasses.replace(host, state=plans.FENCED)
 
     def _unfence(self, host, order):
@@ -150,15 +148,15 @@ class Executor:
         return self._core.registry.clearable_pool()
 
 
-def _enabled(hosts, states):
-    """Return {name: service host} of the hosts that were disabled and are enabled again."""
+def _enabled_again(hosts, states):
+    """Return {name: service host} of the hosts that were disabled, but are enabled now."""
     return {host.name: host.service_host for host in hosts
             if host.state in (plans.ENROLLING, plans.DROPPED)
             and host.service_host in states and states[host.service_host].enabled}
 
 
-def _stands(server, move):
-    """Return True for a server that is still on its source host and has no task."""
+def _is_idle_on_source(server, move):
+    """Return True if a server is still on the host that it must leave, and has no task."""
     return server is not None and server.host == move.source and server.task is None
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The survey for host clearing: lent hosts that could be cleared, and targets for their servers."""
+"""Survey the lent hosts that could be cleared for a lease, and the targets for their servers.
+
+Operators lend hosts: ordinary servers run on them, but they may be cleared of these for a lease.
+"""
 import dataclasses
 
 from climate.db import reservations
@@ -15,10 +18,10 @@ class HostSurvey:
     """The result of a survey.
 
     :ivar hosts: {host name: choice.ClearableHost} of the hosts that could be cleared.
-    :ivar out: {host name, or service host: why it cannot be cleared} of the other lent hosts.
+    :ivar out: {host name, or service host: the reason} of lent hosts that cannot be cleared.
     :ivar free: {host name: {resource class: units}} of all hosts that could take servers.
     :ivar service_hosts: {host name: service host}.
-    :ivar own: the ids of the project's own servers on lent hosts.
+    :ivar own: the ids of servers on lent hosts that belong to the project of the lease.
     """
 
     hosts: dict
@@ -37,14 +40,14 @@ class Surveyor:
     def survey(self, lease, plan=None):
         """Return a HostSurvey of the present cloud for a lease.
 
-        Hosts that were disabled for this lease stay in the survey.
+        Hosts that were disabled for this lease are included.
 
-        :param plan: the plans.ClearingPlan that is followed. Servers that are already moving are
-            left out, and no server gets a target again to which it could not be moved before.
+        :param plan: the plans.ClearingPlan in progress. Servers that are already moving are left
+            out, and targets to which a server could not be moved are not tried again.
         """
-        known = plan.hosts if plan else ()
-        moves = {move.server_id: move for host in known for move in host.moves}
-        reclaimed = {host.service_host: host.why for host in known if host.reclaimed}
+        planned_hosts = plan.hosts if plan else ()
+        moves = {move.server_id: move for host in planned_hosts for move in host.moves}
+        reclaimed = {host.service_host: host.why for host in planned_hosts if host.reclaimed}
         lent = self._pool.lent(self._core.cloud, plans.fence_of(lease.id))
         out, able = {}, {}
         for service_host, unusable in lent.hosts.items():
@@ -68,10 +71,9 @@ class Surveyor:
             own=tuple(sorted(each.id for each in present if each.project_id == lease.project_id)))
 
     def meeting(self, names, need):
-        """Return the hosts, by the names of their resources, that meet the criteria of a Need.
+        """Return the names of the hosts that meet the criteria of a Need.
 
-        If the criteria ask for names, no host meets them. Otherwise users could find out the names
-        of hosts.
+        Criteria on names are never met, because users could find out the names of hosts by them.
         """
         pool = self._pool
         if requirement.names(need.requirement) & pool.identifying_names:
@@ -87,7 +89,7 @@ class Surveyor:
     def _servers(self, lease, able, present, out, moves):
         """Return {host name: the Servers that must leave it}.
 
-        A host with a server that must stay goes into `out` instead.
+        Add a host with a server that must stay to `out` instead.
         """
         with self._core.database.reader() as connection:
             leased = set(reservations.leasing(connection, [each.id for each in present]))
@@ -107,11 +109,11 @@ class Surveyor:
 
 
 def _is_moving(move, server):
-    """Return True for a server that is being moved away and needs no plan any more."""
+    """Return True if a server is being moved off its host, so that it needs no target."""
     return move is not None and move.state == plans.MOVING and move.source == server.host
 
 
 def _is_waited_for(move, server):
-    """Return True for a server that must leave its host and is busy for a moment."""
+    """Return True if a planned move waits for another task of the server."""
     return (move is not None and move.state == plans.PLANNED and move.source == server.host
             and move.busy_since is not None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that were cleared or lent for a lease: their return when it does not need them."""
+"""Return the hosts that were cleared for a lease and that it does not need."""
 from climate import errors
 from climate.db import events
 from climate.db import resources
@@ -11,25 +11,25 @@ from climate.manager.pools import resources as pools
 
 
 class LentHosts:
-    """Returns lent hosts to their lender."""
+    """Withdraws lent hosts, so that they serve ordinary servers again. Calls can be repeated."""
 
     def __init__(self, core):
         self._core = core
         self._pools = pools.ResourceRequests(core)
 
     def return_unneeded(self, lease):
-        """Withdraw the hosts that are lent to a lease and not allocated to it. Repeatable.
+        """Withdraw the hosts that are lent to a lease but not allocated to it.
 
-        :raises StillBusy: servers still run on one of them.
+        :raises StillBusy: servers still run on a host.
         """
         with self._core.database.reader() as connection:
             hosts = _unneeded(connection, lease)
         self._withdraw(hosts)
 
     def return_lent_to(self, reservation_id):
-        """Withdraw all hosts that are lent to a reservation that is over. Repeatable.
+        """Withdraw all hosts that are lent to a reservation that is over.
 
-        :raises StillBusy: servers still run on one of them.
+        :raises StillBusy: servers still run on a host.
         """
         with self._core.database.reader() as connection:
             hosts = resources.lent(connection, [reservation_id])
@@ -52,10 +52,10 @@ class LentHosts:
 
 
 def order_return(connection, lease, now, over=False):
-    """Add the event that returns the hosts that a lease does not need.
+    """Order the event that returns the unneeded hosts of a lease, if there are any.
 
     :param lease: the Lease as it is in this transaction.
-    :param over: True if the lease does not need any of its hosts any more.
+    :param over: True if the lease does not need any host any more.
     """
     if lease.acquisition is None or lease.acquisition.plan is None:
         return
@@ -67,10 +67,7 @@ def order_return(connection, lease, now, over=False):
 
 
 def _unneeded(connection, lease, over=False):
-    """Return the Resources, without properties, that are lent to a lease and not allocated to it.
-
-    :param over: as in `order_return`.
-    """
+    """Return the Resources, without properties, that are lent to a lease but not needed."""
     needed = set() if over else {
         key for each in lease.open_reservations for key in each.resource_ids}
     lent = resources.lent(connection, [each.id for each in lease.reservations])

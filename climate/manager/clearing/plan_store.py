@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The store of host clearing: plans in the database, and the hosts that they enrol."""
+"""Store clearing plans in the database, and enrol and withdraw their hosts."""
 import dataclasses
 
 from oslo_log import log
@@ -24,15 +24,13 @@ _ENROLLED_BY_OTHERS = 'somebody has enrolled it'
 
 
 class PlanStore:
-    """Writes plans, each in a transaction that proves that this manager holds the lease's claim."""
+    """Writes plans, unless another manager has taken over the claim of the lease."""
 
     def __init__(self, core):
         self._core = core
 
     def write(self, lease, before, after, now):
-        """Store a changed plans.ClearingPlan; return the written Plan.
-
-        In the returned Plan, hosts that are being enrolled have the id of their resource.
+        """Store a changed plans.ClearingPlan; return it with the ids of hosts that were enrolled.
 
         :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
@@ -46,9 +44,12 @@ class PlanStore:
             except engine.Duplicate:
                 # Drop the hosts that are enrolled already. If they have been withdrawn since, the
                 # duplicate is not known, so drop all hosts; a later plan may include them again.
-                taken = self._enrolled_by_others(discovered) or set(discovered)
-                after = after.without(taken, _ENROLLED_BY_OTHERS)
-                discovered = {name: host for name, host in discovered.items() if name not in taken}
+                with self._core.database.reader() as connection:
+                    enrolled = {name for name in discovered if resources.named(
+                        connection, self._pool.name, name) is not None} or set(discovered)
+                after = after.without(enrolled, _ENROLLED_BY_OTHERS)
+                discovered = {name: host for name, host in discovered.items()
+                              if name not in enrolled}
 
     @property
     def _pool(self):
@@ -59,14 +60,9 @@ class PlanStore:
         cloud = self._core.cloud
         return self._pool.as_enabled(cloud, self._pool.discover(cloud, name))
 
-    def _enrolled_by_others(self, names):
-        with self._core.database.reader() as connection:
-            return {name for name in names
-                    if resources.named(connection, self._pool.name, name) is not None}
-
     @cores.again_after_a_race
     def record_delay(self, lease, reason, heading, error, now):
-        """Set the reason why a lease makes no progress, and add an error to its history.
+        """Set the reason of a lease to why its clearing is delayed; add an error to its history.
 
         :param heading: the heading of the entry in the history.
         """
@@ -89,10 +85,11 @@ class PlanStore:
                 self._enrolled(connection, host, discovered[host.name], now)
                 if host.name in discovered else host for host in after.hosts))
             acquisitions.change(connection, lease.id, now, plan=after.as_json())
-            for heading, why in plans.changes(before, after):
-                # These entries name hosts; a separate policy says who may read them.
-                journal.note(connection, lease.id, now, 'climate', heading, why and texts.same(why))
-                LOG.info('Lease %s: %s: %s', lease.id, heading, why)
+            for heading, details in plans.changes(before, after):
+                # The entries name hosts, so a separate policy decides who may read them.
+                journal.note(connection, lease.id, now, 'climate', heading,
+                             details and texts.same(details))
+                LOG.info('Lease %s: %s: %s', lease.id, heading, details)
             current = leases.get(connection, lease.id)
             reason = acquisition_reasons.with_notice(lease, acquisition_reasons.attempt(
                 lease, 0, None, texts.same(plans.achieved(after))))
@@ -102,7 +99,7 @@ class PlanStore:
         return after
 
     def _enrolled(self, connection, host, discovered, now):
-        """Enrol a host, lent to its reservation and not bookable yet; return the changed Host."""
+        """Enrol a host that is not bookable yet for its reservation; return it with its id."""
         pool = self._pool.name
         resource_id = resources.add(connection, pool, discovered.name, discovered.capacity, now,
                                     reservable=False, lent_to=host.reservation_id)
@@ -112,12 +109,11 @@ class PlanStore:
 
     @staticmethod
     def _change_resources(connection, before, after, now):
-        """Make hosts that became ready bookable, and withdraw those that were returned."""
-        following = {host.name: host for host in after.hosts}
-        # Sorted by id, the order in which resources are locked. A host that is not enrolled yet
-        # has no id.
+        """Make hosts that became ready bookable, and withdraw hosts that were returned."""
+        hosts = {host.name: host for host in after.hosts}
+        # Resources are locked in the order of their ids. A host that is not enrolled has no id.
         for earlier in sorted(before.hosts, key=lambda host: host.resource_id or 0):
-            host = following.get(earlier.name)
+            host = hosts.get(earlier.name)
             if host is None:
                 continue
             if host.state == plans.READY and earlier.state != plans.READY:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The planning of host clearing: a new plan that keeps as much of the old one as possible."""
+"""Plan which hosts to clear for a lease, and to which hosts their servers move.
+
+A new plan keeps as much of the old one as possible.
+"""
 import collections
 import dataclasses
 
@@ -9,27 +12,13 @@ from climate.domain.clearing import choice
 from climate.domain.clearing import plans
 from climate.manager.clearing import host_survey
 
-# An error names at most this many hosts, each with the reason why it cannot be cleared.
+# The greatest number of hosts that an error names.
 _MOST_NAMED = 10
 _NOT_CLEARED = 'its servers cannot all be moved'
 _TARGET = 'servers of other hosts go to it'
 _RETURNS = 'it is being returned'
-# States of a host, ordered by the cost of giving the host up.
+# States of a host, ordered by the cost of dropping the host from the plan.
 _BY_COST = (plans.PLANNED, plans.FENCING, plans.FENCED, plans.ENROLLING)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Obstacles:
-    """The reasons that keep lent hosts from being cleared.
-
-    :ivar reasons: {host name: why it cannot be cleared}.
-    :ivar crowded: True if more hosts could be cleared, but not all of them together.
-    :ivar own: the ids of the project's own servers that are on lent hosts.
-    """
-
-    reasons: dict
-    crowded: bool
-    own: tuple
 
 
 class Planner:
@@ -40,38 +29,39 @@ class Planner:
         self._surveyor = host_survey.Surveyor(core)
 
     def planned(self, lease, plan, wishes, missing, troubled=frozenset()):
-        """Return the plans.ClearingPlan by which every reservation gets the hosts that it lacks.
+        """Return the plans.ClearingPlan by which every reservation gets its missing hosts.
 
         Hosts that are being cleared stay in the plan, though their servers may get other targets.
-        If that is impossible, the troubled hosts are given up first.
+        If no such plan is possible, drop the troubled hosts first, then any hosts.
 
-        :param missing: {reservation id: the number of hosts that it lacks}.
-        :param troubled: names of hosts with servers for which there is no plan.
+        :param missing: {reservation id: the number of hosts that are missing}.
+        :param troubled: names of hosts with servers that have no target.
         :raises NotEnough: no plan is possible; the error has the reasons.
         """
         survey = self._surveyor.survey(lease, plan)
         cost = strategies.load(self._core.conf, plan.strategy).cost
         used = _used(plan, survey)
         for wish in wishes:
-            wanted = missing.get(wish.reservation_id, 0)
-            if not wanted:
+            count = missing.get(wish.reservation_id, 0)
+            if not count:
                 continue
-            others = set(survey.hosts) - used.keys()
-            names = self._surveyor.meeting(others, wish.need)
+            unused = set(survey.hosts) - used.keys()
+            names = self._surveyor.meeting(unused, wish.need)
             hosts = [survey.hosts[name] for name in sorted(names)]
             own = [host for host in plan.coming if host.reservation_id == wish.reservation_id]
             enrolling = sum(host.state == plans.ENROLLING for host in own)
             keep = {host.name for host in own
                     if host.state in (plans.FENCING, plans.FENCED) and host.name in names}
             try:
-                cleared = _cleared(hosts, survey.free, wanted - enrolling, cost, keep, troubled)
+                cleared = _cleared(hosts, survey.free, count - enrolling, cost, keep, troubled)
             except choice.Impossible as error:
                 reasons = {**survey.out, **used, **error.reasons, **dict.fromkeys(
-                    others - names, 'it does not meet the criteria')}
+                    unused - names, 'it does not meet the criteria')}
                 needed, possible = wish.need.demand.at_least, error.possible
-                raise _not_enough(needed, needed - wanted, enrolling + possible, _Obstacles(
+                raise _not_enough(
+                    (needed, needed - count, enrolling + possible),
                     {name: reasons[name] for name in sorted(reasons) if reasons[name] is not None},
-                    len(names) - len(error.reasons) > possible, survey.own)) from error
+                    len(names) - len(error.reasons) > possible, survey.own) from error
             plan = _merged(plan, wish.reservation_id, cleared, survey)
             survey = _after(survey, cleared)
             used |= {**dict.fromkeys((move.target for move in cleared.moves), _TARGET),
@@ -79,8 +69,11 @@ class Planner:
         return plan
 
 
-def lacking(missing, before, after):
-    """Return {reservation id: the number of hosts that it lacks}, without those just made ready."""
+def still_missing(missing, before, after):
+    """Return `missing`, {reservation id: count}, minus the hosts that became ready.
+
+    :param before: the ClearingPlan before the last step; `after` is the one after it.
+    """
     ready = {host.name for host in before.hosts if host.state == plans.READY}
     new = collections.Counter(host.reservation_id for host in after.hosts
                               if host.state == plans.READY and host.name not in ready)
@@ -88,13 +81,13 @@ def lacking(missing, before, after):
 
 
 def is_short(plan, missing):
-    """Return True if fewer hosts are being made ready than are missing."""
+    """Return True if the plan prepares fewer hosts than are missing."""
     coming = collections.Counter(host.reservation_id for host in plan.coming)
     return any(coming[key] < count for key, count in missing.items())
 
 
 def without_excess(plan, missing):
-    """Return the Plan without hosts that are being made ready and are not needed any more."""
+    """Return the ClearingPlan without hosts that it prepares in addition to the missing ones."""
     surplus = []
     for reservation_id, count in missing.items():
         own = [host for host in plan.coming if host.reservation_id == reservation_id]
@@ -104,7 +97,7 @@ def without_excess(plan, missing):
 
 
 def _used(plan, survey):
-    """Return {name of a host that cannot be cleared now: why}; None if it is cleared already."""
+    """Return {name of a host that cannot be cleared now: the reason, or None if it is cleared}."""
     names = {service_host: name for name, service_host in survey.service_hosts.items()}
     used = {names.get(move.target): _TARGET for host in plan.hosts for move in host.moves
             if move.state == plans.MOVING}
@@ -118,100 +111,98 @@ def _used(plan, survey):
     return used
 
 
-def _cleared(hosts, free, wanted, cost, keep, troubled):
-    """Return the ClearingChoice that keeps most of the hosts whose clearing has begun.
+def _cleared(hosts, free, count, cost, keep, troubled):
+    """Return the ClearingChoice that keeps as many hosts as possible whose clearing has begun.
 
-    :raises Impossible: there is no such plan.
+    :raises Impossible: the hosts cannot be cleared, even if other hosts are dropped.
     """
-    others = [host for host in hosts if host.name not in troubled]
-    for able, kept in ((hosts, keep), (others, keep - troubled), (others, frozenset())):
+    untroubled = [host for host in hosts if host.name not in troubled]
+    for able, kept in ((hosts, keep), (untroubled, keep - troubled), (untroubled, frozenset())):
         try:
-            return choice.plan(able, free, max(wanted, len(kept)), cost, kept)
+            return choice.plan(able, free, max(count, len(kept)), cost, kept)
         except choice.Impossible:
             continue
-    return choice.plan(hosts, free, wanted, cost)
+    return choice.plan(hosts, free, count, cost)
 
 
 def _merged(plan, reservation_id, cleared, survey):
     """Return the ClearingPlan with the hosts and moves of a ClearingChoice for a reservation."""
-    sent = collections.defaultdict(list)
+    moves = collections.defaultdict(list)
     for move in cleared.moves:
-        sent[move.source].append(plans.PlannedMove(
+        moves[move.source].append(plans.PlannedMove(
             server_id=move.server_id, source=survey.service_hosts[move.source],
             target=survey.service_hosts[move.target]))
-    known = {host.name: host for host in plan.hosts}
     hosts = []
     for host in plan.hosts:
         if host.name in cleared.hosts and host.state == plans.RELEASED:
-            # The host is added again at the end, as a new one.
+            # Clear the released host again, as a new host at the end of the plan.
             continue
         if host.reservation_id == reservation_id and host.state in (
                 plans.PLANNED, plans.FENCING, plans.FENCED):
-            host = (_with_moves(host, sent[host.name]) if host.name in cleared.hosts
+            host = (_with_moves(host, moves[host.name]) if host.name in cleared.hosts
                     else host.dropped(_NOT_CLEARED))
         hosts.append(host)
     planned = {host.name for host in hosts}
-    for name in cleared.hosts:
-        if name not in planned:
-            new = plans.PlannedHost(name, survey.service_hosts[name], reservation_id)
-            if name in known:
-                new = dataclasses.replace(new, moves=known[name].moves)
-            hosts.append(_with_moves(new, sent[name]))
+    earlier_moves = {host.name: host.moves for host in plan.hosts}
+    hosts += [_with_moves(plans.PlannedHost(name, survey.service_hosts[name], reservation_id,
+                                            moves=earlier_moves.get(name, ())), moves[name])
+              for name in cleared.hosts if name not in planned]
     return dataclasses.replace(plan, hosts=tuple(hosts))
 
 
-def _with_moves(host, new):
-    """Return the Host with new Moves for the servers that are on it."""
+def _with_moves(host, moves):
+    """Return the PlannedHost with new PlannedMoves for the servers that are on it."""
     before = {move.server_id: move for move in host.moves}
-    left = {}
-    for move in new:
-        known = before.get(move.server_id, move)
-        waits = known.state == plans.PLANNED
-        left[move.server_id] = dataclasses.replace(
-            move, tried=known.tried, busy_since=known.busy_since if waits else None)
+    new = {}
+    for move in moves:
+        earlier = before.get(move.server_id, move)
+        waits = earlier.state == plans.PLANNED
+        new[move.server_id] = dataclasses.replace(
+            move, tried=earlier.tried, busy_since=earlier.busy_since if waits else None)
     kept = tuple(move for key, move in before.items()
-                 if key not in left and move.state not in (plans.PLANNED, plans.STUCK, plans.LEFT))
-    return dataclasses.replace(host, moves=(*kept, *left.values()))
+                 if key not in new and move.state not in (plans.PLANNED, plans.STUCK, plans.LEFT))
+    return dataclasses.replace(host, moves=(*kept, *new.values()))
 
 
 def _after(survey, cleared):
     """Return the HostSurvey without the free resources that a ClearingChoice uses."""
-    taken = {server.id: server.takes for name in cleared.hosts
-             for server in survey.hosts[name].servers}
+    needed = {server.id: server.takes for name in cleared.hosts
+              for server in survey.hosts[name].servers}
     free = {name: dict(units) for name, units in survey.free.items() if name not in cleared.hosts}
     for move in cleared.moves:
-        for each, units in taken[move.server_id].items():
-            if each in free[move.target]:
-                free[move.target][each] -= units
+        for resource_class, units in needed[move.server_id].items():
+            if resource_class in free[move.target]:
+                free[move.target][resource_class] -= units
     return dataclasses.replace(survey, free=free)
 
 
-def _not_enough(needed, free, clearable, obstacles):
+def _not_enough(counts, reasons, is_crowded, own_servers):
     """Return the NotEnough of a lease that cannot get all of its hosts.
 
-    :param needed: the number of hosts that the lease needs.
-    :param free: the number of hosts that the lease has.
-    :param clearable: the number of further hosts that are being cleared or could be cleared.
+    :param counts: the numbers of hosts (that the lease needs, that it has, that can be cleared).
+    :param reasons: {host name: the reason why it cannot be cleared}.
+    :param is_crowded: True if more hosts could be cleared, but not together.
+    :param own_servers: ids of the servers of the lease's project on lent hosts.
     """
-    parts = [f'{name} ({reason})'
-             for name, reason in list(obstacles.reasons.items())[:_MOST_NAMED]]
-    if obstacles.crowded:
+    needed, free, clearable = counts
+    parts = [f'{name} ({reason})' for name, reason in list(reasons.items())[:_MOST_NAMED]]
+    if is_crowded:
         parts.append('more together: there is not enough capacity for all of their servers')
     others = (f'Others cannot be: {"; ".join(parts)}.' if parts
               else 'No other host is lent to best effort.')
     return errors.NotEnough(
         f'Hosts wanted: {needed}; free: {free}; can be cleared: {clearable}. {others}',
-        owner_message=_owners_sentence(needed, free + clearable, obstacles),
-        what='hosts', wanted=needed, free=free + clearable, reasons=obstacles.reasons,
-        own_servers=list(obstacles.own[:_MOST_NAMED]))
+        owner_message=_owner_message(needed, free + clearable, own_servers),
+        what='hosts', wanted=needed, free=free + clearable, reasons=reasons,
+        own_servers=list(own_servers[:_MOST_NAMED]))
 
 
-def _owners_sentence(needed, free, obstacles):
+def _owner_message(needed, free, own_servers):
     """Return the message for owners, which names no host and no server of another project."""
     text = (f'Only {free} of {needed} hosts can be allocated, even if hosts are cleared of the '
             'servers of other projects.')
-    if obstacles.own:
+    if own_servers:
         text += (' Servers of your own project are not moved; these run on hosts that can be '
-                 f'cleared: {", ".join(obstacles.own[:_MOST_NAMED])}. Delete or shelve them, and '
+                 f'cleared: {", ".join(own_servers[:_MOST_NAMED])}. Delete or shelve them, and '
                  'try again.')
     return text

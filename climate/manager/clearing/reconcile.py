@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control loop of best effort: it clears hosts for a lease, step by step."""
+"""The control loop of best effort: clear hosts for a lease, step by step.
+
+To clear a host, Climate disables it, moves its servers to other hosts, and enrols it for the lease.
+"""
 import dataclasses
 
 from climate import errors
@@ -19,9 +22,9 @@ from climate.manager.clearing import planner
 
 
 class Reconciler:
-    """Plans host clearing for a lease, carries it on, and undoes it.
+    """Plans, continues and undoes host clearing for a lease.
 
-    Only whole hosts are cleared. All other reservations of the lease must fit without that.
+    It clears hosts only for needs of whole hosts; all other needs of the lease must fit without.
     """
 
     def __init__(self, core):
@@ -32,9 +35,9 @@ class Reconciler:
         self._store = plan_store.PlanStore(core)
 
     def plan(self, lease, wishes, now):
-        """Return the plan for a lease that is not stored yet, ready for JSON; changes nothing.
+        """Return the plan for a lease that is not stored yet, as JSON; change nothing.
 
-        :raises NotEnough: no plan could succeed; the error names the missing resources.
+        :raises NotEnough: no plan is possible; the error has the reasons.
         """
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         try:
@@ -47,43 +50,43 @@ class Reconciler:
         return self._planner.planned(lease, plan, wishes, self._missing(wishes, chosen)).as_json()
 
     def step(self, claim, now):
-        """Carry out the next step of host clearing for a claimed lease, by its stored plan.
+        """Carry out the next step of the stored plan of a claimed lease.
 
         :returns: an Outcome: DONE if all hosts can be booked; BUSY if another step is needed.
-        :raises Withdrawn: the lease is to be deleted.
+        :raises Withdrawn: the deletion of the lease was ordered.
         """
         lease = claim.lease
         before = plans.from_json(lease.acquisition.plan)
         wishes = wish_lists.of(self._core.registry, lease.open_reservations)
-        chosen, held_more = self._hold(lease, wishes, now)
+        chosen, has_changed = self._allocate(lease, wishes, now)
         missing = self._missing(wishes, chosen)
         observed = self._executor.observe(before, now)
         after, orders = steps.decide(before, observed, plans.fence_of(lease.id),
                                      self._core.conf.acquire.parallel_moves)
-        lacking = planner.lacking(missing, before, after)
-        after = planner.without_excess(after, lacking)
+        still_missing = planner.still_missing(missing, before, after)
+        after = planner.without_excess(after, still_missing)
         after, failure = self._carried_out(lease, before, after, orders, now)
         troubled = steps.troubled(after, observed)
-        # After a search that found no plan, the next one waits until its time or a change.
-        may_plan = (before.look_at is None or before.look_at <= now or held_more
+        # After an unsuccessful search for a plan, wait for the pause or a change.
+        may_plan = (before.look_at is None or before.look_at <= now or has_changed
                     or after != before)
-        if may_plan and (troubled or planner.is_short(after, lacking)):
-            after = self._planned(lease, after, wishes, lacking, troubled, now)
+        if may_plan and (troubled or planner.is_short(after, still_missing)):
+            after = self._planned(lease, after, wishes, still_missing, troubled, now)
         if not any(missing.values()):
-            # Hosts of the plan that are not needed are returned by an event of the lease.
+            # An event of the lease returns the unneeded hosts of the plan.
             return results.Outcome(results.DONE)
         if failure is not None:
             raise failure
         return results.Outcome(results.BUSY, plans.achieved(after), patient=True)
 
-    def _planned(self, lease, plan, wishes, lacking, troubled, now):
-        """Plan again; return the new Plan, or the old one if no plan is possible now.
+    def _planned(self, lease, plan, wishes, missing, troubled, now):
+        """Return a new ClearingPlan, or the old one if no plan is possible now.
 
-        A plan may become possible before the lease times out, because other leases may end.
+        A plan may become possible later, because other leases may end.
         """
         try:
             planned = dataclasses.replace(
-                self._planner.planned(lease, plan, wishes, lacking, troubled),
+                self._planner.planned(lease, plan, wishes, missing, troubled),
                 looks=0, look_at=None)
         except errors.NotEnough as error:
             reason = acquisition_reasons.no_plan(lease, error)
@@ -92,20 +95,18 @@ class Reconciler:
         return self._store.write(lease, plan, planned, now)
 
     def record_delay(self, lease, error, now):
-        """Write why a lease whose time is over is not given up yet.
+        """Record why a lease that timed out is not given up yet.
 
-        :param error: the ClimateError that kept its hosts from being returned.
+        :param error: the ClimateError that delays the return of its hosts.
         """
         reason = acquisition_reasons.not_undone(lease, error)
         self._store.record_delay(lease, reason, plans.NOT_UNDONE, error, now)
 
     def abandon(self, lease, now):
-        """Undo all host clearing for a lease that did not get its resources.
+        """Undo all host clearing for a lease that did not get its resources. Repeatable.
 
-        Repeatable; does nothing if no hosts were cleared.
-
-        :returns: the achieved state, as a ``texts.Text``, or None.
-        :raises StillBusy: not all is undone yet.
+        :returns: the state of the plan as a ``texts.Text``; None if the lease has no plan.
+        :raises StillBusy: hosts are still being returned.
         """
         if lease.acquisition is None or lease.acquisition.plan is None:
             return None
@@ -114,9 +115,9 @@ class Reconciler:
         return texts.same(plans.achieved(self._undone(lease, before, after, now)))
 
     def tidy(self, lease, now):
-        """Undo the host clearing that a lease did not need, and keep its ready hosts. Repeatable.
+        """Undo unfinished host clearing for a lease, but keep its ready hosts. Repeatable.
 
-        :raises StillBusy: not all is undone yet.
+        :raises StillBusy: hosts are still being returned.
         """
         if lease.acquisition is not None and lease.acquisition.plan is not None:
             before = plans.from_json(lease.acquisition.plan)
@@ -133,15 +134,18 @@ class Reconciler:
         return after
 
     def _carried_out(self, lease, before, after, orders, now):
-        """Store a Plan and carry out its orders; return (the new Plan, first error or None)."""
+        """Store a ClearingPlan, carry out its orders, and store their results.
+
+        :returns: (the new ClearingPlan, the first unexpected error or None).
+        """
         written = self._store.write(lease, before, after, now)
         done, failure = self._executor.carry_out(written, orders)
         return self._store.write(lease, written, done, now), failure
 
-    def _hold(self, lease, wishes, now):
+    def _allocate(self, lease, wishes, now):
         """Allocate the free enrolled resources that the lease needs.
 
-        :returns: (the Allocations, True if they differ from those before).
+        :returns: (the Allocations, True if they have changed).
         """
         span = lease.interval_from(now)
         parts = self._with_fewer_hosts(wishes)
@@ -156,19 +160,19 @@ class Reconciler:
         return self._booking.book(parts, span, now, write, planned=planned), True
 
     def _with_fewer_hosts(self, wishes):
-        """Return the Wishes; those with host clearing accept fewer hosts or none."""
+        """Return the Wishes, of which those with host clearing accept fewer hosts, or none."""
         cleared_for = self._cleared_for(wishes)
         return [wish.demanding(at_least=0, at_most=wish.need.demand.at_least)
                 if wish in cleared_for else wish for wish in wishes]
 
     def _missing(self, wishes, chosen):
-        """Return {reservation id: the number of whole hosts that it lacks}."""
+        """Return {reservation id: the number of missing whole hosts}."""
         return {wish.reservation_id: wish.need.demand.at_least - sum(
             (each.reservation_id, each.need) == (wish.reservation_id, wish.need.key)
             for each in chosen) for wish in self._cleared_for(wishes)}
 
     def _cleared_for(self, wishes):
-        """Return the first Wish for whole hosts of each reservation: hosts are cleared for it."""
+        """Return the Wishes for which hosts are cleared, at most one for each reservation."""
         by_reservation = {}
         for wish in wishes:
             if wish.need.demand.amount is selection.WHOLE and self._core.registry.is_clearable(

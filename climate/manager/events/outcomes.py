@@ -72,7 +72,7 @@ class Outcomes:
         with self._core.database.writer() as connection:
             released = _release(connection, claim, outcome)
             unchanged = ownership.refuse_overtaken(connection, claim.lease)
-            bound = targets.late_comers(connection, claim.lease.id, outcome.targetless)
+            bound = targets.bound_late(connection, claim.lease.id, outcome.targetless)
             if bound:
                 outcome = outcome.without(bound)
             if claim.event.kind == event_kinds.STAGE and not unchanged:

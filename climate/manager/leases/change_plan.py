@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The planning of a lease change: its result and its Wishes, worked out before the transaction."""
+"""Plan a change of a lease before its transaction: the changed lease and the Wishes to book."""
 import dataclasses
 import datetime
 
@@ -26,15 +26,15 @@ from climate.plugins import base
 
 @dataclasses.dataclass(frozen=True)
 class LeaseChange:
-    """A change of a lease that is in progress.
+    """A planned change of a lease.
 
-    :ivar context: the caller.
+    :ivar context: the RequestContext of the caller.
     :ivar lease: the Lease before the change.
     :ivar target: the Lease after the change, with the new requests of its reservations.
-    :ivar changed: the ids of the reservations whose request changes.
-    :ivar changes: the LeaseChanges that the caller asked for.
+    :ivar changed: the ids of the reservations whose requests change.
+    :ivar changes: the LeaseChanges of the caller.
     :ivar wishes: the Wishes that must be booked again; none if the lease only gets shorter.
-    :ivar span: their Interval; None if the lease ends now.
+    :ivar span: the Interval of the wishes; None if the lease ends now.
     """
 
     context: object
@@ -56,14 +56,14 @@ class LeaseChange:
 
 
 def exemption(lease, changes):
-    """Return {column: new value} if LeaseChanges exempt a lease from idle checks, or no longer do.
+    """Return {column: new value} if LeaseChanges start or stop to exempt a lease from idle checks.
 
-    An exempt lease is not idle.
+    An exempt lease is no longer marked as idle.
     """
     if changes.idle_exempt in (None, lease.idle_exempt):
         return {}
-    unmarked = {'idle_since': None, 'reclaim_at': None} if changes.idle_exempt else {}
-    return {'idle_exempt': changes.idle_exempt, **unmarked}
+    not_idle = {'idle_since': None, 'reclaim_at': None} if changes.idle_exempt else {}
+    return {'idle_exempt': changes.idle_exempt, **not_idle}
 
 
 class ChangePlanner:
@@ -73,7 +73,7 @@ class ChangePlanner:
         self._core = core
 
     def plan(self, context, lease, changes, now):
-        """Return the LeaseChange of a request; nothing is written.
+        """Return the LeaseChange of a request; write nothing.
 
         :raises ClimateError: as ``update.Update.update``.
         """
@@ -108,7 +108,10 @@ class ChangePlanner:
                                        'can be changed, or delete it.', lease_id=lease.id)
 
     def _busy(self, lease):
-        """Return the BadTransition of a lease with a task; it names the target it waits for."""
+        """Return the BadTransition for a lease with a task.
+
+        If the lease waits for targets, the error names them.
+        """
         status = status_words.word_1_0(lease.state, lease.task)
         sentences = targets.waits(self._core.registry, lease)
         if not sentences:
@@ -119,13 +122,13 @@ class ChangePlanner:
             lease_id=lease.id, status=status, task='be changed')
 
     def _change(self, context, lease, changes, now):
-        """Return the LeaseChange without its Wishes."""
+        """Return the LeaseChange without Wishes."""
         span = lease_times.of_changes(changes, lease, now)
         before_end = lease_times.before_end_of_changes(changes, lease, span)
         lease_times.refuse_notices_outside(changes.notify_at, span, now)
         lease_events.notified(lease, changes.notify_at)
         before = self._with_secrets(lease) if changes.reservations else {}
-        after = self._requested(lease, changes, before)
+        after = self._reservations_after(lease, changes, before)
         target = dataclasses.replace(
             lease, name=changes.name or lease.name, start=span.start, end=span.end,
             before_end=before_end, **exemption(lease, changes),
@@ -139,8 +142,11 @@ class ChangePlanner:
             trusts.refuse_without_owner(self._core, changed.values(), before)
         return LeaseChange(context, lease, target, frozenset(changed), changes, now)
 
-    def _requested(self, lease, changes, before):
-        """Return {id: Reservation} of the reservations that the request names, with its changes."""
+    def _reservations_after(self, lease, changes, before):
+        """Return {id: changed Reservation} of the reservations that the LeaseChanges name.
+
+        :param before: {id: Reservation} of the lease, with secrets.
+        """
         after = {}
         for request in changes.reservations:
             reservation = before.get(request.id)
@@ -154,7 +160,7 @@ class ChangePlanner:
         return after
 
     def _with_secrets(self, lease):
-        """Return {id: Reservation} of a lease, with their secrets."""
+        """Return {id: Reservation with its secrets} of a lease."""
         secrets = request_secrets.read(self._core, lease.reservations)
         return {each.id: self._core.registry.secrets_apart(dataclasses.replace(
             each, request={**each.request, **secrets[each.id]})) if each.id in secrets else each
@@ -164,7 +170,7 @@ class ChangePlanner:
         if request.resource_type not in (None, reservation.resource_type):
             raise errors.BadField(field='reservations.resource_type', reason=(
                 f'it stays {reservation.resource_type}; make another lease instead.'))
-        _refuse_other_place(reservation, request)
+        _refuse_other_order(reservation, request)
         registry = self._core.registry
         plugin = registry.plugin(reservation.resource_type)
         whole = dataclasses.replace(reservation, request={
@@ -177,14 +183,16 @@ class ChangePlanner:
         return registry.secrets_apart(dataclasses.replace(reservation, request=resolved))
 
     def _refuse_parts(self, change):
-        """Refuse to cut a running lease into more parts than one bill may have.
+        """Refuse a change that adds parts to a running lease with too many of them.
 
-        :raises LimitReached: it has as many as it may have; it can still end sooner.
+        A part is an allocation or a later request, as ``later_asks.parts_of`` counts them.
+
+        :raises LimitReached: the lease has [manager] max_parts; it can still end sooner.
         """
         most, lease = self._core.conf.manager.max_parts, change.lease
-        more = change.changed or change.target.end > lease.end
-        # Each change makes another generation, so most leases need not be counted.
-        if not (most and more and change.running) or (
+        adds_part = change.changed or change.target.end > lease.end
+        # Each change adds a generation, so the parts of most leases need not be counted.
+        if not (most and adds_part and change.running) or (
                 not change.changed and lease.generation < most):
             return
         with self._core.database.reader() as connection:
@@ -205,8 +213,8 @@ class ChangePlanner:
                 continue
             for wish in wish_lists.of(registry, [reservation], must_keep=change.running):
                 if change.running and wish.need.optional and not wish.keep:
-                    # The reservation runs without this optional need, and its servers, which run
-                    # elsewhere, would not move to new resources.
+                    # The reservation runs without this optional need, and its servers would not
+                    # move to new resources.
                     continue
                 if reservation.id not in change.changed:
                     wish = wish.for_other_dates()
@@ -221,10 +229,10 @@ class ChangePlanner:
         return wishes
 
 
-def _refuse_other_place(reservation, request):
-    """Refuse another label, or other dependencies, than the reservation has.
+def _refuse_other_order(reservation, request):
+    """Refuse to change the label or the dependencies of a reservation.
 
-    :raises BadField: it names the field.
+    :raises BadField: the error names the field.
     """
     if request.label is not None and request.label != (reservation.label or ''):
         current = f'"{reservation.label}"' if reservation.label else 'none'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The writing of a planned lease change: allocations, reservations, events and history."""
+"""Write a planned change of a lease: its allocations, reservations, events and history."""
 import collections
 
 from climate import errors
@@ -26,7 +26,7 @@ from climate.manager.queue import wakeups
 def write(core, connection, change, chosen):
     """Write a LeaseChange and return the changed Lease.
 
-    :param chosen: the Allocations for its Wishes.
+    :param chosen: the Allocations for the Wishes of the change.
     :raises BadTransition: another request changed the lease since it was read.
     """
     lease, target, now = change.lease, change.target, change.now
@@ -41,9 +41,9 @@ def write(core, connection, change, chosen):
     for reservation in target.reservations:
         _write_reservation(connection, change, reservation, chosen)
     _write_events(core, connection, current, change)
-    again = {'asked_at': now} if lease_prices.asks_again(lease, target, chosen) else {}
+    asked = {'asked_at': now} if lease_prices.asks_again(lease, target, chosen) else {}
     leases.change(connection, current, now, name=target.name, start=target.start, end=target.end,
-                  before_end=target.before_end, request_bytes=target.request_bytes, **again,
+                  before_end=target.before_end, request_bytes=target.request_bytes, **asked,
                   **change_plan.exemption(current, change.changes))
     later_asks.add(connection, lease.id, short_notice.of_change(lease, target, chosen, now))
     write_exemption(connection, change.context, current, change.changes, now)
@@ -55,7 +55,7 @@ def write(core, connection, change, chosen):
 
 
 def write_exemption(connection, context, lease, changes, now):
-    """Record that a lease is exempt from idle checks, and close the event that would reclaim it.
+    """Record whether a lease is exempt from idle checks; if so, cancel its reclaim event.
 
     :param lease: the Lease before the LeaseChanges `changes`.
     """
@@ -68,7 +68,7 @@ def write_exemption(connection, context, lease, changes, now):
 
 
 def _write_reservation(connection, change, reservation, chosen):
-    """Write one reservation of the target, and its allocations.
+    """Write one reservation of the changed lease, and its allocations.
 
     :param chosen: the Allocations for the Wishes of all reservations.
     """
@@ -79,37 +79,37 @@ def _write_reservation(connection, change, reservation, chosen):
             'binding': dict(reservation.binding)}
         reservations.change(connection, [reservation.id], now, request=dict(reservation.request),
                             secrets=reservation.secrets, **binding)
-    own = [given for given in chosen if given.reservation_id == reservation.id]
+    own = [each for each in chosen if each.reservation_id == reservation.id]
     if reservation.id not in {wish.reservation_id for wish in change.wishes}:
         _write_times(connection, change, reservation)
     elif not change.running:
         booking.Booking.replace(connection, own, [reservation.id])
     else:
-        # The blocks of sick resources end where the lease goes on.
-        blocking.clear(connection, {given.resource_id for given in own})
-        for need in sorted({*reservation.allocated, *(given.need for given in own)}):
+        # The lease may keep sick resources, whose blocks would overlap its allocations.
+        blocking.clear(connection, {each.resource_id for each in own})
+        for need in sorted({*reservation.allocated, *(each.need for each in own)}):
             _rewrite(connection, change, reservation, need,
-                     [given for given in own if given.need == need])
+                     [each for each in own if each.need == need])
 
 
 def _rewrite(connection, change, reservation, need, chosen):
-    """Write the Allocations that a running reservation gets for one need.
+    """Write the Allocations of a running reservation for one need.
 
-    Allocations that it keeps only get the new end; those that were not chosen are cut.
+    Allocations on the same resources only get the new end. The other old allocations are cut.
     """
     now, by_owner = change.now, change.by_owner
-    had = collections.Counter(reservation.allocated.get(need, ()))
-    kept = {given.resource_id for given in chosen if had[given.resource_id] == given.copies}
-    lost = set(had) - kept
+    before = collections.Counter(reservation.allocated.get(need, ()))
+    kept = {each.resource_id for each in chosen if before[each.resource_id] == each.copies}
+    lost = set(before) - kept
     promises = allocations.promises(connection, reservation.id, now, lost, need, by_owner=by_owner)
     allocations.cut(connection, [reservation.id], now, lost, need, by_owner)
     allocations.change(connection, [reservation.id], kept, need, by_owner, end=change.target.end)
     booking.Booking.replace(connection, unused_hours.keeping(promises, [
-        given for given in chosen if given.resource_id not in kept]))
+        each for each in chosen if each.resource_id not in kept]))
 
 
 def _write_times(connection, change, reservation):
-    """Write the new start and end of the allocations that a reservation keeps."""
+    """Write the new start and end of the allocations of a reservation that is not booked again."""
     before, after = change.lease, change.target
     if after.end <= change.now:
         allocations.cut(connection, [reservation.id], change.now, by_owner=change.by_owner)
@@ -122,7 +122,7 @@ def _write_times(connection, change, reservation):
 
 
 def _write_events(core, connection, lease, change):
-    """Write the events that follow from a change.
+    """Write the changes of the lease's events.
 
     :param lease: the Lease as it is in this transaction.
     """

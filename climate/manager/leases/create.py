@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Create a lease in one transaction, during which the cloud is not called.
 
-Each action in the cloud is an event with a time, even if that time is now. There are two
-exceptions, both just before the transaction: the trust of a new lease, which needs the token of the
-request, and early creations of plugins, which clients need in the answer.
+Events of the lease later call the cloud, even if it starts now. Only two calls precede the
+transaction: the trust of the lease is created with the token of the request, and plugins create
+objects whose ids clients need in the answer (early creations).
 """
 import dataclasses
 import datetime
@@ -51,33 +51,33 @@ class Create:
         """Create the lease of a LeaseRequest and return it; with `dry_run` only return a draft.
 
         The call can be repeated: with the same id, or the same Idempotency-Key, it returns the
-        lease that was made before.
+        lease that the first call created.
 
         :raises BadRequest: the request is wrong; the error names the field.
         :raises NotEnough: too few resources are free; the error has the reasons.
-        :raises TooManyWaiting: the lease would wait, and its project has too many that wait.
+        :raises TooManyWaiting: the project has too many waiting leases for another one.
         :raises TooManyRequestBytes: the requests of the project would have too many bytes.
         :raises TargetLeased: another reservation leases a server that the request names.
         :raises ActsForLease: the token of the caller was made for another lease.
-        :raises TrustRefused: Climate could not act for this caller later.
+        :raises TrustRefused: Keystone refuses a trust with which Climate acts for the caller.
         :raises CloudError: an early creation failed.
-        :raises KeyReused: the key came with another request before.
-        :raises OfferNotFound: the project has no such offer; it may have been taken already.
+        :raises KeyReused: an earlier request with the same Idempotency-Key was different.
+        :raises OfferNotFound: the project has no offer with this id, or no longer.
         :raises OfferExpired: the offer has expired, or its resources are no longer available.
         """
         now = self._core.clock()
-        made = self._made_before(context, lease_id, request, now)
-        if made is not None:
-            return made
+        existing = self._existing(context, lease_id, request, now)
+        if existing is not None:
+            return existing
         self._trusts.refuse_acting_for_lease(context)
         try:
             return self._create(context, lease_id, request, now)
         except errors.OfferNotFound:
-            # A copy of this request may have taken the offer at the same time.
-            made = self._made_before(context, lease_id, request, now)
-            if made is None:
+            # A concurrent copy of this request may have taken the offer.
+            existing = self._existing(context, lease_id, request, now)
+            if existing is None:
                 raise
-            return made
+            return existing
 
     def _create(self, context, lease_id, request, now):
         source = self._first_attempt
@@ -87,7 +87,7 @@ class Create:
         drafted = self._drafts.draft(context, lease_id, request, now)
         lease = drafted.lease
         if request.offer_id is None:
-            # An offer has been counted with the same requests.
+            # The requests of an offer were counted when the offer was made.
             request_limit.refuse_more(self._core, lease.project_id, lease.request_bytes, now)
         if request.dry_run:
             lease, planned = self._plan(context, source, drafted)
@@ -117,41 +117,42 @@ class Create:
         created = early_creations.EarlyCreations(self._core, lease, request.offer_id, now)
 
         def write(connection, booked, chosen):
-            made = self._write(connection, booked, chosen, request, now)
+            written = self._write(connection, booked, chosen, request, now)
             created.settle(connection)
             trusts.settle(connection, trust)
-            return made
+            return written
         try:
             lease = created.create()
-            made = source.book(dataclasses.replace(drafted, lease=lease), planned, write)
+            lease = source.book(dataclasses.replace(drafted, lease=lease), planned, write)
         except engine.Duplicate:
             self._undo(created, trust)
-            return self._made_meanwhile(context, lease, request, now)
+            return self._created_concurrently(context, lease, request, now)
         except errors.ClimateError:
             self._undo(created, trust)
             raise
-        LOG.info('Lease %s of project %s: created, %s, %s to %s, resources %s', made.id,
-                 made.project_id, made.state, made.start.isoformat(), made.end.isoformat(),
+        LOG.info('Lease %s of project %s: created, %s, %s to %s, resources %s', lease.id,
+                 lease.project_id, lease.state, lease.start.isoformat(), lease.end.isoformat(),
                  self._core.resource_names.of(
-                     key for reservation in made.reservations for key in reservation.resource_ids))
+                     key for reservation in lease.reservations for key in reservation.resource_ids))
         self._core.notify()
-        return made
+        return lease
 
     def _undo(self, created, trust):
-        # The request may have used up its time.
+        # Allow more time, because the request may have used up its own.
         with call_guard.answered_within(_UNDO_SECONDS):
             created.undo()
             self._trusts.drop(trust)
 
-    def _made_before(self, context, lease_id, request, now):
-        """Return the lease that an earlier copy of this request made, or None."""
+    def _existing(self, context, lease_id, request, now):
+        """Return the lease that an earlier copy of this request created, or None."""
         with self._core.database.reader() as connection:
             if request.idempotency_key is not None and not request.dry_run:
-                known = leases.of_key(connection, context.project_id, request.idempotency_key,
-                                      now)
-                if known is not None and known[0] != request.request_hash:
-                    raise errors.KeyReused(key=request.idempotency_key)
-                lease_id = known[1] if known is not None else lease_id
+                earlier = leases.of_key(connection, context.project_id, request.idempotency_key,
+                                        now)
+                if earlier is not None:
+                    request_hash, lease_id = earlier
+                    if request_hash != request.request_hash:
+                        raise errors.KeyReused(key=request.idempotency_key)
             try:
                 lease = leases.get(connection, lease_id)
             except errors.LeaseNotFound:
@@ -160,17 +161,17 @@ class Create:
             raise errors.LeaseNotFound(lease_id=lease_id)
         return lease
 
-    def _made_meanwhile(self, context, lease, request, now):
-        """Return the lease that a concurrent copy of this request made.
+    def _created_concurrently(self, context, lease, request, now):
+        """Return the lease that a concurrent copy of this request created.
 
-        :raises TargetLeased: there is none, but another request leased the same server.
-        :raises LostRace: there is neither.
+        :raises TargetLeased: another request leased the same server.
+        :raises LostRace: another transaction conflicted.
         """
-        made = self._made_before(context, lease.id, request, now)
-        if made is None:
+        existing = self._existing(context, lease.id, request, now)
+        if existing is None:
             targets.refuse_leased(self._core, lease.leased_ids)
             raise errors.LostRace()
-        return made
+        return existing
 
     def _write(self, connection, lease, chosen, request, now):
         leases.add(connection, lease)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Delete a lease: at once if the cloud has nothing of it, else by a teardown event."""
+"""Delete a lease: at once if it has no objects in the cloud, else by a teardown event."""
 from oslo_log import log
 
 from climate import errors
@@ -32,17 +32,16 @@ class Delete:
     def delete(self, context, lease_id):
         """Delete a lease; return True if it is deleted, False if a teardown was ordered.
 
-        :raises LeaseNotFound: no lease has that id, or it was deleted before.
+        :raises LeaseNotFound: no lease has this id, or it was deleted before.
         """
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, lease_id)
-            # Only now: the wait for the lock may last longer than the lease, and an older moment
-            # would cut the time that was used during it.
+            # Read the clock after the wait for the lock, because the lease was used until then.
             now = self._core.clock()
             if lease.deleted_at is not None:
                 raise errors.LeaseNotFound(lease_id=lease_id)
             ids = [reservation.id for reservation in lease.reservations]
-            at_once = _holds_nothing(lease)
+            at_once = _has_no_objects(lease)
             wakeups.lock(connection, lease)
             if at_once:
                 wakeups.wake(connection, now, leaving=lease_id)
@@ -58,22 +57,18 @@ class Delete:
             if at_once:
                 lease_end.mark_deleted(connection, lease, now)
             else:
-                self._order_teardown(connection, lease, now)
+                events.change(connection, lease_id,
+                              lease_events.ordered(lease, event_kinds.DELETE, now), now)
+                # The task only shows users that the lease is being deleted.
+                task = {'task': 'delete', 'task_until': now} if lease.task_at(now) is None else {}
+                leases.change(connection, lease, now, **task)
         self._core.notify()
         LOG.info('Lease %s: %s', lease_id, 'deleted' if at_once else 'being deleted')
         return at_once
 
-    @staticmethod
-    def _order_teardown(connection, lease, now):
-        events.change(connection, lease.id,
-                      lease_events.ordered(lease, event_kinds.DELETE, now), now)
-        # The task only shows that the lease is being deleted; the event is the lock.
-        shown = {'task': 'delete', 'task_until': now} if lease.task_at(now) is None else {}
-        leases.change(connection, lease, now, **shown)
 
-
-def _holds_nothing(lease):
-    """Return True if the cloud never had anything of the lease, or all of it was removed."""
+def _has_no_objects(lease):
+    """Return True if no objects of the lease were created in the cloud, or all were removed."""
     return lease.task is None and (
         lease.state in lifecycle.OVER or not lease.reservations or due_events.given_up(lease)
         or due_events.untouched(lease))

@@ -26,8 +26,8 @@ from climate.plugins import base
 class Draft:
     """A lease that is not stored yet.
 
-    :ivar wishes: the Wishes of its reservations.
-    :ivar now: the moment of its request.
+    :ivar wishes: the Wishes of the reservations.
+    :ivar now: the moment of the request.
     """
 
     lease: records.Lease
@@ -36,7 +36,7 @@ class Draft:
 
     @property
     def span(self):
-        """The Interval for which its resources are booked."""
+        """The Interval for which the resources are booked."""
         return dataclasses.replace(self.lease.interval, start=max(self.lease.start, self.now))
 
 
@@ -54,7 +54,10 @@ class Drafts:
         :raises TargetLeased: another reservation leases a server that the request names.
         """
         lease = self._lease(context, lease_id, request, now)
-        lease = dataclasses.replace(lease, events=self._events(lease, request, now))
+        planned = lease_events.of_new(lease, request.notify_at, preparations.of(
+            self._core, lease.reservations), now)
+        lease = dataclasses.replace(lease, events=tuple(sorted(
+            events.all_new(lease.id, planned, now), key=lambda event: (event.at, event.id))))
         lease = dataclasses.replace(lease, request_bytes=request_sizes.of_lease(lease))
         wishes = wish_lists.of(self._core.registry, lease.reservations)
         wish_lists.refuse_too_many(self._core.conf.manager.max_slots, wishes)
@@ -91,30 +94,23 @@ class Drafts:
             idle_exempt=request.idle_exempt,
             reservations=tuple(self._reservations(lease_id, request, occasion, now)))
 
-    def _events(self, lease, request, now):
-        """Return the Events of a lease that gets its resources at once, ordered by moment."""
-        planned = lease_events.of_new(lease, request.notify_at, preparations.of(
-            self._core, lease.reservations), now)
-        return tuple(sorted(events.all_new(lease.id, planned, now),
-                            key=lambda event: (event.at, event.id)))
-
     def _reservations(self, lease_id, request, occasion, now):
-        """Yield the Reservations with their requests in the form that is stored."""
+        """Yield the Reservations of a LeaseRequest, with resolved requests."""
         resolved = {}
-        types = {each.label: each.resource_type for each in request.reservations if each.label}
-        for each in request.reservations:
-            plugin = self._core.registry.plugin(each.resource_type)
+        types = {part.label: part.resource_type for part in request.reservations if part.label}
+        for part in request.reservations:
+            plugin = self._core.registry.plugin(part.resource_type)
             drafted = records.Reservation(
-                id=each.id, lease_id=lease_id, resource_type=each.resource_type,
-                request=each.request, secrets=each.secrets, created_at=now,
-                label=each.label or None, depends_on=each.depends_on or ())
+                id=part.id, lease_id=lease_id, resource_type=part.resource_type,
+                request=part.request, secrets=part.secrets, created_at=now,
+                label=part.label or None, depends_on=part.depends_on or ())
             # The request of an offer was resolved when the offer was made.
             if request.offer_id is None:
-                # The cloud is asked once for equal requests, such as those for a hundred servers.
-                depends_on = {label: types[label] for label in each.depends_on or ()}
-                key = each.resource_type, json.dumps([each.request, depends_on], sort_keys=True)
+                # Resolve equal requests once, because `resolve` calls the cloud.
+                depends_on = {label: types[label] for label in part.depends_on or ()}
+                key = part.resource_type, json.dumps([part.request, depends_on], sort_keys=True)
                 if key not in resolved:
-                    checked = self._core.registry.checked(each.resource_type, each.request)
+                    checked = self._core.registry.checked(part.resource_type, part.request)
                     resolved[key] = plugin.resolve(self._core.cloud, checked, dataclasses.replace(
                         occasion, depends_on=depends_on))
                 drafted = self._core.registry.secrets_apart(dataclasses.replace(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Early creations: what plugins create in the cloud while a request is answered.
+"""Early creations: objects that plugins create in the cloud while a request is answered.
 
-A row is written before something is created; the transaction that writes the lease deletes the row.
-A row that stays belongs to a request that failed. Its manager deletes at once what was created. If
-that manager crashed, any other manager does so when the row is old.
+A row is written before an object is created, and the transaction that writes the lease deletes the
+row. So a row that stays belongs to a failed request. The manager that served the request deletes
+the object at once. If that manager crashed, any manager deletes the object when the row is old.
 """
 import dataclasses
 import datetime
@@ -21,25 +21,26 @@ from climate.manager import lease_cloud
 
 LOG = log.getLogger(__name__)
 
-# Longer than any request takes. If a request takes longer all the same, its lease is not written.
+# The age of a row from which its request has failed. A request that takes longer cannot write its
+# lease any more.
 AGE = datetime.timedelta(minutes=10)
 
 
 class EarlyCreations:
-    """The early creations for one new lease. Call its methods in the order given here."""
+    """The early creations for one new lease. Call `create`, then `settle`; `undo` on failure."""
 
     def __init__(self, core, lease, offer_id, now):
         self._core = core
         self._lease = lease
         self._bindings = {}
-        # The row whose creation has no known result.
+        # The row of a creation whose result is unknown, for example after a lost answer.
         self._unknown = None
         self._rows = [records.EarlyCreation(
             uuidutils.generate_uuid(), each.id, each.resource_type, offer_id, now)
             for each in lease.reservations if _plugin(core, each).creates_early(each.request)]
 
     def create(self):
-        """Create everything; return the lease with the bindings."""
+        """Create the objects; return the lease with the bindings of its reservations."""
         if not self._rows:
             return self._lease
         self._add_rows()
@@ -53,7 +54,7 @@ class EarlyCreations:
                     cloud, self._lease, reservation)
                 self._unknown = None
             except errors.Conflict:
-                # The cloud refused, so nothing was created.
+                # The cloud refused the request, so it created nothing.
                 self._unknown = None
                 raise
             by_id[reservation.id] = dataclasses.replace(
@@ -75,14 +76,17 @@ class EarlyCreations:
             raise errors.LostRace('The cloud took too long to answer. Try again.')
 
     def undo(self):
-        """Delete the creations because the lease was not written; `reap` deletes what fails."""
+        """Delete the objects because the lease was not written.
+
+        If that fails, or the result of a creation is unknown, the EarlyCreationReaper does it.
+        """
         if not self._rows:
             return
         try:
             with self._core.database.writer() as connection:
-                # If the transaction was committed after all, no row is left.
-                left = early_creations.close(connection, [row.id for row in self._rows])
-            known = [row for row in self._rows if row.id in left and row is not self._unknown]
+                # If the transaction was committed in spite of the error, there are no rows.
+                open_ids = early_creations.close(connection, [row.id for row in self._rows])
+            known = [row for row in self._rows if row.id in open_ids and row is not self._unknown]
             for row in known:
                 if row.id in self._bindings:
                     self._core.registry.plugin(row.resource_type).delete_early(
@@ -90,22 +94,18 @@ class EarlyCreations:
             with self._core.database.writer() as connection:
                 early_creations.forget(connection, [row.id for row in known])
         except errors.ClimateError as error:
-            LOG.warning('Lease %s was not made; what was created for it is left to the reaper: %s',
-                        self._lease.id, error.message)
+            LOG.warning('Lease %s was not created; a periodic task will delete the objects that '
+                        'were created for it: %s', self._lease.id, error.message)
 
 
 class EarlyChange:
     """The early creations and deletions for a lease that changes.
 
-    No row is written before: the remains of a crash are deleted with the reservation.
+    It writes no rows, because objects that a crash leaves are deleted with the reservation.
     """
 
     def __init__(self, core, before, after):
-        """Keep both leases; nothing is created yet.
-
-        :param before: the Lease before the change.
-        :param after: the Lease after the change, with the new requests of its reservations.
-        """
+        """Compare the Lease before a change with the Lease after it."""
         self._core = core
         self._before = {each.id: each for each in before.reservations}
         self._after = after
@@ -114,14 +114,14 @@ class EarlyChange:
     def create(self):
         """Create the objects that the change needs; return the changed lease with new bindings."""
         cloud = lease_cloud.ActionCloud(self._core.cloud, self._after)
-        for each in self._after.reservations:
-            before, plugin = self._before[each.id], _plugin(self._core, each)
-            if each.request == before.request or plugin.was_started(before):
+        for after in self._after.reservations:
+            before, plugin = self._before[after.id], _plugin(self._core, after)
+            if after.request == before.request or plugin.was_started(before):
                 continue
-            if plugin.creates_early(each.request):
-                self._bindings[each.id] = plugin.create_early(cloud, self._after, each, before)
+            if plugin.creates_early(after.request):
+                self._bindings[after.id] = plugin.create_early(cloud, self._after, after, before)
             elif plugin.creates_early(before.request):
-                self._bindings[each.id] = {}
+                self._bindings[after.id] = {}
         return dataclasses.replace(self._after, reservations=tuple(
             dataclasses.replace(each, binding=self._bindings.get(each.id, each.binding))
             for each in self._after.reservations))
@@ -133,7 +133,7 @@ class EarlyChange:
                 if binding != dict(self._before[key].binding)}
 
     def finish(self):
-        """Delete the objects of the earlier bindings that have changed."""
+        """Delete the objects of the bindings that were replaced."""
         self._delete({key: self._before[key].binding for key in self._changed})
 
     def undo(self):
@@ -144,8 +144,8 @@ class EarlyChange:
             with self._core.database.reader() as connection:
                 lease = leases.get(connection, self._after.id)
         except errors.ClimateError as error:
-            LOG.warning('Lease %s: it is not known whether the change was written; what was '
-                        'created for it stays: %s', self._after.id, error.message)
+            LOG.warning('Lease %s: cannot check whether the change was written, so the objects '
+                        'that were created for it stay: %s', self._after.id, error.message)
             return
         written = {each.id: dict(each.binding) for each in lease.reservations}
         self._delete({key: binding for key, binding in self._changed.items()
@@ -157,8 +157,8 @@ class EarlyChange:
                 _plugin(self._core, self._before[key]).delete_early(
                     self._core.cloud, key, dict(binding))
             except errors.ClimateError as error:
-                LOG.warning('Reservation %s: what was created early stays until its end: %s', key,
-                            error.message)
+                LOG.warning('Reservation %s: objects that were created early stay until its end: '
+                            '%s', key, error.message)
 
 
 class EarlyCreationReaper:
@@ -168,7 +168,7 @@ class EarlyCreationReaper:
         self._core = core
 
     def find(self, now):
-        """Return the old EarlyCreations that no lease has and no request may rely on."""
+        """Return the EarlyCreations of failed requests, except for offers that are still held."""
         with self._core.database.reader() as connection:
             return [each for each in early_creations.older(connection, now - AGE)
                     if each.offer_id is None or not offers.is_held(connection, each.offer_id)]
@@ -188,23 +188,23 @@ class EarlyCreationReaper:
             if not early_creations.close(connection, [creation.id]):
                 return
         with self._core.database.reader() as connection:
-            # Another request may have taken the same offer: then its reservation has that id.
-            known = leases.mentioned(connection, {creation.reservation_id})
-        if not known:
+            # If another request has taken the same offer, its lease has this reservation.
+            is_leased = leases.mentioned(connection, {creation.reservation_id})
+        if not is_leased:
             self._core.registry.plugin(creation.resource_type).delete_early(
                 self._core.cloud, creation.reservation_id)
         with self._core.database.writer() as connection:
             early_creations.forget(connection, [creation.id])
-        LOG.info('Reservation %s: no lease has it, what was created early is deleted',
+        LOG.info('Reservation %s: the objects that a failed request created early are deleted',
                  creation.reservation_id)
 
 
 def delete(core, lease):
     """Delete the early creations of the reservations of a lease that is over."""
-    for each in lease.reservations:
-        plugin = core.registry.plugins.get(each.resource_type)
-        if plugin is not None and plugin.creates_early(each.request):
-            plugin.delete_early(core.cloud, each.id, dict(each.binding))
+    for reservation in lease.reservations:
+        plugin = core.registry.plugins.get(reservation.resource_type)
+        if plugin is not None and plugin.creates_early(reservation.request):
+            plugin.delete_early(core.cloud, reservation.id, dict(reservation.binding))
 
 
 def _plugin(core, reservation):

@@ -8,7 +8,7 @@ from climate.manager import core as cores
 from climate.manager.health import blocking
 from climate.manager.leases import resource_moves
 
-#: The name of the history entry and of the notification about a lease that cannot be moved.
+#: The name of the history entry and notification for a lease that cannot be moved.
 NOTIFICATION = 'resource_sick'
 
 
@@ -20,15 +20,15 @@ class HealthMoves:
         self._moves = resource_moves.ResourceMoves(core)
 
     def move_soon(self, now):
-        """Move the leases that start within [health] heal_hours; return the ids of those moved.
+        """Move the leases that start within [health] heal_hours; return the ids of moved leases.
 
-        If no other resource fits a lease, its owner is notified at once. Later passes and the start
-        of the lease try the move again.
+        If no other resource fits a lease, notify its owner at once. Later passes, and the start of
+        the lease, try again.
         """
         with self._core.database.reader() as connection:
-            bad = stored.not_well(connection)
-            lost_by_lease = stored.future_leases(connection, bad, now, now + blocking.ahead(
-                self._core.conf)) if bad else {}
+            sick = stored.not_well(connection)
+            lost_by_lease = stored.future_leases(connection, sick, now, now + blocking.ahead(
+                self._core.conf)) if sick else {}
             known = {each.id: each for each in resources.with_ids(connection, {
                 key for ids in lost_by_lease.values() for key in ids})} if lost_by_lease else {}
             details = stored.find(connection, known)
@@ -37,7 +37,7 @@ class HealthMoves:
             with cores.isolated('Lease %s', lease_id):
                 lost = [known[key] for key in sorted(ids)]
                 cause = resource_moves.MoveCause(
-                    frozenset(ids), frozenset(bad), _because(lost), NOTIFICATION,
+                    frozenset(ids), frozenset(sick), _because(lost), NOTIFICATION,
                     since=_since([details[each.id] for each in lost], now))
                 if self._moves.move(lease_id, cause, now):
                     moved.append(lease_id)
@@ -48,7 +48,7 @@ class HealthMoves:
 
 
 def _because(lost):
-    """Return a text that says why some Resources cannot be used."""
+    """Return the Text of the reason for which a lease leaves the Resources `lost`."""
     names = ', '.join(f'{each.name} ({_why(each)})' for each in lost)
     return texts.Text(f'{len(lost)} of its resources cannot be used, and the lease starts soon.',
                       f'It cannot use {names}, and starts soon.')
@@ -61,7 +61,7 @@ def _why(resource):
 
 
 def _since(details, now):
-    """Return the latest moment at which one of them went out of service; None: not known."""
-    moments = [each.verdict(now).since for each in details
-               if each.verdict(now).state != health.WELL]
-    return max(filter(None, moments), default=None)
+    """Return the last moment at which a resource went out of service; None: not known."""
+    verdicts = [each.verdict(now) for each in details]
+    return max((verdict.since for verdict in verdicts
+                if verdict.state != health.WELL and verdict.since), default=None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of a lease in the database: it is deleted, ends early, or has its trust dropped."""
+"""End a lease in the database: mark it as deleted, end it early, order its trust deleted."""
 from climate.db import events
 from climate.db import journal
 from climate.db import leases
@@ -15,7 +15,7 @@ _NONE_LEFT = texts.same('None of its reservations is left.')
 
 
 def mark_deleted(connection, lease, now, claimed_for=None):
-    """Record that the cloud has nothing of a lease any more, and the lease is deleted.
+    """Mark a lease as deleted, because it has no objects in the cloud any more.
 
     The caller has cut its allocations and closed its events, in this transaction.
 
@@ -23,7 +23,7 @@ def mark_deleted(connection, lease, now, claimed_for=None):
     """
     reservations.change(connection, [each.id for each in lease.reservations], now,
                         state=lifecycle.RESERVATION_DELETED)
-    # The reason of an acquiring lease shows the progress of its search, which is over.
+    # The reason of an acquiring lease only shows the progress of its search for resources.
     reason = None if lease.state == lifecycle.ACQUIRING else lease.reason_text
     leases.change(connection, lease, now, state=lifecycle.TERMINATED, task=None, reason=reason,
                   task_until=None, deleted_at=now, ended_at=lease.ended_at or now)
@@ -36,8 +36,8 @@ def mark_deleted(connection, lease, now, claimed_for=None):
 def order_trust_dropped(connection, lease, now, claimed_for=None):
     """Order the deletion of the trust of a lease that is over, unless it is ordered already.
 
-    :param claimed_for: (owner, until): the holder of the lease's claim, who deletes it at once.
-    :returns: the Event for that holder, or None.
+    :param claimed_for: (owner, until) of the lease's claim; its holder deletes the trust at once.
+    :returns: the Event for the holder of the claim, or None.
     """
     planned = lease_events.trust_dropped(lease, now)
     if not planned or claimed_for is None:
@@ -50,7 +50,7 @@ def order_trust_dropped(connection, lease, now, claimed_for=None):
 
 
 def end_early(connection, lease_id, now, why=_NONE_LEFT):
-    """End a lease at this moment, by default because none of its reservations is left.
+    """End a lease now, by default because all its reservations have ended.
 
     :param why: a ``texts.Text`` for the history.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hosts of single reservations, for Nova's scheduler."""
+"""Find the hosts of single reservations for Nova's scheduler."""
 import dataclasses
 
 from climate import errors
@@ -17,7 +17,8 @@ _SERVICE_HOST = 'service_name'
 class ReservationHosts:
     """The use cases of single reservations.
 
-    Servers may name a lease instead of its reservation if it has one for servers only.
+    A server may name a lease instead of a reservation if only one reservation of the lease is for
+    servers.
     """
 
     def __init__(self, parts):
@@ -26,7 +27,7 @@ class ReservationHosts:
     def lease(self, reservation_id):
         """Return the Lease that a reservation belongs to, even a deleted one.
 
-        :raises ReservationNotFound: no reservation has that id.
+        :raises ReservationNotFound: no reservation has this id.
         """
         with self._core.database.reader() as connection:
             return leases.get(connection, reservations.lease_of(connection, reservation_id))
@@ -34,9 +35,9 @@ class ReservationHosts:
     def hosts(self, named_id, project_id):
         """Return the present Usability of a reservation for a project, with its hosts.
 
-        :param named_id: the id of the reservation, or of a lease. A lease that does not have
-            exactly one reservation for servers is not usable, and the reason names all of them.
-        :raises ReservationNotFound: no reservation and no lease has that id.
+        :param named_id: the id of the reservation, or of a lease. If the lease does not have
+            exactly one reservation for servers, it is not usable. The reason names all of them.
+        :raises ReservationNotFound: no reservation and no lease has this id.
         """
         with self._core.database.reader() as connection:
             try:
@@ -56,7 +57,7 @@ class ReservationHosts:
         return [each.id for each in open_ones or for_servers]
 
     def _is_for_servers(self, reservation):
-        """Return whether a reservation leases a server, or has capacity on hosts."""
+        """Return True if a reservation leases a server, or has capacity on hosts."""
         plugin = self._core.registry.plugins.get(reservation.resource_type)
         return plugin is not None and (plugin.schedules_targets or any(
             need.pool == host_pool.HostPool.name for need in plugin.needs(reservation.request)))
@@ -64,7 +65,7 @@ class ReservationHosts:
     def hosts_of_server(self, server_id, project_id):
         """Return the present Usability, for a project, of the reservation that leases a server.
 
-        :raises TargetGone: no reservation leases that server.
+        :raises TargetGone: no reservation leases the server.
         """
         with self._core.database.reader() as connection:
             reservation_id, _ = reservations.leasing(connection, [server_id]).get(
@@ -75,17 +76,17 @@ class ReservationHosts:
             return self._hosts(connection, reservation_id, project_id)
 
     def _leases_server(self, connection, reservation_id):
-        """Return whether the target of a reservation is a server, and not a volume, for example."""
+        """Return True if the target of a reservation is a server, rather than, say, a volume."""
         plugin = self._core.registry.plugins.get(
             stored.get(connection, reservation_id).resource_type)
-        # Without its plugin, nothing is known but that the target is leased.
+        # If the plugin is disabled, assume that the target is a server.
         return plugin is None or plugin.schedules_targets
 
     def _hosts(self, connection, reservation_id, project_id):
         now = self._core.clock()
         holding = stored.get(connection, reservation_id)
         plugin = self._core.registry.plugins.get(holding.resource_type)
-        in_start, more, lease = False, {}, None
+        in_start, target_fields, lease = False, {}, None
         if holding.state == lifecycle.ERROR:
             lease = leases.get(connection, holding.lease_id)
             holding = dataclasses.replace(holding, healing=due_events.is_being_healed(lease),
@@ -96,10 +97,11 @@ class ReservationHosts:
             [reservation] = [each for each in lease.reservations if each.id == reservation_id]
             in_start = plugin.schedules_in_start(reservation)
             if plugin.schedules_targets:
-                more = {'ordinary': plugin.may_leave_pool(lease, reservation),
-                        'server_id': plugin.leased_id(reservation),
-                        'capacity': plugin.target_capacity(reservation)}
-        verdict = dataclasses.replace(usability.judge(holding, project_id, now, in_start), **more)
+                target_fields = {'ordinary': plugin.may_leave_pool(lease, reservation),
+                                 'server_id': plugin.leased_id(reservation),
+                                 'capacity': plugin.target_capacity(reservation)}
+        verdict = dataclasses.replace(usability.judge(holding, project_id, now, in_start),
+                                      **target_fields)
         if not verdict.active:
             return verdict
         names = stored.resource_names(connection, reservation_id, host_pool.HostPool.name,
@@ -112,7 +114,7 @@ class ReservationHosts:
 def _lease_named(connection, named_id):
     """Return the lease that is named instead of a reservation.
 
-    :raises ReservationNotFound: no lease has that id.
+    :raises ReservationNotFound: no lease has this id.
     """
     try:
         return leases.get(connection, named_id)

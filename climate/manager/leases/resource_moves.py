@@ -25,11 +25,11 @@ LOG = log.getLogger(__name__)
 class MoveCause:
     """The cause for which a lease leaves resources.
 
-    :ivar lost: the ids of the resources that it leaves.
-    :ivar avoid: the ids of all resources that it may not get instead.
-    :ivar because: the reason for its history: a ``texts.Text`` that begins a sentence.
-    :ivar what: the heading in its history, and its notification, if nothing else fits.
-    :ivar since: the moment since which the cause exists; None: not known.
+    :ivar lost: the ids of the resources that the lease leaves.
+    :ivar avoid: the ids of all resources that must not replace them.
+    :ivar because: a ``texts.Text`` with the reason, to which a sentence is added for the history.
+    :ivar what: the name of the history entry and notification if nothing else fits.
+    :ivar since: the moment at which the cause began; None: not known.
     """
 
     lost: frozenset
@@ -39,8 +39,8 @@ class MoveCause:
     since: datetime.datetime | None = None
 
 
-class _ChangedMeanwhile(Exception):
-    """The lease was changed since it was read; nothing was written."""
+class _Changed(Exception):
+    """The lease was changed after it was read; nothing was written."""
 
 
 class ResourceMoves:
@@ -51,20 +51,20 @@ class ResourceMoves:
         self._booking = booking.Booking(core)
 
     def move(self, lease_id, cause, now):
-        """Move a lease; if nothing else fits, notify its owner, once.
+        """Move a lease; if nothing else fits, notify its owner, but only once.
 
-        Several managers may do so at the same time: each writes only if the lease did not change
-        since it was read.
+        Several managers may do this at the same time, because each writes only if the lease has not
+        changed since it was read.
 
-        :returns: True if it was moved; False if nothing else fits; None if it has none of the
-            resources any more, or cannot be moved now.
+        :returns: True if the lease was moved; False if nothing else fits; None if it no longer has
+            the resources, or cannot be moved now.
         """
         with self._core.database.reader() as connection:
             lease = leases.get(connection, lease_id)
         try:
             wishes = self._wishes(lease, cause)
         except errors.UnknownResourceType:
-            # Without its plugin, the needs of a reservation are not known.
+            # The plugin of a reservation, which knows its needs, is disabled.
             return None
         if not wishes or not _is_future(lease, now):
             return None
@@ -74,15 +74,15 @@ class ResourceMoves:
             self.notify_owner(lease_id, cause, texts.joined(
                 cause.because, texts.of_error(error)), now)
             return False
-        except (_ChangedMeanwhile, errors.LostRace):
-            LOG.debug('Lease %s was changed meanwhile; the next pass tries it again', lease_id)
+        except (_Changed, errors.LostRace):
+            LOG.debug('Lease %s was changed concurrently; the next pass tries again', lease_id)
             return None
         return True
 
     def plan(self, lease, cause, now):
-        """Return the replacement Allocations that a lease would get; nothing is written.
+        """Return the replacement Allocations that a lease would get; write nothing.
 
-        :returns: None if it has none of the resources.
+        :returns: None if the lease does not have the resources of the cause.
         :raises NotEnough: nothing else fits.
         """
         wishes = self._wishes(lease, cause)
@@ -97,19 +97,19 @@ class ResourceMoves:
         def write(connection, chosen):
             current = leases.lock(connection, lease.id)
             if current.generation != lease.generation or not _is_future(current, now):
-                raise _ChangedMeanwhile()
-            left = sorted(cause.lost.intersection(
+                raise _Changed()
+            old = sorted(cause.lost.intersection(
                 key for each in current.open_reservations for key in each.resource_ids))
-            allocations.delete(connection, [each.id for each in current.open_reservations], left)
+            allocations.delete(connection, [each.id for each in current.open_reservations], old)
             self._booking.replace(connection, chosen)
-            reservations.change(connection, sorted({given.reservation_id for given in chosen}), now,
+            reservations.change(connection, sorted({each.reservation_id for each in chosen}), now,
                                 resources_changed=True)
             leases.change(connection, current, now)
-            new = sorted({given.resource_id for given in chosen})
+            new = sorted({each.resource_id for each in chosen})
             named = self._core.resource_names.of
             why = texts.joined(cause.because, texts.Text(
-                f'Its resources {left} are replaced by {new}.',
-                f'Its resources {named(left)} are replaced by {named(new)}.'))
+                f'Its resources {old} are replaced by {new}.',
+                f'Its resources {named(old)} are replaced by {named(new)}.'))
             journal.note(connection, lease.id, now, 'climate', 'moved', why)
             outbox.publish(connection, leases.get(connection, lease.id).explained(why), now,
                            'moved')
@@ -121,14 +121,14 @@ class ResourceMoves:
 
     @cores.again_after_a_race
     def notify_owner(self, lease_id, cause, why, now):
-        """Notify the owner of a lease of a MoveCause, unless a notification was sent before.
+        """Notify the owner of a lease about a MoveCause, unless that was done before.
 
-        :param why: a ``texts.Text``.
+        :param why: the Text of the notification.
         """
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, lease_id)
             entries = journal.since(connection, lease_id, cause.since or lease.created_at)
-            # The end of the text depends on the resources that are free at the moment.
+            # Compare only the reason, because the other sentences depend on the free resources.
             if any((entry or '').startswith(cause.because.operator)
                    for entry in entries.get(cause.what, ())):
                 return

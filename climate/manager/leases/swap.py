@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Swap a broken resource of a running lease for another one, on request of its owner.
 
-One transaction changes the allocations, orders the event that puts the new resource to use and
-releases the old one, and stores the report, or the quarantine, of the old one. So a crash leaves
-all of it or nothing.
+One transaction changes the allocations, reports the old resource or puts it into quarantine, and
+orders an event. The event then adds the new resource to the lease in the cloud, and releases the
+old one.
 """
 import dataclasses
 
@@ -34,9 +34,11 @@ from climate.manager.notifications import outbox
 
 LOG = log.getLogger(__name__)
 
-# The headings in the history for a swap of a resource that was known to be broken or about to have
-# maintenance, and for a swap that only the owner wants. The latter are limited.
-SWAPPED, REPORTED = 'swap', 'swap reported'
+# The history entry for a swap of a resource that Climate knows to be out of service or about to
+# have maintenance, or for a swap by an administrator.
+SWAPPED = 'swap'
+# The history entry for a swap of a resource that only the owner reports. Their number is limited.
+REPORTED = 'swap reported'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,27 +46,25 @@ class _PlannedSwap:
     """A planned swap.
 
     :ivar wishes: a Wish for each need that the resource serves.
-    :ivar resting: whether the resource is about to have maintenance.
-    :ivar by_admin: whether an administrator swaps it, whose report needs no confirmation.
+    :ivar has_maintenance: True if the resource has maintenance before the lease ends.
+    :ivar by_admin: True if an administrator swaps the resource; no other user must confirm that.
     """
 
     lease: records.Lease
     reservation: records.Reservation
     resource: records.Resource
     wishes: list
-    resting: bool
+    has_maintenance: bool
     by_admin: bool = False
 
     @property
     def heading(self):
         """The heading of the swap in the history."""
-        known = self.resting or not self.resource.is_well or self._is_out_of_use
-        return SWAPPED if known or self.by_admin else REPORTED
-
-    @property
-    def _is_out_of_use(self):
-        # A resource that is lent to the lease is not reservable for others, and may work well.
-        return not self.resource.reservable and self.resource.lent_to is None
+        resource = self.resource
+        # A resource that is lent to the lease is not reservable either, but may work well.
+        is_out_of_use = not resource.reservable and resource.lent_to is None
+        is_known = self.has_maintenance or not resource.is_well or is_out_of_use
+        return SWAPPED if is_known or self.by_admin else REPORTED
 
 
 class Swap:
@@ -77,10 +77,10 @@ class Swap:
     def swap(self, context, lease_id, resource, reservation_id=None, *, by_admin=False):
         """Swap a resource of a running lease for another one; return the Lease.
 
-        :param resource: its name or id.
-        :param reservation_id: the reservation that has it; None: the only one.
+        :param resource: the name or id of the resource.
+        :param reservation_id: the reservation that has the resource; None: the only such one.
         :param by_admin: whether the caller is an administrator.
-        :raises LeaseNotFound: no lease has that id, or it was deleted.
+        :raises LeaseNotFound: no lease has this id, or it was deleted.
         :raises LeaseEnded: the lease is past its end.
         :raises BadTransition: the lease does not run, or Climate is working on it.
         :raises BadField: the lease does not have the resource, or several reservations do.
@@ -109,7 +109,7 @@ class Swap:
             _refuse_by_state(lease, now)
             leased = resources.enrolled(connection, {
                 key for each in lease.open_reservations for key in each.resource_ids})
-            resource, reservation = _only(lease, leased, name_or_id, reservation_id)
+            resource, reservation = _leased_resource(lease, leased, name_or_id, reservation_id)
             windows = maintenances.of_resources(connection, [resource.id])[resource.id]
         if reservation.leased_id is not None:
             raise errors.BadTransition(
@@ -136,7 +136,7 @@ class Swap:
         events.change(connection, lease.id, lease_events.updated(current, now), now)
         leases.change(connection, current, now)
         self._isolate(connection, context, swap, now)
-        new = sorted({given.resource_id for given in chosen})
+        new = sorted({allocation.resource_id for allocation in chosen})
         later_asks.inherit(connection, lease.id, swap.reservation.id, old.id, chosen)
         journal.note(connection, lease.id, now, context.user_id or 'climate', swap.heading,
                      texts.same(f'resource {old.id} for {new}'))
@@ -145,10 +145,10 @@ class Swap:
         return after
 
     def _isolate(self, connection, context, swap, now):
-        """Keep the old resource from the lease; from all others only if the report is confirmed."""
+        """Keep the old resource from the lease; if the report is confirmed, from all leases."""
         old, conf = swap.resource, self._core.conf
         if swap.by_admin:
-            confirmed = not (swap.resting and old.is_well)
+            confirmed = not (swap.has_maintenance and old.is_well)
         elif swap.heading == REPORTED:
             confirmed = quarantines.report(connection, conf, swap.lease, old, context.user_id, now)
         else:
@@ -157,7 +157,7 @@ class Swap:
             quarantines.begin(connection, conf, old,
                               f'the owner of lease {swap.lease.id} swapped it', now)
         elif not old.is_well:
-            # Other leases may not get the part of it that this lease had.
+            # Block the time that this lease had, because the resource is out of service.
             blocking.fill(connection, conf, old.id, now)
 
 
@@ -176,11 +176,11 @@ def _refuse_by_state(lease, now):
         raise errors.BadTransition(lease_id=lease.id, task='get another resource', status=status)
 
 
-def _only(lease, leased, name_or_id, reservation_id):
-    """Return (the Resource of that name or id, the Reservation that has it).
+def _leased_resource(lease, leased, name_or_id, reservation_id):
+    """Return (the Resource with a name or id, the Reservation that has it).
 
     :param leased: the Resources of the lease.
-    :raises BadField: the lease does not have it, or several reservations do.
+    :raises BadField: the lease does not have the resource, or several reservations do.
     """
     if reservation_id is not None and reservation_id not in {
             each.id for each in lease.open_reservations}:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watch leased targets: if one no longer exists in the cloud, order a check of its lease.
+"""Watch leased targets, and order a check of a lease whose target no longer exists.
 
-A user may delete a leased server at any time. If Nova's notifications are on, Nova reports it at
-once; otherwise a periodic task notices.
+A target is an object in the cloud that a reservation leases, such as a server. A user may delete a
+leased server at any time. Nova reports the deletion at once if its notifications are on. Otherwise
+a periodic task notices it.
 """
 from oslo_log import log
 import oslo_messaging as messaging
@@ -19,8 +20,8 @@ from climate.rpc import transport
 LOG = log.getLogger(__name__)
 
 _DELETED = r'^instance\.delete\.end$'
-# The managers share a pool of listeners: together they get each notification once, and they take
-# none away from other services.
+# The pool of all managers as listeners: one manager gets each notification, and other services
+# still get their copy.
 _LISTENERS = 'climate'
 
 
@@ -31,7 +32,7 @@ class TargetWatch:
         self._core = parts
 
     def check_all(self, now):
-        """Check all leased targets in the cloud; return the ids of those that are gone."""
+        """Check all leased targets in the cloud; return the ids of the targets that are gone."""
         gone = set()
         for plugin in self._core.registry.plugins.values():
             if plugin.leases_targets:
@@ -42,7 +43,7 @@ class TargetWatch:
     def check(self, leased_ids, now):
         """Order checks of the leases of these targets.
 
-        :param leased_ids: ids in the cloud; those that no reservation leases are ignored.
+        :param leased_ids: ids in the cloud; ids that no reservation leases are ignored.
         """
         with self._core.database.reader() as connection:
             leasing = reservations.leasing(connection, leased_ids)
@@ -66,7 +67,7 @@ class TargetWatch:
         with self._core.database.writer() as connection:
             lease = leases.lock(connection, lease_id)
             if lease.task in lifecycle.TEARDOWN:
-                # Climate itself is deleting the target now.
+                # Climate itself may have deleted the target.
                 return
             events.change(connection, lease_id,
                           lease_events.ordered(lease, event_kinds.CHECK, now), now)
@@ -88,14 +89,14 @@ class DeletionListener:
         """Handle Nova's versioned notification that a server was deleted."""
         server_id = payload.get('nova_object.data', {}).get('uuid')
         if server_id:
-            LOG.debug('Nova says that server %s was deleted', server_id)
+            LOG.debug('Nova reports that server %s was deleted', server_id)
             self._watch.check([server_id], self._clock())
 
 
 def listen(conf, watch, clock, more=()):
     """Start a listener to Nova's notifications and return it.
 
-    :param more: further endpoints for the notifications.
+    :param more: other endpoints for the notifications.
     """
     targets = [messaging.Target(topic=topic, exchange=conf.nova.notification_exchange)
                for topic in conf.nova.notification_topics]

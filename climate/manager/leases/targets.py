@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bind reservations to targets in the cloud that become known only after the lease was created.
+"""Bind reservations to targets that are created in the cloud after their lease.
 
-A server that is booted with a lease does not exist yet when its lease is created. The client that
-boots it reports the server's id to Climate afterwards. If it does not, Climate finds the server by
-its metadata.
+A target is an object in the cloud that a reservation leases, such as a server. A server that is
+booted with a lease does not exist yet when the lease is created. The client that boots the server
+reports its id to Climate. If the client does not, Climate finds the server by its metadata.
 """
 import dataclasses
 import datetime
@@ -33,12 +33,12 @@ class Targets:
         self._core = parts
 
     def bind(self, context, reservation_id, leased_id):
-        """Bind a reservation to its target; return its Lease. The call can be repeated.
+        """Bind a reservation to its target; return the Lease. The call can be repeated.
 
         :param leased_id: the id of the target in the cloud.
-        :raises ReservationNotFound: no reservation has that id, or it is over.
-        :raises Conflict: the reservation leases another target, or its type has no targets.
-        :raises TargetLeased: another reservation leases that target.
+        :raises ReservationNotFound: no reservation has this id, or the reservation is over.
+        :raises Conflict: the reservation leases another target, or does not wait for a target.
+        :raises TargetLeased: another reservation leases the target.
         :raises BadRequest: the target does not exist, is of another project, or does not fit.
         """
         lease, reservation = self._awaiting(reservation_id)
@@ -55,17 +55,17 @@ class Targets:
         lease = self._write(lease, {reservation_id: (leased_id, name)},
                             context.user_id or 'climate')
         if all(each.id != reservation_id for each in lease.open_reservations):
-            # The reservation was given up just now, because it had waited too long.
+            # The reservation waited too long, so it was given up concurrently.
             raise errors.ReservationNotFound(reservation_id=reservation_id)
         self._core.notify()
         return lease
 
     def ensure(self, lease, now):
-        """Bind the reservations of a lease to the targets that have appeared.
+        """Bind the reservations of a lease to discovered targets.
 
-        :returns: (the Lease with the bindings, frozenset of the ids of reservations whose target
-            did not appear within their patience).
-        :raises StillBusy: some reservations wait for their target and may go on waiting.
+        :returns: (the Lease with the bindings, frozenset of the ids of reservations that have
+            waited for their target for the patience of their plugin).
+        :raises StillBusy: some reservations must wait longer for their target.
         :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
         lease = self._bind_discovered(lease)
@@ -79,7 +79,7 @@ class Targets:
         return lease, frozenset(overdue)
 
     def _bind_discovered(self, lease):
-        """Bind waiting reservations to the discovered targets; return the lease."""
+        """Bind the waiting reservations of a lease to discovered targets; return the lease."""
         waiting = self._waiting(lease)
         bound = {}
         for resource_type in {each.resource_type for each in waiting}:
@@ -115,7 +115,7 @@ class Targets:
         """Write the targets of reservations; return the lease with them.
 
         :param bound: {reservation id: (id of its target, its name or None)}.
-        :param who: the user who binds them; None: the holder of the lease's claim.
+        :param who: the user who binds the reservations; None: the holder of the lease's claim.
         """
         now = self._core.clock()
         try:
@@ -143,22 +143,21 @@ class Targets:
         except engine.Duplicate:
             refuse_leased(self._core, [leased_id for leased_id, _ in bound.values()])
             raise errors.LostRace() from None
-        # The result keeps the claim of the given lease, whose holder goes on with its event.
+        # Keep the claim of `lease`, because its holder goes on with the claimed event.
         return dataclasses.replace(lease, reservations=after.reservations)
 
 
 def explained(registry, lease):
-    """Return the lease with a sentence for each target that it waits for, added to its reason.
+    """Return the lease with a reason that also names the targets that the lease waits for.
 
-    The sentences are made when a lease is read and are not stored. So a search for a target that
-    is not there yet changes nothing.
+    The sentences are not stored, so that an unsuccessful search for a target writes nothing.
     """
     sentences = waits(registry, lease)
     return lease.explained(texts.joined(lease.reason_text, *sentences)) if sentences else lease
 
 
 def waits(registry, lease):
-    """Return a sentence for each reservation that keeps the start of its lease waiting."""
+    """Return a sentence for each reservation for whose target the start of the lease waits."""
     if (lease.state, lease.task) != (lifecycle.PENDING, 'start'):
         return []
     sentences = []
@@ -173,15 +172,15 @@ def waits(registry, lease):
 
 def _overdue_from(plugin, lease):
     """Return the moment from which a reservation of the lease no longer waits for its target."""
-    # A lease that had to acquire its resources could not be used before its start.
+    # The owner of a lease that waited for resources could not boot a server before its start.
     since = lease.created_at if lease.acquisition is None else lease.start
     return since + datetime.timedelta(seconds=plugin.patience_seconds)
 
 
-def late_comers(connection, lease_id, reservation_ids):
-    """Return the ids of reservations that were bound just before they are given up.
+def bound_late(connection, lease_id, reservation_ids):
+    """Return the ids of the reservations that were bound after they were found overdue.
 
-    The lease stays locked until the transaction ends, so no other reservation is bound meanwhile.
+    Lock the lease, so that no reservation is bound until the transaction ends.
     """
     if not reservation_ids:
         return frozenset()
@@ -198,8 +197,8 @@ def refuse_leased(parts, leased_ids):
     if not leased_ids:
         return
     with parts.database.reader() as connection:
-        taken = sorted(reservations.leasing(connection, leased_ids).items())
-        for leased_id, (reservation_id, lease_id) in taken:
+        leasing = sorted(reservations.leasing(connection, leased_ids).items())
+        for leased_id, (reservation_id, lease_id) in leasing:
             lease = leases.get(connection, lease_id)
             [reservation] = [each for each in lease.reservations if each.id == reservation_id]
             plugin = parts.registry.plugins.get(reservation.resource_type, targets.LeasesTargets)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keystone trusts: made for a lease with its owner's token, deleted when no lease needs them.
+"""Keystone trusts: create them with the owner's token, delete them when no lease needs them.
 
-Other services may log in to Keystone as the same user, such as Climate in another region, or an
-earlier service. Their trusts look the same. Therefore a record is written before a trust is
-created, and only recorded trusts are ever deleted. The record has the moment at which the trust
-expires. No other trust expires at exactly that moment, so the trust is found even if the answer of
-Keystone was lost. If the record is lost too, the trust expires by itself.
+Climate deletes only trusts of which it has a record, because other services may use the same
+service user, such as Climate in another region, and their trusts look alike. The record is written
+before the trust is created. It has the moment at which the trust expires. That moment is random, so
+it identifies the trust even if the answer of Keystone with its id was lost.
 """
 import dataclasses
 import datetime
@@ -23,10 +22,9 @@ from climate.manager import core as cores
 
 LOG = log.getLogger(__name__)
 
-# A trust is made just before its lease is written, so a young trust may still get its lease.
+# A trust is created just before its lease is written, so the lease of a younger trust may follow.
 _AGE = datetime.timedelta(minutes=10)
-# A trust cannot be prolonged, so it lasts longer than its lease: by five years and a random part of
-# another one.
+# A trust cannot be prolonged, but its lease can. So it expires five to six years after the lease.
 _BEYOND = datetime.timedelta(days=5 * 365)
 _RANDOM = datetime.timedelta(days=365)
 _LATEST = datetime.datetime(9990, 1, 1, tzinfo=datetime.UTC)
@@ -40,13 +38,14 @@ class Trusts:
         self._core = core
 
     def entrust(self, context, lease, now):
-        """Make a trust for a lease; return (the lease with the trust, its RecordedTrust).
+        """Create a trust for a lease; return (the lease with the trust, its RecordedTrust).
 
-        If Keystone refuses and [keystone] trust_required is false, the lease has no trust and the
-        record is None. The reason of the lease says so, and the service acts as itself.
+        If Keystone refuses the trust and [keystone] trust_required is false, the lease gets no
+        trust, and the record is None. The reason of the lease says so, and Climate acts with its
+        service user instead.
 
         :raises TrustRefused: the caller cannot delegate, and a trust is required.
-        :raises BadField: the caller cannot delegate, and a field of a reservation needs its owner.
+        :raises BadField: the caller cannot delegate, and a field of a reservation needs a trust.
         """
         record = records.RecordedTrust(uuidutils.generate_uuid(), lease.id, now,
                                        _expiry(max(lease.end, now)))
@@ -62,7 +61,7 @@ class Trusts:
             if self._core.conf.keystone.trust_required:
                 raise
             refuse_without_owner(self._core, lease.reservations, reason=error.kwargs['reason'])
-            LOG.warning('Lease %s has no trust, the service acts itself: %s', lease.id,
+            LOG.warning('Lease %s has no trust, so the service user acts for it: %s', lease.id,
                         error.message)
             return lease.explained(acquisition_reasons.with_notice(lease, lease.reason_text)), None
         return (dataclasses.replace(lease, trust_id=trust.id),
@@ -87,14 +86,15 @@ class Trusts:
             trusts.add(connection, record)
 
     def drop(self, record):
-        """Delete a trust whose lease was not written; if that fails, the reaper deletes it."""
+        """Delete a trust whose lease was not written; if that fails, the TrustReaper does it."""
         if record is None:
             return
         try:
             self._core.cloud.as_service().keystone.delete_trust(record.trust_id)
             self._forget(record)
         except errors.ClimateError as error:
-            LOG.warning('Trust %s is left to the reaper: %s', record.trust_id, error.message)
+            LOG.warning('Trust %s was not deleted; a periodic task will delete it: %s',
+                        record.trust_id, error.message)
 
     def _forget(self, record):
         with self._core.database.writer() as connection:
@@ -105,7 +105,7 @@ def settle(connection, record):
     """Record that a lease uses a trust, in the transaction that writes the lease.
 
     :param record: the RecordedTrust; None for a lease without a trust.
-    :raises LostRace: the request took so long that the trust is being dropped.
+    :raises LostRace: the request took so long that another manager is deleting the trust.
     """
     if record is not None and not trusts.settle(connection, record.id, record.trust_id):
         raise errors.LostRace('The cloud took too long to answer. Try again.')
@@ -123,7 +123,7 @@ def drop_of(core, lease):
 def refuse_beyond(core, lease, end):
     """Refuse an end of a lease that is after the expiry of its trust.
 
-    :raises BadField: it names the end.
+    :raises BadField: the new end is after the expiry.
     """
     if lease.trust_id is None or end <= lease.end:
         return
@@ -142,19 +142,20 @@ def _expiry(end):
 
 
 def refuse_without_owner(core, reservations, before=(), reason=_NO_DELEGATION):
-    """Refuse reservations that need their owner, for a lease without a trust.
+    """Refuse reservations that need a trust of their owner, because their lease has none.
 
-    :param before: {id: Reservation} of the reservations before a change; one that needed its owner
-        before is not refused.
-    :param reason: why there is no trust, in the words of Keystone, for operators.
-    :raises BadField: the error names the field of the reservation.
+    :param before: {id: Reservation} before a change; a reservation that needed a trust before is
+        not refused.
+    :param reason: the reason of Keystone for refusing the trust, for operators.
+    :raises BadField: the error names the field that needs the trust.
     """
-    for each in reservations:
-        plugin = core.registry.plugin(each.resource_type)
-        needed = plugin.needs_owner(each.request)
-        if needed is not None and not (
-                each.id in before and plugin.needs_owner(before[each.id].request)):
-            field, why = needed
+    for reservation in reservations:
+        plugin = core.registry.plugin(reservation.resource_type)
+        field_and_reason = plugin.needs_owner(reservation.request)
+        if field_and_reason is not None and not (
+                reservation.id in before
+                and plugin.needs_owner(before[reservation.id].request)):
+            field, why = field_and_reason
             text = texts.Text(_NO_DELEGATION, reason).within(
                 f'{why}. The lease has no Keystone trust for that: ',
                 ' Leave the field out, or make a lease with a token that may delegate: from a '
@@ -163,13 +164,13 @@ def refuse_without_owner(core, reservations, before=(), reason=_NO_DELEGATION):
 
 
 def refuse_beyond_roles(core, context, lease, changed, before):
-    """Refuse a change that the owner's roles would carry out, and not those of its caller.
+    """Refuse a change that needs roles of the owner that the caller does not have.
 
-    Climate carries out the request in the cloud with the trust of the owner.
+    Climate makes the change in the cloud with the trust of the owner.
 
-    :param changed: the Reservations that change.
-    :param before: {id: Reservation} before the change, as `changed` with their secrets apart.
-    :raises Forbidden: it names the fields.
+    :param changed: the changed Reservations, with their secrets apart.
+    :param before: {id: Reservation} before the change, with their secrets apart.
+    :raises Forbidden: the error names the fields.
     """
     fields = sorted({name for each in changed
                      if core.registry.plugin(each.resource_type).needs_owner(each.request)
@@ -190,18 +191,18 @@ def _differing(before, after):
 
 
 class TrustReaper:
-    """The periodic task that deletes the recorded trusts that no lease has."""
+    """The periodic task that deletes recorded trusts without a lease."""
 
     def __init__(self, core):
         self._core = core
 
     def find(self, now):
-        """Return the RecordedTrusts that no lease has, and none will get."""
+        """Return the RecordedTrusts that no lease uses and no request can still use."""
         with self._core.database.reader() as connection:
             return trusts.unused(connection, now - _AGE)
 
     def reap(self, now):
-        """Delete all that `find` returns; return the RecordedTrusts that were deleted."""
+        """Delete the trusts that `find` returns; return the RecordedTrusts of the deleted ones."""
         deleted = []
         for record in self.find(now):
             with cores.isolated('Trust %s of lease %s', record.trust_id, record.lease_id):
@@ -210,16 +211,16 @@ class TrustReaper:
         return deleted
 
     def delete(self, record):
-        """Delete one trust that no lease has, if it exists, and its record."""
+        """Delete a trust, if it exists, and its record, unless a lease uses it now."""
         with self._core.database.writer() as connection:
             if not trusts.close(connection, record):
                 return
         keystone = self._core.cloud.as_service().keystone
-        # Without an answer of Keystone only the moment at which the trust expires is known.
+        # If the answer of Keystone was lost, only the expiry identifies the trust.
         ids = [record.trust_id] if record.trust_id is not None else [
             each.id for each in keystone.trusts() if each.expires_at == record.expires_at]
         for trust_id in ids:
             keystone.delete_trust(trust_id)
-            LOG.info('Trust %s of lease %s: no lease has it, dropped', trust_id, record.lease_id)
+            LOG.info('Trust %s of lease %s: deleted, no lease uses it', trust_id, record.lease_id)
         with self._core.database.writer() as connection:
             trusts.forget(connection, record.id)

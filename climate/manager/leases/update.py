@@ -35,13 +35,13 @@ class Update:
     def update(self, context, lease_id, changes):
         """Apply LeaseChanges to a lease and return it; with `dry_run` only return the result.
 
-        :raises LeaseNotFound: no lease has that id, or it was deleted.
+        :raises LeaseNotFound: no lease has this id, or it was deleted.
         :raises StalePrecondition: the lease has changed since the caller read it.
         :raises LeaseEnded: the lease is past its end: only its name may change.
         :raises BadTransition: Climate is working on the lease, or its state forbids the change.
         :raises BadRequest: the request is wrong; the error names the field.
-        :raises Forbidden: the owner's roles would carry it out, and the caller lacks them.
-        :raises LimitReached: it was changed too often while it ran.
+        :raises Forbidden: the change needs roles of the owner that the caller lacks.
+        :raises LimitReached: the lease was changed too often while it ran.
         :raises TooManyRequestBytes: the requests of the project would have too many bytes.
         :raises NotEnough: too few resources are free for the change; the lease stays as it is.
         """
@@ -71,12 +71,12 @@ class Update:
         return changed
 
     def _preview(self, change):
-        """Return the lease as it would be, with its price; nothing is written."""
+        """Return the lease as it would be after the change, with its price; write nothing."""
         with self._explained(change):
             planned = (self._booking.plan(change.wishes, change.span, change.now)
                        if change.wishes else [])
-        booked = {given.reservation_id for given in planned}
-        # Other reservations keep the resources that they have.
+        booked = {allocation.reservation_id for allocation in planned}
+        # The other reservations keep their resources.
         preview = dataclasses.replace(change.target, reservations=tuple(
             dataclasses.replace(each, allocated=records.by_need(planned, each.id))
             if each.id in booked else each for each in change.target.reservations))
@@ -84,7 +84,7 @@ class Update:
             change.lease, change.target, planned, change.now, by_owner=change.by_owner))
 
     def _recorded(self, change):
-        """Return the context in which a change that is refused is recorded as demand."""
+        """Return a context manager that records the demand of the change if it is refused."""
         if not change.wishes:
             return contextlib.nullcontext()
         changes = change.changes
@@ -96,7 +96,7 @@ class Update:
 
     @contextlib.contextmanager
     def _explained(self, change):
-        """Add to a NotEnough in the block which maintenance of the lease's resources conflicts."""
+        """Context manager: add to a NotEnough which maintenance of the resources conflicts."""
         try:
             yield
         except errors.NotEnough as error:
