@@ -11,7 +11,7 @@ from climate.domain import records
 
 
 def incomplete(reservation, problem):
-    """Return the Drift of a running reservation that ``Audited.complete`` can repair."""
+    """Return a Drift that ``Audited.complete`` can repair in a running reservation."""
     return audit.Drift('incomplete', f'reservation {reservation.id}', problem, audit.COMPLETE,
                        reservation.id)
 
@@ -51,7 +51,7 @@ class Audited:
     def complete(self, cloud, lease, reservation, resources):
         """Recreate the missing objects of a running reservation; return its binding. Repeatable.
 
-        :raises StillBusy: servers prevent it.
+        :raises StillBusy: servers prevent the repair.
         """
         return dict(reservation.binding)
 

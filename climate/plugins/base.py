@@ -109,7 +109,7 @@ class Pool(audited.AuditedPool, abc.ABC):
         Called only if `is_range` is true. Climate enrols all of the resources, or none.
 
         :raises BadRequest: the range is malformed or too long.
-        :raises ResourceNotFound: the cloud lacks one of them.
+        :raises ResourceNotFound: the cloud lacks one of the resources.
         """
         return [self.identify(cloud, name, fields)]
 
@@ -289,8 +289,7 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
     services: ClassVar[tuple[str, ...]] = ()
     #: oslo.config options, registered in a group with the name of the type.
     options: ClassVar[tuple[cfg.Opt, ...]] = ()
-    #: True if `end` may delete servers. Then the end of a lease first calls `secure` of all its
-    #: reservations.
+    #: True if `end` may delete servers. Then `secure` of the lease's reservations is called first.
     ends_servers: ClassVar[bool] = False
     #: True if needs of the type may have an `alike` rule.
     ties = False
@@ -370,7 +369,7 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
 
     def prepare(self, cloud: clouds.LeaseCloud, lease: records.Lease,
                 reservation: records.Reservation, resources: Allocated) -> dict[str, Any] | None:
-        """Prepare the start, such as by powering on a host or shelving a server. Repeatable.
+        """Prepare the start, for example by shelving a server. Repeatable.
 
         Called soon after the lease was created; returns the binding, as `start` does.
 

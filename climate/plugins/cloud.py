@@ -107,7 +107,7 @@ class LeaseCloud(Cloud, Protocol):
         """
 
     def as_owner_or_service(self) -> Any:
-        """Return the Services that act for the owner or, if impossible, as Climate itself.
+        """Return the Services that act for the owner or, if that is impossible, as Climate itself.
 
         Use this only to remove objects.
         """

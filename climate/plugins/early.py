@@ -38,7 +38,7 @@ class CreatesEarly:
         """Delete the objects of `create_early`; not found is success. Repeatable.
 
         :param binding: the result of `create_early`; only its objects are deleted. None if the
-            result was lost; then all objects that were created early for the reservation are.
+            result was lost; then all early objects of the reservation are deleted.
         """
 
     def was_started(self, reservation: records.Reservation) -> bool:

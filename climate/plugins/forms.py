@@ -30,7 +30,7 @@ class SeveralForms(base.ResourcePlugin):
 
 
 def _forwarding(name, method):
-    """Return a method that calls the method of that name of a form.
+    """Return a method that calls the method `name` of the form that a parameter determines.
 
     None if the method has no parameter `request` or `reservation`.
     """

@@ -16,7 +16,7 @@ class View:
     :ivar one: the key of one resource in responses.
     :ivar fields: {field of a response: the name of the fact that it shows}.
     :ivar enrol_schema: the closed JSON schema of the body that enrols a resource.
-    :ivar enrols: {field of that body: the same field in `Pool.enrol_schema`}.
+    :ivar enrols: {field of that body: its name in `Pool.enrol_schema`}.
     """
 
     path: str

@@ -29,7 +29,7 @@ class Sleepable(abc.ABC):
     def close_for_sleep(self, cloud: clouds.Cloud, resources: Sequence[records.Resource]) -> bool:
         """Close these resources to new servers, volumes or other objects.
 
-        :returns: False if an administrator has closed one of them, which stays closed by them.
+        :returns: False if an administrator has closed one of them; that one is not changed.
         """
 
     @abc.abstractmethod

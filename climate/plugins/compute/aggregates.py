@@ -116,7 +116,7 @@ def service_hosts(resources):
 
 
 def enrolled_hosts(conf, aggregates, lessee=None):
-    """Return the set of enrolled service hosts, leased ones included.
+    """Return the set of enrolled service hosts, including leased hosts.
 
     :param aggregates: all Aggregates.
     :param lessee: the id of a project whose leased hosts are left out.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instance capacity: slots on hosts, which the private flavors of a reservation use.
+"""Instance capacity: slots on hosts for servers with the private flavors of a reservation.
 
-Each need of a reservation has a resource class of its own in Placement, and one slot is one unit
-of it. Only the private flavor of the need requests that class. So Placement admits exactly as many
-servers of that flavor to each host as there are slots, and no other servers to the slots. All hosts
-of a reservation are in one aggregate.
+Each need of a reservation has its own resource class in Placement, and one slot is one unit of the
+class. Only the private flavor of the need requests the class. So Placement admits exactly as many
+servers of that flavor to a host as the host has slots, and no other server can use a slot. All
+hosts of a reservation are in one aggregate.
 """
 import collections
 import dataclasses

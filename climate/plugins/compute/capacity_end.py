@@ -30,7 +30,7 @@ def end(conf, cloud, lease, reservation, resources):
     except errors.CloudUnreachable:
         raise
     except errors.CloudError:
-        # Servers on other hosts still use the slots.
+        # Placement refuses if servers on other hosts still use the slots.
         capacity.delete(cloud, lease, reservation, _booted_with(names, services.servers.every()))
         raise
 

@@ -8,7 +8,7 @@ from climate.domain import requirement
 from climate.plugins.compute import aggregates
 from climate.plugins.compute import foreign
 
-# The zone facts of hosts that get no zone from an aggregate; the name is Nova's default.
+# The values of the fact `availability_zone` of hosts without a zone; "nova" is Nova's default.
 _NO_ZONE = (None, 'nova')
 
 
@@ -95,7 +95,7 @@ def _refuse_occupied(nova, hosts, reservation_id):
 def _zone_setting(conf):
     """Return whether Aggregates of reservations have a zone: always, never or where_none."""
     if conf.nova.reservation_zone == 'where_none' and not conf.nova.cross_az_attach:
-        # The zone of a reservation does not exist in Cinder: Nova would attach no volume there.
+        # Nova would attach no volumes to servers in such a zone, because Cinder does not have it.
         return 'never'
     return conf.nova.reservation_zone
 

@@ -70,7 +70,7 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
                 for name, (traits, inventory) in services.placement.survey(list(unique)).items()}
 
     def unfit(self, cloud, resources):
-        # `audit` reports them.
+        # `audit` reports unknown hosts.
         return {}
 
     def _zoned_as_before(self, hypervisor, resource):

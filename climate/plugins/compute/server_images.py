@@ -234,7 +234,7 @@ class ServerImages(NoImages):
             return texts.Text(error.owner_message.rstrip('.'), error.message.rstrip('.'))
 
     def _begin(self, server, failed, stop):
-        """Begin an image of a Server, or a change that it needs first; return what is going on."""
+        """Begin an image of a Server, or a change that it needs first; return the present state."""
         service = self._cloud.as_service()
         for image in failed:
             service.images.delete(image.id)

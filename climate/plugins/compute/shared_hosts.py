@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several hypervisors under one service host, as Ironic has them.
+"""Several hypervisors under one service host, as for Ironic.
 
 Such hypervisors cannot be enrolled. Aggregates contain service hosts, so a lease of one of the
-hypervisors would get all of them. If the service host of an enrolled hypervisor gets another one
-later, no new lease starts on it, and Climate deletes no servers on the other hypervisor.
+hypervisors would get all of them. If another hypervisor appears under the service host of an
+enrolled one, no new lease starts there, and Climate deletes no servers on the other hypervisor.
 """
 import collections
 

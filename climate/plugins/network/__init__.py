@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases of what Neutron has: floating IPs, and networks on segments of their own."""
+"""The resource types of Neutron: floating IPs, and networks on leased segments."""

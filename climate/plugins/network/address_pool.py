@@ -15,8 +15,8 @@ _NETWORK_ID = {'description': 'Id of the external network.', 'type': 'string', '
 class AddressPool(base.Pool):
     """The addresses that an administrator enrolled.
 
-    They are outside the allocation pools of their subnet, so only administrators can use them. So
-    `admit` has nothing to do.
+    They are outside the allocation pools of their subnet, where only administrators can use them.
+    Therefore `admit` changes nothing.
     """
 
     name = 'address'

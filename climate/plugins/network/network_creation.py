@@ -21,9 +21,9 @@ INTERFACE = 'network:router_interface'
 def networks_of(cloud, lease, reservation, resources):
     """Return the SegmentNetworks of the owner that belong to a reservation.
 
-    The binding names the network and its segment; a network that somebody recreated on that segment
-    belongs to the reservation, too. After an interrupted start there is no binding. Then the
-    networks with the marks of the reservation on its physical networks belong to it.
+    These are the bound network, a network that somebody recreated on the bound segment, and
+    networks with the marks of the reservation on its segments. After an interrupted start there is
+    no binding; then the marks count on all segments of its physical networks.
 
     :param resources: the Resources of the reservation.
     """

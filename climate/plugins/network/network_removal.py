@@ -17,8 +17,8 @@ _DETACH = 'detach server from network'
 _HELD_BACK = 'end held back by network'
 _INTERFACES = (network_creation.INTERFACE, 'network:ha_router_replicated_interface')
 _FEW = 5
-# After this time a port is deleted even if Nova did not detach it. Nova never does so if the
-# compute service is down, or if a user wrote the id of a server on a port of another use.
+# After this time a port is deleted even if Nova has not detached it. Nova never detaches a port
+# whose compute service is down, or on which only a user wrote the id of a server.
 _NOVA_TIMEOUT_SECONDS = 300
 
 

@@ -107,7 +107,8 @@ def _addresses(text):
             f'"{text[:50]}" is not a block of addresses such as 10.42.0.0/24: {error}.')) from None
     if block.num_addresses < 4 or block.prefixlen == 0:
         raise errors.BadField(field='subnet', reason=(
-            f'{block} cannot be a subnet: it needs 4 addresses at least, and cannot have all.'))
+            f'{block} cannot be a subnet: a subnet needs at least 4 addresses, and must not have '
+            'all addresses.'))
     if block.is_multicast or block.is_loopback or block.is_link_local or block.is_unspecified:
         raise errors.BadField(field='subnet', reason=(
             f'servers cannot have addresses of {block}; give a block such as 10.42.0.0/24.'))

@@ -33,9 +33,8 @@ def of(thing):
 def floating_ips_of(services, lease, reservation):
     """Return the FloatingIPs of the owner that belong to a reservation, as a list.
 
-    The binding names floating IPs and addresses; a floating IP that somebody recreated with one of
-    the addresses belongs to the reservation, too. After an interrupted start there is no binding.
-    Then the floating IPs with the marks of the reservation belong to it.
+    These are the bound floating IPs, and of the leasable ones those that somebody recreated with a
+    bound address or that have the marks of the reservation.
     """
     ids = reservation.binding.get('floating_ips', {})
     addresses = {(reservation.request['network_id'], address) for address in ids}

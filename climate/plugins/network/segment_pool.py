@@ -19,8 +19,8 @@ _NAME = re.compile(r'(?P<physical>[^\s:]{1,64}):(?P<kind>[a-z]+):(?P<first>[0-9]
 class SegmentPool(base.Pool):
     """The segments that an administrator enrolled, such as ``physnet1:vlan:3000``.
 
-    Neutron allows only one network on a segment. Enrolled segments are outside the shared ranges of
-    Neutron, so only administrators can use them. So `admit` has nothing to do.
+    Neutron allows only one network on a segment. Enrolled segments are outside Neutron's shared
+    ranges, where only administrators can use them. Therefore `admit` changes nothing.
     """
 
     name = 'segment'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The capacity of hosts that a stack needs, counted from its preview: one need for each flavor.
 
-Floating IPs, volumes and networks that a template creates are not reserved. A stack gets leased
-ones from other reservations of its lease: see ``template_parameters``.
+Floating IPs, volumes and networks that a template creates are not reserved. A stack can use the
+objects of other reservations of its lease instead: see ``template_parameters``.
 """
 import collections
 

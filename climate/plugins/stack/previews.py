@@ -39,7 +39,7 @@ def of(cloud, request, spec, occasion):
 def at_start(owner, request, spec):
     """Return the StackPreview of a stack that is created next.
 
-    Its parts may have changed, because the lease sets more parameters now.
+    Its parts may differ from the preview of the request, because Climate sets more parameters now.
 
     :param owner: the Heat interface, as the owner.
     :raises CloudError: Heat refuses the stack, or the stack creates leases itself.

@@ -63,7 +63,8 @@ class NewVolumes(base.ResourcePlugin):
             observed, reservation, reservation.binding.get('volume_ids', ()))
 
     def complete(self, cloud, lease, reservation, resources):
-        new_start.make_types(cloud, lease, reservation, resources)
+        new_start.VolumesStart(
+            cloud, lease, reservation, resources[backend_pool.NEED]).make_types()
         return dict(reservation.binding)
 
     @classmethod

@@ -22,7 +22,7 @@ def start(conf, cloud, lease, reservation, resources):
     :raises StillBusy: a volume is not ready yet.
     :raises CloudError: a quota of the project is used up, or Cinder has no capacity.
     """
-    attempt = _VolumesStart(cloud, lease, reservation, resources[backend_pool.NEED])
+    attempt = VolumesStart(cloud, lease, reservation, resources[backend_pool.NEED])
     attempt.check_quotas()
     types = attempt.make_types()
     attempt.move_strays()
@@ -40,12 +40,7 @@ def start(conf, cloud, lease, reservation, resources):
             'volume_ids': [volume.id for volume in volumes]}
 
 
-def make_types(cloud, lease, reservation, resources):
-    """Create the missing volume types, and set their quotas and the access."""
-    _VolumesStart(cloud, lease, reservation, resources[backend_pool.NEED]).make_types()
-
-
-class _VolumesStart:
+class VolumesStart:
     """One try to create the volumes of a reservation on its back ends.
 
     :param backends: the allocated Resources.

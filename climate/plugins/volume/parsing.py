@@ -85,7 +85,7 @@ def resolve_existing(cloud, request, occasion):
     mixed = [name for name in _OF_NEW_ONLY if resolved[name] not in (None, '')]
     if mixed:
         raise errors.BadField(field=', '.join(mixed), reason=(
-            'these ask for new volumes, and resource_id for an existing one: ask for one or the '
+            'these fields request new volumes, but resource_id an existing volume: use one or the '
             'other.'))
     resolved['on_end'] = _checked_end(resolved['on_end'] or KEEP, OF_EXISTING, (
         'an existing volume stays with its owner'))
@@ -174,12 +174,12 @@ def _check_type(options, cloud, resolved):
     if resolved['on_end'] != RETYPE:
         if resolved['volume_type'] is not None:
             raise errors.BadField(field='volume_type', reason=(
-                'it goes with "on_end": "retype" only; leave it out.'))
+                'it is allowed only with "on_end": "retype"; leave it out.'))
         return
     resolved['volume_type'] = resolved['volume_type'] or options.ordinary_type or None
     if resolved['volume_type'] is None:
         raise errors.BadField(field='volume_type', reason=(
-            'it is needed for "on_end": "retype": the type that the volumes become.'))
+            'it is required for "on_end": "retype": give the type that the volumes get.'))
     public = sorted(kind.name for kind in cloud.as_service().volumes.types() if kind.is_public)
     if resolved['volume_type'] not in public:
         raise errors.BadField(field='volume_type', reason=(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The audit of leased servers: the metadata that a lease writes on its server.
 
-Only servers that are awake and have no task are compared, because nobody can change the metadata of
-the others.
+Only servers that are awake and have no task are compared, because Nova refuses to change the
+metadata of other servers.
 """
 from climate.domain import audit
 from climate.plugins import audited
@@ -10,7 +10,10 @@ from climate.plugins.compute.servers import nova_server
 
 
 def traces(servers, resource_type):
-    """Yield the Traces, as ``Audited.traces``; a server may name only its lease."""
+    """Yield the Traces, as ``Audited.traces``.
+
+    A server that is not bound to a reservation yet names only its lease.
+    """
     for server in servers:
         made_for = _made_for(server)
         if made_for is not None and _may_be_changed(server):

@@ -59,6 +59,9 @@ def larger(flavor, request):
 class NovaServer:
     """The server of a reservation as it is now, with methods that begin changes of it.
 
+    A method that has begun a change raises StillBusy, because the server must be read again. Only
+    `suspend`, `mark` and `unmark` return instead.
+
     :ivar service: the Services that act as Climate itself.
     :ivar host: the service host of the server, or None.
     """
@@ -182,7 +185,6 @@ class NovaServer:
 
         :param service_host: the new host; None: any host.
         :param zone: the availability zone of that host.
-        :raises StillBusy: always, unless another error is raised.
         :raises CloudError: Nova failed to unshelve it, and that was not reported yet.
         """
         where = 'anywhere' if service_host is None else f'on host {service_host}'
@@ -197,7 +199,6 @@ class NovaServer:
     def move(self):
         """Begin to migrate the server to a host that Nova chooses, or confirm the migration.
 
-        :raises StillBusy: always, unless another error is raised.
         :raises CloudError: Nova failed to migrate it, and that was not reported yet.
         """
         self.wait_for_calm()
@@ -211,10 +212,7 @@ class NovaServer:
         self.wait('being moved')
 
     def unrescue(self):
-        """Begin to unrescue the server: it boots from its own disk again.
-
-        :raises StillBusy: always, unless another error is raised.
-        """
+        """Begin to unrescue the server: it boots from its own disk again."""
         self.wait_for_calm()
         self.service.servers.unrescue(self.id)
         self.wait('being unrescued')
@@ -222,7 +220,6 @@ class NovaServer:
     def stop(self):
         """Begin to stop a server that is in ERROR, so that it can be moved or shelved.
 
-        :raises StillBusy: always, unless another error is raised.
         :raises CloudError: Nova failed to stop it, and that was not reported yet.
         """
         self.wait_for_calm()
@@ -235,15 +232,12 @@ class NovaServer:
         self.wait('being stopped')
 
     def suspend(self):
-        """Begin to suspend the server. Unlike the other methods, this does not raise StillBusy."""
+        """Begin to suspend the server."""
         self._announce(server_history.SUSPEND)
         self._owner.servers.suspend(self.id)
 
     def make_image(self, name):
-        """Begin to make an image of the server.
-
-        :raises StillBusy: always, unless another error is raised.
-        """
+        """Begin to make an image of the server."""
         self._cloud.as_owner_or_service().servers.create_image(
             self.id, name, self._reservation.id)
         self.wait('being imaged')
@@ -252,7 +246,6 @@ class NovaServer:
         """Begin to delete the server.
 
         :param image: the Image of the server, for the history; None if there is none.
-        :raises StillBusy: always, unless another error is raised.
         """
         if self._server.task != 'deleting':
             self._announce(server_history.DELETE, image)

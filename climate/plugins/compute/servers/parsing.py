@@ -142,7 +142,7 @@ def _refuse_changes(cloud, request, occasion):
     server_id = request.get('resource_id')
     if server_id is not None and server_id != nova_server.id_of(before):
         raise errors.BadField(field='resource_id', reason=(
-            'a reservation keeps its server; make another lease for another one.'))
+            'a reservation keeps its server; make another lease for another server.'))
     criteria = request_fields.criteria_text(request.get(_CRITERIA))
     if criteria not in ('', before.request.get(_CRITERIA, '')):
         raise errors.BadField(field=_CRITERIA, reason=(
@@ -158,8 +158,7 @@ def _refuse_changes(cloud, request, occasion):
 def _find(cloud, request, project_id):
     if request.get('flavor_id') is not None:
         raise errors.BadField(field='flavor_id', reason=(
-            'a server that exists keeps its own flavor: leave this out where resource_id names '
-            'one.'))
+            'an existing server keeps its own flavor: leave this out if you send resource_id.'))
     server = find(cloud, request['resource_id'], project_id)
     if server.status == 'ERROR':
         raise errors.BadField(field='resource_id', reason=(
@@ -170,5 +169,5 @@ def _find(cloud, request, project_id):
 def _flavor_id(request):
     if request.get('flavor_id') is None:
         raise errors.BadField(field='flavor_id', reason=(
-            'it is needed where resource_id is null: the flavor of the future server.'))
+            'it is required if resource_id is null: give the flavor of the future server.'))
     return request['flavor_id']
