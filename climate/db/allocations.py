@@ -206,7 +206,7 @@ def promises(connection, reservation_id, now, resource_ids, need, *, by_owner):
         ALLOCATIONS.c.end > now, *_serving(need)).order_by(ALLOCATIONS.c.id))
     moments = [(row, max(filter(None, [row.promised_until, row.end if by_owner else None]),
                          default=None)) for row in rows]
-    return [unused_hours.Promise(row.resource_id, row.copies, until)
+    return [unused_hours.Guarantee(row.resource_id, row.copies, until)
             for row, until in moments if until]
 
 
@@ -218,7 +218,7 @@ def take_promises(connection, reservation_id, now, resource_ids):
     rows = connection.execute(
         sa.select(ALLOCATIONS).where(*selected).order_by(ALLOCATIONS.c.id)).all()
     connection.execute(sa.update(ALLOCATIONS).where(*selected).values(promised_until=None))
-    return [unused_hours.Promise(row.resource_id, row.copies, row.promised_until) for row in rows]
+    return [unused_hours.Guarantee(row.resource_id, row.copies, row.promised_until) for row in rows]
 
 
 def _promise(end):

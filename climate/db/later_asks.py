@@ -8,14 +8,14 @@ from climate.domain import short_notice
 ALLOCATIONS = tables.ALLOCATIONS
 ASKS = tables.LATER_ASKS
 RESERVATIONS = tables.RESERVATIONS
-_COLUMNS = tables.columns(ASKS, short_notice.LaterAsk)
+_COLUMNS = tables.columns(ASKS, short_notice.LaterRequest)
 _OF_LEASE = (sa.select(*_COLUMNS).where(ASKS.c.lease_id == sa.bindparam('of_lease'))
              .order_by(ASKS.c.id))
 
 
 def of_lease(connection, lease_id):
-    """Return the LaterAsks of a lease, in the order in which they were written."""
-    return tuple(short_notice.LaterAsk(*row)
+    """Return the LaterRequests of a lease, in the order in which they were written."""
+    return tuple(short_notice.LaterRequest(*row)
                  for row in connection.execute(_OF_LEASE, {'of_lease': lease_id}))
 
 
@@ -32,7 +32,7 @@ def parts_of(connection, lease_id):
 
 
 def add(connection, lease_id, added):
-    """Write LaterAsks of a lease, as ``short_notice.with_added`` does."""
+    """Write LaterRequests of a lease, as ``short_notice.with_added`` does."""
     again = min((each.since for each in added if each.is_more_time), default=None)
     if again is not None:
         connection.execute(sa.delete(ASKS).where(
@@ -54,7 +54,7 @@ def inherit(connection, lease_id, reservation_id, old_id, chosen):
         if (ask.reservation_id, ask.resource_id) == (reservation_id, old_id):
             left = ask.above
             for allocation in chosen:
-                added.append(short_notice.LaterAsk(
+                added.append(short_notice.LaterRequest(
                     ask.asked_at, ask.since, reservation_id, allocation.resource_id,
                     min(left, allocation.copies)))
                 left -= min(left, allocation.copies)

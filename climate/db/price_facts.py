@@ -64,13 +64,13 @@ def read(connection, lease_id, names, known=(), planned=False):
     idle = _idle(connection, rows)
     items = [lease_pricing.PricedItem(
         row.reservation_id, owners[row.reservation_id].resource_type, pools[row.resource_id],
-        lease_pricing.had_from(row.start, owners[row.reservation_id].started_at),
+        lease_pricing.charged_from(row.start, owners[row.reservation_id].started_at),
         row.end, row.copies, item_properties(properties, row.resource_id),
         row.promised_until, idle[row.reservation_id, row.resource_id], row.resource_id,
         row.whole) for row in rows]
     return PricedLease(lease.project_id, lease.generation, lease_pricing.Subject(
         lease.start, lease.asked_at or lease.created_at,
-        tuple(unused_hours.netted([item for item in items if item.start < item.end])),
+        tuple(unused_hours.with_unused_copies([item for item in items if item.start < item.end])),
         lease.priority or 0, lease.acquire_type == acquire.BEST_EFFORT,
         later_asks.of_lease(connection, lease_id)), properties)
 

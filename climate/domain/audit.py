@@ -191,7 +191,7 @@ def is_moving(lease: records.Lease, now: records.Moment) -> bool:
         event_kinds.of(event.kind).moves_cloud and (
             event.status == lifecycle.EVENT_IN_PROGRESS
             or (event.status == lifecycle.EVENT_UNDONE and event.at <= now
-                and not due_events.is_given_up(lease, event)))
+                and not due_events.awaits_retry(lease, event)))
         for event in lease.events)
 
 
@@ -207,8 +207,8 @@ def is_running(lease: records.Lease, reservation: records.Reservation) -> bool:
             and reservation.state == lifecycle.RESERVATION_ACTIVE)
 
 
-def settled(before: Iterable[records.Lease], after: Iterable[records.Lease],
-            now: records.Moment) -> tuple[records.Lease, ...]:
+def comparable(before: Iterable[records.Lease], after: Iterable[records.Lease],
+               now: records.Moment) -> tuple[records.Lease, ...]:
     """Return the leases that can be compared, because they did not change while the cloud was read.
 
     :param before: all leases that were not over before the cloud was read. A lease that is missing
@@ -216,14 +216,14 @@ def settled(before: Iterable[records.Lease], after: Iterable[records.Lease],
     :param after: the leases, read after the cloud.
     """
     earlier = {lease.id: lease for lease in before}
-    comparable = []
+    unchanged = []
     for lease in after:
         if is_moving(lease, now):
             continue
         ended = lease.deleted_at is not None or lease.state in lifecycle.OVER
         if earlier.get(lease.id, lease if ended else None) == lease:
-            comparable.append(lease)
-    return tuple(comparable)
+            unchanged.append(lease)
+    return tuple(unchanged)
 
 
 def left_behind(traces: Iterable[Trace], known: Iterable[str],

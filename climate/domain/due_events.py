@@ -29,7 +29,7 @@ def next_of_each_lease(due: Sequence[records.Event]) -> list[records.Event]:
     return firsts
 
 
-def passed_by(lease: records.Lease, now: datetime.datetime) -> bool:
+def ended_before_start(lease: records.Lease, now: datetime.datetime) -> bool:
     """Return whether a lease has reached its end and was not started."""
     return lease.state == lifecycle.PENDING and lease.end <= now
 
@@ -48,7 +48,7 @@ def still_due(lease: records.Lease, event: records.Event,
                  and current.status == event.status and current.due_at <= now), None)
 
 
-def untouched(lease: records.Lease) -> bool:
+def never_tried(lease: records.Lease) -> bool:
     """Return whether nothing was ever tried in the cloud for a lease.
 
     An event that was claimed counts as tried, because a crash may have interrupted it.
@@ -68,16 +68,16 @@ def deletion_ordered(lease: records.Lease) -> bool:
 def is_being_deleted(lease: records.Lease) -> bool:
     """Return whether the deletion of a lease was ordered, is not done and was not given up."""
     ordered = lease.event(event_kinds.DELETE)
-    return ordered is not None and _is_ahead(ordered) and not is_given_up(lease, ordered)
+    return ordered is not None and _is_ahead(ordered) and not awaits_retry(lease, ordered)
 
 
-def is_given_up(lease: records.Lease, event: records.Event) -> bool:
+def awaits_retry(lease: records.Lease, event: records.Event) -> bool:
     """Return whether an event failed and will be tried again, and its lease is in error."""
     return (lease.state == lifecycle.ERROR and lease.task is None and event.attempts > 0
             and event.status == lifecycle.EVENT_UNDONE)
 
 
-def given_up(lease: records.Lease) -> bool:
+def acquisition_given_up(lease: records.Lease) -> bool:
     """Return whether the acquisition of a lease was given up.
 
     A lease whose deletion was ordered does not count, because host clearing for it may go on.
@@ -91,7 +91,7 @@ def never_acquired(lease: records.Lease) -> bool:
     return lease.acquisition is not None and lease.event(event_kinds.START) is None
 
 
-def is_healing(lease: records.Lease) -> bool:
+def has_retry(lease: records.Lease) -> bool:
     """Return whether a lease has an event, open or done, that retries a failed start or change."""
     return lease.event(event_kinds.HEAL) is not None
 
@@ -102,12 +102,12 @@ def change_given_up(lease: records.Lease) -> bool:
     return update is not None and update.status == lifecycle.EVENT_ERROR
 
 
-def to_heal(lease: records.Lease) -> records.Event | None:
+def failed_event(lease: records.Lease) -> records.Event | None:
     """Return the failed event that is tried again: a change, or else the start."""
     return lease.event(event_kinds.UPDATE if change_given_up(lease) else event_kinds.START)
 
 
-def is_being_healed(lease: records.Lease) -> bool:
+def will_be_retried(lease: records.Lease) -> bool:
     """Return whether a failed start or change of a lease will be tried again."""
     return _is_ahead(lease.event(event_kinds.HEAL))
 

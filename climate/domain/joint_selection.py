@@ -59,7 +59,7 @@ def _least_first(demands: Sequence[ReservationDemand],
                  span: interval.Interval) -> list[Picks] | None:
     least = [dataclasses.replace(each, demand=dataclasses.replace(
         each.demand, at_most=_least(each), at_least=_least(each))) for each in demands]
-    hardest_first = sorted(range(len(demands)), key=lambda index: selection.ways(
+    hardest_first = sorted(range(len(demands)), key=lambda index: selection.free_slots(
         least[index].demand, least[index].candidates, span))
     # Resources that must be kept are taken before any choice.
     chosen = {index: each.demand.keep for index, each in enumerate(demands) if each.must_keep}

@@ -247,7 +247,7 @@ def ordered(lease: records.Lease, kind: str, now: datetime.datetime) -> EventCha
     """
     event = lease.event(kind)
     if event is None or event.status in (lifecycle.EVENT_DONE, lifecycle.EVENT_ERROR) or (
-            due_events.is_given_up(lease, event)):
+            due_events.awaits_retry(lease, event)):
         return _at(event, kind, now)
     return EventChanges()
 

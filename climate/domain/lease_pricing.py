@@ -79,7 +79,7 @@ class Subject:
     items: tuple[PricedItem, ...]
     priority: int = 0
     best_effort: bool = False
-    later: tuple[short_notice.LaterAsk, ...] = ()
+    later: tuple[short_notice.LaterRequest, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -163,7 +163,8 @@ def _by_notice(subject: Subject) -> Iterator[PricedItem]:
                 unused_until=item.unused_until if is_last else None, unused_copies=unused_of_part)
 
 
-def had_from(start: datetime.datetime, started_at: datetime.datetime | None) -> datetime.datetime:
+def charged_from(start: datetime.datetime,
+                 started_at: datetime.datetime | None) -> datetime.datetime:
     """Return the first charged moment of an allocation. A late start delays it.
 
     :param started_at: when the reservation became active; None: it has not.

@@ -83,8 +83,8 @@ def notification_id(subscription_id: str, source: str) -> str:
     return str(uuid.uuid5(_IDS, f'{subscription_id}/{source}'))
 
 
-def concerned(candidates: Iterable[subscriptions.Subscription], notification: Notification
-              ) -> list[tuple[subscriptions.Subscription, str]]:
+def recipients(candidates: Iterable[subscriptions.Subscription], notification: Notification
+               ) -> list[tuple[subscriptions.Subscription, str]]:
     """Return pairs (Subscription, kind) of the candidates to which a notification is sent.
 
     If a subscription has several kinds of the notification, only the first kind is returned.
@@ -97,8 +97,8 @@ def concerned(candidates: Iterable[subscriptions.Subscription], notification: No
     return pairs
 
 
-def reminded(candidates: Iterable[subscriptions.Subscription],
-             reminder: Reminder) -> list[subscriptions.Subscription]:
+def reminder_recipients(candidates: Iterable[subscriptions.Subscription],
+                        reminder: Reminder) -> list[subscriptions.Subscription]:
     """Return the subscriptions that have a reminder and were created before its moment."""
     return [subscription for subscription in candidates
             if reminder.seconds in subscription.before_end

@@ -108,8 +108,8 @@ def choose(demand: Demand, candidates: Iterable[Candidate], interval: interval.I
     return tuple(Pick(resource_id, taken[resource_id]) for resource_id in sorted(taken))
 
 
-def ways(demand: Demand, candidates: Iterable[Candidate],
-         interval: interval.Interval) -> tuple[int, int]:
+def free_slots(demand: Demand, candidates: Iterable[Candidate],
+               interval: interval.Interval) -> tuple[int, int]:
     """Return (the number of resources with free slots for `demand`, the number of these slots).
 
     If all copies must be together, only resources with at_least free slots count. The demand with

@@ -17,7 +17,7 @@ from climate.domain import records
 
 
 @dataclasses.dataclass(frozen=True)
-class LaterAsk:
+class LaterRequest:
     """A part of a lease that its owner requested while the lease ran.
 
     Without `reservation_id`, the part is more time: all resources of the lease from `since` on.
@@ -54,66 +54,68 @@ class NoticePart:
 
 def of_change(before: records.Lease, after: records.Lease,
               allocations: Sequence[records.Allocation],
-              now: datetime.datetime) -> tuple[LaterAsk, ...]:
+              now: datetime.datetime) -> tuple[LaterRequest, ...]:
     """Return the parts that the owner of a lease adds by a change; none before its start.
 
     :param allocations: the allocations that the changed reservations get.
     """
     if before.state == lifecycle.PENDING:
         return ()
-    asks = [LaterAsk(now, before.end)] if after.end > before.end else []
+    requests = [LaterRequest(now, before.end)] if after.end > before.end else []
     had = {reservation.id: reservation.resource_ids for reservation in before.reservations}
     for (reservation_id, resource_id), copies in _copies(allocations).items():
         above = had.get(reservation_id, ()).count(resource_id)
         if copies > above:
-            asks.append(LaterAsk(now, now, reservation_id, resource_id, above))
-    return tuple(asks)
+            requests.append(LaterRequest(now, now, reservation_id, resource_id, above))
+    return tuple(requests)
 
 
-def with_added(known: Sequence[LaterAsk], added: Sequence[LaterAsk]) -> tuple[LaterAsk, ...]:
-    """Return all LaterAsks, without asks for time that was returned and is requested again."""
-    again = min((ask.since for ask in added if ask.is_more_time), default=None)
-    return (*(ask for ask in known
-              if again is None or not ask.is_more_time or ask.since < again), *added)
+def with_added(known: Sequence[LaterRequest],
+               added: Sequence[LaterRequest]) -> tuple[LaterRequest, ...]:
+    """Return all LaterRequests, without those for time that was returned and requested again."""
+    again = min((request.since for request in added if request.is_more_time), default=None)
+    return (*(request for request in known
+              if again is None or not request.is_more_time or request.since < again), *added)
 
 
-def parts(later: Sequence[LaterAsk], whole: NoticePart, reservation_id: str,
+def parts(later: Sequence[LaterRequest], whole: NoticePart, reservation_id: str,
           resource_id: int | None) -> Iterator[NoticePart]:
     """Yield the parts of an allocation with the same notice, sorted by copies and then by time.
 
     :param whole: all copies of the allocation.
     """
-    more_copies = sorted((ask for ask in later if ask.since <= whole.start and (
-        ask.reservation_id, ask.resource_id) == (reservation_id, resource_id)),
-        key=lambda ask: (ask.since, ask.asked_at))
+    more_copies = sorted((request for request in later if request.since <= whole.start and (
+        request.reservation_id, request.resource_id) == (reservation_id, resource_id)),
+        key=lambda request: (request.since, request.asked_at))
     longer = _longer(later)
-    levels = sorted({0, *(ask.above for ask in more_copies if ask.above < whole.copies),
+    levels = sorted({0, *(request.above for request in more_copies if request.above < whole.copies),
                      whole.copies})
     for low, high in itertools.pairwise(levels):
-        ask = next((ask for ask in reversed(more_copies) if ask.above <= low), None)
-        yield from _in_time(longer, dataclasses.replace(whole, copies=high - low), ask)
+        request = next((request for request in reversed(more_copies) if request.above <= low), None)
+        yield from _in_time(longer, dataclasses.replace(whole, copies=high - low), request)
 
 
-def _longer(later: Sequence[LaterAsk]) -> list[tuple[LaterAsk, datetime.timedelta]]:
-    """Return pairs (LaterAsk, its notice) of the asks for more time, sorted by time.
+def _longer(later: Sequence[LaterRequest]) -> list[tuple[LaterRequest, datetime.timedelta]]:
+    """Return pairs (LaterRequest, its notice) of the requests for more time, sorted by time.
 
     All parts of one change have the notice of the earliest part. Otherwise a lease that is enlarged
     and prolonged by one change would cost less than a new lease.
     """
     notices: dict[datetime.datetime, datetime.timedelta] = {}
-    for ask in later:
-        notices[ask.asked_at] = min(ask.notice, notices.get(ask.asked_at, ask.notice))
-    return [(ask, notices[ask.asked_at])
-            for ask in sorted(later, key=lambda ask: ask.since) if ask.is_more_time]
+    for request in later:
+        notices[request.asked_at] = min(
+            request.notice, notices.get(request.asked_at, request.notice))
+    return [(request, notices[request.asked_at])
+            for request in sorted(later, key=lambda request: request.since) if request.is_more_time]
 
 
-def _in_time(longer: Sequence[tuple[LaterAsk, datetime.timedelta]], whole: NoticePart,
-             ask: LaterAsk | None) -> Iterator[NoticePart]:
-    start, notice = whole.start, None if ask is None else ask.notice
+def _in_time(longer: Sequence[tuple[LaterRequest, datetime.timedelta]], whole: NoticePart,
+             request: LaterRequest | None) -> Iterator[NoticePart]:
+    start, notice = whole.start, None if request is None else request.notice
     for more_time, notice_of_time in longer:
-        # An ask for copies that came after an ask for time covers this time too.
+        # A request for copies that came after a request for time covers this time too.
         if more_time.since >= whole.end or (
-                ask is not None and more_time.asked_at <= ask.asked_at):
+                request is not None and more_time.asked_at <= request.asked_at):
             continue
         if more_time.since > start:
             yield dataclasses.replace(whole, start=start, end=more_time.since, notice=notice)

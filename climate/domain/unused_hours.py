@@ -18,7 +18,7 @@ _KEYS: tuple[Callable[[lease_pricing.PricedItem], Hashable], ...] = (
 
 
 @dataclasses.dataclass(frozen=True)
-class Promise:
+class Guarantee:
     """The copies of a resource that are guaranteed to a reservation until a moment."""
 
     resource_id: int | None
@@ -26,7 +26,7 @@ class Promise:
     until: datetime.datetime
 
 
-def netted(items: Sequence[lease_pricing.PricedItem]) -> list[lease_pricing.PricedItem]:
+def with_unused_copies(items: Sequence[lease_pricing.PricedItem]) -> list[lease_pricing.PricedItem]:
     """Return the items of a lease, with `unused_copies` in the items that ended early.
 
     If the number of copies is changed, Climate ends an allocation and creates another one at the
@@ -41,7 +41,7 @@ def netted(items: Sequence[lease_pricing.PricedItem]) -> list[lease_pricing.Pric
     early = [(item.unused_until, index) for index, item in enumerate(items)
              if item.unused_until is not None and item.unused_until > item.end]
     unused = {index: items[index].copies for _, index in early}
-    # The latest moment first, as in `inherited`.
+    # The latest moment first, as in `inherited_guarantees`.
     for _, index in sorted(early, reverse=True):
         item = items[index]
         for key in _KEYS:
@@ -53,8 +53,8 @@ def netted(items: Sequence[lease_pricing.PricedItem]) -> list[lease_pricing.Pric
             for index, item in enumerate(items)]
 
 
-def inherited(ended: Sequence[Promise], begun: Sequence[Promise]
-              ) -> list[dict[datetime.datetime | None, int]]:
+def inherited_guarantees(ended: Sequence[Guarantee], begun: Sequence[Guarantee]
+                         ) -> list[dict[datetime.datetime | None, int]]:
     """Return the numbers of new copies that inherit the guarantee of the copies that they replace.
 
     Without this rule an owner could replace copies by copies that end at once, and would never pay
@@ -79,11 +79,11 @@ def inherited(ended: Sequence[Promise], begun: Sequence[Promise]
     return [dict(+copies) for copies in inherited_by]
 
 
-def keeping(promises: Sequence[Promise], chosen: Sequence[records.Allocation]
-            ) -> list[records.Allocation]:
+def with_guarantees(guarantees: Sequence[Guarantee], chosen: Sequence[records.Allocation]
+                    ) -> list[records.Allocation]:
     """Return the chosen Allocations, split by the guarantees that their copies inherit."""
-    inherited_by = inherited(promises, [
-        Promise(new.resource_id, new.copies, new.end) for new in chosen])
+    inherited_by = inherited_guarantees(guarantees, [
+        Guarantee(new.resource_id, new.copies, new.end) for new in chosen])
     return [dataclasses.replace(new, copies=copies, promised_until=until)
             for new, parts in zip(chosen, inherited_by, strict=True)
             for until, copies in parts.items()]

@@ -122,7 +122,7 @@ def _let_time_pass(model, manager):
     manager.run()
     recorded = model_records.read(model.world.database)
     assert manager.event_loop.next_moment() is None or all(
-        due_events.is_given_up(lease, event) for lease in recorded.leases.values()
+        due_events.awaits_retry(lease, event) for lease in recorded.leases.values()
         for event in recorded.open_events(lease.id)), 'Something goes on for ever.'
 
 

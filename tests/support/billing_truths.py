@@ -131,7 +131,8 @@ def _subjects(connection):
             row.end, row.copies, tuple(sorted(properties[row.resource_id])), row.promised_until,
             tuple(idle[row.reservation_id, row.resource_id]), row.resource_id, row.whole),)
     return {row.id: lease_pricing.Subject(
-        row.start, row.asked_at or row.created_at, tuple(unused_hours.netted(items[row.id])),
+        row.start, row.asked_at or row.created_at,
+        tuple(unused_hours.with_unused_copies(items[row.id])),
         priorities.get(row.id) or 0,
         row.acquire_type == acquire.BEST_EFFORT, later_asks.of_lease(connection, row.id))
         for row in connection.execute(sa.select(tables.LEASES)) if items[row.id]}

@@ -140,7 +140,7 @@ class HoldBack:
             with self._core.database.reader() as connection:
                 for resource in resources.find(connection, wish.need.pool):
                     candidate = selection.Candidate(resource.id, resource.capacity)
-                    if selection.ways(demand, [candidate], span) == (0, 0):
+                    if selection.free_slots(demand, [candidate], span) == (0, 0):
                         too_small.add(resource.id)
         return too_small
 

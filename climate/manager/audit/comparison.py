@@ -123,7 +123,7 @@ def _recorded(before, after, now):
                                 if earlier.get(resource.id) == resource)
         names[pool] = frozenset(
             resource.name for resource in (*pool_resources, *earlier.values()))
-    return audit.Recorded(leases=audit.settled(before.leases, after.leases, now),
+    return audit.Recorded(leases=audit.comparable(before.leases, after.leases, now),
                           resources=unchanged, enrolled=names)
 
 

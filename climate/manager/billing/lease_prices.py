@@ -177,7 +177,7 @@ def _changed(before, after, old, new, now, by_owner):
         else:
             items.append(dataclasses.replace(item, end=now, unused_until=(
                 None if _key(item) in kept else _paid_until(item, now, by_owner))))
-    return unused_hours.netted([item for item in items if item.start < item.end])
+    return unused_hours.with_unused_copies([item for item in items if item.start < item.end])
 
 
 def _replacing(ended, begun, by_owner):
@@ -185,10 +185,10 @@ def _replacing(ended, begun, by_owner):
 
     :param ended: the PricedItems of the same reservation that end now.
     """
-    promises = [unused_hours.Promise(item.resource_id, item.copies, until) for item in ended
+    promises = [unused_hours.Guarantee(item.resource_id, item.copies, until) for item in ended
                 if not item.whole and (until := _paid_until(item, item.start, by_owner))]
-    parts_of = unused_hours.inherited(promises, [
-        unused_hours.Promise(item.resource_id, item.copies, item.end) for item in begun])
+    parts_of = unused_hours.inherited_guarantees(promises, [
+        unused_hours.Guarantee(item.resource_id, item.copies, item.end) for item in begun])
     return [dataclasses.replace(item, copies=copies, unused_until=until)
             for item, parts in zip(begun, parts_of, strict=True) for until, copies in parts.items()]
 

@@ -73,7 +73,7 @@ class Actions:
             return _outcome(self._by_kind[claim.event.kind], claim)
 
     def _start(self, claim):
-        if due_events.passed_by(claim.lease, claim.at):
+        if due_events.ended_before_start(claim.lease, claim.at):
             return results.Outcome(results.MOOT, _PASSED)
         claim, targetless = self._with_targets(claim)
         claim, resources = self._occupation.for_start(claim)
@@ -271,6 +271,6 @@ def _never_touched(lease):
     late = (start is not None and start.status == lifecycle.EVENT_DONE
             and start.begun_at is not None and start.begun_at >= lease.end)
     events = tuple(each for each in lease.events if not late or each.kind != event_kinds.START)
-    return (due_events.untouched(dataclasses.replace(lease, events=events))
+    return (due_events.never_tried(dataclasses.replace(lease, events=events))
             and all(each.state == lifecycle.RESERVATION_PENDING
                     for each in lease.open_reservations))

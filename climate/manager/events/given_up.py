@@ -101,7 +101,7 @@ class GivenUp:
         """Write that the retry of a start or change succeeded, or schedule the next retry."""
         connection, now, outcome = recording.connection, recording.now, recording.outcome
         lease, event = recording.claim.lease, recording.claim.event
-        given_up = due_events.to_heal(lease)
+        given_up = due_events.failed_event(lease)
         if not recording.succeeded:
             pause = self._retries.healing_pause(given_up, now)
             moments = (now + (pause or self._retries.busy_pause),

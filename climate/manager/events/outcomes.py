@@ -170,7 +170,7 @@ class Outcomes:
             counts.event(event.kind, counters.DONE)
             # A start that was given up counts as late when a retry succeeds.
             is_retry = claim.kind.retry is event_kinds.Retry.HEALING
-            punctual = due_events.to_heal(claim.lease) if is_retry else event
+            punctual = due_events.failed_event(claim.lease) if is_retry else event
             if punctual.kind in counters.PUNCTUAL:
                 counts.late(punctual.kind, now - punctual.at)
         elif self._retries.has_failed(claim, outcome):

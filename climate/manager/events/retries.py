@@ -86,7 +86,7 @@ class Retries:
     def is_retried_too_long(self, lease, now):
         """Return whether a failed start has kept its unused resources for too long."""
         return bool(self._heal_most) and (
-            _since_first_try(due_events.to_heal(lease), now) >= self._heal_most)
+            _since_first_try(due_events.failed_event(lease), now) >= self._heal_most)
 
     def was_given_up(self, event):
         """Return whether an Event had already used up its tries before its last try."""
@@ -140,7 +140,7 @@ class Retries:
 
 def _has_waited_long(claim):
     return claim.kind.retry is event_kinds.Retry.HEALING and _since_first_try(
-        due_events.to_heal(claim.lease), claim.at) >= _NO_WAIT_AFTER
+        due_events.failed_event(claim.lease), claim.at) >= _NO_WAIT_AFTER
 
 
 def _since_first_try(event, now):

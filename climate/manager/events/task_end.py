@@ -100,7 +100,7 @@ def _close_when_over(recording):
             each.status in lifecycle.EVENT_OPEN for each in lease.events
             if each.kind in event_kinds.CLOSED_WHEN_OVER):
         events.close(recording.connection, lease.id, recording.now, event_kinds.CLOSED_WHEN_OVER)
-    if due_events.is_healing(lease):
+    if due_events.has_retry(lease):
         acquisitions.leave(recording.connection, lease.id, recording.now)
 
 

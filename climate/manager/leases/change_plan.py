@@ -90,7 +90,7 @@ class ChangePlanner:
             span=dataclasses.replace(change.target.interval, start=max(change.target.start, now)))
 
     def _refuse_by_state(self, lease, changes, now):
-        if lease.state == lifecycle.ACQUIRING or due_events.given_up(lease):
+        if lease.state == lifecycle.ACQUIRING or due_events.acquisition_given_up(lease):
             raise errors.BadTransition(
                 f'Lease {lease.id} has not got its resources: only its name can be changed now, '
                 'or delete it and ask again.', lease_id=lease.id)

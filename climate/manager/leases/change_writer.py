@@ -104,7 +104,7 @@ def _rewrite(connection, change, reservation, need, chosen):
     promises = allocations.promises(connection, reservation.id, now, lost, need, by_owner=by_owner)
     allocations.cut(connection, [reservation.id], now, lost, need, by_owner)
     allocations.change(connection, [reservation.id], kept, need, by_owner, end=change.target.end)
-    booking.Booking.replace(connection, unused_hours.keeping(promises, [
+    booking.Booking.replace(connection, unused_hours.with_guarantees(promises, [
         each for each in chosen if each.resource_id not in kept]))
 
 

@@ -49,7 +49,7 @@ class Delete:
                 events.close(connection, lease_id, now, event_kinds.CLOSED_BY_DELETION)
                 if lease.state == lifecycle.ACQUIRING:
                     self._refused.record_waiting(connection, lease, refusals.WITHDRAWN, now)
-                if lease.acquisition is not None or due_events.is_healing(lease):
+                if lease.acquisition is not None or due_events.has_retry(lease):
                     acquisitions.leave(connection, lease_id, now)
                 allocations.cut(connection, ids, now, by_owner=lease.is_of(context))
                 journal.note_limited(connection, lease_id, now, context.user_id or 'climate',
@@ -70,5 +70,5 @@ class Delete:
 def _has_no_objects(lease):
     """Return True if no objects of the lease were created in the cloud, or all were removed."""
     return lease.task is None and (
-        lease.state in lifecycle.OVER or not lease.reservations or due_events.given_up(lease)
-        or due_events.untouched(lease))
+        lease.state in lifecycle.OVER or not lease.reservations
+        or due_events.acquisition_given_up(lease) or due_events.never_tried(lease))

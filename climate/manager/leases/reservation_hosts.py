@@ -89,7 +89,7 @@ class ReservationHosts:
         in_start, target_fields, lease = False, {}, None
         if holding.state == lifecycle.ERROR:
             lease = leases.get(connection, holding.lease_id)
-            holding = dataclasses.replace(holding, healing=due_events.is_being_healed(lease),
+            holding = dataclasses.replace(holding, healing=due_events.will_be_retried(lease),
                                           deleting=due_events.deletion_ordered(lease))
         is_active = holding.reservation_state == lifecycle.RESERVATION_ACTIVE
         if plugin is not None and (plugin.schedules_targets or not is_active):

@@ -131,7 +131,7 @@ class Swap:
             quarantines.refuse_too_many(connection, self._core.conf, lease, now)
         promises = allocations.take_promises(connection, swap.reservation.id, now, {old.id})
         allocations.cut(connection, [swap.reservation.id], now, {old.id})
-        self._booking.replace(connection, unused_hours.keeping(promises, chosen))
+        self._booking.replace(connection, unused_hours.with_guarantees(promises, chosen))
         reservations.change(connection, [swap.reservation.id], now, resources_changed=True)
         events.change(connection, lease.id, lease_events.updated(current, now), now)
         leases.change(connection, current, now)

@@ -56,7 +56,7 @@ def _add(connection, rows, now):
     deliveries.add(connection, (
         (subscription, notice.source, kind, notice.at, notice.content, now)
         for notice in notices if notice.kinds
-        for subscription, kind in notifications.concerned(
+        for subscription, kind in notifications.recipients(
             by_project.get(notice.project_id, ()), notice)))
     ended_leases = {notice.content['lease']['id'] for notice in notices
                     if notification_kinds.END in notice.kinds}

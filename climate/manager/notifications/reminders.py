@@ -73,7 +73,7 @@ def _add(connection, due_reminders, now):
             due |= {(subscription.id, reminder.source): (
                 subscription, reminder.source, notification_kinds.BEFORE_END, reminder.at,
                 reminder.content, now)
-                for subscription in notifications.reminded(
+                for subscription in notifications.reminder_recipients(
                     by_project.get(reminder.project_id, ()), reminder)}
     new = due.keys() - deliveries.sources(connection, due.keys())
     deliveries.add(connection, (due[key] for key in due if key in new))

@@ -64,7 +64,7 @@ def lock(connection, lease):
 
     A transaction that may wake leases calls this function before it writes events of the lease.
     """
-    if lease.state == lifecycle.ACQUIRING or due_events.is_healing(lease):
+    if lease.state == lifecycle.ACQUIRING or due_events.has_retry(lease):
         wait_queue.lock(connection)
 
 

@@ -241,7 +241,7 @@ def _remind(world, _):
                               before_end=(3600,))
     for _ in range(2):
         world.manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(2)))
-    with _failing_once(target='reminded'):
+    with _failing_once(target='reminder_recipients'):
         world.run('remind of ends')
         world.manager.clock.advance(hours(1))
         world.run('remind of ends')

@@ -242,11 +242,11 @@ def test_counts_that_contradict_each_other_are_refused(at_least, at_most):
         selection.Demand(selection.WHOLE, at_least, at_most)
 
 
-def test_the_ways_of_a_demand_are_the_hosts_and_the_copies_that_it_could_have():
+def test_the_free_slots_of_a_demand_are_counted_by_host_and_by_copy():
     hosts = [a_host(1), a_host(2, (span(9, 10), {'vcpus': 7, 'gb': 0})), a_host(3, (WINDOW, SMALL))]
 
-    def ways(amount, count, spread=selection.Spread.ANY):
-        return selection.ways(selection.Demand(amount, count, count, spread), hosts, WINDOW)
-    assert ways(SMALL, 1) == (2, 7)
-    assert ways(SMALL, 4, selection.Spread.TOGETHER) == (1, 4)
-    assert ways(selection.WHOLE, 1) == (1, 1)
+    def free_slots(amount, count, spread=selection.Spread.ANY):
+        return selection.free_slots(selection.Demand(amount, count, count, spread), hosts, WINDOW)
+    assert free_slots(SMALL, 1) == (2, 7)
+    assert free_slots(SMALL, 4, selection.Spread.TOGETHER) == (1, 4)
+    assert free_slots(selection.WHOLE, 1) == (1, 1)

@@ -24,8 +24,8 @@ class Played:
 
     def resize(self, copies):
         if copies > self.copies:
-            self._add(short_notice.LaterAsk(self._at(self.now), self._at(self.now), 'r', 1,
-                                            self.copies))
+            self._add(short_notice.LaterRequest(
+                self._at(self.now), self._at(self.now), 'r', 1, self.copies))
         if copies != self.copies:
             self.rows.append([self.now, copies])
         for hour in range(self.now, self.end):
@@ -41,7 +41,7 @@ class Played:
         end = max(end, self.now + 1)
         if end > self.end:
             self.longer_since = self.end
-            self._add(short_notice.LaterAsk(self._at(self.now), self._at(self.end)))
+            self._add(short_notice.LaterRequest(self._at(self.now), self._at(self.end)))
         for hour in range(self.end, end):
             self.truth[hour] = [(self.end - self.now) * HOUR] * self.copies
         for hour in range(end, self.end):

@@ -90,7 +90,7 @@ def test_each_resource_has_the_room_that_counting_finds(hosts, demand, gap, marg
     free, used = ground(hosts, gap, margin).free_copies(demand.amount, WINDOW)
     one = selection.Demand(demand.amount, 0, 1)
     plain = candidates(hosts, gap, margin)
-    assert free.tolist() == [selection.ways(one, [each], WINDOW)[1] for each in plain]
+    assert free.tolist() == [selection.free_slots(one, [each], WINDOW)[1] for each in plain]
     assert used.tolist() == [any(when.overlaps(WINDOW) for when, _ in each.bookings)
                              for each in plain]
 
