@@ -160,7 +160,7 @@ class Biller:
             if has_failed:
                 bills.forget_failures(connection, lease_id)
         if due:
-            LOG.info('Lease %s of project %s: %s lines of statements, %s in all', lease_id,
+            LOG.info('Lease %s of project %s: %s statement lines added, %s in total', lease_id,
                      billed.project_id, len(due), prices.amount_text(sum(amounts), currency))
         return len(due)
 

@@ -53,7 +53,7 @@ class Books:
             for name, enabled in (('resource_type', registry.plugins), ('pool', registry.pools)):
                 if rate.get(name, next(iter(enabled), None)) not in enabled:
                     raise errors.BadField(field=f'rates.{number}.{name}', reason=(
-                        f'"{rate[name][:80]}" is not enabled; those are '
+                        f'"{rate[name][:80]}" is not enabled; choose from '
                         f'{", ".join(sorted(enabled))}.'))
 
     def _refuse_unmatchable(self, connection, document):

@@ -17,8 +17,8 @@ def energy_report(core, query):
     pools = machines.pools(core)
     if query.pool is not None and query.pool not in pools:
         raise errors.BadField(field='pool', reason=(
-            f'"{query.pool[:40]}" is not an enabled pool whose resources can sleep; those are '
-            f'{", ".join(pools) or "none"}.'))
+            f'"{query.pool[:40]}" is not an enabled pool whose resources can sleep; such pools '
+            f'are {", ".join(pools) or "none"}.'))
     end = max(query.start, min(query.end, core.clock()))
     with core.database.reader() as connection:
         enrolled = [resource for name in pools if query.pool in (None, name)

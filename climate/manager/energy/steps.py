@@ -49,7 +49,7 @@ class Steps:
             else:
                 self._wake(machine, _in_state(powers, sleep.WAKING), now)
         except errors.CloudError as error:
-            LOG.warning('%s: %s, and it is tried again: %s', machine.name,
+            LOG.warning('%s: a step in the state %s failed and is tried again: %s', machine.name,
                         ' and '.join(sorted(states)), error.message)
             self._give_up(machine, powers, now)
 
@@ -177,8 +177,8 @@ class Steps:
             if resource.id in powers:
                 LOG.log(level, '%s %s: %s, now %s: %s%s', resource.pool, resource.name,
                         powers[resource.id].state, state, reason, (
-                            '; it is out of use. Repair it, then wake it and enable it again, such '
-                            'as by "climate host wake" and "climate host set --enable"'
+                            '; it is out of use. Repair it, then wake it and enable it again, for '
+                            'example with "climate host wake" and "climate host set --enable"'
                             if state == sleep.FAILED else ''))
 
     @cores.again_after_a_race

@@ -64,7 +64,7 @@ class SubscriptionRequests:
             except engine.Duplicate:
                 LOG.debug('Another subscription of the project took the place')
             else:
-                LOG.info('Subscription %s of project %s: created, by %s', subscription.id,
+                LOG.info('Subscription %s of project %s: created, transport %s', subscription.id,
                          subscription.project_id, subscription.transport)
                 return subscription
         raise errors.LostRace()

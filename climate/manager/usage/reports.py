@@ -43,7 +43,8 @@ def pool_utilisation(core, query):
     pools = core.registry.pools
     if query.pool is not None and query.pool not in pools:
         raise errors.BadField(field='pool', reason=(
-            f'"{query.pool[:40]}" is not an enabled pool; those are {", ".join(sorted(pools))}.'))
+            f'"{query.pool[:40]}" is not an enabled pool; choose from '
+            f'{", ".join(sorted(pools))}.'))
     now = core.clock()
     start, end = (usage_figures.second(moment) for moment in (query.start, query.end))
     hours = []
@@ -88,8 +89,8 @@ def _properties(connection, query, pools):
             values_of[name] = usage_days.resource_names(connection, named_pools)
     for name in sorted(names - set(values_of)):
         raise errors.BadField(field='group_by', reason=(
-            f'no resource has the property "{name[:80]}"; "climate property list" has their '
-            'names.'))
+            f'no resource has the property "{name[:80]}"; "climate property list" shows the '
+            'properties.'))
     by_resource = {}
     for name, values in values_of.items():
         for resource_id, text in values.items():
