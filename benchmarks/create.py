@@ -34,9 +34,8 @@ CLIENTS = 8
 WARM_UP = 80
 EMBEDDED_GOAL, DISTRIBUTED_GOAL, GOAL_P99_MS = 200, 100, 100
 # Was it made before; what is free; the host once more, locked, and its allocations; the
-# lease, its reservation, events and allocation; the host's generation; history and news. The
-# trust is recorded before it is made, and again with the lease.
-GOAL_STATEMENTS = 14
+# lease, its reservation, events and allocation; the host's generation; history and news.
+GOAL_STATEMENTS = 12
 _HOUR = datetime.timedelta(hours=1)
 
 

@@ -96,7 +96,6 @@ def created(daemon, count, start, end, hosts=1, name='lease'):
             builders.a_member(), f'{name}-{number:06}',
             builders.a_lease(builders.hosts(hosts), start=start, end=end))
 
-    # Each waits for the cloud, which makes a trust.
     with concurrent.futures.ThreadPoolExecutor(CREATORS) as pool:
         list(pool.map(create, range(count)))
 

@@ -63,6 +63,12 @@ class OpenStackCloud(base.CloudDriver):
             login_session.get_token()
         return services
 
+    def as_caller(self, context):
+        if not context.auth_token:
+            raise errors.TrustRefused(reason='the request carries no token.')
+        login = self._sessions.login_with(context.auth_token)
+        return self._services(lambda group: self._sessions.as_user(group, login))
+
     def _user(self, trust_id):
         with self._lock:
             if trust_id not in self._users:

@@ -5,6 +5,7 @@ import time
 
 from keystoneauth1 import exceptions
 from keystoneauth1 import loading
+from keystoneauth1 import plugin
 from keystoneauth1 import session as keystone_session
 from oslo_config import cfg
 import requests
@@ -57,6 +58,10 @@ class Sessions:
         """Return the login on behalf of a trust, to be shared by all sessions of that trust."""
         return load_login(self._conf, 'keystone', trust_id=trust_id, **_UNSCOPED)
 
+    def login_with(self, token):
+        """Return the login that uses the token of a caller."""
+        return _CallerLogin(token, self._login)
+
     def as_user(self, group, login):
         """Return a session for the service of an option group, with the login of a user."""
         options = {name: self._option(group, opt) for opt, name in _CONNECTION_OPTS.items()}
@@ -76,6 +81,24 @@ class Sessions:
     def _option(self, group, name):
         own = self._conf[group][name]
         return self._conf.keystone[name] if own is None or own is False else own
+
+
+class _CallerLogin(plugin.BaseAuthPlugin):
+    """A login with a token that exists. The endpoints are those of Climate's own login."""
+
+    def __init__(self, token, own_login):
+        super().__init__()
+        self._token = token
+        self._own_login = own_login
+
+    def get_token(self, session, **kwargs):
+        return self._token
+
+    def get_endpoint(self, session, **kwargs):
+        return self._own_login.get_endpoint(session, **kwargs)
+
+    def get_endpoint_data(self, session, **kwargs):
+        return self._own_login.get_endpoint_data(session, **kwargs)
 
 
 def load_login(conf, group, **overrides):

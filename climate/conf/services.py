@@ -9,12 +9,13 @@ SCHEDULER_FILES = ['/etc/nova/nova.conf']
 
 #: The login of Climate itself is the default of the other services.
 KEYSTONE = client.Client('keystone', 'The login of Climate itself', 'identity', (
-    cfg.BoolOpt('trust_required', default=True,
-                help='Whether a lease is refused if its owner cannot give Climate a Keystone trust '
-                     '(a caller with an application credential cannot). False: such a lease is '
-                     'accepted unless it needs the identity of its owner, as an affinity of '
-                     'instance reservations and a server that is shelved until the start do. '
-                     'Climate acts for it as itself, and makes its project the owner of images.'),
+    cfg.BoolOpt('trust_required', default=False,
+                help='Whether each lease needs a Keystone trust of its owner, and is refused if '
+                     'the owner cannot give one (a caller with an application credential cannot). '
+                     'False: only a lease that needs the identity of its owner is refused then, '
+                     'as a stack, a cluster, volumes in the project of the owner, a subnet, and a '
+                     'server that is shelved until the start do. A lease gets a trust only if '
+                     'Climate acts for its owner at some time.'),
 ), timeout=60, help=None)
 NOVA = client.Client('nova', 'Nova', 'compute', (
     cfg.StrOpt('aggregate_freepool', default='freepool', regex=r'\S',

@@ -7,13 +7,6 @@ from climate.domain import acquire
 from climate.domain import records
 from climate.domain import texts
 
-_NOTICE = texts.same('Climate acts for this lease as itself: the caller could not delegate.')
-
-
-def with_notice(lease: records.Lease, reason: texts.Text | None) -> texts.Text | None:
-    """Return the reason of a lease, with a notice if the lease has no trust; or None."""
-    return texts.joined(reason, None if lease.trust_id else _NOTICE)
-
 
 def with_held(reason: texts.Text, held: str) -> texts.Text:
     """Return the reason of a failed try, with the held-back resources, such as "2 hosts"."""

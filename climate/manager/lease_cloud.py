@@ -22,9 +22,11 @@ class ActionCloud:
     """
 
     def __init__(self, cloud, lease, attempt=None, announcements=None, registry=None,
-                 secrets=None):
+                 secrets=None, caller=None):
         """Make the interface; no service is called.
 
+        :param caller: the RequestContext of the request that is being answered. If it is of the
+            lease's project, `as_user` uses its token; None: no request is being answered.
         :param announcements: the Announcements of the action; None if it announces nothing.
         :param registry: the Registry of the plugins, for `fields`.
         :param secrets: {reservation id: {name: value}}, for `whole_request`.
@@ -37,6 +39,7 @@ class ActionCloud:
         self._lease = lease
         self._registry = registry
         self._secrets = secrets or {}
+        self._caller = caller
 
     def as_service(self):
         """Return the Services that act as Climate itself."""
@@ -46,7 +49,10 @@ class ActionCloud:
         """Return the Services that act for the owner, who owns all objects that they create.
 
         :raises TrustDead: the lease has no trust, or Keystone issues no token for it any more.
+        :raises TrustRefused: the request that is being answered carries no token.
         """
+        if self._caller is not None and self._caller.project_id == self._lease.project_id:
+            return self._cloud.as_caller(self._caller)
         if self._lease.trust_id is None:
             raise errors.TrustDead(_NO_TRUST, owner_message=_NO_TRUST, service='Keystone',
                                    reason='there is no trust.')

@@ -332,6 +332,13 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         """
         return None
 
+    def acts_as_owner(self, request: Request) -> bool:
+        """Return whether Climate serves a resolved request as the owner if it can. Pure.
+
+        If no reservation of a lease does so, the lease gets no Keystone trust.
+        """
+        return self.needs_owner(request) is not None
+
     def joins(self, cloud: clouds.Cloud, reservation: records.Reservation
               ) -> requirement.Requirement:
         """Return additional criteria for resources that a change adds to a running reservation.

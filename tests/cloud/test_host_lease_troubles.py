@@ -4,15 +4,9 @@ import os
 import signal
 import time
 
-from keystoneauth1 import session
-from keystoneauth1.identity import v3
-import pytest
 import scene as scenes
 
-from climate import client
-from climate.client import errors
 from tools.cloud import processes
-from tools.cloud import settings
 
 
 def test_a_lease_whose_user_was_deleted_still_ends_cleanly(scene, guest, admin, cloud, image_of):
@@ -52,22 +46,6 @@ def test_a_lease_waits_for_its_host_while_a_server_of_the_one_before_is_being_de
     print(f'host handed on {time.monotonic() - began:.1f} s after its nova-compute woke up')
     assert scene.hosts_in(second['reservations'][0]['id']) == {name}
     assert scene.boot('alt', second['reservations'][0]['id']).compute_host == name
-
-
-def test_an_application_credential_is_refused_in_words(scene, demo):
-    owner = demo.current_user_id
-    made = demo.identity.create_application_credential(owner, scene.name())
-    scene.afterwards(lambda: demo.identity.delete_application_credential(owner, made))
-    login = v3.ApplicationCredential(
-        settings.url('keystone', '/v3'), application_credential_id=made.id,
-        application_credential_secret=made.secret)
-    climate = client.Client(session.Session(auth=login))
-    with pytest.raises(errors.Forbidden) as refused:
-        climate.leases.create(scene.name(), duration='10m', reservations=[
-            {'resource_type': 'physical:host', 'min': 1, 'max': 1}])
-    assert refused.value.status == 403
-    assert refused.value.name == 'trust_refused'
-    assert 'not an application credential' in refused.value.message
 
 
 def test_a_lease_whose_manager_is_killed_while_it_starts_becomes_active_all_the_same(scene, cloud):

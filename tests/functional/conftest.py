@@ -7,6 +7,12 @@ from support import programs
 
 
 @pytest.fixture
+def each_lease_has_a_trust(conf):
+    """Each lease gets a trust, also one for which Climate never acts as its owner."""
+    conf.set_override('trust_required', True, group='keystone')
+
+
+@pytest.fixture
 def enrol_hosts(manager):
     """callable(count, vcpus=…): enrol the number of equal hosts; their VCPUs count four times."""
     def enrol(count, vcpus=2, traits=(), memory_mb=65536):

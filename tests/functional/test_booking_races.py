@@ -52,6 +52,7 @@ def crowd(conf, manager):
     found.leave()
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_one_of_sixteen_requests_gets_the_last_host_and_the_others_learn_why(
         manager, api, crowd):
     manager.enrol(1)

@@ -64,7 +64,7 @@ def test_a_lease_with_a_stack_has_a_redelegable_trust_and_others_do_not(manager)
         return create(*args, **kwargs)
     manager.cloud.as_service().keystone.create_trust = noted
     manager.enrol(1)
-    manager.active(builders.hosts(1))
+    manager.active(builders.hosts(1, before_end='snapshot'))
     manager.active(stacks.asked())
     assert redelegable == [False, True]
 

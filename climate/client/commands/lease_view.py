@@ -21,7 +21,7 @@ _ALL = [*_LONG, 'remaining', 'idle_since', 'reclaim_at']
 _IDLE = ['id', 'name', 'idle_since', 'reclaim_at', 'end']
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
          'before_end', 'idle_since', 'reclaim_at', 'idle_exempt', 'acquire', 'ended_at',
-         'deleted_at', 'project_id', 'user_id', 'created_at', 'updated_at',
+         'deleted_at', 'project_id', 'user_id', 'has_trust', 'created_at', 'updated_at',
          'reservations', 'server_create', 'events')
 # A lease that waits for its resources has these only when it has got them.
 _PLANNED = ('start', 'end', 'before_end')

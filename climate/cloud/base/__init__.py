@@ -140,3 +140,11 @@ class CloudDriver(abc.ABC):
 
         :raises TrustDead: the trust gives no token: the user, the role or the trust is gone.
         """
+
+    @abc.abstractmethod
+    def as_caller(self, context: Any) -> CloudServices:
+        """Return the CloudServices that act with the token of a request, while it is answered.
+
+        :param context: the RequestContext of the caller.
+        :raises TrustRefused: the request carries no token.
+        """

@@ -90,6 +90,9 @@ class SimulatedCloud(base.CloudDriver):
             services.keystone.login()
         return services
 
+    def as_caller(self, context):
+        return self._services(None, context.project_id)
+
     def fail(self, call_name, times, error):
         """Make the next `times` calls of that name, such as 'nova.add_host', raise `error`."""
         self.faults.fail(call_name, times, error)
@@ -333,9 +336,10 @@ class SimulatedCloud(base.CloudDriver):
         """Close the state file; a cloud in memory is lost."""
         self._store.close()
 
-    def _services(self, trust_id):
+    def _services(self, trust_id, project_id=None):
         connection = interface.SimulatedConnection(
-            self._store, self.faults, self._queues, self._pool, self._lifecycle, trust_id)
+            self._store, self.faults, self._queues, self._pool, self._lifecycle, trust_id,
+            project_id)
         return base.CloudServices(self._kinds, lambda name: self._kinds[name](connection))
 
     @contextlib.contextmanager

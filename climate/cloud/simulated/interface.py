@@ -18,7 +18,9 @@ class SimulatedConnection:
     :ivar queues: {adapter name: its CallQueue}.
     :ivar pool: the executor of concurrent calls; None: they are made one after the other.
     :ivar lifecycle: the Lifecycle of the servers.
-    :ivar trust_id: the trust of the user who calls; None: Climate itself, an administrator.
+    :ivar trust_id: the trust of the user who calls; None: without a `project_id` Climate itself,
+        an administrator.
+    :ivar project_id: the project of a caller who calls with a token of their own.
     """
 
     store: typing.Any
@@ -27,6 +29,7 @@ class SimulatedConnection:
     pool: futures.Executor | None
     lifecycle: typing.Any
     trust_id: str | None = None
+    project_id: str | None = None
     login_group: typing.ClassVar[str] = 'keystone'
 
     def call(self, name, work, admin=True):
@@ -58,7 +61,7 @@ class SimulatedConnection:
 
     def _project(self, connection):
         if self.trust_id is None:
-            return None
+            return self.project_id
         trust = connection.execute(
             'SELECT project_id FROM trusts WHERE id = ?', (self.trust_id,)).fetchone()
         if trust is None:

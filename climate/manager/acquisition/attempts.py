@@ -204,8 +204,7 @@ class Attempts:
         :param attempt: (the number of attempts, the moment of the next one or None).
         """
         plain, text = (
-            acquisition_reasons.with_notice(
-                lease, acquisition_reasons.attempt(lease, *attempt, variant))
+            acquisition_reasons.attempt(lease, *attempt, variant)
             for variant in (reason, acquisition_reasons.with_held(reason, held)))
         # If the first attempt has just written an entry without the resources that are held back,
         # replace that entry.

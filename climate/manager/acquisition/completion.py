@@ -39,7 +39,7 @@ def acquired(connection, lease, span, now, preparations):
     leases.change(connection, lease, now, start=lease.start, end=lease.end,
                   before_end=lease.before_end,
                   state=lifecycle.ACQUIRING_ENDS[lifecycle.ACQUIRED],
-                  reason=acquisition_reasons.with_notice(lease, None))
+                  reason=None)
     journal.note(connection, lease.id, now, 'climate', lifecycle.ACQUIRED,
                  texts.same(str(lease.interval)))
     if planned.late:

@@ -66,7 +66,6 @@ class PlanStore:
 
         :param heading: the heading of the entry in the history.
         """
-        reason = acquisition_reasons.with_notice(lease, reason)
         with self._core.database.writer() as connection:
             ownership.refuse_overtaken(connection, lease)
             current = leases.get(connection, lease.id)
@@ -91,8 +90,8 @@ class PlanStore:
                              details and texts.same(details))
                 LOG.info('Lease %s: %s: %s', lease.id, heading, details)
             current = leases.get(connection, lease.id)
-            reason = acquisition_reasons.with_notice(lease, acquisition_reasons.attempt(
-                lease, 0, None, texts.same(plans.achieved(after))))
+            reason = acquisition_reasons.attempt(
+                lease, 0, None, texts.same(plans.achieved(after)))
             acquiring = current.state == lifecycle.ACQUIRING and now < current.given_up_at
             if acquiring and after.hosts != before.hosts and current.reason_text != reason:
                 leases.change(connection, current, now, reason=reason)

@@ -138,8 +138,6 @@ class ChangePlanner:
         changed = {key: each for key, each in after.items() if (each.request, each.secrets) != (
             before[key].request, before[key].secrets)}
         trusts.refuse_beyond_roles(self._core, context, lease, changed.values(), before)
-        if lease.trust_id is None:
-            trusts.refuse_without_owner(self._core, changed.values(), before)
         return LeaseChange(context, lease, target, frozenset(changed), changes, now)
 
     def _reservations_after(self, lease, changes, before):

@@ -43,7 +43,8 @@ def write(core, connection, change, chosen):
     _write_events(core, connection, current, change)
     asked = {'asked_at': now} if lease_prices.asks_again(lease, target, chosen) else {}
     leases.change(connection, current, now, name=target.name, start=target.start, end=target.end,
-                  before_end=target.before_end, request_bytes=target.request_bytes, **asked,
+                  before_end=target.before_end, request_bytes=target.request_bytes,
+                  trust_id=target.trust_id, **asked,
                   **change_plan.exemption(current, change.changes))
     later_asks.add(connection, lease.id, short_notice.of_change(lease, target, chosen, now))
     write_exemption(connection, change.context, current, change.changes, now)

@@ -114,7 +114,8 @@ class Create:
         now = drafted.now
         lease, planned = self._plan(context, source, drafted)
         lease, trust = self._trusts.entrust(context, lease, now)
-        created = early_creations.EarlyCreations(self._core, lease, request.offer_id, now)
+        created = early_creations.EarlyCreations(
+            self._core, context, lease, request.offer_id, now)
 
         def write(connection, booked, chosen):
             written = self._write(connection, booked, chosen, request, now)

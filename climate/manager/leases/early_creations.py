@@ -29,8 +29,9 @@ AGE = datetime.timedelta(minutes=10)
 class EarlyCreations:
     """The early creations for one new lease. Call `create`, then `settle`; `undo` on failure."""
 
-    def __init__(self, core, lease, offer_id, now):
+    def __init__(self, core, context, lease, offer_id, now):
         self._core = core
+        self._context = context
         self._lease = lease
         self._bindings = {}
         # The row of a creation whose result is unknown, for example after a lost answer.
@@ -44,7 +45,7 @@ class EarlyCreations:
         if not self._rows:
             return self._lease
         self._add_rows()
-        cloud = lease_cloud.ActionCloud(self._core.cloud, self._lease)
+        cloud = lease_cloud.ActionCloud(self._core.cloud, self._lease, caller=self._context)
         by_id = {each.id: each for each in self._lease.reservations}
         for row in self._rows:
             reservation = by_id[row.reservation_id]
@@ -104,16 +105,17 @@ class EarlyChange:
     It writes no rows, because objects that a crash leaves are deleted with the reservation.
     """
 
-    def __init__(self, core, before, after):
+    def __init__(self, core, context, before, after):
         """Compare the Lease before a change with the Lease after it."""
         self._core = core
+        self._context = context
         self._before = {each.id: each for each in before.reservations}
         self._after = after
         self._bindings = {}
 
     def create(self):
         """Create the objects that the change needs; return the changed lease with new bindings."""
-        cloud = lease_cloud.ActionCloud(self._core.cloud, self._after)
+        cloud = lease_cloud.ActionCloud(self._core.cloud, self._after, caller=self._context)
         for after in self._after.reservations:
             before, plugin = self._before[after.id], _plugin(self._core, after)
             if after.request == before.request or plugin.was_started(before):

@@ -15,7 +15,6 @@ from oslo_utils import uuidutils
 
 from climate import errors
 from climate.db import trusts
-from climate.domain import acquisition_reasons
 from climate.domain import records
 from climate.domain import texts
 from climate.manager import core as cores
@@ -29,6 +28,7 @@ _BEYOND = datetime.timedelta(days=5 * 365)
 _RANDOM = datetime.timedelta(days=365)
 _LATEST = datetime.datetime(9990, 1, 1, tzinfo=datetime.UTC)
 _NO_DELEGATION = 'its owner could not delegate.'
+_NOT_ITS_OWNER = 'only its owner can give one, by making this change.'
 
 
 class Trusts:
@@ -38,15 +38,44 @@ class Trusts:
         self._core = core
 
     def entrust(self, context, lease, now):
-        """Create a trust for a lease; return (the lease with the trust, its RecordedTrust).
-
-        If Keystone refuses the trust and [keystone] trust_required is false, the lease gets no
-        trust, and the record is None. The reason of the lease says so, and Climate acts with its
-        service user instead.
+        """Create the trust that a new lease needs; return (the lease with the trust, its record).
 
         :raises TrustRefused: the caller cannot delegate, and a trust is required.
         :raises BadField: the caller cannot delegate, and a field of a reservation needs a trust.
         """
+        return self._entrust(context, lease, lease.reservations, now)
+
+    def entrust_change(self, change):
+        """Create the trust that a LeaseChange first needs; return (the LeaseChange, the record).
+
+        Only the owner of the lease can give it. If somebody else changes the lease, the change is
+        refused if it needs the owner; otherwise the lease stays without a trust.
+
+        :raises TrustRefused: as `entrust`.
+        :raises BadField: there is no trust, and a changed field needs the owner of the lease.
+        """
+        context, lease = change.context, change.lease
+        changed = [each for each in change.target.reservations if each.id in change.changed]
+        if lease.trust_id is not None or not changed:
+            return change, None
+        before = {each.id: each for each in lease.reservations}
+        if (context.user_id, context.project_id) != (lease.user_id, lease.project_id):
+            refuse_without_owner(self._core, changed, before, _NOT_ITS_OWNER)
+            return change, None
+        target, record = self._entrust(context, change.target, changed, change.now, before)
+        return dataclasses.replace(change, target=target), record
+
+    def _entrust(self, context, lease, reservations, now, before=()):
+        """Return (the lease with a trust, its RecordedTrust), or (the lease, None).
+
+        There is no trust if none of the reservations acts as the owner, or if Keystone refuses it
+        and none of them needs it. [keystone] trust_required demands it in any case.
+
+        :param before: see `refuse_without_owner`.
+        """
+        required = self._core.conf.keystone.trust_required
+        if not required and not self._acts_as_owner(reservations):
+            return lease, None
         record = records.RecordedTrust(uuidutils.generate_uuid(), lease.id, now,
                                        _expiry(max(lease.end, now)))
         self._record(record)
@@ -58,12 +87,12 @@ class Trusts:
             raise
         except errors.TrustRefused as error:
             self._forget(record)
-            if self._core.conf.keystone.trust_required:
+            if required:
                 raise
-            refuse_without_owner(self._core, lease.reservations, reason=error.kwargs['reason'])
-            LOG.warning('Lease %s has no trust, so the service user acts for it: %s', lease.id,
-                        error.message)
-            return lease.explained(acquisition_reasons.with_notice(lease, lease.reason_text)), None
+            refuse_without_owner(self._core, reservations, before, error.kwargs['reason'])
+            LOG.info('Lease %s has no trust; Climate acts for it as itself: %s', lease.id,
+                     error.message)
+            return lease, None
         return (dataclasses.replace(lease, trust_id=trust.id),
                 dataclasses.replace(record, trust_id=trust.id))
 
@@ -75,6 +104,10 @@ class Trusts:
         if context.trust_id is not None and self._core.cloud.as_service().keystone.is_from_climate(
                 context.trust_id, context.trustee_id):
             raise errors.ActsForLease()
+
+    def _acts_as_owner(self, reservations):
+        return any(self._core.registry.plugin(each.resource_type).acts_as_owner(each.request)
+                   for each in reservations)
 
     def _is_redelegated(self, lease):
         return any(self._core.registry.plugin(each.resource_type).redelegates(each.request)

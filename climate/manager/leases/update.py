@@ -18,6 +18,7 @@ from climate.manager.booking import refused_demand
 from climate.manager.leases import change_plan
 from climate.manager.leases import change_writer
 from climate.manager.leases import early_creations
+from climate.manager.leases import trusts
 
 LOG = log.getLogger(__name__)
 
@@ -29,6 +30,7 @@ class Update:
         self._core = parts
         self._booking = booking.Booking(parts)
         self._planner = change_plan.ChangePlanner(parts)
+        self._trusts = trusts.Trusts(parts)
         self._prices = lease_prices.LeasePrices(parts)
         self._refused = refused_demand.RefusedDemand(parts)
 
@@ -56,13 +58,15 @@ class Update:
         change = self._planner.plan(context, lease, changes, now)
         if changes.dry_run:
             return self._preview(change)
-        created = early_creations.EarlyChange(self._core, lease, change.target)
+        change, trust = self._trusts.entrust_change(change)
+        created = early_creations.EarlyChange(self._core, context, lease, change.target)
         try:
             change = dataclasses.replace(change, target=created.create())
             with self._recorded(change):
-                changed = self._book(change)
+                changed = self._book(change, trust)
         except errors.ClimateError:
             created.undo()
+            self._trusts.drop(trust)
             raise
         created.finish()
         LOG.info('Lease %s: changed, now %s to %s', lease_id, changed.start.isoformat(),
@@ -112,9 +116,13 @@ class Update:
                 f'Resources of the lease have maintenance from {first.span}: {first.reason}')
             ) from error
 
-    def _book(self, change):
-        """Book the resources of a change and write it; return the changed Lease."""
+    def _book(self, change, trust):
+        """Book the resources of a change and write it; return the changed Lease.
+
+        :param trust: the RecordedTrust that the change first needs, or None.
+        """
         def write(connection, chosen):
+            trusts.settle(connection, trust)
             return change_writer.write(self._core, connection, change, chosen)
         if change.wishes:
             with self._explained(change):

@@ -25,10 +25,9 @@ class CapacityPlugin(base.ResourcePlugin):
     def sizes_and_specs(self, reservation):
         """Return (sizes, extra specs) of the private flavor, for ``capacity.Capacity.grant``."""
 
-    def needs_owner(self, request):
-        if not self.creates_early(request):
-            return None
-        return 'affinity', 'the server group that it asks for is created in your project, as you'
+    def acts_as_owner(self, request):
+        # The start creates a server group that is gone again, in the owner's project.
+        return self.creates_early(request)
 
     def creates_early(self, request):
         return _POLICIES.get(request.get('affinity')) is not None

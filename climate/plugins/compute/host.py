@@ -108,6 +108,9 @@ class HostPlugin(base.ResourcePlugin):
     def was_started(self, reservation):
         return reservation.binding.get('aggregate_id') is not None
 
+    def acts_as_owner(self, request):
+        return server_images.wanted(self.conf, request)
+
     def stages(self, request):
         return True
 
@@ -132,12 +135,12 @@ class HostPlugin(base.ResourcePlugin):
         return {**binding, 'aggregate_id': aggregate.id}
 
     def before_end(self, cloud, lease, reservation, resources):
-        if server_images.wanted(self.conf, reservation):
+        if server_images.wanted(self.conf, reservation.request):
             ending = self._end(cloud, lease, reservation, resources)
             ending.images.ensure(ending.servers())
 
     def secures(self, reservation):
-        return server_images.wanted(self.conf, reservation)
+        return server_images.wanted(self.conf, reservation.request)
 
     def secure(self, cloud, lease, reservation, resources):
         self._end(cloud, lease, reservation, resources).secure()

@@ -30,9 +30,9 @@ _PREPARED_BY = {'ERROR': 'stop', 'RESCUE': 'unrescue', 'VERIFY_RESIZE': 'migrate
                 'SHELVED': 'offload'}
 
 
-def wanted(conf, reservation):
-    """Return True if the reservation requests images of the servers on its hosts."""
-    return _choice(conf, reservation, 'before_end') == SNAPSHOT
+def wanted(conf, request):
+    """Return True if the request of a reservation asks for images of the servers on its hosts."""
+    return _choice(conf, request, 'before_end') == SNAPSHOT
 
 
 def of_end(conf, cloud, lease, reservation):
@@ -66,7 +66,7 @@ def _image_time(lease, attempt):
 
 
 def _images(conf, cloud, lease, reservation, time):
-    if not wanted(conf, reservation):
+    if not wanted(conf, reservation.request):
         return NoImages(cloud, lease)
     return ServerImages(conf, cloud, lease, reservation, f'{reservation.id}:{time}')
 
@@ -264,15 +264,15 @@ class ServerImages(NoImages):
 
     @property
     def _keeps(self):
-        return _choice(self._conf, self._reservation, 'on_image_failure') == KEEP
+        return _choice(self._conf, self._reservation.request, 'on_image_failure') == KEEP
 
     def _is_late(self):
         return self._cloud.attempt.exceeds(self._conf[GROUP].image_seconds)
 
 
-def _choice(conf, reservation, name):
+def _choice(conf, request, name):
     """Return the value of a field of a request; its default is the option of that name."""
-    value = reservation.request.get(name, 'default')
+    value = request.get(name, 'default')
     return conf[GROUP][name] if value == 'default' else value
 
 

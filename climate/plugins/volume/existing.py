@@ -30,6 +30,9 @@ class ExistingVolume(base.ResourcePlugin):
             return 'on_end', 'a snapshot is made as you, so that it is yours'
         return None
 
+    def acts_as_owner(self, request):
+        return True
+
     def leased_id(self, reservation):
         return reservation.request['resource_id']
 

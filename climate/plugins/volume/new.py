@@ -43,6 +43,9 @@ class NewVolumes(base.ResourcePlugin):
                             'with "type" you make them yourself')
         return None
 
+    def acts_as_owner(self, request):
+        return True
+
     def start(self, cloud, lease, reservation, resources):
         return new_start.start(self.conf, cloud, lease, reservation, resources)
 

@@ -45,6 +45,7 @@ def test_other_credentials_do_not_log_in(basic_app, headers):
     assert answer.json['error']['code'] == 401
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_token_that_expires_mid_way_makes_no_lease(api, manager):
     manager.enrol(1)
     manager.cloud.fail('keystone.create_trust', 1, errors.NotAuthenticated())
@@ -53,6 +54,7 @@ def test_a_token_that_expires_mid_way_makes_no_lease(api, manager):
     assert api.post('/v1/leases', builders.a_body()).status_int == 201
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_cloud_that_fails_while_a_lease_is_made_leaves_nothing(api, manager):
     manager.enrol(1)
     manager.cloud.fail('keystone.create_trust', 1, errors.CloudUnreachable(

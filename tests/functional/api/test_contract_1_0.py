@@ -54,6 +54,7 @@ def place(lease):
     return f'/v1/leases/{lease["id"]}'
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_lease_has_the_fields_of_the_contract_in_each_state(api, manager):
     manager.enrol(2)
     lease = create(api)
@@ -195,6 +196,7 @@ def test_nobody_adds_an_event_of_the_kinds_that_climate_has(api, kind):
         assert kind in answer.json['error_message']
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_the_list_has_the_leases_of_the_project_and_takes_no_query(api):
     made = {create(api, name=name, reservations=[])['id'] for name in ('a', 'b', 'c')}
     for query in ('', '?limit=1&status=ERROR&name=zzz&nonsense=1'):

@@ -12,7 +12,8 @@ from climate.api import app
 
 LEASE = {'id', 'name', 'project_id', 'user_id', 'start', 'end', 'before_end', 'status',
          'status_reason', 'degraded', 'created_at', 'updated_at', 'ended_at', 'deleted_at',
-         'reservations', 'events', 'acquire', 'idle_exempt', 'idle_since', 'reclaim_at'}
+         'reservations', 'events', 'acquire', 'idle_exempt', 'idle_since', 'reclaim_at',
+         'has_trust'}
 RESERVATION = {
     'id', 'resource_type', 'status', 'missing_resources', 'resources_changed', 'resources',
     'min', 'max', 'hypervisor_properties', 'resource_properties', 'before_end'}
@@ -240,6 +241,7 @@ def test_a_relative_time_that_is_none_is_refused(call, text):
     assert answer.json['error_message'].startswith('end: ')
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_key_that_comes_many_times_at_once_makes_one_lease(call, manager):
     manager.enrol(4)
     body = {'name': 'x', 'duration': '1h', 'reservations': [HOSTS]}

@@ -89,6 +89,7 @@ def test_the_reservation_of_another_project_that_is_late_is_not_named(api, manag
     assert 'of its resources are still being released by others' in seen
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_failed_request_is_told_by_its_id(api, manager, caplog):
     manager.enrol(1)
     manager.cloud.fail('keystone.create_trust', 1, errors.CloudError(

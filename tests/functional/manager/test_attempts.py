@@ -247,6 +247,7 @@ def test_a_release_while_a_try_runs_lets_it_be_tried_again(manager, full, retrie
     meddling.dispose()
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 @pytest.mark.parametrize('at', [minutes(1), hours(1)])
 def test_a_lease_that_is_deleted_while_it_is_tried_gets_nothing(manager, full, at):
     lease = acts.sought(manager, 'wait', not_after=NOON + hours(1))
@@ -278,6 +279,7 @@ def test_one_of_two_managers_carries_out_an_attempt(manager, full):
     assert acts.everything(manager) == before
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 @pytest.mark.parametrize('kind', ['retries', 'wait', 'best-effort'])
 def test_a_first_try_that_loses_every_race_is_followed_by_others(manager, conf, database, kind):
     manager.enrol(2)

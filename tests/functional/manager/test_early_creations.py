@@ -128,7 +128,7 @@ def test_an_early_creation_is_deleted_with_the_trust_if_the_booking_fails(
     meddling.before_writer = take_all
     with pytest.raises(errors.NotEnough):
         manager.create(builders.a_lease(room(), **LATER))
-    assert (groups(manager), len(acts.trusts(manager))) == ({}, 1)
+    assert (groups(manager), acts.trusts(manager)) == ({}, [])
     assert early_creations.EarlyCreationReaper(manager.core).find(NOON + hours(1)) == []
 
 
@@ -270,11 +270,14 @@ def _without_trust(manager, conf):
 
 
 @pytest.mark.parametrize('affinity', [True, False])
-def test_without_a_trust_an_affinity_is_refused_by_name(pool, conf, affinity):
+def test_the_server_group_of_a_lease_without_a_trust_is_made_with_the_token_of_its_caller(
+        pool, conf, affinity):
     _without_trust(pool, conf)
-    with pytest.raises(errors.BadField, match=r'^affinity: .*It cannot.*from a password'):
-        pool.create(builders.a_lease(room(affinity)))
-    assert pool.client.list_leases(builders.an_admin(), records.LeaseQuery()) == []
+    lease = pool.active(room(affinity))
+    [(_, _, project_id)] = groups(pool).values()
+    assert (lease.trust_id, project_id) == (None, 'demo')
+    pool.run_until(NOON + hours(4))
+    assert groups(pool) == {}
 
 
 def test_without_a_trust_a_server_that_would_sleep_until_the_start_is_refused(pool, conf):
@@ -300,12 +303,12 @@ def test_an_early_creation_without_an_owner_works_without_a_trust(pool, conf, re
     assert {each['project_id'] for each in pool.cloud.images()} <= {'demo'}
 
 
-def test_without_a_trust_an_affinity_cannot_be_asked_for_later(pool, conf):
+def test_a_lease_without_a_trust_gets_an_affinity_by_a_change(pool, conf):
     _without_trust(pool, conf)
     lease = pool.create(builders.a_lease(room(None), **LATER))
-    with pytest.raises(errors.BadField, match=r'^affinity: '):
-        pool.change_reservation(lease, affinity=True)
-    assert group_of(pool.change_reservation(lease, amount=1)) is None
+    pool.cloud.fail('keystone.create_trust', 1, errors.TrustRefused(reason='It cannot.'))
+    group = group_of(pool.change_reservation(lease, affinity=True))
+    assert groups(pool)[group][1:] == ('affinity', 'demo')
 
 
 def test_a_lease_that_lost_its_trust_says_at_its_start_what_to_do(pool):

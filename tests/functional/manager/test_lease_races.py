@@ -423,6 +423,7 @@ def test_a_host_that_is_half_withdrawn_is_not_leased_with_what_came_to_it(manage
     manager.active()
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_lease_that_lost_its_host_to_a_quicker_one_says_so(manager):
     manager.enrol(1)
     database = acts.Meddling(manager.database.engine.url)

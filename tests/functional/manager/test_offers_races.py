@@ -66,6 +66,7 @@ def clear(manager):
             connection.execute(sa.delete(table))
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_one_of_several_concurrent_requests_gets_an_offer(manager):
     manager.enrol(2)
     for _ in range(_ROUNDS):
@@ -147,6 +148,7 @@ def test_a_project_that_asks_several_times_at_once_holds_no_more_than_it_may(man
         clear(manager)
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 @pytest.mark.parametrize('deed', ['hold', 'take', 'expire', 'delete'])
 def test_a_transaction_that_the_database_broke_is_repeated(manager, conf, database, deed):
     manager.enrol(1)

@@ -130,6 +130,7 @@ def test_the_notification_of_a_start_has_a_server_bound_meanwhile(proving):
     assert proving.database.proved == 2
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_the_trust_of_a_lease_is_dropped_with_its_end_where_a_worker_has_time(manager):
     manager.enrol(1)
     lease = manager.active()
@@ -140,6 +141,7 @@ def test_the_trust_of_a_lease_is_dropped_with_its_end_where_a_worker_has_time(ma
     assert not acts.trusts(manager)
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_the_trust_waits_for_a_worker_where_all_are_busy(manager):
     manager.core.conf.set_override('workers', 1, group='manager')
     manager.enrol(1)
@@ -151,6 +153,7 @@ def test_the_trust_waits_for_a_worker_where_all_are_busy(manager):
     assert not acts.trusts(manager)
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_another_manager_drops_the_trust_where_the_first_died_before(manager):
     manager.enrol(1)
     lease = manager.active()
@@ -171,6 +174,7 @@ def test_another_manager_drops_the_trust_where_the_first_died_before(manager):
     assert acts.is_clean(manager, 1)
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_late_outcome_of_a_dropped_trust_is_ignored(manager):
     manager.enrol(1)
     lease = manager.active()

@@ -255,32 +255,11 @@ def test_a_caller_who_cannot_delegate(manager, conf, required):
         return
     lease = manager.create(builders.a_lease())
     assert lease.trust_id is None
-    assert 'as itself' in lease.reason
     manager.run_until(NOON + hours(2))
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
-@pytest.mark.parametrize('how', ['wait', 'retries'])
-def test_a_lease_that_is_acquired_later_goes_on_saying_that_climate_acts_as_itself(manager, conf,
-                                                                                   how):
-    conf.set_override('trust_required', False, group='keystone')
-    manager.enrol(1)
-    full = manager.active(end=NOON + hours(9))
-    manager.cloud.fail('keystone.create_trust', 1, errors.TrustRefused(reason='no.'))
-    lease = acts.sought(manager, how, builders.hosts(1))
-    notice = 'Climate acts for this lease as itself'
-    assert lease.reason.count(notice) == 1
-    manager.run_until(NOON + minutes(3))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACQUIRING
-    assert lease.reason.count(notice) == 1
-    acts.end(manager, full)
-    manager.run_until(NOON + minutes(4))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE
-    assert lease.reason.startswith(notice)
-
-
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_trust_that_cannot_be_dropped_is_left_to_the_reaper(manager):
     manager.enrol(1)
     lease = manager.active()

@@ -421,6 +421,7 @@ def test_each_periodic_task_has_a_case(world):
     assert set(world.periodic.tasks()) == {*CASES, *WITHOUT_ITEMS}
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 @pytest.mark.parametrize('name', CASES)
 def test_one_bad_item_stops_no_other_one(world, name, tmp_path):
     CASES[name](world, tmp_path)

@@ -26,18 +26,16 @@ OWNER = _caller('root', 'admin')
 WITH_THE_OWNERS_ROLES = {
     'network': (('virtual:network', ROUTER), {'external_network': neutron.PUBLIC},
                 'external_network'),
-    'subnet': (('virtual:network', {}), {'subnet': '10.42.0.0/24'}, 'subnet'),
     'stack': (('virtual:stack', {'template': stacks.template(word=stacks.WORD)}),
               {'on_end': 'leave'}, 'on_end'),
     'cluster': (('virtual:cluster', {'cluster_template_id': 'kubernetes', 'node_count': 1}),
                 {'node_count': 2}, 'node_count'),
     'volume': (('virtual:volume', {'size_gb': 10}), {'size_gb': 20}, 'size_gb'),
-    'server group': (('virtual:instance', builders.instances(1).request), {'affinity': True},
-                     'affinity'),
 }
 WITHOUT = {
     'hosts': (('physical:host', {'min': 1, 'max': 1}), {'min': 2, 'max': 2}),
     'instances': (('virtual:instance', builders.instances(1).request), {'amount': 2}),
+    'server group': (('virtual:instance', builders.instances(1).request), {'affinity': True}),
     'router': (('virtual:network', ROUTER), {'subnet': None, 'router': False}),
     'the same': (('virtual:network', ROUTER), ROUTER),
 }
@@ -88,5 +86,5 @@ def test_every_type_that_needs_its_owner_is_tried(enrolled):
     tried = {asked[0] for asked, _, _ in WITH_THE_OWNERS_ROLES.values()}
     needing = {name for name, plugin in enrolled.core.registry.plugins.items()
                if type(plugin).needs_owner is not base.ResourcePlugin.needs_owner}
-    # flavor:instance is virtual:instance with the sizes of a flavor.
-    assert needing == {*tried, 'flavor:instance'}
+    # virtual:instance needs it for a leased server that is shelved until the start.
+    assert needing == {*tried, 'virtual:instance'}

@@ -85,6 +85,7 @@ def test_two_climates_leave_the_objects_of_each_other(manager, other, clock, cap
     assert acts.trusts(manager) == []
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_trust_whose_creation_got_no_answer_is_found_by_the_moment_it_expires(manager, other):
     """Keystone made the trust, but the answer was lost, or the manager died."""
     manager.enrol(1)
@@ -108,6 +109,7 @@ def test_a_trust_whose_creation_got_no_answer_is_found_by_the_moment_it_expires(
     assert reaper.reap(NOON + hours(1)) == []
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_lease_whose_trust_the_other_one_dropped_is_found_by_an_audit(manager):
     manager.enrol(1)
     lease = manager.active()
@@ -117,6 +119,7 @@ def test_a_lease_whose_trust_the_other_one_dropped_is_found_by_an_audit(manager)
     assert f'its trust {lease.trust_id} is gone from Keystone' in drift.problem
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 @pytest.mark.parametrize('refused', [errors.TrustRefused(reason='no.'), errors.NotAuthenticated()])
 def test_no_record_is_left_of_a_trust_that_keystone_refused(manager, refused):
     manager.enrol(1)
@@ -126,6 +129,7 @@ def test_no_record_is_left_of_a_trust_that_keystone_refused(manager, refused):
     assert trusts.TrustReaper(manager.core).find(NOON + hours(1)) == []
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_request_that_takes_too_long_is_refused_and_leaves_no_trust(conf, database, clock):
     meddling = acts.Meddling(database.engine.url)
     manager = builders.Manager(conf, meddling, clock)
@@ -142,6 +146,7 @@ def test_a_request_that_takes_too_long_is_refused_and_leaves_no_trust(conf, data
     assert reaper.find(NOON + hours(1)) == []
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_lease_does_not_outlive_its_trust(manager):
     manager.enrol(1)
     lease = manager.active()

@@ -10,6 +10,7 @@ import requests
 
 from climate import cloud as clouds
 from climate import conf as options
+from climate import context
 from climate import errors
 from climate.cloud import call_guard
 from climate.cloud import session
@@ -90,6 +91,19 @@ def test_a_trust_that_dies_later_is_seen_at_the_next_call(canned):
 def test_without_a_trust_there_is_no_user(canned):
     with pytest.raises(errors.TrustDead):
         canned.cloud().as_user(None)
+
+
+def test_a_caller_acts_with_the_token_of_the_request_at_the_endpoints_of_climate(canned):
+    canned.http.post(f'{canned.NOVA}/os-server-groups', json={'server_group': {'id': 'g1'}})
+    caller = context.RequestContext(auth_token='of-the-caller', overwrite=False)
+    assert canned.cloud().as_caller(caller).flavors.create_group('name', 'affinity') == 'g1'
+    [call] = canned.asked('POST', '/os-server-groups')
+    assert call.headers['X-Auth-Token'] == 'of-the-caller'
+
+
+def test_a_caller_without_a_token_cannot_act(canned):
+    with pytest.raises(errors.TrustRefused, match='carries no token'):
+        canned.cloud().as_caller(context.RequestContext(overwrite=False))
 
 
 def test_keystone_that_does_not_answer_is_unreachable_and_no_dead_trust(canned):

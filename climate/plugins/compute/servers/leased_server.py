@@ -55,6 +55,9 @@ class LeasedServer(base.ResourcePlugin):
         return 'start', ('until then the server is shelved as you, so that you can unshelve it; '
                          'leave start out')
 
+    def acts_as_owner(self, request):
+        return True
+
     def leased_id(self, reservation):
         return nova_server.id_of(reservation)
 
