@@ -88,7 +88,7 @@ def test_a_program_leases_instances(scene, program, demo, asked):
 def test_a_program_leases_a_server_from_now_but_not_for_later(scene, program):
     server = scene.boot(program)
     asked = {'resource_type': 'virtual:instance', 'resource_id': server.id, 'on_end': 'suspend'}
-    with pytest.raises(errors.BadRequest, match='^start: .*application credential'):
+    with pytest.raises(errors.BadRequest, match=r'^start: .*application credential'):
         _lease(scene, program, asked, start=scenes.in_seconds(600))
     lease = _lease(scene, program, asked)
     lease = _prolong_and_end(scene, program, lease)
@@ -131,7 +131,7 @@ class TestServices:
         neutron = network_scene.Neutron(scene, admin, demo)
         neutron.enrol()
         asked = {'resource_type': 'virtual:network'}
-        with pytest.raises(errors.BadRequest, match='^subnet: .*application credential'):
+        with pytest.raises(errors.BadRequest, match=r'^subnet: .*application credential'):
             _lease(scene, program, {**asked, 'subnet': '10.42.0.0/24'})
         lease = _lease(scene, program, asked)
         network = neutron.one()
@@ -144,7 +144,7 @@ class TestServices:
 
     def test_a_program_leases_part_of_a_back_end_but_no_volumes(self, scene, program, storage):
         asked = {'resource_type': 'virtual:volume', 'size_gb': 2, 'amount': 1, 'on_end': 'delete'}
-        with pytest.raises(errors.BadRequest, match='^give: .*application credential'):
+        with pytest.raises(errors.BadRequest, match=r'^give: .*application credential'):
             _lease(scene, program, {**asked, 'give': 'volumes'})
         lease = _lease(scene, program, {**asked, 'give': 'type'})
         made = scene.people[program].block_storage.create_volume(
@@ -155,5 +155,5 @@ class TestServices:
         assert (lease['has_trust'], storage.exists(made.id)) == (False, False)
 
     def test_a_program_leases_no_stack(self, scene, program):
-        with pytest.raises(errors.BadRequest, match='^template: .*application credential'):
+        with pytest.raises(errors.BadRequest, match=r'^template: .*application credential'):
             stacks.leased(scene, stacks.with_room(1), person=program)

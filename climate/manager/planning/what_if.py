@@ -92,7 +92,7 @@ class _Simulation:
         self._pool = pool_copy.PoolCopy({key: json.dumps(capacity) for key, capacity in
                                          changed.capacities.items()}, cleaning, window)
         self._needs = lease_needs.LeaseNeeds(core, connection, question.pool, resources,
-                                            changed.twins, self._pool.ids)
+                                             changed.twins, self._pool.ids)
         self._leases = _leases(rows)
         for lease in self._leases.values():
             self._pool.add(lease.id, _bookings(lease.rows))
