@@ -261,7 +261,7 @@ def not_ended(traces: Iterable[Trace], leases: Iterable[records.Lease],
             for lease in leases
             if lease.state == lifecycle.ERROR and lease.deleted_at is None and lease.end <= now
             and made_for & {reservation.id for reservation in lease.reservations
-                         if not is_over(lease, reservation)}]
+                            if not is_over(lease, reservation)}]
 
 
 def clearing(*readings: Iterable[records.Lease]) -> set[str]:

@@ -29,7 +29,7 @@ class SleepingBackends(sleepable.Sleepable):
         if reason is not None:
             return reason
         not_enrolled = {backend.name for backend in services.volumes.backends()
-                   if _machine(backend.name) == machine} - {each.name for each in resources}
+                        if _machine(backend.name) == machine} - {each.name for each in resources}
         if not_enrolled:
             return f'{min(not_enrolled)} is on its machine, too, and is not enrolled'
         for noun, things in (('volumes', hosts.volumes_on(machine)),
