@@ -245,6 +245,12 @@ def delete(connection, reservation_ids, resource_ids=None):
     connection.execute(statement)
 
 
+def replace(connection, reservation_ids, allocations):
+    """Delete the allocations of reservations, and insert other ones."""
+    delete(connection, reservation_ids)
+    add(connection, allocations)
+
+
 def taken_out(connection, reservation_ids):
     """Return the allocations that running reservations lost to a change, by resource.
 

@@ -7,6 +7,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.db import acquisitions
+from climate.db import allocations
 from climate.db import events
 from climate.db import journal
 from climate.db import leases
@@ -141,7 +142,7 @@ class Attempts:
             if acquisition.type in acquire.QUEUED:
                 wakeups.refuse_out_of_turn(connection, acquisition, now,
                                            alone=not _has_turn(claim))
-            self._booking.replace(connection, chosen, [each.id for each in lease.reservations])
+            allocations.replace(connection, [each.id for each in lease.reservations], chosen)
             events.finish(connection, claim.event, now, lifecycle.EVENT_DONE)
             acquisitions.change(connection, lease.id, now,
                                 attempts=acquisition.attempts + _counts(acquisition, now))

@@ -68,7 +68,7 @@ class HoldBack:
 
         def write(connection, chosen):
             ownership.current(connection, lease)
-            self._booking.replace(connection, chosen, [each.id for each in lease.reservations])
+            allocations.replace(connection, [each.id for each in lease.reservations], chosen)
             return chosen
         try:
             return _in_words(wishes, self._booking.book(parts, span, now, write, avoid=avoid))

@@ -22,7 +22,7 @@ class AllocatedResources:
     def of(self, reservations, known=None):
         """Return {reservation id: {need key: the Resources allocated for the need}}.
 
-        :param known: the result of `all_of`, if the caller has it.
+        :param known: the result of `all_of`; None: read it.
         """
         known = self.all_of(reservations) if known is None else known
         return {each.id: self._by_need(each, each.allocated, known) for each in reservations}

@@ -13,7 +13,6 @@ import datetime
 from oslo_log import log
 
 from climate import errors
-from climate.db import allocations
 from climate.db import health as stored
 from climate.db import swap_reports
 from climate.domain import health
@@ -33,7 +32,7 @@ LOG = log.getLogger(__name__)
 
 
 class Booking:
-    """Chooses resources for the reservations of a lease and writes the allocations."""
+    """Books resources for the reservations of a lease."""
 
     def __init__(self, core, leeway=datetime.timedelta(0), read_first=candidates.FIRST):
         """Read the rules from the configuration.
@@ -55,7 +54,7 @@ class Booking:
         """Choose resources for `wishes` during `span`, then call `write(connection, chosen)`.
 
         `write` runs in the transaction that has locked the chosen resources and found them free.
-        It writes the lease, and calls `replace` to write `chosen`, a list of Allocations.
+        It writes the lease, and `chosen`, a list of Allocations.
 
         :param planned: the Allocations that `plan` has just chosen; None: make a plan.
         :param avoid: ids of resources that must not be chosen.
@@ -150,13 +149,6 @@ class Booking:
                     raise shortage.explained(self._core, connection, wishes, terms,
                                              error) from error
                 del wishes[place], demands[place]
-
-    @staticmethod
-    def replace(connection, chosen, reservation_ids=()):
-        """Delete the allocations of some reservations, then write the Allocations `chosen`."""
-        if reservation_ids:
-            allocations.delete(connection, reservation_ids)
-        allocations.add(connection, chosen)
 
     def terms(self, wishes, span, now, avoid=()):
         """Return the BookingTerms for `wishes` during `span`.

@@ -57,7 +57,7 @@ class BookingTerms:
         return resource.lent_to in {None, *self.own}
 
     def booked(self, connection, ids, span):
-        """Return the bookings that are not replaced, with cleaning time before and after each.
+        """Return the bookings except those of `replaced`, with cleaning time before and after each.
 
         If the span starts soon, overdue allocations are included.
 

@@ -50,10 +50,11 @@ def unused(core, connection, need, terms, most=None, read_first=FIRST):
 
 
 def shared(core, connection, need, terms, most=None, read_first=FIRST):
-    """Return the reservable resources and the bookings that are not replaced, as a CandidateSet.
+    """Return the reservable resources with their bookings, except those of `terms.replaced`.
 
     :param most: stop reading after this number of candidates that are preferred to all later ones;
         None: read all.
+    :returns: a CandidateSet.
     """
     late = booking_columns.of([
         (key, booking_columns.microseconds(terms.while_overdue.start),

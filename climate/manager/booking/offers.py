@@ -13,6 +13,7 @@ from oslo_log import log
 from oslo_utils import uuidutils
 
 from climate import errors
+from climate.db import allocations
 from climate.db import engine
 from climate.db import offers
 from climate.domain import interval
@@ -44,7 +45,8 @@ class HeldOffers:
 
         :param reservations: the Reservations of the future lease, to whose ids the wishes refer.
         :param planned: the Allocations that ``Booking.plan`` has just chosen; None: make a plan.
-        :param seconds: the time for which the offer is held, at least 1; it ends with the span.
+        :param seconds: the time for which the offer is held, at least 1, but at most until the end
+            of the span.
         :param most: the number of offers that a project may hold at the same time, at least 1.
         :raises NotEnough: too few resources are free; the error has the reasons.
         :raises LostRace: each attempt lost a race against another booking.
@@ -71,7 +73,7 @@ class HeldOffers:
         def write(connection, chosen):
             place = _free_place(offers.held(connection, offer.project_id), most)
             offers.add(connection, offer, place)
-            self._booking.replace(connection, chosen)
+            allocations.add(connection, chosen)
             return dataclasses.replace(offer, allocations=tuple(chosen))
         for _ in range(_ATTEMPTS):
             try:
@@ -199,7 +201,8 @@ class OfferTaking:
             _refuse_expired(current, self._now)
             offers.delete(connection, [current])
             return write(connection, draft.lease, chosen)
-        # Whether the resources must be free in the cloud was decided when the offer was made.
+        # The terms of `created_at` apply: they decided whether the resources had to be free in the
+        # cloud.
         return self._booking.book_exactly(draft.wishes, draft.span, offer.created_at, planned,
                                           take)
 
@@ -219,9 +222,9 @@ def _free_place(held, most):
 
 
 def _refuse_expired(offer, now):
-    """Refuse an offer that has expired, or whose resources were released.
+    """Refuse an offer that no longer holds its resources.
 
-    :raises OfferExpired: it has expired, or another manager has already released its resources.
+    :raises OfferExpired: the offer has expired, or its resources were released.
     """
     if offer.held_until <= now or not offer.held:
         raise errors.OfferExpired(offer_id=offer.id, reason=(

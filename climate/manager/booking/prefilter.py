@@ -2,7 +2,8 @@
 """A fast prefilter that drops candidates that ``domain.selection`` would not choose.
 
 ``selection`` checks one candidate after the other. The prefilter checks all of them with arrays,
-so that ``selection`` then chooses among few candidates. The result is the same.
+so that ``selection`` only has to choose among a few. It chooses the same resources as without the
+prefilter.
 """
 from collections.abc import Sequence
 import dataclasses
@@ -30,7 +31,7 @@ class CandidateSet:
         :param resources: pairs (id, JSON text of the capacity).
         :param taken: a list of ``booking_columns.Bookings``; those of other resources are ignored.
         :param cleaning: the time kept free before and after each booking in `taken`.
-        :param late: more Bookings, without cleaning time.
+        :param late: other Bookings, to which no cleaning time is added.
         """
         ids, capacities = zip(*resources, strict=True) if resources else ((), ())
         self.ids = np.array(ids, np.int64)

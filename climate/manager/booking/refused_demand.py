@@ -27,7 +27,7 @@ LOG = log.getLogger(__name__)
 PAUSE_SECONDS = 3600
 _DELETED_AT_ONCE = 1000
 _ATTEMPTS = 3
-# Longer criteria are not recorded: a request may have 64 KiB of them for each reservation.
+# Longer criteria are not recorded, because a request may have 64 KiB for each reservation.
 _LONGEST_CRITERIA = 4096
 
 

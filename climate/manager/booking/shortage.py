@@ -180,7 +180,7 @@ def _nearest(core, connection, wishes, terms):
 
 
 def _summed(wishes):
-    """Return the wishes after equal ones are added up, which fit at the same moments."""
+    """Return the wishes, of which equal ones are added up to one for the sum of their copies."""
     sums = []
     for wish in wishes:
         demand = wish.need.demand

@@ -28,7 +28,7 @@ class Shortfalls:
         """
         if reservation.state == lifecycle.RESERVATION_ACTIVE or not reservation.resource_ids:
             return {}
-        known = {each.id: each for each in resources}
+        by_id = {each.id: each for each in resources}
         needs = {need.key: need for need in self._core.registry.needs_of(reservation)}
         reasons, has_shared = {}, False
         for key, ids in reservation.allocated.items():
@@ -36,29 +36,29 @@ class Shortfalls:
             if need is None:
                 continue
             has_shared |= need.demand.amount is not selection.WHOLE
-            reasons |= {resource_id: UNMET for resource_id in set(ids).intersection(known)
-                        if not meets(self._core, need, known[resource_id])}
-        doubts = {key: failures.doubtful(resource) for key, resource in known.items()
+            reasons |= {resource_id: UNMET for resource_id in set(ids).intersection(by_id)
+                        if not meets(self._core, need, by_id[resource_id])}
+        doubts = {key: failures.doubtful(resource) for key, resource in by_id.items()
                   if key in reservation.resource_ids}
         reasons |= {key: doubt for key, doubt in doubts.items() if doubt is not None}
         if has_shared:
-            reasons |= self._too_small(lease, reservation, known, now)
+            reasons |= self._too_small(lease, reservation, by_id, now)
         return reasons
 
-    def _too_small(self, lease, reservation, known, now):
+    def _too_small(self, lease, reservation, by_id, now):
         """Return {resource id: TOO_SMALL} of the shared resources that lack capacity.
 
-        :param known: {id: Resource} of the resources to check.
+        :param by_id: {id: Resource} of the resources to check.
         """
         span = dataclasses.replace(lease.interval, start=max(lease.start, now))
         with self._core.database.reader() as connection:
             shared = [each for each in allocations.of_reservations(connection, [reservation.id])
-                      if not each.whole and each.resource_id in known]
+                      if not each.whole and each.resource_id in by_id]
             booked = allocations.bookings(connection, {each.resource_id for each in shared}, span,
                                           ignoring=[reservation.id])
         reasons = {}
         for allocation in shared:
-            resource = known[allocation.resource_id]
+            resource = by_id[allocation.resource_id]
             bookings = booked.setdefault(resource.id, [])
             if not verification.fits(resource, allocation, bookings):
                 reasons[resource.id] = TOO_SMALL

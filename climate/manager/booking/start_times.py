@@ -19,7 +19,7 @@ from climate.manager.booking import start_ranges
 
 # The greatest number of moments at which a search checks whether several wishes fit together.
 _TRIES = 300
-# The greatest number of later moments at which it checks whether they still fit together.
+# The greatest number of later moments at which a search checks whether they still fit together.
 _LATER_TRIES = 40
 # The greatest number of rounded starts that are checked.
 _ROUNDED_TRIES = 100
@@ -176,8 +176,8 @@ def growing(core, connection, wishes, terms, window, duration, like=None, tries=
 class _JointStarts:
     """The ``free_starts.Starts`` of several wishes; the count is 1 if all fit together, else 0.
 
-    Arrays find the moments at which each wish alone fits. At these, ``joint_selection`` checks
-    whether all wishes fit together.
+    Arrays find the moments at which each wish alone fits. Then ``joint_selection`` checks at these
+    moments whether all wishes fit together.
     """
 
     def __init__(self, search, demands, duration):

@@ -49,6 +49,7 @@ class _Unavailable:
     def ids(self):
         return {allocation.resource_id for allocation in self.allocations}
 
+
 class Substitutes:
     """Gives a reservation that starts its allocated resources, or equivalent substitutes."""
 
@@ -61,12 +62,11 @@ class Substitutes:
         """Occupy the allocated resources of a reservation, and substitute unavailable ones.
 
         Whole resources are occupied from now on. A resource is unavailable if another reservation
-        still occupies it whole, or if it is out of use. It is replaced by a resource that is free
-        until the end of the lease. If there are too few substitutes, the reservation continues with
-        fewer resources, but at least with the least number that it requested. Available resources
-        stay, as do those that a running reservation uses even if they are out of use. Replaced
-        whole resources stay occupied until a start succeeds, because an earlier attempt may have
-        prepared them.
+        still occupies it, or if it is out of use. A substitute is free until the end of the lease.
+        If there are too few substitutes, the reservation continues with fewer resources, but at
+        least with the least number that it requested. Resources that a running reservation uses
+        stay even if they are out of use. Replaced whole resources stay occupied until a start
+        succeeds, because an earlier attempt may have prepared them.
 
         :param patient: wait for a resource that is still occupied instead of replacing it.
         :param failing: {resource id: the reason why no start on it can succeed now}; replace them.
@@ -120,35 +120,35 @@ class Substitutes:
         return allocated, lost
 
     def _hold(self, connection, reservation, allocated, failing, refused, now):
-        known = {each.id: each for each in resources.with_ids(
+        by_id = {each.id: each for each in resources.with_ids(
             connection, {allocation.resource_id for allocation in allocated})}
-        self._core.resource_names.learn(known.values())
+        self._core.resource_names.learn(by_id.values())
         whole = [allocation.resource_id for allocation in allocated if allocation.whole]
-        overdue = self._overdue(connection, reservation, allocated, known, now)
+        overdue = self._overdue(connection, reservation, allocated, by_id, now)
         free = [key for key in whole if key not in overdue]
         holders = resources.hold(connection, free, reservation.id) if free else {}
-        holders |= {key: each.held_by for key, each in known.items()
+        holders |= {key: each.held_by for key, each in by_id.items()
                     if key not in whole and each.held_by not in (None, reservation.id)}
         holders |= overdue
-        broken = {key for key, each in known.items()
+        broken = {key for key, each in by_id.items()
                   if (not each.reservable or key in failing) and key not in holders
                   and not self._in_use(reservation, each, key in whole)}
-        refusals = {key: refused[each.name] for key, each in known.items()
+        refusals = {key: refused[each.name] for key, each in by_id.items()
                     if each.name in refused and key not in holders}
-        return _unavailable(allocated, known, holders,
+        return _unavailable(allocated, by_id, holders,
                             {key: failing.get(key) for key in broken} | refusals)
 
-    def _overdue(self, connection, reservation, allocated, known, now):
+    def _overdue(self, connection, reservation, allocated, by_id, now):
         """Return {resource id: the overdue reservation that still uses the needed capacity}."""
         overdue = allocations.overdue(connection, now, now + booking_terms.longest_pause(
-            self._core.conf.manager), known)
+            self._core.conf.manager), by_id)
         if not overdue:
             return {}
         moment = interval.Interval(now, now + interval.RESOLUTION)
         booked = allocations.bookings(connection, overdue, moment, ignoring=[reservation.id])
         holders = {}
         for allocation in allocated:
-            resource = known[allocation.resource_id]
+            resource = by_id[allocation.resource_id]
             if resource.id not in overdue or self._in_use(reservation, resource, allocation.whole):
                 continue
             bookings = booked[resource.id] + [(moment, amount)
@@ -182,7 +182,7 @@ class Substitutes:
             allocations.cut(connection, [reservation.id], now, {
                 allocation.resource_id for allocation in lost.allocations if allocation.whole})
             allocations.delete(connection, [reservation.id], lost.ids)
-            self._booking.replace(connection, chosen)
+            allocations.add(connection, chosen)
             whole = [allocation.resource_id for allocation in chosen if allocation.whole]
             if resources.hold(connection, whole, reservation.id):
                 raise errors.LostRace()
@@ -215,10 +215,10 @@ class Substitutes:
         return resource.held_by == reservation.id if whole else True
 
 
-def _unavailable(allocated, known, holders, broken):
+def _unavailable(allocated, by_id, holders, broken):
     """Return the _Unavailable of a reservation.
 
-    :param known: {resource id: Resource}.
+    :param by_id: {resource id: Resource}.
     :param holders: {resource id: id of the reservation that still occupies it}.
     :param broken: {resource id: the reason of a failing resource; None: it is out of use}.
     """
@@ -226,9 +226,9 @@ def _unavailable(allocated, known, holders, broken):
                  if allocation.resource_id in holders or allocation.resource_id in broken)
     return _Unavailable(
         allocations=lost,
-        held=tuple(f'{known[key].name} by reservation {holder}'
+        held=tuple(f'{by_id[key].name} by reservation {holder}'
                    for key, holder in sorted(holders.items())),
-        broken=tuple(known[key].name + (f' ({broken[key]})' if broken[key] else '')
+        broken=tuple(by_id[key].name + (f' ({broken[key]})' if broken[key] else '')
                      for key in sorted(broken)),
         failing=any(broken.values()))
 

@@ -11,7 +11,7 @@ from climate.domain import selection
 
 LOG = log.getLogger(__name__)
 
-# A caller waits while the cloud answers.
+# The limit for an answer of the cloud while a caller waits.
 _ANSWER_SECONDS = 5
 
 
@@ -93,8 +93,8 @@ def replacements(registry, reservation, lost):
 def joining(core, reservation, wish):
     """Return the Wish with the criteria of the plugin for resources that join present ones.
 
-    If the cloud does not answer, return `wish`. If a chosen resource then cannot join the others,
-    the event that adds it to the reservation replaces it.
+    If the cloud does not answer, return `wish`. Then a chosen resource may be unable to join; the
+    event that adds it to the reservation replaces it.
     """
     plugin = core.registry.plugin(reservation.resource_type)
     try:

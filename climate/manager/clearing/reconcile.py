@@ -6,6 +6,7 @@ To clear a host, Climate disables it, moves its servers to other hosts, and enro
 import dataclasses
 
 from climate import errors
+from climate.db import allocations
 from climate.domain import acquisition_reasons
 from climate.domain import records
 from climate.domain import selection
@@ -155,7 +156,7 @@ class Reconciler:
 
         def write(connection, chosen):
             ownership.current(connection, lease)
-            self._booking.replace(connection, chosen, [each.id for each in lease.reservations])
+            allocations.replace(connection, [each.id for each in lease.reservations], chosen)
             return chosen
         return self._booking.book(parts, span, now, write, planned=planned), True
 

@@ -16,7 +16,6 @@ from climate.domain import texts
 from climate.domain import unused_hours
 from climate.manager import preparations
 from climate.manager.billing import lease_prices
-from climate.manager.booking import booking
 from climate.manager.health import blocking
 from climate.manager.leases import change_plan
 from climate.manager.notifications import outbox
@@ -84,7 +83,7 @@ def _write_reservation(connection, change, reservation, chosen):
     if reservation.id not in {wish.reservation_id for wish in change.wishes}:
         _write_times(connection, change, reservation)
     elif not change.running:
-        booking.Booking.replace(connection, own, [reservation.id])
+        allocations.replace(connection, [reservation.id], own)
     else:
         # The lease may keep sick resources, whose blocks would overlap its allocations.
         blocking.clear(connection, {each.resource_id for each in own})
@@ -105,7 +104,7 @@ def _rewrite(connection, change, reservation, need, chosen):
     promises = allocations.promises(connection, reservation.id, now, lost, need, by_owner=by_owner)
     allocations.cut(connection, [reservation.id], now, lost, need, by_owner)
     allocations.change(connection, [reservation.id], kept, need, by_owner, end=change.target.end)
-    booking.Booking.replace(connection, unused_hours.with_guarantees(promises, [
+    allocations.add(connection, unused_hours.with_guarantees(promises, [
         each for each in chosen if each.resource_id not in kept]))
 
 

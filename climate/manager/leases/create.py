@@ -12,6 +12,7 @@ from oslo_log import log
 
 from climate import errors
 from climate.cloud import call_guard
+from climate.db import allocations
 from climate.db import engine
 from climate.db import journal
 from climate.db import leases
@@ -20,7 +21,6 @@ from climate.domain import records
 from climate.manager import request_limit
 from climate.manager.acquisition import first_attempt
 from climate.manager.billing import lease_prices
-from climate.manager.booking import booking
 from climate.manager.booking import offers
 from climate.manager.booking import refused_demand
 from climate.manager.leases import draft
@@ -39,7 +39,6 @@ class Create:
 
     def __init__(self, parts):
         self._core = parts
-        self._booking = booking.Booking(parts)
         self._trusts = trusts.Trusts(parts)
         self._drafts = draft.Drafts(parts)
         self._first_attempt = first_attempt.FirstAttempt(parts)
@@ -176,7 +175,7 @@ class Create:
 
     def _write(self, connection, lease, chosen, request, now):
         leases.add(connection, lease)
-        self._booking.replace(connection, chosen)
+        allocations.add(connection, chosen)
         if request.idempotency_key is not None:
             hours = datetime.timedelta(hours=self._core.conf.manager.idempotency_hours)
             leases.keep_key(connection, lease.project_id, request.idempotency_key,

@@ -87,13 +87,14 @@ class EarlyCreations:
             with self._core.database.writer() as connection:
                 # If the transaction was committed in spite of the error, there are no rows.
                 open_ids = early_creations.close(connection, [row.id for row in self._rows])
-            known = [row for row in self._rows if row.id in open_ids and row is not self._unknown]
-            for row in known:
+            deletable = [row for row in self._rows
+                         if row.id in open_ids and row is not self._unknown]
+            for row in deletable:
                 if row.id in self._bindings:
                     self._core.registry.plugin(row.resource_type).delete_early(
                         self._core.cloud, row.reservation_id, self._bindings[row.id])
             with self._core.database.writer() as connection:
-                early_creations.forget(connection, [row.id for row in known])
+                early_creations.forget(connection, [row.id for row in deletable])
         except errors.ClimateError as error:
             LOG.warning('Lease %s was not created; a periodic task will delete the objects that '
                         'were created for it: %s', self._lease.id, error.message)

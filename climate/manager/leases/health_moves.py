@@ -29,13 +29,13 @@ class HealthMoves:
             sick = stored.not_well(connection)
             lost_by_lease = stored.future_leases(connection, sick, now, now + blocking.ahead(
                 self._core.conf)) if sick else {}
-            known = {each.id: each for each in resources.with_ids(connection, {
+            by_id = {each.id: each for each in resources.with_ids(connection, {
                 key for ids in lost_by_lease.values() for key in ids})} if lost_by_lease else {}
-            details = stored.find(connection, known)
+            details = stored.find(connection, by_id)
         moved = []
         for lease_id, ids in lost_by_lease.items():
             with cores.isolated('Lease %s', lease_id):
-                lost = [known[key] for key in sorted(ids)]
+                lost = [by_id[key] for key in sorted(ids)]
                 cause = resource_moves.MoveCause(
                     frozenset(ids), frozenset(sick), _because(lost), NOTIFICATION,
                     since=_since([details[each.id] for each in lost], now))
@@ -61,7 +61,7 @@ def _why(resource):
 
 
 def _since(details, now):
-    """Return the last moment at which a resource went out of service; None: not known."""
+    """Return the last moment at which a resource went out of service; None: not by_id."""
     verdicts = [each.verdict(now) for each in details]
     return max((verdict.since for verdict in verdicts
                 if verdict.state != health.WELL and verdict.since), default=None)

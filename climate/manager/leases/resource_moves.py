@@ -101,7 +101,7 @@ class ResourceMoves:
             old = sorted(cause.lost.intersection(
                 key for each in current.open_reservations for key in each.resource_ids))
             allocations.delete(connection, [each.id for each in current.open_reservations], old)
-            self._booking.replace(connection, chosen)
+            allocations.add(connection, chosen)
             reservations.change(connection, sorted({each.reservation_id for each in chosen}), now,
                                 resources_changed=True)
             leases.change(connection, current, now)

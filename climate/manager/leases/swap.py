@@ -47,7 +47,7 @@ class _PlannedSwap:
 
     :ivar wishes: a Wish for each need that the resource serves.
     :ivar has_maintenance: True if the resource has maintenance before the lease ends.
-    :ivar by_admin: True if an administrator swaps the resource; no other user must confirm that.
+    :ivar by_admin: True if an administrator swaps the resource, which needs no confirmation.
     """
 
     lease: records.Lease
@@ -131,7 +131,7 @@ class Swap:
             quarantines.refuse_too_many(connection, self._core.conf, lease, now)
         promises = allocations.take_promises(connection, swap.reservation.id, now, {old.id})
         allocations.cut(connection, [swap.reservation.id], now, {old.id})
-        self._booking.replace(connection, unused_hours.with_guarantees(promises, chosen))
+        allocations.add(connection, unused_hours.with_guarantees(promises, chosen))
         reservations.change(connection, [swap.reservation.id], now, resources_changed=True)
         events.change(connection, lease.id, lease_events.updated(current, now), now)
         leases.change(connection, current, now)
@@ -196,6 +196,6 @@ def _leased_resource(lease, leased, name_or_id, reservation_id):
             f'the lease has no resource "{name_or_id[:80]}"; it has those with the ids {ids}.'))
     if len(pairs) > 1:
         raise errors.BadField(field='reservation', reason=(
-            'say which of its reservations is meant: '
+            'several reservations of the lease have the resource, so name one of them: '
             f'{", ".join(each.id for _, each in pairs)}.'))
     return pairs[0]

@@ -161,11 +161,11 @@ def waits(registry, lease):
     if (lease.state, lease.task) != (lifecycle.PENDING, 'start'):
         return []
     sentences = []
-    for each in lease.open_reservations:
-        plugin = registry.plugins.get(each.resource_type)
-        if plugin is not None and plugin.awaits_target(each):
+    for reservation in lease.open_reservations:
+        plugin = registry.plugins.get(reservation.resource_type)
+        if plugin is not None and plugin.awaits_target(reservation):
             until = acquisition_reasons.shown(_overdue_from(plugin, lease).replace(microsecond=0))
-            sentences.append(texts.same(f'Reservation {each.id} waits for its '
+            sentences.append(texts.same(f'Reservation {reservation.id} waits for its '
                                         f'{plugin.target_kind}, at most until {until}.'))
     return sentences
 

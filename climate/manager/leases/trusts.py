@@ -3,8 +3,8 @@
 
 Climate deletes only trusts of which it has a record, because other services may use the same
 service user, such as Climate in another region, and their trusts look alike. The record is written
-before the trust is created. It has the moment at which the trust expires. That moment is random, so
-it identifies the trust even if the answer of Keystone with its id was lost.
+before the trust is created, with the moment at which the trust will expire. That moment is random,
+so it identifies the trust even if the answer of Keystone was lost and its id is unknown.
 """
 import dataclasses
 import datetime
@@ -201,8 +201,8 @@ def refuse_beyond_roles(core, context, lease, changed, before):
 
     Climate makes the change in the cloud with the trust of the owner.
 
-    :param changed: the changed Reservations, with their secrets apart.
-    :param before: {id: Reservation} before the change, with their secrets apart.
+    :param changed: the changed Reservations; their secrets are not in their requests.
+    :param before: {id: Reservation} before the change, in the same format.
     :raises Forbidden: the error names the fields.
     """
     fields = sorted({name for each in changed
