@@ -40,7 +40,7 @@ class PowerSaving:
         self._steps = steps.Steps(core, driver)
         self._driver = driver
         # The names of machines that cannot be woken, and of which the log has warned.
-        self._silent = set()
+        self._unwakeable = set()
 
     def step(self, now):
         """Do the next step of each machine that falls asleep, sleeps or wakes, then decide.
@@ -96,15 +96,15 @@ class PowerSaving:
             to_check = machines.around(self._core, connection, [
                 sleeper.id for group in falling.values() for sleeper in group])
         reasons = dict(zip((machine.name for machine in to_check), self._in_parallel(
-            self._why_silent, to_check), strict=True))
-        silent = {name for name, reason in reasons.items() if reason is not None}
-        for name in sorted(silent):
-            log_it = LOG.debug if name in self._silent else LOG.warning
+            self._why_unwakeable, to_check), strict=True))
+        unwakeable = {name for name, reason in reasons.items() if reason is not None}
+        for name in sorted(unwakeable):
+            log_it = LOG.debug if name in self._unwakeable else LOG.warning
             log_it('%s: it stays awake, because it could not be woken: %s', name, reasons[name])
-        self._silent = silent
-        return [group for name, group in falling.items() if name not in silent]
+        self._unwakeable = unwakeable
+        return [group for name, group in falling.items() if name not in unwakeable]
 
-    def _why_silent(self, machine):
+    def _why_unwakeable(self, machine):
         """Return why a machine could not be woken again; None if it could."""
         try:
             # A driver for an older version of the contract has no method `check`.

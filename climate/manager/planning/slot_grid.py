@@ -9,8 +9,9 @@ import numpy as np
 from climate.db import booking_columns
 from climate.domain import selection
 
+# A window has at most this number of slots.
 _SLOTS = 360
-_SHORTEST = 3600 * 10 ** 6
+_HOUR = 3600 * 10 ** 6
 
 
 class SlotGrid:
@@ -24,13 +25,15 @@ class SlotGrid:
     def __init__(self, count, window, margin):
         self._origin = booking_columns.microseconds(window.start)
         length = booking_columns.microseconds(window.end) - self._origin
-        self._slot = max(_SHORTEST, -(-length // _SLOTS))
+        # The length of a slot, in microseconds.
+        self._slot = max(_HOUR, -(-length // _SLOTS))
         self._number = int(length // self._slot)
         self._margin = margin
         self._booked = np.zeros((count, self._number), np.int32)
         # For each resource: the number of booked slots before each slot.
         self._before = np.zeros((count, self._number + 1), np.int32)
         self._stale = set()
+        # {key of demands: [(counts, slots, first slot)]} of the searches that found no start.
         self._hopeless = {}
 
     def mark(self, place, start, end, change):
@@ -55,15 +58,15 @@ class SlotGrid:
         fitting = np.ones(self._number - slots + 1, bool)
         for masked in demands:
             fitting &= self._fits(masked, slots, pool)
-        places = np.flatnonzero(fitting[first:])
-        if not len(places):
-            self._hopeless.setdefault(_key(demands), []).append((_least(demands), slots, first))
-        for place in places.tolist():
-            yield booking_columns.moment(self._origin + (first + place) * self._slot)
+        offsets = np.flatnonzero(fitting[first:])
+        if not len(offsets):
+            self._hopeless.setdefault(_key(demands), []).append((_counts(demands), slots, first))
+        for offset in offsets.tolist():
+            yield booking_columns.moment(self._origin + (first + offset) * self._slot)
 
     def _is_hopeless(self, demands, slots, first):
         """Return whether a search that was easier than this one has found no start."""
-        counts = _least(demands)
+        counts = _counts(demands)
         return any(all(lower <= count for lower, count in zip(lower_counts, counts, strict=True))
                    and fewer_slots <= slots and earlier_first <= first
                    for lower_counts, fewer_slots, earlier_first in self._hopeless.get(
@@ -122,5 +125,5 @@ def _key(demands):
                   else tuple(sorted(masked.demand.amount.items()))) for masked in demands)
 
 
-def _least(demands):
+def _counts(demands):
     return tuple(masked.demand.at_least for masked in demands)
