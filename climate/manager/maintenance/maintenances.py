@@ -125,7 +125,7 @@ class MaintenanceRequests:
         self._core.registry.pool(request.pool)
         with self._core.database.reader() as connection:
             enrolled = {resource.id: resource
-                     for resource in resources.find(connection, request.pool)}
+                        for resource in resources.find(connection, request.pool)}
             if request.criteria is not None:
                 need = base.Need('maintenance', request.pool,
                                  selection.Demand(selection.WHOLE, 1, 1),

@@ -46,7 +46,7 @@ class PoolDemand:
         self._criteria = set(requirement.criteria(need.requirement))
         rows = planning_rows.enrolled(connection, need.pool)
         resources = {row.id: records.Resource(row.id, need.pool, row.name, row.capacity)
-                 for row in rows}
+                     for row in rows}
         self.since = min((row.created_at for row in rows), default=None)
         self.matching = frozenset(criteria.matching(core, connection, need, resources))
         self._capacities = {key: resource.capacity for key, resource in resources.items()}
