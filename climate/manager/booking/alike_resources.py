@@ -3,8 +3,9 @@
 
 The rule ``Need.alike`` (a ``plugins.base.Alike``) ties a need to a pool: its resources must have
 the same value of a fact as a resource of that pool in the lease. The first choice ignores the
-rules. If it violates a rule, choose the tied resources again among those with a value of the chosen
-resources of that pool. If that fails, try one value after the other for both.
+rules. If it violates a rule, choose the tied resources again, with the criterion that they have a
+value of the resources that were chosen in the pool. If that fails, try one value after the other
+for the tied resources and the pool.
 """
 import dataclasses
 
@@ -61,7 +62,7 @@ def _attempts(wishes, tie, values, all_values):
 
 
 class _KeptResources:
-    """The resources that a lease keeps in addition to the ones that its wishes get."""
+    """The resources that a lease keeps and for which there is no wish."""
 
     def __init__(self, core, connection, wishes, lost):
         self._connection = connection

@@ -43,7 +43,7 @@ class AvailabilityFinder:
         self._prices = lease_prices.LeasePrices(core)
 
     def find(self, context, query):
-        """Return the Answer to an ``availability.AvailabilityQuery``.
+        """Return the AvailabilityAnswer to an ``availability.AvailabilityQuery``.
 
         :raises BadRequest: the query is wrong; the error names the field.
         :raises TargetLeased: another reservation leases a server that the query names.

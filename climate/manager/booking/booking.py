@@ -78,7 +78,7 @@ class Booking:
     def book_before_queue(self, lease, wishes, span, now, write, avoid):
         """Book as `book`, for a lease that has allocations already.
 
-        If too few resources are free, it gets those that are held back for leases in the queue.
+        If too few resources are free, release those that are held back for leases in the queue.
         """
         try:
             planned = self.plan(wishes, span, now, avoid)

@@ -61,7 +61,7 @@ class BookingTerms:
 
         If the span starts soon, overdue allocations are included.
 
-        :param ids: of resources.
+        :param ids: the ids of the resources.
         :returns: {resource id: [(Interval, amount)]}.
         """
         bookings = allocations.bookings(connection, ids, span.widened(self.cleaning),

@@ -17,7 +17,7 @@ _RELEASED_WITHIN = datetime.timedelta(minutes=1)
 
 
 def freed_resources(core, now):
-    """Expire offers; return True if a plan that began at `now` may not have seen all resources."""
+    """Expire offers; return True if a plan begun at `now` may have missed released resources."""
     expire(core, now)
     # Another manager may have released resources while the plan was made.
     with core.database.reader() as connection:

@@ -22,7 +22,7 @@ class Shortfalls:
         self._core = core
 
     def of(self, lease, reservation, resources, now):
-        """Return {resource id: the reason in words} for a reservation that is not active.
+        """Return {resource id: why it falls short} for a reservation; {} for an active one.
 
         :param resources: the Resources to check, with their properties and facts.
         """

@@ -64,7 +64,7 @@ class Executor:
     def carry_out(self, plan, orders):
         """Carry out orders and enter their results in the ClearingPlan.
 
-        A failures order does not stop other orders.
+        A failed order does not stop other orders.
 
         :returns: (the ClearingPlan, the first unexpected error or None).
         """
@@ -102,7 +102,7 @@ class Executor:
     def _fence(self, host, order):
         if not self._pool.disable(self._core.cloud, host.service_host, order.fence):
             return host
-        # If somebody enables a FENCED host, they want it back.
+        # From now on, a host that somebody enables counts as reclaimed.
         return dataclasses.replace(host, state=plans.FENCED)
 
     def _unfence(self, host, order):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Survey the lent hosts that could be cleared for a lease, and the targets for their servers.
 
-Operators lend hosts: ordinary servers run on them, but they may be cleared of these for a lease.
+Ordinary servers run on a lent host until it is cleared for a lease.
 """
 import dataclasses
 

@@ -62,7 +62,7 @@ class PlanStore:
 
     @cores.again_after_a_race
     def record_delay(self, lease, reason, heading, error, now):
-        """Set the reason of a lease to why its clearing is delayed; add an error to its history.
+        """Show in the reason of a lease why its clearing is delayed; add the error to its history.
 
         :param heading: the heading of the entry in the history.
         """
@@ -98,7 +98,7 @@ class PlanStore:
         return after
 
     def _enrolled(self, connection, host, discovered, now):
-        """Enrol a host that is not bookable yet for its reservation; return it with its id."""
+        """Enrol a host for its reservation, not bookable yet; return it with its resource id."""
         pool = self._pool.name
         resource_id = resources.add(connection, pool, discovered.name, discovered.capacity, now,
                                     reservable=False, lent_to=host.reservation_id)

@@ -181,7 +181,7 @@ class ChangePlanner:
         return registry.secrets_apart(dataclasses.replace(reservation, request=resolved))
 
     def _refuse_parts(self, change):
-        """Refuse a change that adds parts to a running lease with too many of them.
+        """Refuse a change that adds parts to a running lease with the greatest number of parts.
 
         A part is an allocation or a later request, as ``later_asks.parts_of`` counts them.
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Create a lease in one transaction, during which the cloud is not called.
 
-Events of the lease later call the cloud, even if it starts now. Only two calls precede the
-transaction: the trust of the lease is created with the token of the request, and plugins create
-objects whose ids clients need in the answer (early creations).
+Events call the cloud after the transaction, even if the lease starts now. Only two kinds of objects
+are created before the transaction: the trust of the lease, which needs the token of the request,
+and early creations of plugins, whose ids clients need in the answer.
 """
 import dataclasses
 import datetime
@@ -35,7 +35,7 @@ _UNDO_SECONDS = 10
 
 
 class Create:
-    """The use case of POST."""
+    """The use case of POST /v1/leases."""
 
     def __init__(self, parts):
         self._core = parts

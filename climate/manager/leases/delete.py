@@ -22,7 +22,7 @@ LOG = log.getLogger(__name__)
 
 
 class Delete:
-    """The use case of DELETE."""
+    """The use case of DELETE /v1/leases/{id}."""
 
     def __init__(self, parts):
         self._core = parts

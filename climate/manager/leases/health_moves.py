@@ -61,7 +61,7 @@ def _why(resource):
 
 
 def _since(details, now):
-    """Return the last moment at which a resource went out of service; None: not by_id."""
+    """Return the last moment at which a resource went out of service; None: not known."""
     verdicts = [each.verdict(now) for each in details]
     return max((verdict.since for verdict in verdicts
                 if verdict.state != health.WELL and verdict.since), default=None)

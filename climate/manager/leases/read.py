@@ -6,7 +6,7 @@ from climate.manager.leases import targets
 
 
 class Read:
-    """The use cases of GET."""
+    """The use cases of GET /v1/leases."""
 
     def __init__(self, parts):
         self._core = parts

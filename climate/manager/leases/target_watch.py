@@ -20,8 +20,8 @@ from climate.rpc import transport
 LOG = log.getLogger(__name__)
 
 _DELETED = r'^instance\.delete\.end$'
-# The pool of all managers as listeners: one manager gets each notification, and other services
-# still get their copy.
+# All managers listen in one pool, so that only one of them gets each notification. Services in
+# other pools get it, too.
 _LISTENERS = 'climate'
 
 

@@ -63,8 +63,8 @@ class Targets:
     def ensure(self, lease, now):
         """Bind the reservations of a lease to discovered targets.
 
-        :returns: (the Lease with the bindings, frozenset of the ids of reservations that have
-            waited for their target for the patience of their plugin).
+        :returns: (the Lease with the bindings, frozenset of the ids of reservations whose target
+            did not appear within the ``patience_seconds`` of their plugin).
         :raises StillBusy: some reservations must wait longer for their target.
         :raises ClaimLost: another manager has taken the lease over; nothing was written.
         """
@@ -157,7 +157,7 @@ def explained(registry, lease):
 
 
 def waits(registry, lease):
-    """Return a sentence for each reservation for whose target the start of the lease waits."""
+    """Return a sentence for each target that the start of the lease waits for."""
     if (lease.state, lease.task) != (lifecycle.PENDING, 'start'):
         return []
     sentences = []

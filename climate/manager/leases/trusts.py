@@ -38,19 +38,21 @@ class Trusts:
         self._core = core
 
     def entrust(self, context, lease, now):
-        """Create the trust that a new lease needs; return (the lease with the trust, its record).
+        """Create a trust for a new lease that needs one.
 
+        :returns: (the lease with the trust, its RecordedTrust); without a trust (the lease, None).
         :raises TrustRefused: the caller cannot delegate, and a trust is required.
         :raises BadField: the caller cannot delegate, and a field of a reservation needs a trust.
         """
         return self._entrust(context, lease, lease.reservations, now)
 
     def entrust_change(self, change):
-        """Create the trust that a LeaseChange first needs; return (the LeaseChange, the record).
+        """Create a trust for a lease that needs one only because of a LeaseChange.
 
-        Only the owner of the lease can give it. If somebody else changes the lease, the change is
-        refused if it needs the owner; otherwise the lease stays without a trust.
+        Only the owner of the lease can delegate. If somebody else changes the lease, refuse the
+        change if it needs the owner; otherwise the lease stays without a trust.
 
+        :returns: (the LeaseChange with the trust, its RecordedTrust); without (the change, None).
         :raises TrustRefused: as `entrust`.
         :raises BadField: there is no trust, and a changed field needs the owner of the lease.
         """
@@ -66,10 +68,10 @@ class Trusts:
         return dataclasses.replace(change, target=target), record
 
     def _entrust(self, context, lease, reservations, now, before=()):
-        """Return (the lease with a trust, its RecordedTrust), or (the lease, None).
+        """Create a trust if Climate acts as the owner for any reservation; return as `entrust`.
 
-        There is no trust if none of the reservations acts as the owner, or if Keystone refuses it
-        and none of them needs it. [keystone] trust_required demands it in any case.
+        If Keystone refuses the trust, the lease stays without, unless a reservation needs its
+        owner. With [keystone] trust_required, every lease gets a trust.
 
         :param before: see `refuse_without_owner`.
         """
@@ -90,7 +92,7 @@ class Trusts:
             if required:
                 raise
             refuse_without_owner(self._core, reservations, before, error.kwargs['reason'])
-            LOG.info('Lease %s has no trust; Climate acts for it as itself: %s', lease.id,
+            LOG.info('Lease %s has no trust, so the service user acts for it: %s', lease.id,
                      error.message)
             return lease, None
         return (dataclasses.replace(lease, trust_id=trust.id),

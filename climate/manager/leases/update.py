@@ -24,7 +24,7 @@ LOG = log.getLogger(__name__)
 
 
 class Update:
-    """The use case of PUT."""
+    """The use case of PUT /v1/leases/{id}."""
 
     def __init__(self, parts):
         self._core = parts
