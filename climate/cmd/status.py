@@ -45,7 +45,7 @@ def managers_of(conf):
         now = database.now()
         with database.reader() as connection:
             rows = managers.every(connection)
-    for manager in heartbeat.judged(rows, now, conf.manager.claim_seconds):
+    for manager in heartbeat.with_liveness(rows, now, conf.manager.claim_seconds):
         # Other managers carry out the events of a dead one.
         events = (f'{manager.running} running' if manager.up
                   else f'it does nothing; {manager.running} of its events went to other managers')

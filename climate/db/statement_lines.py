@@ -18,10 +18,10 @@ _LAST_CLOSED = sa.select(sa.func.max(_CLOSED.c.month)).where(
 
 
 def posted(connection, lease_id):
-    """Return the lines of a lease in order, as ``ledger.Posted``."""
+    """Return the lines of a lease in order, as ``ledger.PostedLine``."""
     rows = connection.execute(sa.select(LINES).where(LINES.c.lease_id == lease_id)
                               .order_by(LINES.c.number))
-    return [ledger.Posted(row.for_month, _key(row),
+    return [ledger.PostedLine(row.for_month, _key(row),
                           lease_pricing.Charge(int(row.atoms), int(row.microseconds)))
             for row in rows]
 
@@ -30,7 +30,7 @@ def add(connection, lease_id, project_id, first, currency, lines, now):
     """Insert lines of a lease.
 
     :param first: the number of the first one.
-    :param lines: [(month, ``ledger.Due``, the amount in the smallest unit)].
+    :param lines: [(month, ``ledger.MissingLine``, the amount in the smallest unit)].
     :raises Duplicate: the lease has a line with one of the numbers.
     """
     connection.execute(sa.insert(LINES), [{
@@ -136,5 +136,5 @@ def _key(row):
 def _line(row, book):
     return prices.StatementLine(
         row.lease_id, row.number, row.project_id, row.month, row.for_month, row.correction,
-        row.created_at, row.currency, lease_pricing.shown(
+        row.created_at, row.currency, lease_pricing.price_line(
             _key(row), int(row.microseconds), prices.amount_text(row.minor, row.currency), book))

@@ -264,7 +264,7 @@ def not_ended(traces: Iterable[Trace], leases: Iterable[records.Lease],
                             if not is_over(lease, reservation)}]
 
 
-def clearing(*readings: Iterable[records.Lease]) -> set[str]:
+def clearing_ids(*readings: Iterable[records.Lease]) -> set[str]:
     """Return the ids of the leases for which hosts are being cleared or released."""
     return {lease.id for leases in readings for lease in leases
             if lease.state == lifecycle.ACQUIRING or any(

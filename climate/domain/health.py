@@ -99,8 +99,8 @@ class HealthVerdict:
     until: Moment | None = None
 
 
-def judged(before: ResourceHealth, finding: HealthFinding | None, rules: HealthRules,
-           now: Moment) -> ResourceHealth:
+def after_check(before: ResourceHealth, finding: HealthFinding | None, rules: HealthRules,
+                now: Moment) -> ResourceHealth:
     """Return the ResourceHealth after a check of the sources.
 
     Climate believes a change only if consecutive checks have found it for the time in `rules`. So a

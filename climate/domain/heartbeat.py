@@ -14,7 +14,7 @@ class Service:
 
     :ivar running: the number of events that the manager was carrying out.
     :ivar not_ready: why the manager was not ready, or None.
-    :ivar up: whether the manager is alive; see `judged`.
+    :ivar up: whether the manager is alive; see `with_liveness`.
     """
 
     id: str
@@ -31,8 +31,8 @@ def pause_seconds(claim_seconds: float) -> float:
     return min(_LONGEST_SECONDS, claim_seconds / _MISSED)
 
 
-def judged(services: Iterable[Service], now: datetime.datetime,
-           claim_seconds: float) -> list[Service]:
+def with_liveness(services: Iterable[Service], now: datetime.datetime,
+                  claim_seconds: float) -> list[Service]:
     """Return the services with `up` set: False if the last three heartbeats are missing."""
     silence = datetime.timedelta(seconds=_MISSED * pause_seconds(claim_seconds))
     return [dataclasses.replace(service, up=now - service.last_seen <= silence)

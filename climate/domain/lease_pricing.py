@@ -118,6 +118,7 @@ class Charge:
 
 
 NOTHING = Charge(0)
+_Charges = Iterator[tuple[ChargeKey, Charge]]
 
 
 def charges(subject: Subject, books: Sequence[price_books.PriceBook],
@@ -134,13 +135,13 @@ def charges(subject: Subject, books: Sequence[price_books.PriceBook],
     if book is not None and subject.items and start <= subject.start < end:
         by_key[_key(FEE, book)] += Charge(_scaled(book.lease_fee, _RATES) * HOUR * _WHOLE ** 2)
     for item in _by_notice(subject):
-        for book, first, last in _valid(books, max(start, item.start), min(end, item.end)):
-            for key, charge in _used(subject, item, book, first, last):
+        for book, first, last in _valid_books(books, max(start, item.start), min(end, item.end)):
+            for key, charge in _used_charges(subject, item, book, first, last):
                 by_key[key] += charge
         book = price_books.at(books, item.end)
         if book is not None and item.unused_until is not None:
-            for key, charge in _unused(subject, item, book, max(start, item.end),
-                                       min(end, item.unused_until)):
+            for key, charge in _unused_charges(subject, item, book, max(start, item.end),
+                                               min(end, item.unused_until)):
                 by_key[key] += charge
     return {key: by_key[key] for key in sorted(by_key) if by_key[key].atoms}
 
@@ -214,8 +215,8 @@ def hours(microseconds: int) -> decimal.Decimal:
     return exact.quantize(decimal.Decimal(1).scaleb(-6))
 
 
-def shown(key: ChargeKey, microseconds: int, amount: str,
-          book: price_books.PriceBook) -> prices.PriceLine:
+def price_line(key: ChargeKey, microseconds: int, amount: str,
+               book: price_books.PriceBook) -> prices.PriceLine:
     """Return the PriceLine of a charge.
 
     :param amount: the amount as text, in the currency of the book.
@@ -228,9 +229,9 @@ def shown(key: ChargeKey, microseconds: int, amount: str,
         hours=f'{hours(microseconds):f}')
 
 
-def _valid(books: Sequence[price_books.PriceBook], start: datetime.datetime,
-           end: datetime.datetime) -> Iterator[
-               tuple[price_books.PriceBook, datetime.datetime, datetime.datetime]]:
+def _valid_books(books: Sequence[price_books.PriceBook], start: datetime.datetime,
+                 end: datetime.datetime) -> Iterator[
+                     tuple[price_books.PriceBook, datetime.datetime, datetime.datetime]]:
     """Yield (version, start, end) of the versions that are valid between two moments."""
     for book, following in zip(books, [*books[1:], None], strict=False):
         first = max(start, book.valid_from)
@@ -239,8 +240,8 @@ def _valid(books: Sequence[price_books.PriceBook], start: datetime.datetime,
             yield book, first, last
 
 
-def _used(subject: Subject, item: PricedItem, book: price_books.PriceBook, start: datetime.datetime,
-          end: datetime.datetime) -> Iterator[tuple[ChargeKey, Charge]]:
+def _used_charges(subject: Subject, item: PricedItem, book: price_books.PriceBook,
+                  start: datetime.datetime, end: datetime.datetime) -> _Charges:
     number = _rate_of(item, book)
     if number is None:
         return
@@ -248,12 +249,12 @@ def _used(subject: Subject, item: PricedItem, book: price_books.PriceBook, start
 
     def charged(kind: str, microseconds: int, percent: decimal.Decimal | None
                 ) -> tuple[ChargeKey, Charge]:
-        share = _WHOLE if percent is None else _share(percent)
+        share = _WHOLE if percent is None else _scaled_percent(percent)
         return (_key(kind, book, item, number, percent),
                 Charge(rate * microseconds * share * _WHOLE, microseconds))
-    all_of_it = item.copies * _length(start, end)
+    all_of_it = item.copies * _microseconds(start, end)
     yield charged(HOURS, all_of_it, None)
-    for kind, percent in _constant(subject, item, book):
+    for kind, percent in _surcharges(subject, item, book):
         yield charged(kind, all_of_it, percent)
     for percent, microseconds in _peaks(book, start, end):
         yield charged(PEAK, item.copies * microseconds, percent)
@@ -261,24 +262,25 @@ def _used(subject: Subject, item: PricedItem, book: price_books.PriceBook, start
         for span in item.idle:
             first, last = max(start, span.start, item.start), min(end, span.end, item.end)
             if first < last:
-                yield charged(IDLE, item.copies * _length(first, last), book.idle)
+                yield charged(IDLE, item.copies * _microseconds(first, last), book.idle)
 
 
-def _unused(subject: Subject, item: PricedItem, book: price_books.PriceBook,
-            start: datetime.datetime, end: datetime.datetime) -> Iterator[tuple[ChargeKey, Charge]]:
+def _unused_charges(subject: Subject, item: PricedItem, book: price_books.PriceBook,
+                    start: datetime.datetime, end: datetime.datetime) -> _Charges:
     """Yield the charge for unused hours with all surcharges, and the credit for these hours.
 
     If the credit is 100 %, yield neither of them.
     """
     number = _rate_of(item, book)
-    credit = _share(book.early_end_credit)
+    credit = _scaled_percent(book.early_end_credit)
     copies = item.copies if item.unused_copies is None else item.unused_copies
     if number is None or start >= end or credit == _WHOLE or not copies:
         return
-    microseconds = _length(start, end)
-    share = _WHOLE + sum(_share(percent) for _, percent in _constant(subject, item, book))
+    microseconds = _microseconds(start, end)
+    share = _WHOLE + sum(_scaled_percent(percent)
+                         for _, percent in _surcharges(subject, item, book))
     weighted = microseconds * share + sum(
-        peak * _share(percent) for percent, peak in _peaks(book, start, end))
+        peak * _scaled_percent(percent) for percent, peak in _peaks(book, start, end))
     price = copies * _scaled(book.rates[number].amount, _RATES) * weighted
     yield (_key(UNUSED, book, item, number),
            Charge(price * _WHOLE, copies * microseconds))
@@ -286,8 +288,8 @@ def _unused(subject: Subject, item: PricedItem, book: price_books.PriceBook,
            Charge(-price * credit, copies * microseconds))
 
 
-def _constant(subject: Subject, item: PricedItem, book: price_books.PriceBook
-              ) -> Iterator[tuple[str, decimal.Decimal]]:
+def _surcharges(subject: Subject, item: PricedItem, book: price_books.PriceBook
+                ) -> Iterator[tuple[str, decimal.Decimal]]:
     """Yield (kind, percent) of the surcharges that apply to all hours of a PricedItem."""
     if book.short_notice is not None:
         limit, percent = book.short_notice
@@ -323,12 +325,12 @@ def _key(kind: str, book: price_books.PriceBook, item: PricedItem | None = None,
                                resource_type=item.resource_type, pool=item.pool)
 
 
-def _length(start: datetime.datetime, end: datetime.datetime) -> int:
+def _microseconds(start: datetime.datetime, end: datetime.datetime) -> int:
     """Return the microseconds between two moments."""
     return (end - start) // _MICROSECOND
 
 
-def _share(percent: decimal.Decimal) -> int:
+def _scaled_percent(percent: decimal.Decimal) -> int:
     return _scaled(percent, 10 ** price_books.PERCENT_DECIMALS)
 
 

@@ -18,7 +18,7 @@ LARGEST = 10 ** 15
 
 
 @dataclasses.dataclass(frozen=True)
-class Posted:
+class PostedLine:
     """A line that was written: the month of the charge, its key, and the exact charge."""
 
     for_month: str
@@ -27,7 +27,7 @@ class Posted:
 
 
 @dataclasses.dataclass(frozen=True)
-class Due:
+class MissingLine:
     """A missing line. It is a correction if its Entry has lines already."""
 
     for_month: str
@@ -70,8 +70,8 @@ def end_of(month: str) -> datetime.datetime:
     return begin.replace(year=begin.year + begin.month // 12, month=begin.month % 12 + 1)
 
 
-def targets(subject: lease_pricing.Subject, books: Sequence[price_books.PriceBook],
-            now: datetime.datetime) -> dict[Entry, lease_pricing.Charge]:
+def charges_by_month(subject: lease_pricing.Subject, books: Sequence[price_books.PriceBook],
+                     now: datetime.datetime) -> dict[Entry, lease_pricing.Charge]:
     """Return the charges of a lease by month, up to `now`.
 
     Ended allocations are charged as a whole, and running allocations for the past months. Unused
@@ -104,12 +104,13 @@ def targets(subject: lease_pricing.Subject, books: Sequence[price_books.PriceBoo
     return by_entry
 
 
-def due(wanted: Mapping[Entry, lease_pricing.Charge], posted: Sequence[Posted]) -> list[Due]:
+def missing_lines(wanted: Mapping[Entry, lease_pricing.Charge],
+                  posted: Sequence[PostedLine]) -> list[MissingLine]:
     """Return the missing lines, in order; none if the written lines are right.
 
     A charge for idle hours is never reduced, because the measurements are deleted after a while.
 
-    :param wanted: the result of `targets`.
+    :param wanted: the result of `charges_by_month`.
     """
     written: dict[Entry, lease_pricing.Charge] = {}
     for line in posted:
@@ -121,5 +122,5 @@ def due(wanted: Mapping[Entry, lease_pricing.Charge], posted: Sequence[Posted]) 
         missing = (wanted.get(entry, lease_pricing.NOTHING)
                    - written.get(entry, lease_pricing.NOTHING))
         if missing.atoms and not (key.kind == lease_pricing.IDLE and missing.atoms < 0):
-            lines.append(Due(month, key, missing, entry in written))
+            lines.append(MissingLine(month, key, missing, entry in written))
     return lines

@@ -9,8 +9,9 @@ import datetime
 import decimal
 import functools
 
-_Lengths = tuple[tuple[decimal.Decimal, datetime.timedelta], ...]
-_Offsets = tuple[tuple[datetime.datetime, datetime.datetime, datetime.timedelta], ...]
+_Length = tuple[decimal.Decimal, datetime.timedelta]
+_Lengths = tuple[_Length, ...]
+_Offset = tuple[datetime.datetime, datetime.datetime, datetime.timedelta]
 
 DAYS = ('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun')
 
@@ -82,14 +83,14 @@ class PeakHours:
 
 
 @functools.lru_cache(maxsize=1024)
-def _offsets(zone: datetime.tzinfo, day: datetime.date) -> _Offsets:
+def _offsets(zone: datetime.tzinfo, day: datetime.date) -> tuple[_Offset, ...]:
     """Return triples (start, end, offset from UTC) that cover a day in a time zone."""
     midnight = datetime.datetime(day.year, day.month, day.day, tzinfo=datetime.UTC)
-    return tuple(_constant(zone, midnight - _DAY, midnight + 2 * _DAY))
+    return tuple(_spans_of_offsets(zone, midnight - _DAY, midnight + 2 * _DAY))
 
 
-def _constant(zone: datetime.tzinfo, start: datetime.datetime, end: datetime.datetime
-              ) -> Iterator[tuple[datetime.datetime, datetime.datetime, datetime.timedelta]]:
+def _spans_of_offsets(zone: datetime.tzinfo, start: datetime.datetime,
+                      end: datetime.datetime) -> Iterator[_Offset]:
     """Yield (start, end, offset from UTC) of the spans with a constant offset."""
     before, after = (_offset_at(zone, moment) for moment in (start, end))
     if before == after:
@@ -100,7 +101,7 @@ def _constant(zone: datetime.tzinfo, start: datetime.datetime, end: datetime.dat
         middle = low + (high - low) // _SECOND // 2 * _SECOND
         low, high = (middle, high) if _offset_at(zone, middle) == before else (low, middle)
     yield start, high, before
-    yield from _constant(zone, high, end)
+    yield from _spans_of_offsets(zone, high, end)
 
 
 def _offset_at(zone: datetime.tzinfo, moment: datetime.datetime) -> datetime.timedelta:
@@ -112,15 +113,15 @@ def _lengths(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime)
     """Add up the windows of full years, by kinds of years, and of the rest at both ends."""
     first, last = start.astimezone(peaks.zone).year + 1, end.astimezone(peaks.zone).year
     if first >= last:
-        return _of_days(peaks, start, end)
+        return _lengths_by_day(peaks, start, end)
     begin, stop = (peaks.begin(datetime.date(year, 1, 1)) for year in (first, last))
-    years = collections.Counter(map(_like, range(first, last)))
-    return _sums([*_of_days(peaks, start, begin), *_of_days(peaks, stop, end),
+    years = collections.Counter(map(_equivalent_year, range(first, last)))
+    return _sums([*_lengths_by_day(peaks, start, begin), *_lengths_by_day(peaks, stop, end),
                   *((percent, count * length) for year, count in years.items()
-                    for percent, length in _of_year(peaks, year))])
+                    for percent, length in _year_lengths(peaks, year))])
 
 
-def _like(year: int) -> int:
+def _equivalent_year(year: int) -> int:
     """Return a year whose windows are as long as those of `year`.
 
     From `_BY_RULE` on, years differ only in their length and in the weekday of their first day.
@@ -131,41 +132,42 @@ def _like(year: int) -> int:
 
 
 @functools.lru_cache(maxsize=1024)
-def _of_year(peaks: PeakHours, year: int) -> _Lengths:
+def _year_lengths(peaks: PeakHours, year: int) -> _Lengths:
     begin, stop = (peaks.begin(datetime.date(number, 1, 1)) for number in (year, year + 1))
-    return _of_days(peaks, begin, stop)
+    return _lengths_by_day(peaks, begin, stop)
 
 
-def _sums(pieces: Iterable[tuple[decimal.Decimal, datetime.timedelta]]) -> _Lengths:
+def _sums(pieces: Iterable[_Length]) -> _Lengths:
     sums: dict[decimal.Decimal, datetime.timedelta] = {}
     for percent, length in pieces:
         sums[percent] = sums.get(percent, _NO_TIME) + length
     return tuple(sums.items())
 
 
-def _of_days(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime) -> _Lengths:
+def _lengths_by_day(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime) -> _Lengths:
     """Add up the windows of weeks without a clock change, of other days, and at both ends."""
     day, last = start.astimezone(peaks.zone).date() + _DAY, end.astimezone(peaks.zone).date()
     if day >= last:
-        return _sums(_pieces(peaks, start, end))
-    pieces = [*_pieces(peaks, start, peaks.begin(day)), *_pieces(peaks, peaks.begin(last), end)]
-    week: list[tuple[decimal.Decimal, datetime.timedelta]] | None = None
+        return _sums(_window_lengths(peaks, start, end))
+    pieces = [*_window_lengths(peaks, start, peaks.begin(day)),
+              *_window_lengths(peaks, peaks.begin(last), end)]
+    week: list[_Length] | None = None
     weeks = 0
     while day < last:
         following = day + _WEEK
         if following <= last and peaks.begin(following) - peaks.begin(day) == _WEEK:
             weeks += 1
             if week is None:
-                week = _pieces(peaks, peaks.begin(day), peaks.begin(following))
+                week = _window_lengths(peaks, peaks.begin(day), peaks.begin(following))
         else:
             following = day + _DAY
-            pieces += _pieces(peaks, peaks.begin(day), peaks.begin(following))
+            pieces += _window_lengths(peaks, peaks.begin(day), peaks.begin(following))
         day = following
     return _sums([*pieces, *((percent, weeks * length) for percent, length in week or ())])
 
 
-def _pieces(peaks: PeakHours, start: datetime.datetime, end: datetime.datetime
-            ) -> list[tuple[decimal.Decimal, datetime.timedelta]]:
+def _window_lengths(peaks: PeakHours, start: datetime.datetime,
+                    end: datetime.datetime) -> list[_Length]:
     return [(percent, last - first) for first, last, percent in peaks.spans(start, end)]
 
 

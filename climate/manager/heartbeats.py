@@ -48,4 +48,4 @@ def services(core):
     now = core.clock()
     with core.database.reader() as connection:
         stored = managers.every(connection)
-    return heartbeat.judged(stored, now, core.conf.manager.claim_seconds)
+    return heartbeat.with_liveness(stored, now, core.conf.manager.claim_seconds)

@@ -195,7 +195,7 @@ def _backlog(core, connection, now):
         'climate_outbox_oldest_seconds', 'Age of the oldest notification in the outbox; 0 if the '
         'outbox is empty', value=(now - (oldest or now)).total_seconds())
     # The database does not list managers that were stopped cleanly.
-    services = heartbeat.judged(managers.every(connection), now, conf.claim_seconds)
+    services = heartbeat.with_liveness(managers.every(connection), now, conf.claim_seconds)
     up = sum(service.up for service in services)
     yield counters.gauge(
         'climate_managers', 'Managers seen in the last hour, by whether they are up or down',

@@ -64,7 +64,7 @@ class Auditor:
             *self._of_pools(snapshot, recorded),
             *_kept_for_nothing(recorded, ids),
             *audit.disabled_needlessly(
-                snapshot.disabled, audit.clearing(before.leases, after.leases),
+                snapshot.disabled, audit.clearing_ids(before.leases, after.leases),
                 (lease.id for lease in disabled_for)),
             *(audit.Drift('left behind', f'objects created early for {creation.reservation_id}',
                           'no lease has its reservation', audit.DELETE_EARLY, creation.id)

@@ -135,7 +135,7 @@ class Biller:
                 with self._core.database.writer() as connection:
                     bills.forget_failures(connection, lease_id)
             return 0
-        due = ledger.due(ledger.targets(billed.subject, versions, now), posted)
+        due = ledger.missing_lines(ledger.charges_by_month(billed.subject, versions, now), posted)
         present = ledger.month_of(now)
         months = {present, *(line.for_month for line in due)}
         if due:

@@ -226,6 +226,6 @@ def _price(subject, versions):
     amounts = lease_pricing.amounts(list(charges.values()), decimals)
     return prices.LeasePrice(
         prices.amount_text(sum(amounts), currency), currency, tuple(
-            lease_pricing.shown(key, charge.microseconds, prices.amount_text(minor, currency),
-                                by_version[key.book])
+            lease_pricing.price_line(key, charge.microseconds, prices.amount_text(minor, currency),
+                                     by_version[key.book])
             for (key, charge), minor in zip(charges.items(), amounts, strict=True)))

@@ -82,7 +82,7 @@ class HealthChecks:
                 finding = findings.get(resource.id)
                 if finding is None and before.source in unknown[resource.pool]:
                     return before
-                return health.judged(before, finding, self._rules, now)
+                return health.after_check(before, finding, self._rules, now)
             before = healths[resource.id]
             after = judged(before)
             if after == before and after.verdict(now).state == resource.health_state:

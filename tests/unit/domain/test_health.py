@@ -21,7 +21,7 @@ def _after(looks, rules=RULES):
     """The Health after looks: pairs (seconds after noon, whether it was found sick)."""
     known = health.ResourceHealth(1)
     for at, sick in looks:
-        known = health.judged(known, DOWN if sick else None, rules, NOON + _seconds(at))
+        known = health.after_check(known, DOWN if sick else None, rules, NOON + _seconds(at))
     return known
 
 

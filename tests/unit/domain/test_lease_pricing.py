@@ -92,10 +92,10 @@ def test_the_lines_are_the_same_however_often_and_whenever_they_are_written(subj
     posted = []
     for now in [*sorted(looks), end, end]:
         known = [each for each in books if each.valid_from <= now]
-        missing = ledger.due(ledger.targets(subject, known, now), posted)
-        posted += [ledger.Posted(each.for_month, each.key, each.charge) for each in missing]
-    assert ledger.due(ledger.targets(subject, books, end), posted) == []
-    again = ledger.due(ledger.targets(subject, books, end), [])
+        missing = ledger.missing_lines(ledger.charges_by_month(subject, known, now), posted)
+        posted += [ledger.PostedLine(each.for_month, each.key, each.charge) for each in missing]
+    assert ledger.missing_lines(ledger.charges_by_month(subject, books, end), posted) == []
+    again = ledger.missing_lines(ledger.charges_by_month(subject, books, end), [])
     assert sum(each.charge.atoms for each in posted) == sum(each.charge.atoms for each in again)
 
 
