@@ -93,28 +93,28 @@ class Sieve:
     """
 
     def __init__(self, core, need):
-        self._requirement = need.requirement
-        self._pool = core.registry.pool(need.pool)
-        self._region = core.conf.region_name
+        pool, region = core.registry.pool(need.pool), core.conf.region_name
         self._all_names = requirement.names(need.requirement)
-        sizes = self._pool.capacity_names
-        self.names = tuple(sorted(self._all_names - {self._pool.name_fact, *sizes}))
-        self.condition = conditions.of(need.requirement, self._pool.name_fact, {'region', *sizes})
-        self._meets = functools.cache(self._meets_all)
+        self._needs_name = pool.name_fact in self._all_names
+        self.names = names = tuple(sorted(
+            self._all_names - {pool.name_fact, *pool.capacity_names}))
+        self.condition = conditions.of(need.requirement, pool.name_fact,
+                                       {'region', *pool.capacity_names})
+
+        @functools.cache
+        def meets(resource_name, capacity, *texts):
+            stored = {name: text for name, text in zip(names, texts, strict=True)
+                      if text is not None}
+            return requirement.matches(need.requirement, _values(
+                pool, region, resource_name, json.loads(capacity), stored))
+        self._meets = meets
 
     def meeting(self, rows):
         """Return the rows that meet all criteria; rows with equal values are checked once."""
         if not self._all_names:
             return rows
-        named = self._pool.name_fact in self._all_names
         return [row for row in rows
-                if self._meets(row.name if named else None, row.capacity, *row[3:])]
-
-    def _meets_all(self, resource_name, capacity, *texts):
-        stored = {name: text for name, text in zip(self.names, texts, strict=True)
-                  if text is not None}
-        return requirement.matches(self._requirement, _values(
-            self._pool, self._region, resource_name, json.loads(capacity), stored))
+                if self._meets(row.name if self._needs_name else None, row.capacity, *row[3:])]
 
 
 def met_by(core, need, resource):
