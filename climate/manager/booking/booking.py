@@ -231,6 +231,7 @@ def _refuse_loss(need, error):
     count, free = error.kwargs['wanted'], error.kwargs['free']
     raise errors.NotEnough(
         f'{count - free} of {shortage.counted(count, need.called or need.pool)} that the '
-        'reservation uses cannot be kept for all of the time: others have the resources then, the '
-        'resources have shrunk, or they do not meet the criteria. Ask for less time or other '
-        'criteria, or make another lease.', what=need.pool, wanted=count, free=free) from error
+        'reservation uses cannot be kept for all of the time: other leases have the resources '
+        'then, the resources have shrunk, or they do not meet the criteria. Ask for less time or '
+        'other criteria, or make another lease.', what=need.pool, wanted=count, free=free
+    ) from error

@@ -132,7 +132,7 @@ def _way_out_of_running(connection, wishes, need, terms):
     if need.demand.amount is not selection.WHOLE or not starts:
         return texts.same(f'{runs}. Ask for less time, or for less.')
     moment = acquisition_reasons.shown(max(min(starts), terms.span.start).replace(microsecond=0))
-    others = f'others have {len(starts)} of them'
+    others = f'other leases have {len(starts)} of them'
     way_out = 'Ask for an earlier end, or for less.'
     return texts.Text(f'{runs}; {others} for a part of the time. {way_out}',
                       f'{runs}; {others} from {moment} on. {way_out}')

@@ -120,7 +120,7 @@ def refuse_too_many(most, wishes, had=()):
     count = _slots(wishes)
     if count > most and count > _slots(had):
         raise errors.BadField(field='reservations.amount', reason=(
-            f'a lease has at most {most} instances, and other things that share a resource, and '
+            f'a lease may have at most {most} instances or other copies on shared resources, but '
             f'this one would have {count}: ask for less, or make several leases.'))
 
 

@@ -92,20 +92,21 @@ class ChangePlanner:
     def _refuse_by_state(self, lease, changes, now):
         if lease.state == lifecycle.ACQUIRING or due_events.acquisition_given_up(lease):
             raise errors.BadTransition(
-                f'Lease {lease.id} has not got its resources: only its name can be changed now, '
-                'or delete it and ask again.', lease_id=lease.id)
+                f'Lease {lease.id} has no resources: you can change only its name, or delete the '
+                'lease and create another one.', lease_id=lease.id)
         if lease.end <= now or lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT):
             raise errors.LeaseEnded(lease_id=lease.id)
         if lease.task is not None:
             raise self._busy(lease)
         if due_events.deletion_ordered(lease):
             raise errors.BadTransition(
-                f'Lease {lease.id} was to be deleted, and that is not done yet: only its name can '
-                'be changed, or delete it again.', lease_id=lease.id)
+                f'The deletion of lease {lease.id} is not finished: you can change only its name, '
+                'or delete the lease again.', lease_id=lease.id)
         transitions.begin(lease.id, lease.state, None, 'update')
         if lease.state == lifecycle.ERROR and not changes.only_ends:
-            raise errors.BadTransition(f'Lease {lease.id} is in error: only its name and its end '
-                                       'can be changed, or delete it.', lease_id=lease.id)
+            raise errors.BadTransition(
+                f'Lease {lease.id} is in error: you can change only its name and its end, or '
+                'delete the lease.', lease_id=lease.id)
 
     def _busy(self, lease):
         """Return the BadTransition for a lease with a task.
@@ -153,7 +154,7 @@ class ChangePlanner:
                     f'the lease has no reservation {request.id}; it has {", ".join(before)}.'))
             if request.id in after:
                 raise errors.BadField(field='reservations.id', reason=(
-                    f'reservation {request.id} is in the list twice: put its changes together.'))
+                    f'reservation {request.id} is in the list twice: combine its changes.'))
             after[request.id] = self._reservation_after(lease, reservation, request)
         return after
 
@@ -197,9 +198,9 @@ class ChangePlanner:
             parts = later_asks.parts_of(connection, lease.id)
         if parts >= most:
             raise errors.LimitReached(limit='manager.max_parts', reason=(
-                f'The resources and the end of lease {lease.id} were changed so often that it has '
-                f'{parts} parts, and it may have {most}: only its name and an earlier end are '
-                'possible now. Make another lease for more.'))
+                f'Lease {lease.id} was changed too often: it has {parts} parts with other '
+                f'resources or another end, and may have {most}. Change only its name, or choose '
+                'an earlier end. For more, create another lease.'))
 
     def _wishes(self, change):
         """Return the Wishes that must be booked again."""

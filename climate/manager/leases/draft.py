@@ -79,7 +79,7 @@ class Drafts:
                        if acquire_type in acquire.LASTING else None)
         if len(request.reservations) > conf.max_reservations:
             raise errors.BadField(field='reservations', reason=(
-                f'a lease has at most {conf.max_reservations}, and this one would have '
+                f'a lease may have at most {conf.max_reservations}, but this request has '
                 f'{len(request.reservations)}: make several leases.'))
         start_order.refuse_bad(request.reservations)
         before_end = lease_times.before_end_of_request(request, span,

@@ -58,5 +58,5 @@ def test_a_prolongation_that_does_not_fit_says_to_ask_for_less(create, api, mana
     assert answer.status_int == 409
     assert answer.json['error_message'] == (
         'Only 1 of 2 hosts are free for all of the time asked for: 2 are enrolled. The lease '
-        'runs, so it keeps the hosts that it has; others have 1 of them for a part of the time. '
-        'Ask for an earlier end, or for less.')
+        'runs, so it keeps the hosts that it has; other leases have 1 of them for a part of the '
+        'time. Ask for an earlier end, or for less.')

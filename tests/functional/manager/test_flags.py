@@ -133,7 +133,7 @@ def test_a_lease_on_a_host_that_shrank_gets_no_time_that_others_have(manager, po
                                     start=NOON + hours(3), end=NOON + hours(4)))
     _shrinks(manager, first)
     poll_cloud()
-    with pytest.raises(errors.NotEnough, match='others have the resources then'):
+    with pytest.raises(errors.NotEnough, match='other leases have the resources then'):
         acts.change(manager, lease, end=NOON + hours(5))
     acts.change(manager, lease, end=NOON + hours(3))
     assert manager.lease(lease).end == NOON + hours(3)

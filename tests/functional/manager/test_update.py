@@ -293,7 +293,7 @@ def test_the_refusal_to_prolong_a_running_lease_says_that_others_have_its_hosts(
     with pytest.raises(errors.NotEnough) as refused:
         acts.change(manager, lease, end=NOON + hours(4))
     before = ('Only 3 of 4 hosts are free for all of the time asked for: 4 are enrolled. The lease '
-              'runs, so it keeps the hosts that it has; others have 1 of them ')
+              'runs, so it keeps the hosts that it has; other leases have 1 of them ')
     after = ' Ask for an earlier end, or for less.'
     assert refused.value.message == f'{before}from 2030-05-01 14:00:00 UTC on.{after}'
     assert refused.value.owner_message == f'{before}for a part of the time.{after}'
