@@ -29,7 +29,7 @@ def load(names):
         raise errors.ConfigurationError(f'{_OPTION} is empty. Name the types of resources that can '
                                         'be leased, such as physical:host.')
     if len(set(names)) != len(names):
-        raise errors.ConfigurationError(f'{_OPTION}: a name is there twice: remove one.')
+        raise errors.ConfigurationError(f'{_OPTION}: a name is repeated: remove one.')
     return loading.load(NAMESPACE, names, _OPTION)
 
 
@@ -45,8 +45,8 @@ def _refuse_fields_of_all_types(classes):
 def _refuse_several_clearable(pools):
     names = sorted(name for name, pool in pools.items() if isinstance(pool, clearable.Clearable))
     if len(names) > 1:
-        raise errors.ConfigurationError(f'{_OPTION}: only one pool may be cleared for leases, but '
-                                        f'these can: {", ".join(names)}.')
+        raise errors.ConfigurationError(f'{_OPTION}: only one pool may support host clearing, but '
+                                        f'these do: {", ".join(names)}.')
 
 
 def register_options(conf, classes):
@@ -166,7 +166,7 @@ class Registry:
             if isinstance(pool, clearable.Clearable):
                 return pool
         raise errors.UnknownPool(
-            'No enabled plugin draws from a pool whose resources can be cleared for a lease.')
+            'No enabled plugin uses a pool whose resources can be cleared for a lease.')
 
     def is_clearable(self, name):
         """Return whether the resources of the pool of that name can be cleared for a lease."""

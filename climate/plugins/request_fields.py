@@ -39,4 +39,4 @@ def refuse_while_it_runs(before, request, names):
     if changed:
         raise errors.Conflict(reason=(
             f'{", ".join(changed)}: cannot change while the reservation is {before.state}. '
-            'The amount and the dates can; for anything else make another lease.'))
+            'Only the amount and the dates can; for other changes make another lease.'))

@@ -106,7 +106,7 @@ def test_a_missing_part_of_a_running_lease_is_added_beneath_its_server(
     admin.compute.add_host_to_aggregate(scene.aggregate('freepool'), server.compute_host)
     admin.compute.delete_flavor(room)
     told = audit(code=2)
-    assert 'its aggregate has not climate:owner=' in told
+    assert 'its aggregate lacks climate:owner=' in told
     assert f'{server.compute_host} is in the freepool too' in told
     assert f'its flavor {room} is missing' in told
     audit('--fix')

@@ -13,7 +13,7 @@ class FurtherNodes(nodes.NodesPlugin):
     """The form of virtual:cluster that leases further nodes of an existing cluster."""
 
     def needs_owner(self, request):
-        return 'resource_id', 'the nodes are created in your project, as you'
+        return 'resource_id', 'the nodes are created in your project, with your rights'
 
     def start(self, cloud, lease, reservation, resources):
         """Create the node group, or resize it to the present slots; return the binding."""

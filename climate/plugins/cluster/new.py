@@ -22,7 +22,7 @@ class NewCluster(nodes.NodesPlugin):
     keys = (parsing.MASTERS, parsing.WORKERS)
 
     def needs_owner(self, request):
-        return 'cluster_template_id', 'the cluster is created in your project, as you'
+        return 'cluster_template_id', 'the cluster is created in your project, with your rights'
 
     def start(self, cloud, lease, reservation, resources):
         """Create the cluster, or resize it to the present slots; return the binding."""
@@ -97,8 +97,8 @@ def _create(cloud, clusters, lease, reservation):
     if clusters.cluster(cluster_id) is None:
         # The stored warning keeps all managers from creating another cluster.
         cloud.warn(reservation, _ACCEPTED + cloud.attempt.now.isoformat(), (
-            f'Magnum accepted the creation of cluster {cluster_id} and did not show it at once, '
-            'as when its conductor is down. Climate waits for it, and creates no other.'))
+            f'Magnum accepted the creation of cluster {cluster_id}, but does not show the cluster '
+            'yet; its conductor may be down. Climate waits, and creates no other cluster.'))
 
 
 def _queued(cloud, reservation, limit):

@@ -99,8 +99,8 @@ def _refuse_mixed(resolved):
     wrong_fields = [name for name in _NEW if resolved[name] is not None]
     if resolved['resource_id'] is not None and wrong_fields:
         raise errors.BadField(field=', '.join(wrong_fields), reason=(
-            'only a new cluster has these; the nodes of an existing one have node_count and '
-            'flavor_id.'))
+            'only a new cluster has these fields; for nodes of an existing cluster send node_count '
+            'and flavor_id.'))
 
 
 def _as_before(resolved, before):

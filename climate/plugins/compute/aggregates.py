@@ -47,7 +47,7 @@ def foreign_zones(conf, aggregates):
 
 def unmarked(aggregate, metadata):
     """Return the metadata that an Aggregate lacks, as sentences of an audit."""
-    return [f'its aggregate has not {key}={text}' for key, text in metadata.items()
+    return [f'its aggregate lacks {key}={text}' for key, text in metadata.items()
             if aggregate.metadata.get(key) != text]
 
 

@@ -137,7 +137,7 @@ def _of_flavor(observed, reservation, key):
         return
     for name, text in capacity.ties(reservation.id, key).items():
         if flavor.extra_specs.get(name) != text:
-            yield f'its flavor {flavor_id} has not {name}={text}'
+            yield f'its flavor {flavor_id} lacks {name}={text}'
 
 
 def _of_slots(conf, observed, reservation, key, resources):

@@ -13,7 +13,7 @@ from climate.plugins.compute.servers import nova_server
 # The scheduler hint with the ids of reservations.
 _HINT = 'reservation'
 # Above this number of hosts, one list of all servers is cheaper than one list for each host.
-_FEW = 50
+_MOST_HOST_LISTS = 50
 
 
 def on_leased(servers, project_id, aggregate, names):
@@ -61,14 +61,15 @@ def drifts(servers, where):
     :param where: the location in words, such as 'the freepool'.
     """
     return [audit.Drift('foreign server', f'server {each.id}', (
-        f'of project {each.project_id} on host {each.host} of {where}, which did not admit it; was '
-        'it forced there, or does nova-scheduler lack the filter of Climate?')) for each in servers]
+        f'of project {each.project_id} on host {each.host} of {where}, although the filter of '
+        'Climate did not admit it: somebody forced it there, or nova-scheduler lacks the filter'))
+            for each in servers]
 
 
 def disturbed(services, held):
     """Return {resource id: why} of the hosts with foreign servers, as ``Pool.disturbed``."""
     hosts = sorted({each.resource.facts['service_name'] for each in held})
-    servers = (services.nova.servers_on(hosts) if len(hosts) <= _FEW
+    servers = (services.nova.servers_on(hosts) if len(hosts) <= _MOST_HOST_LISTS
                else services.servers.every())
     aggregates = {aggregate.name: aggregate for aggregate in services.nova.aggregates()}
     by_host = collections.defaultdict(list)

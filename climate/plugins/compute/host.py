@@ -68,8 +68,9 @@ class HostPlugin(base.ResourcePlugin):
     options = (
         cfg.StrOpt('before_end', default='', choices=['', 'snapshot'],
                    help='What happens to the servers on leased hosts shortly before the end of '
-                        'a lease that asks for "default". snapshot: an image of each is made, and '
-                        'no server is deleted before its image is active, also at an early end. '
+                        'a lease that asks for "default". snapshot: an image of each server is '
+                        'made, and no server is deleted before its image is active, even at an '
+                        'early end. '
                         'Empty: nothing.'),
         cfg.IntOpt('image_seconds', default=3600, min=0,
                    help='How long the images of servers on leased hosts may take to become active, '
@@ -84,8 +85,8 @@ class HostPlugin(base.ResourcePlugin):
         cfg.StrOpt('foreign_servers', default='keep', choices=['keep', 'delete'],
                    help='What happens at the end of a lease to servers on its hosts that were not '
                         'booted with its reservation, such as servers that an administrator '
-                        'forced there. keep: they stay, and their hosts are returned once they '
-                        'are gone. delete: they are deleted with the others.'),
+                        'forced there. keep: these servers stay, and their hosts are returned once '
+                        'the servers are gone. delete: these servers are deleted, too.'),
     )
 
     def resolve(self, cloud, request, occasion):
@@ -109,7 +110,7 @@ class HostPlugin(base.ResourcePlugin):
         return reservation.binding.get('aggregate_id') is not None
 
     def acts_as_owner(self, request):
-        return server_images.wanted(self.conf, request)
+        return server_images.are_requested(self.conf, request)
 
     def stages(self, request):
         return True
@@ -135,12 +136,12 @@ class HostPlugin(base.ResourcePlugin):
         return {**binding, 'aggregate_id': aggregate.id}
 
     def before_end(self, cloud, lease, reservation, resources):
-        if server_images.wanted(self.conf, reservation.request):
+        if server_images.are_requested(self.conf, reservation.request):
             ending = self._end(cloud, lease, reservation, resources)
             ending.images.ensure(ending.servers())
 
     def secures(self, reservation):
-        return server_images.wanted(self.conf, reservation.request)
+        return server_images.are_requested(self.conf, reservation.request)
 
     def secure(self, cloud, lease, reservation, resources):
         self._end(cloud, lease, reservation, resources).secure()

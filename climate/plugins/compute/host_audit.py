@@ -77,9 +77,9 @@ class HostComparison:
         problems = self._observed.filter_problems
         count = sum(drift.kind == 'foreign server' for drift in drifts)
         if problems is None and count > 1:
-            problems = [f'{count} servers without a reservation are on hosts of the freepool, as '
-                        'if it lacked the filter of Climate; run "climate-status upgrade check" '
-                        'on its machine']
+            problems = [f'{count} servers without a reservation are on hosts of the freepool, so '
+                        'the scheduler seems to lack the filter of Climate; run "climate-status '
+                        'upgrade check" on its machine']
         if problems:
             yield audit.Drift('filter', 'nova-scheduler', ' '.join(problems))
 
@@ -88,8 +88,8 @@ class HostComparison:
         if service_host in sharing:
             others = [name for name in sharing[service_host] if name != resource.name]
             yield _drift('shared host', resource, (
-                f'{shared_hosts.described(service_host, others)}; withdraw it, or give each a '
-                'nova-compute of its own'))
+                f'{shared_hosts.described(service_host, others)}; withdraw it, or give each '
+                'hypervisor its own nova-compute'))
         if child not in self._observed.children:
             yield _drift('freepool', resource, f'Placement has no provider {child}', audit.MEND)
         if resource.held_by is None and service_host not in self._pooled:
@@ -102,7 +102,7 @@ class HostComparison:
     def _outside_freepool(self, resource):
         if not resource.reservable:
             return _drift('freepool', resource, (
-                'enrolled, out of use and not in the freepool; withdraw it, or use it again'))
+                'enrolled and out of use, but not in the freepool; withdraw it, or use it again'))
         servers = self._observed.servers_on(resource.facts['service_name'])
         if servers:
             return _drift('freepool', resource, (

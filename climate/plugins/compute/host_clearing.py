@@ -123,10 +123,10 @@ class _HostSnapshot:
         if service_host not in self.hypervisors or compute is None:
             return 'Nova does not know exactly one hypervisor of it'
         if service_host in self.enrolled:
-            return 'it is enrolled, or lent already'
+            return 'it is already enrolled or lent'
         zoned = self.zones.get(service_host)
         if zoned is not None:
-            return f'it is in the zone {zoned.zone} by the aggregate {zoned.name}'
+            return f'the aggregate {zoned.name} puts it into the zone {zoned.zone}'
         if not compute.up:
             return 'its service is down'
         if not compute.enabled and compute.reason != self.reason:

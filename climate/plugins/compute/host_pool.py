@@ -196,8 +196,8 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
                     if services.servers.server(server_id) is not None]
         if arriving:
             raise errors.ResourceInUse(pool=HostPool.name, resource=name, reason=(
-                f'servers are being built on it or moved to it ({len(arriving)}). Wait for them, '
-                'and migrate or delete them.'))
+                f'servers are being built on it or moved to it ({len(arriving)}). Wait '
+                'until they have arrived, then migrate or delete them.'))
 
 
 def _why_failing(compute):

@@ -15,7 +15,7 @@ from climate.plugins.compute.servers import nova_server
 from climate.plugins.compute.servers import parsing
 
 # `gone` reads at most this number of servers one by one, and lists all servers for more.
-_FEW = 10
+_MOST_SINGLE_READS = 10
 
 
 def _any_of(fields):
@@ -84,7 +84,7 @@ class InstancePlugin(forms.SeveralForms):
                         'of deleted, or deleted if it is still being built. 0: no limit.'),
         cfg.IntOpt('audit_seconds', default=60, min=0,
                    help='How often Climate checks whether leased servers still exist, in seconds. '
-                        'The lease of a server that its user deleted ends. 0: never.'),
+                        'If a user deletes a leased server, its lease ends. 0: never.'),
     )
 
     @classmethod
@@ -115,7 +115,7 @@ class InstancePlugin(forms.SeveralForms):
 
     def gone(self, cloud, leased_ids):
         servers = cloud.as_service().servers
-        if len(leased_ids) > _FEW:
+        if len(leased_ids) > _MOST_SINGLE_READS:
             return frozenset(leased_ids) - servers.ids()
         return frozenset(server_id for server_id in leased_ids
                          if servers.server(server_id) is None)

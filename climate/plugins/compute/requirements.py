@@ -111,10 +111,9 @@ def refuse_uncountable(flavor, field='flavor_id'):
         counted -= _devices(specs[key]) if _DEVICES[key] else 1
         if counted < 0:
             raise errors.BadField(field=field, reason=(
-                f'flavor "{name}" has devices of a host ({key}={specs[key]}), and no resource '
-                'class counts all of them, so that Climate does not know how many a host has: '
-                'choose another flavor, or ask your operator to give this one resources:CUSTOM_… '
-                'for them, and the hosts an inventory of that class.'))
+                f'flavor "{name}" has devices of a host ({key}={specs[key]}), but no resource '
+                'class counts all of them. Choose another flavor, or ask your operator to add '
+                'resources:CUSTOM_… to this flavor, and an inventory of that class to the hosts.'))
 
 
 def units(flavor, field='flavor_id'):

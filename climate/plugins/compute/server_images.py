@@ -30,8 +30,8 @@ _PREPARED_BY = {'ERROR': 'stop', 'RESCUE': 'unrescue', 'VERIFY_RESIZE': 'migrate
                 'SHELVED': 'offload'}
 
 
-def wanted(conf, request):
-    """Return True if the request of a reservation asks for images of the servers on its hosts."""
+def are_requested(conf, request):
+    """Return True if a request asks for images of the servers on its hosts."""
     return _choice(conf, request, 'before_end') == SNAPSHOT
 
 
@@ -66,7 +66,7 @@ def _image_time(lease, attempt):
 
 
 def _images(conf, cloud, lease, reservation, time):
-    if not wanted(conf, reservation.request):
+    if not are_requested(conf, reservation.request):
         return NoImages(cloud, lease)
     return ServerImages(conf, cloud, lease, reservation, f'{reservation.id}:{time}')
 

@@ -31,7 +31,7 @@ def refuse(nova, pool, name, service_host):
         others = [other for other in names if other != name]
         raise errors.ResourceInUse(pool=pool, resource=name, reason=(
             f'{described(service_host, others)}. A lease takes a service host with all of its '
-            'hypervisors. Give each of them a nova-compute of its own first.'))
+            'hypervisors. Give each hypervisor its own nova-compute first.'))
 
 
 def described(service_host, others):

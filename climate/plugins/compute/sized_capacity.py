@@ -85,11 +85,11 @@ def _refuse_specs(specs):
         scope, _, name = key.partition(':')
         if scope not in _SCOPES or key.startswith(_UNCOUNTED):
             raise errors.BadField(field='extra_specs', reason=(
-                f'"{key}" cannot be leased; leave it out, or ask your operator for a flavor that '
-                'has it and lease that (flavor:instance).'))
+                f'"{key}" cannot be leased; leave it out, or ask your operator for a flavor with '
+                'it, and lease the flavor (flavor:instance).'))
         if scope == 'resources' and (name in _SIZED or name.startswith('CUSTOM_RESERVATION_')):
             raise errors.BadField(field='extra_specs', reason=(
-                f'"{key}" would change what an instance is counted as: leave it out, and write '
+                f'"{key}" would change how Climate counts an instance: leave it out, and send '
                 'vcpus, memory_mb, disk_gb and ephemeral_gb.'))
         if scope == 'trait' and text not in ('required', 'forbidden'):
             raise errors.BadField(field='extra_specs', reason=(

@@ -40,7 +40,7 @@ def addresses(text):
         first, last = (parse('name', end) for end in text.split('-', 1))
     if first.version != last.version or last < first:
         raise errors.BadField(field='name', reason=(
-            f'the range "{text[:60]}" must go from a lower to a higher address of one kind.'))
+            f'the range "{text[:60]}" must go from a lower to a higher address of one IP version.'))
     count = int(last) - int(first) + 1
     if count > MOST:
         raise errors.BadField(field='name', reason=(
@@ -53,7 +53,7 @@ def why_unfit(address, subnet):
     number, network = ipaddress.ip_address(address), ipaddress.ip_network(subnet.cidr)
     pool, why = _pool_of(subnet, number), None
     if number.version != 4:
-        why = 'is not an IPv4 address, and Neutron makes no other floating IPs'
+        why = 'is not an IPv4 address, and Neutron supports floating IPs only for IPv4'
     elif subnet.gateway is not None and number == ipaddress.ip_address(subnet.gateway):
         why = f'is the gateway of subnet {subnet.id}'
     elif number == network.network_address and network.num_addresses > 2:

@@ -81,8 +81,8 @@ def _refuse_changes(before, network_id, required):
         raise errors.Conflict(reason='network_id: a reservation keeps its network; make another '
                                      'reservation instead.')
     if _runs(before) and required and required != list(before.request['required_floatingips']):
-        raise errors.Conflict(reason='required_floatingips: a reservation that has started can '
-                                     'only give them up, with [].')
+        raise errors.Conflict(reason='required_floatingips: after the start, a reservation can '
+                                     'only give up all required addresses, with [].')
 
 
 def _runs(reservation):

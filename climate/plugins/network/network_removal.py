@@ -16,7 +16,8 @@ GROUP = 'virtual:network'
 _DETACH = 'detach server from network'
 _HELD_BACK = 'end held back by network'
 _INTERFACES = (network_creation.INTERFACE, 'network:ha_router_replicated_interface')
-_FEW = 5
+# A message names at most this number of obstacles.
+_MOST_NAMED = 5
 # After this time a port is deleted even if Nova has not detached it. Nova never detaches a port
 # whose compute service is down, or on which only a user wrote the id of a server.
 _NOVA_TIMEOUT_SECONDS = 300
@@ -160,9 +161,9 @@ def not_yet(conf, cloud, pending):
 
     :param pending: the result of `NetworkRemoval.advance`.
     """
-    causes = ', '.join(pending[:_FEW])
-    if len(pending) > _FEW:
-        causes += f' and {len(pending) - _FEW} more'
+    causes = ', '.join(pending[:_MOST_NAMED])
+    if len(pending) > _MOST_NAMED:
+        causes += f' and {len(pending) - _MOST_NAMED} more'
     reason = f'the network of the lease cannot be deleted yet: {causes}.'
     limit = conf[GROUP].end_minutes
     if _is_late(cloud, 60 * limit):

@@ -137,8 +137,8 @@ def _parsed(field, name):
     last = first if match['last'] is None else int(match['last'])
     if not FIRST <= first <= last <= LAST:
         raise errors.BadField(field=field, reason=(
-            f'the ids of {VLAN} go from {FIRST} to {LAST}, and those of a range from a lower to a '
-            f'higher one; "{name[:100]}" does not.'))
+            f'"{name[:100]}" has a wrong id: ids of {VLAN} are from {FIRST} to {LAST}, and a range '
+            'goes from a lower to a higher id.'))
     if last - first + 1 > MOST:
         raise errors.BadField(field=field, reason=(
             f'the range "{name[:100]}" has {last - first + 1} segments; one request can enrol '

@@ -18,7 +18,8 @@ from climate.plugins.stack import template_parameters
 # {type of a part that another reservation could reserve: the type in words}.
 _NOT_HELD = {'OS::Neutron::FloatingIP': 'floating IP', 'OS::Nova::FloatingIP': 'floating IP',
              'OS::Cinder::Volume': 'volume', 'OS::Neutron::Net': 'network'}
-_FEW = 5
+# A message names at most this number of objects.
+_NAMED = 5
 
 
 def of(cloud, request, spec, occasion):
@@ -62,7 +63,7 @@ def _placed(request, preview, servers, flavors):
     if others:
         quoted = ', '.join(f'"{name}"' for name in names)
         return _time_only(request, 'flavor_parameter', (
-            f'the servers {", ".join(others[:_FEW])} have another flavor than the parameter '
+            f'the servers {", ".join(others[:_NAMED])} have another flavor than the parameter '
             f'{quoted} says, so that they cannot be placed on reserved hosts'))
     counts = collections.Counter(flavors.id_of(server) for server in servers)
     capacity = {}
@@ -108,15 +109,15 @@ def refuse_elsewhere(reservation, preview):
             others.append(server.name)
     if others and request['room'] is None:
         raise errors.CloudError.plain('Heat', (
-            f'the template makes the servers {", ".join(others[:_FEW])} only with the parameters '
+            f'the template makes the servers {", ".join(others[:_NAMED])} only with the parameters '
             'that the lease sets, so that no capacity is reserved for them: make another lease '
             'with hold_room=preferred, or with a template that makes them in any case.'))
     if others:
         quoted = ', '.join(f'"{name}"' for name in template_parameters.flavor_parameters(request))
         raise errors.CloudError.plain('Heat', (
-            f'the servers {", ".join(others[:_FEW])} of the template do not take their flavor from '
-            f'the parameter {quoted}, so that they would not use their capacity: make another '
-            'lease with a template in which they do.'))
+            f'the servers {", ".join(others[:_NAMED])} of the template do not take their flavor '
+            f'from the parameter {quoted}, so that they would not use their capacity: make another '
+            'lease with a template whose servers use it.'))
 
 
 def _placed_elsewhere(request):
@@ -134,9 +135,9 @@ def _not_held(preview):
              if part.kind in _NOT_HELD]
     if not parts:
         return None
-    omitted = f' and {len(parts) - _FEW} more' if len(parts) > _FEW else ''
+    omitted = f' and {len(parts) - _NAMED} more' if len(parts) > _NAMED else ''
     return (f'The lease does not reserve these objects of the template: '
-            f'{", ".join(parts[:_FEW])}{omitted}. To reserve them, add reservations to the same '
+            f'{", ".join(parts[:_NAMED])}{omitted}. To reserve them, add reservations to the same '
             'lease, and pass their objects to the template with lease_parameters.')
 
 

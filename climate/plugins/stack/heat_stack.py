@@ -6,7 +6,7 @@ _DELETE = 'delete stack'
 _SUSPEND = 'suspend stack'
 _RESUME = 'resume stack'
 # How many failed parts an error names.
-_FEW = 3
+_MOST_NAMED = 3
 
 
 class HeatStack:
@@ -106,5 +106,5 @@ class HeatStack:
         """Return why parts of the stack could not be deleted, in Heat's words."""
         failed = [part for part in self._stacks.parts(self._project_id, self.seen)
                   if part.status.endswith('_FAILED')]
-        reasons = [f'{part.name} ({part.kind}): {part.reason}' for part in failed[:_FEW]]
+        reasons = [f'{part.name} ({part.kind}): {part.reason}' for part in failed[:_MOST_NAMED]]
         return '; '.join(reasons) or self.seen.reason

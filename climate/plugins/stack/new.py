@@ -29,7 +29,7 @@ class NewStack(base.ResourcePlugin):
         return capacity.needs(request)
 
     def needs_owner(self, request):
-        return 'template', 'the stack is created in your project, as you'
+        return 'template', 'the stack is created in your project, with your rights'
 
     def redelegates(self, request):
         # Heat creates its own trust from the token that creates a stack.

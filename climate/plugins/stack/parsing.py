@@ -156,8 +156,8 @@ def _changed(request, before):
                and request.get(name) is not None and request[name] != present.get(name)]
     if changed:
         raise errors.Conflict(reason=(
-            f'{", ".join(changed)}: cannot change. on_end and the dates can; for anything else '
-            'make another lease.'))
+            f'{", ".join(changed)}: cannot change. Only on_end and the dates can; for other '
+            'changes make another lease.'))
     on_end = request.get('on_end') or present['on_end']
     if present['room'] is not None and on_end != 'delete':
         raise errors.BadField(field='on_end', reason=(

@@ -69,7 +69,7 @@ def _names(request):
     if kind is not None:
         raise errors.BadField(field='environment', reason=(
             f'its resource_registry has a name for {kind[:100]}, which makes a lease itself: '
-            'leave it out, and lease what it asks for in the same lease as the stack.'))
+            'leave it out, and add a reservation to the lease of the stack instead.'))
     return names
 
 
@@ -78,4 +78,4 @@ def _of_leases(preview):
     part = next((part for part in preview.parts if part.kind.startswith(_LEASES)), None)
     return None if part is None else (
         f'its resource "{part.name}" is of type {part.kind} and makes a lease itself: leave it '
-        'out, and lease what it asks for in the same lease as the stack.')
+        'out, and add a reservation to the lease of the stack instead.')

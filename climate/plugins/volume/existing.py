@@ -27,7 +27,7 @@ class ExistingVolume(base.ResourcePlugin):
         if request['attach']:
             return parsing.ATTACHED_AS_OWNER
         if request['on_end'] == parsing.SNAPSHOT:
-            return 'on_end', 'a snapshot is made as you, so that it is yours'
+            return 'on_end', 'a snapshot is made with your rights, so that it is yours'
         return None
 
     def acts_as_owner(self, request):

@@ -39,7 +39,7 @@ class NewVolumes(base.ResourcePlugin):
         if request['attach']:
             return parsing.ATTACHED_AS_OWNER
         if request['give'] == parsing.VOLUMES:
-            return 'give', ('volumes are made in your project as you, so that they are yours; '
+            return 'give', ('volumes are made in your project with your rights, so you own them; '
                             'with "type" you make them yourself')
         return None
 

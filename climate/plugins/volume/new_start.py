@@ -153,7 +153,7 @@ class VolumesStart:
         if failed:
             raise errors.CloudError.plain('Cinder', (
                 f'{len(failed)} of {len(volumes)} volumes could not be made on the back end; '
-                '"openstack volume message list" may tell why.'))
+                '"openstack volume message list" may show the reason.'))
         pending = [volume.id for volume in volumes if volume.status in _CHANGING]
         if pending:
             raise errors.StillBusy.plain('Cinder', (

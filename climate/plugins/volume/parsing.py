@@ -16,7 +16,7 @@ DELETE, IMAGE, RETYPE, SNAPSHOT, KEEP = 'delete', 'image', 'retype', 'snapshot',
 OF_NEW = (IMAGE, RETYPE, DELETE)
 OF_EXISTING = (KEEP, SNAPSHOT, IMAGE)
 #: The result of ``ResourcePlugin.needs_owner`` for requests with "attach".
-ATTACHED_AS_OWNER = ('attach', 'volumes are attached to your servers as you')
+ATTACHED_AS_OWNER = ('attach', 'volumes are attached to your servers with your rights')
 
 #: JSON schemas of the fields of a request.
 PROPERTIES = {

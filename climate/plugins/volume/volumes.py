@@ -59,7 +59,7 @@ class VolumePlugin(forms.SeveralForms):
                          'capacity.'),
         cfg.IntOpt('audit_seconds', default=60, min=0,
                    help='How often Climate checks whether leased volumes still exist, in seconds. '
-                        'The lease of a volume that its user deleted ends. 0: never.'),
+                        'If a user deletes a leased volume, its lease ends. 0: never.'),
     )
 
     @classmethod

@@ -117,7 +117,7 @@ def running_without_a_host(case):
 def running_without_owner(case):
     case.nova.set_aggregate_metadata(case.nova.aggregate(case.id_of(case.host)),
                                      {'climate:owner': 'eve'})
-    return (f'reservation {case.id_of(case.host)}', 'its aggregate has not climate:owner=demo',
+    return (f'reservation {case.id_of(case.host)}', 'its aggregate lacks climate:owner=demo',
             'adds what is missing')
 
 
@@ -126,7 +126,7 @@ def _marked(case, lease, key, text):
     aggregate = case.nova.aggregate(reservation_id)
     was = aggregate.metadata[key]
     case.nova.set_aggregate_metadata(aggregate, {key: text})
-    return f'reservation {reservation_id}', f'its aggregate has not {key}={was}', 'adds'
+    return f'reservation {reservation_id}', f'its aggregate lacks {key}={was}', 'adds'
 
 
 def running_with_the_mark_of_another(case):

@@ -62,7 +62,7 @@ def test_a_leased_server_without_metadata_gets_them_back(manager, audit, capsys)
     assert audit() == 2
     told = capsys.readouterr().out
     assert f'reservation {lease.reservations[0].id}' in told
-    assert f'the metadata of server {server.id} do not name it' in told
+    assert f'server {server.id} does not name it in its metadata' in told
     assert audit(fix=True) == 0
     assert _metadata(manager, server) == before
     assert audit() == 0

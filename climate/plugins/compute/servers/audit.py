@@ -27,7 +27,7 @@ def lacks(servers, lease, reservation):
         return [audit.Drift('incomplete', f'reservation {reservation.id}',
                             f'its server {server_id} is gone')]
     marks = {nova_server.LEASE_KEY: lease.id, nova_server.RESERVATION_KEY: reservation.id}
-    return [audited.incomplete(reservation, f'the metadata of server {server_id} do not name it')
+    return [audited.incomplete(reservation, f'server {server_id} does not name it in its metadata')
             for server in servers if server.id == server_id and _may_be_changed(server)
             and marks.items() - server.metadata.items()]
 

@@ -52,8 +52,8 @@ class LeasedServer(base.ResourcePlugin):
     def needs_owner(self, request):
         if not request['sleeps']:
             return None
-        return 'start', ('until then the server is shelved as you, so that you can unshelve it; '
-                         'leave start out')
+        return 'start', ('until the start, the server is shelved with your rights, so that you can '
+                         'unshelve it; leave start out to avoid this')
 
     def acts_as_owner(self, request):
         return True

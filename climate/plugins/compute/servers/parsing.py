@@ -123,12 +123,11 @@ def find(cloud, server_id, project_id):
 def _refuse_mixed(request, before):
     wrong_fields = [name for name in SIZED_FIELDS if request.get(name) is not None]
     if wrong_fields:
-        way_out = ('ask for one or the other.' if before is None else
+        way_out = ('use one or the other.' if before is None else
                    'the reservation leases a server; make another lease for instance capacity.')
         raise errors.BadField(field=', '.join(wrong_fields), reason=(
-            'these ask for instance capacity, and '
-            f'{", ".join(name for name in FIELDS if name in request)} for a leased server: '
-            f'{way_out}'))
+            'these fields request instance capacity, but '
+            f'{", ".join(name for name in FIELDS if name in request)} a leased server: {way_out}'))
 
 
 def _refuse_changes(cloud, request, occasion):

@@ -69,7 +69,7 @@ class VolumePlugin(base.ResourcePlugin):
         return [base.Need('room', VolumePool.name, demand, wanted)]
 
     def needs_owner(self, request):
-        return 'resource_type', 'a volume is created in your project, as you'
+        return 'resource_type', 'a volume is created in your project, with your rights'
 
     def start(self, cloud, lease, reservation, resources):
         # Raises where there is no trust: as Climate itself, the volume would not be the owner's.
