@@ -24,9 +24,9 @@ class CreatesEarly:
                      before: records.Reservation | None = None) -> dict[str, Any]:
         """Create the objects that the response must name; return the binding, as a dict.
 
-        Called when the lease has its trust and before it is booked, even if the lease gets its
-        resources later. `start` gets the binding with the reservation, and recreates missing
-        objects. `cloud` is as in `start`, but has no attempt.
+        Called before the lease is booked, even if the lease gets its resources later. `start` gets
+        the binding with the reservation, and recreates missing objects. `cloud` has no attempt; its
+        `as_user` may act with the token of the request, because the lease may have no trust.
 
         :param before: the present Reservation, if a change of its request is being answered. An
             object that both versions need is not created again. None for a new reservation.

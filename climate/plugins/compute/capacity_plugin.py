@@ -26,7 +26,7 @@ class CapacityPlugin(base.ResourcePlugin):
         """Return (sizes, extra specs) of the private flavor, for ``capacity.Capacity.grant``."""
 
     def acts_as_owner(self, request):
-        # The start creates a server group that is gone again, in the owner's project.
+        # If the server group is gone, `start` recreates it in the owner's project.
         return self.creates_early(request)
 
     def creates_early(self, request):

@@ -154,7 +154,7 @@ def test_a_host_in_a_zone_stays_where_each_lease_has_one_of_its_own(manager, clo
     _zone(cloud, clearings.by_name(cloud, 'c1-0'))
     lease = clearings.cleared(manager, manager.create(clearings.a_request()))
     assert acts.aggregate(manager, lease).hosts == ('c2', 'c3')
-    with pytest.raises(errors.NotEnough, match='in the zone east'):
+    with pytest.raises(errors.NotEnough, match='into the zone east'):
         manager.create(clearings.a_request(1))
 
 
