@@ -34,16 +34,13 @@ LOG = log.getLogger(__name__)
 class Booking:
     """Books resources for the reservations of a lease."""
 
-    def __init__(self, core, leeway=datetime.timedelta(0), read_first=candidates.FIRST):
+    def __init__(self, core, leeway=datetime.timedelta(0)):
         """Read the rules from the configuration.
 
         :param leeway: the time for which a plan must stay valid. It extends the time in which an
             occupied resource is expected to become free.
-        :param read_first: the number of resources that the first statement reads, as a
-            ``candidates.First``.
         """
         self._core = core
-        self._read_first = read_first
         conf = core.conf.manager
         self._cleaning = datetime.timedelta(minutes=conf.cleaning_minutes)
         self._grace = datetime.timedelta(seconds=conf.release_grace_seconds) + leeway
@@ -67,7 +64,7 @@ class Booking:
         for lost in range(self._attempts):
             terms = dataclasses.replace(terms, lost=lost)
             if chosen is None:
-                chosen = self._planned(wishes, terms)
+                chosen = self._plan(wishes, terms)
             try:
                 return self._book(wishes, chosen, terms, write, also)
             except errors.LostRace:
@@ -107,19 +104,19 @@ class Booking:
         :raises NotEnough: too few resources are free; the error has the reasons.
         """
         terms = self.terms(wishes, span, now, avoid)
-        return self._planned(wishes, dataclasses.replace(
+        return self._plan(wishes, dataclasses.replace(
             terms, replaced=terms.replaced.union(ignoring)))
 
-    def _planned(self, wishes, terms):
+    def _plan(self, wishes, terms):
         try:
-            return self._plan(wishes, terms)
+            return self._plan_once(wishes, terms)
         except errors.NotEnough:
             # An offer that has expired must not block a booking.
             if not offer_expiry.freed_resources(self._core, terms.now):
                 raise
-            return self._plan(wishes, terms)
+            return self._plan_once(wishes, terms)
 
-    def _plan(self, wishes, terms):
+    def _plan_once(self, wishes, terms):
         with self._core.database.reader() as connection:
             wishes, chosen = alike_resources.choose(
                 self._core, connection, wishes,
@@ -182,7 +179,7 @@ class Booking:
             key = read, wish.need.pool, repr(wish.need.requirement), wish.avoid
             if key not in candidate_sets:
                 candidate_sets[key] = read(self._core, connection, wish.need, dataclasses.replace(
-                    terms, avoid=terms.avoid | wish.avoid), most, self._read_first)
+                    terms, avoid=terms.avoid | wish.avoid), most)
             demands.append(prefilter.CandidateDemand(demand, candidate_sets[key], wish.must_keep))
         return demands
 

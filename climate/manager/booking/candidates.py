@@ -5,7 +5,6 @@ Candidates are read in the order of their ids, by at most three statements, howe
 is. The first statement reads a number of resources that usually suffices. Otherwise the second
 statement reads an estimated number, and the third one reads all other resources.
 """
-import dataclasses
 import math
 
 from climate.db import booking_columns
@@ -13,26 +12,14 @@ from climate.db import free_resources
 from climate.manager.booking import criteria
 from climate.manager.booking import prefilter
 
+# The number of shared resources that the first statement reads, and the least number of whole
+# resources if there are criteria or a race was lost.
+FIRST_SHARED, FIRST_WHOLE = 500, 100
 # The second statement reads this multiple of the estimated number.
 _LEEWAY = 3
 
 
-@dataclasses.dataclass(frozen=True)
-class First:
-    """The number of resources that the first statement reads.
-
-    :ivar picked: the least number for whole resources, if there are criteria or a race was lost.
-    :ivar shared: the number for shared resources.
-    """
-
-    picked: int = 100
-    shared: int = 500
-
-
-FIRST = First()
-
-
-def unused(core, connection, need, terms, most=None, read_first=FIRST):
+def unused(core, connection, need, terms, most=None):
     """Return the resources without any booking, as a CandidateSet.
 
     :param most: stop reading after this number of candidates; None: read all.
@@ -41,7 +28,7 @@ def unused(core, connection, need, terms, most=None, read_first=FIRST):
     reader = _CandidateReader(core, connection, need, terms, excluded)
     rows, limit = [], free_resources.ALL if most is None else most + len(excluded)
     if most is not None and (reader.has_criteria or terms.lost):
-        limit = max(limit, read_first.picked)
+        limit = max(limit, FIRST_WHOLE)
     while not reader.ended and (most is None or len(rows) < most):
         rows += terms.in_order(reader.read(free_resources.free, limit))
         if not reader.ended:
@@ -49,7 +36,7 @@ def unused(core, connection, need, terms, most=None, read_first=FIRST):
     return prefilter.CandidateSet(rows)
 
 
-def shared(core, connection, need, terms, most=None, read_first=FIRST):
+def shared(core, connection, need, terms, most=None):
     """Return the reservable resources with their bookings, except those of `terms.replaced`.
 
     :param most: stop reading after this number of candidates that are preferred to all later ones;
@@ -62,7 +49,7 @@ def shared(core, connection, need, terms, most=None, read_first=FIRST):
         for key, overdue in terms.overdue(connection).items() for _, amount in overdue])
     reader = _CandidateReader(core, connection, need, terms, terms.avoid)
     rows, taken, candidate_set = [], [], prefilter.CandidateSet([])
-    limit, preferred = free_resources.ALL if most is None else read_first.shared, 0
+    limit, preferred = free_resources.ALL if most is None else FIRST_SHARED, 0
     while not reader.ended and (most is None or preferred < most):
         new = reader.read(free_resources.in_order, limit)
         rows += new

@@ -24,12 +24,17 @@ from climate.plugins import base
 NOON, hours = builders.NOON, builders.hours
 # More than the first two steps read, so that the others matter too.
 HOSTS = 700
-FIRST = candidates.First(picked=20, shared=100)
 SMALL = {'vcpus': 2, 'memory_mb': 512, 'disk_gb': 1}
 LARGE = {'vcpus': 4, 'memory_mb': 1024, 'disk_gb': 2}
 RACKS = [str(number) for number in range(7)]
 SPANS = [interval.Interval(NOON + hours(at), NOON + hours(at + length))
          for at, length in ((1, 1), (3, 6), (0, 12), (20, 4))]
+
+
+@pytest.fixture(autouse=True)
+def few_at_first(monkeypatch):
+    monkeypatch.setattr(candidates, 'FIRST_WHOLE', 20)
+    monkeypatch.setattr(candidates, 'FIRST_SHARED', 100)
 
 
 def capacity(number):
@@ -96,7 +101,7 @@ def plainly(booked, wishes, span):
 
 
 def planned(manager, wishes, span):
-    chosen = booking.Booking(manager.core, read_first=FIRST).plan(wishes, span, NOON - hours(24))
+    chosen = booking.Booking(manager.core).plan(wishes, span, NOON - hours(24))
     assert all(given.end == span.end for given in chosen)
     return [selection.Pick(given.resource_id, given.copies) for given in chosen]
 
