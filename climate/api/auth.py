@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Authentication of callers: keystone, http_basic or noauth."""
+import importlib
 import threading
 import time
 
 from keystoneauth1 import exceptions as keystone_errors
 from keystonemiddleware import auth_token
+from oslo_config import cfg
 from oslo_log import log
 from oslo_middleware import basic_auth
 import webob.dec
@@ -15,6 +17,9 @@ from climate.conf import checking
 
 LOG = log.getLogger(__name__)
 
+_GROUP = 'keystone_authtoken'
+# The module that the middleware imports when it checks the first token.
+_MEMCACHE = 'memcache'
 _RETRY_SECONDS = 5
 # The pause after a failed login. Everybody may call /healthcheck, and Keystone may lock users out.
 _LOGIN_SECONDS = 10
@@ -35,11 +40,51 @@ def protect(app, conf):
     """
     strategy = conf.api.auth_strategy
     if strategy == 'keystone':
-        return _Keystone(app, {'oslo_config_config': conf})
+        return _keystone(app, conf)
     if strategy == 'http_basic':
         checking.file(conf, 'api', 'http_basic_file')
         return _Basic(app, conf.api.http_basic_file)
     return _NoAuth(app)
+
+
+def _keystone(app, conf):
+    """Return the middleware of Keystone, if its options can be used.
+
+    :raises ConfigurationError: they cannot.
+    """
+    try:
+        made = _Keystone(app, {'oslo_config_config': conf})
+    except (*checking.NO_LOGIN, cfg.NoSuchOptError) as error:
+        raise checking.no_login(_GROUP, error) from error
+    except keystone_errors.MissingRequiredOptions as error:
+        raise checking.WrongValue(f'[{_GROUP}]: {error}. Set them.') from error
+    if made._auth is None:
+        raise checking.WrongValue(f'[{_GROUP}] auth_type is not set. Set it to "password" and give '
+                                  'auth_url, username, password, project_name and the domains.')
+    for name in ('cafile', 'certfile', 'keyfile'):
+        checking.file(conf, _GROUP, name)
+    checking.url(conf, _GROUP, 'www_authenticate_uri')
+    checking.keystone(conf, conf[_GROUP].auth_section or _GROUP)
+    _check_cache(conf[_GROUP].memcached_servers)
+    return made
+
+
+def _check_cache(servers):
+    """Check that the middleware can make a client of these servers, as it does for each token.
+
+    :raises ConfigurationError: its module is not installed, or a name is not one of a server.
+    """
+    if not servers:
+        return
+    try:
+        importlib.import_module(_MEMCACHE).Client(servers)
+    except ImportError as error:
+        raise errors.ConfigurationError(
+            f'[{_GROUP}] memcached_servers needs the Python module {_MEMCACHE}, which is not '
+            'installed. The extra "memcached" of Climate installs it.') from error
+    except ValueError as error:
+        raise checking.WrongValue(f'[{_GROUP}] memcached_servers: {error}. Write names such as '
+                                  'controller:11211, separated by commas.') from error
 
 
 class _Keystone(auth_token.AuthProtocol):

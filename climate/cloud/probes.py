@@ -13,6 +13,8 @@ from climate.cloud import faults
 # urllib3's text around the reason of a failed connection, which is kept.
 _AROUND_ERRNO = re.compile(r'HTTPS?ConnectionPool\(.*\[Errno -?\d+\] ([\w ]+).*', re.DOTALL)
 _FORBIDDEN = (401, 403)
+_NOT_FOUND = 404
+_WRONG_ENDPOINT = 'Is the endpoint in [{}], or in the service catalog, the right one?'
 _NO_TOKEN = 'it cannot be called, because Keystone issues no token.'
 
 
@@ -78,10 +80,10 @@ def _probe(name, adapter, services):
         text = _AROUND_ERRNO.sub(r'\1', error.message) + _advice(name, error.__cause__)
         return ProbeResult(name, text, isinstance(error, errors.CloudUnreachable),
                            error.details.get('reason'), faults.is_login(error.__cause__))
-    except (LookupError, TypeError, ValueError) as error:
-        return ProbeResult(name, (
-            f'the answer is not one of {name} ({type(error).__name__}: {error}). Is the endpoint '
-            f'in [{name}], or in the service catalog, the right one?'))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        # The client libraries expect the form of their service, also in errors.
+        return ProbeResult(name, (f'the answer is not one of {name} ({type(error).__name__}: '
+                                  f'{error}). {_WRONG_ENDPOINT.format(name)}'))
     return ProbeResult(name)
 
 
@@ -93,6 +95,10 @@ def _advice(name, error):
     if isinstance(error, keystone_errors.CatalogException):
         return (f'. Correct [{name}] region_name, [DEFAULT] region_name or [{name}] '
                 'valid_interfaces, or create the endpoint.')
+    if not faults.is_login(error) and (isinstance(error, ValueError)
+                                       or faults.status_of(error) == _NOT_FOUND):
+        # A probe calls what every such service has, and answers with JSON.
+        return f'. {_WRONG_ENDPOINT.format(name)}'
     if faults.status_of(error) not in _FORBIDDEN:
         return ''
     if faults.is_login(error):

@@ -3,11 +3,9 @@
 import re
 import time
 
-from keystoneauth1 import exceptions
 from keystoneauth1 import loading
 from keystoneauth1 import plugin
 from keystoneauth1 import session as keystone_session
-from oslo_config import cfg
 import requests
 
 from climate import errors
@@ -107,17 +105,11 @@ def load_login(conf, group, **overrides):
     loading.register_auth_conf_options(conf, group)
     try:
         login = loading.load_auth_from_conf_options(conf, group, **overrides)
-        section = conf[group].auth_section or group
-        if login is not None and 'auth_url' in conf[section]:
-            if not conf[section].auth_url:
-                raise checking.WrongValue(f'[{section}] auth_url is not set. Write the URL of '
-                                          'Keystone, such as https://keystone.example.org:5000/v3.')
-            checking.url(conf, section, 'auth_url')
+        if login is not None:
+            checking.keystone(conf, conf[group].auth_section or group)
         return login
-    except (exceptions.NoMatchingPlugin, cfg.NoSuchGroupError) as error:
-        raise checking.WrongValue(
-            f'[{group}] auth_type or auth_section: {error}. Write password, '
-            'v3applicationcredential or another type of login that is installed.') from error
+    except checking.NO_LOGIN as error:
+        raise checking.no_login(group, error) from error
 
 
 def _connections(group, most, **options):

@@ -20,7 +20,6 @@ from climate.manager.notifications import encryption
 from climate.plugins import registry
 from climate.plugins.compute import scheduler_filter
 from climate.rpc import bus
-from climate.rpc import transport
 
 OPTIONS = (
     cfg.MultiStrOpt('nova-config-file', default=[], metavar='PATH',
@@ -58,7 +57,7 @@ class UpgradeChecks(upgradecheck.UpgradeCommands):
     def _bus(self):
         try:
             bus.reach(self._conf)
-            transport.check(self._conf)
+            bus.reach_notifications(self._conf)
         except (bus.BusUnreachable, errors.ConfigurationError) as error:
             return _failure(str(error))
         return _success()

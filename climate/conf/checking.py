@@ -23,6 +23,10 @@ NAMESPACES = ('climate', 'climate.cloud', 'climate.plugins', 'oslo.log', 'oslo.m
               'oslo.service.service', 'keystonemiddleware.auth_token')
 
 
+#: The errors of keystoneauth about a login of a type or in a group that does not exist.
+NO_LOGIN = (exceptions.NoMatchingPlugin, cfg.NoSuchGroupError)
+
+
 class WrongValue(errors.ConfigurationError):
     """An option has a wrong value; the text names the option, the value and the remedy."""
 
@@ -117,6 +121,25 @@ def url(conf, group, name):
         # A wrong URL may have a password, too.
         raise WrongValue(f'[{group}] {name} is not a URL. Write one such as '
                          'https://service.example.org:5000.')
+
+
+def keystone(conf, group):
+    """Check the address of Keystone in an option group with a login.
+
+    :raises WrongValue: it is missing, or not a URL.
+    """
+    if 'auth_url' not in conf[group]:
+        return
+    if not conf[group].auth_url:
+        raise WrongValue(f'[{group}] auth_url is not set. Write the URL of Keystone, such as '
+                         'https://keystone.example.org:5000/v3.')
+    url(conf, group, 'auth_url')
+
+
+def no_login(group, error):
+    """Return the WrongValue for one of NO_LOGIN."""
+    return WrongValue(f'[{group}] auth_type or auth_section: {error}. Write password, '
+                      'v3applicationcredential or another type of login that is installed.')
 
 
 def file(conf, group, name):

@@ -14,7 +14,6 @@ from climate.manager.notifications import encryption
 from climate.plugins import registry
 from climate.plugins.health import sources as health_sources
 from climate.rpc import bus
-from climate.rpc import transport
 
 LOG = log.getLogger(__name__)
 
@@ -28,7 +27,7 @@ def check(conf):
     :raises ConfigurationError: the database, a plugin, an adapter, a strategy, a notifier, a
         source of health, a power driver, an address of the bus, /metrics or [idle] cannot be used;
         the error says which.
-    :raises LoginRefused: the bus refuses the login.
+    :raises LoginRefused: a bus refuses the login.
     """
     plugins = registry.Registry(conf)
     strategies.check(conf)
@@ -40,11 +39,11 @@ def check(conf):
         notifier.check()
     health_sources.load(conf)
     power_drivers.load(conf, clouds.build(conf, plugins.services))
-    try:
-        bus.reach(conf, retries=0)
-    except bus.LoginRefused:
-        raise
-    except bus.BusUnreachable as error:
-        LOG.warning('The bus does not answer; the manager waits for it: %s', error)
-    transport.check(conf)
+    for reach in (bus.reach, bus.reach_notifications):
+        try:
+            reach(conf, retries=0)
+        except bus.LoginRefused:
+            raise
+        except bus.BusUnreachable as error:
+            LOG.warning('The bus does not answer; the manager waits for it: %s', error)
     migrate.check(conf)

@@ -23,7 +23,9 @@ from climate.manager.events import loop
 from climate.manager.health import checks
 from climate.manager.leases import target_watch
 from climate.plugins import registry
+from climate.rpc import bus
 from climate.rpc import servers
+from climate.rpc import transport
 
 LOG = log.getLogger(__name__)
 
@@ -72,7 +74,8 @@ class Manager:
             lambda: servers.serve(conf, socket.gethostname(), self.endpoint))
         self._notifications = servers.BusServer(lambda: target_watch.listen(
             conf, self.periodic.watch, self.core.clock,
-            [checks.ServiceListener(self.periodic.checks, self.core.clock)]))
+            [checks.ServiceListener(self.periodic.checks, self.core.clock)]),
+            transport.nova_option(conf))
         # Each worker has a thread, so only the event loop limits how many events run.
         self._pool = futures.ThreadPoolExecutor(sum(loop.workers_of(conf).values()),
                                                 thread_name_prefix='event')
@@ -233,6 +236,8 @@ class Manager:
         except errors.ClimateError as error:
             LOG.warning('The periodic task "%s" failed; it is tried again: %s', name,
                         error.message)
+        except bus.BusUnreachable as error:
+            LOG.error('The periodic task "%s" failed; it is tried again: %s', name, error)
         except Exception:  # Outer loop: the next run of the task may succeed.
             LOG.exception('The periodic task "%s" failed unexpectedly; it is tried again', name)
         self.core.counts.task(name, failed)

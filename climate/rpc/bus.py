@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The message bus: RPC calls over it, and whether it accepts our login."""
+import contextlib
 from typing import Any
 
 import amqp
@@ -18,9 +19,13 @@ LOG = log.getLogger(__name__)
 # By default oslo.messaging retries for ever while the broker is gone. Requests would hang in the
 # API, and be carried out long after their callers gave up.
 _RETRIES = 2
+#: The option with the URL of the bus of calls.
+OPTION = '[DEFAULT] transport_url'
 # oslo.messaging passes these errors of the driver on, and does not try again. NotAllowed: there is
 # no such virtual host, or the user may not use it.
 _REFUSED = (*pyamqp.Transport.channel_errors, amqp.NotAllowed)
+#: The errors of a bus that cannot be used.
+UNUSABLE = (*_REFUSED, messaging.MessagingException, kombu_exceptions.OperationalError)
 
 
 class BusUnreachable(Exception):
@@ -32,7 +37,12 @@ class NoManagerQueue(BusUnreachable):
 
 
 class LoginRefused(BusUnreachable, errors.ConfigurationError):
-    """The bus refuses the login of transport_url."""
+    """The bus refuses the login of an option."""
+
+    def __init__(self, option: str, error: Exception) -> None:
+        reason = str(error).rstrip('.')
+        super().__init__(f'{option}: the login is refused: {reason}. Correct its user, password or '
+                         'virtual host, or create them in RabbitMQ.')
 
 
 def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES, needs_manager: bool = False) -> None:
@@ -56,15 +66,43 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES, needs_manager: bool = F
                     at_least_once=needs_manager)).cast(internal, 'ping')
         finally:
             connected.cleanup()
-    except _REFUSED as error:
-        raise LoginRefused(
-            f'[DEFAULT] transport_url: the login is refused: {error}. Correct its user, password '
-            'or virtual host, or create them in RabbitMQ.') from error
     except messaging.MessageUndeliverable as error:
-        raise NoManagerQueue(
-            '[DEFAULT] transport_url: no manager has started at this bus') from error
-    except (messaging.MessagingException, kombu_exceptions.OperationalError) as error:
-        raise BusUnreachable(f'[DEFAULT] transport_url: it cannot be reached: {error}') from error
+        raise NoManagerQueue(f'{OPTION}: no manager has started at this bus') from error
+    except UNUSABLE as error:
+        raise unusable(OPTION, error) from error
+
+
+def reach_notifications(conf: cfg.ConfigOpts, retries: int = _RETRIES) -> None:
+    """Log in to the buses of the notifications that are on, and leave them.
+
+    :raises LoginRefused: the user, the password or the virtual host is wrong.
+    :raises BusUnreachable: a broker does not answer.
+    :raises errors.ConfigurationError: a URL is wrong.
+    """
+    for option, connected in transport.notification_buses(conf).items():
+        # Other drivers than that of RabbitMQ have no such connections.
+        log_in = getattr(connected._driver, '_get_connection', _no_connection)
+        try:
+            with log_in(retry=retries):
+                pass
+        except UNUSABLE as error:
+            raise unusable(option, error) from error
+        finally:
+            connected.cleanup()
+
+
+def _no_connection(retry: int) -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
+def unusable(option: str, error: Exception) -> BusUnreachable:
+    """Return the error about a bus that raised one of UNUSABLE.
+
+    :param option: the option with the URL of the bus.
+    """
+    if isinstance(error, _REFUSED):
+        return LoginRefused(option, error)
+    return BusUnreachable(f'{option}: it cannot be reached: {error}')
 
 
 class Bus:

@@ -8,6 +8,7 @@ from oslo_config import cfg
 from oslo_log import log
 import oslo_messaging as messaging
 
+from climate.rpc import bus
 from climate.rpc import transport
 
 LOG = log.getLogger(__name__)
@@ -51,17 +52,26 @@ class BusServer:
     oslo.messaging waits for a broker without limit.
 
     :param serve: returns the server when it has started.
+    :param option: the option with the URL of its bus.
     """
 
-    def __init__(self, serve: Callable[[], messaging.MessageHandlingServer]) -> None:
+    def __init__(self, serve: Callable[[], messaging.MessageHandlingServer],
+                 option: str = bus.OPTION) -> None:
         self._serve = serve
+        self._option = option
         self._lock = threading.Lock()
         self._server: Any = None
         self._stopped = False
 
     def start(self) -> None:
-        """Start the server; return when it has reached its broker."""
-        server = self._serve()
+        """Start the server; return when it has reached its broker.
+
+        :raises BusUnreachable: the broker refuses the login or the queues, or cannot be used.
+        """
+        try:
+            server = self._serve()
+        except bus.UNUSABLE as error:
+            raise bus.unusable(self._option, error) from error
         with self._lock:
             self._server = server
             stopped = self._stopped

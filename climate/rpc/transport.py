@@ -13,6 +13,10 @@ from climate.rpc import wire
 #: Modules whose exceptions are rebuilt by the client; all others arrive as RemoteError.
 ALLOWED_ERRORS = ['climate.errors']
 VERSION = '1.0'
+# The options with the buses of notifications.
+_OWN = ('[oslo_messaging_notifications] transport_url or, if that is empty, [DEFAULT] '
+        'transport_url')
+_NOVA = '[nova] notification_transport_url'
 # Drivers of oslo.messaging that send notifications to no bus.
 _LOCAL_DRIVERS = {'', 'log', 'noop', 'test'}
 
@@ -43,14 +47,22 @@ def connect(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
         conf, allowed_remote_exmods=ALLOWED_ERRORS))
 
 
-def check(conf: cfg.ConfigOpts) -> None:
-    """Check the addresses of the buses of notifications that are on.
+def notification_buses(conf: cfg.ConfigOpts) -> dict[str, messaging.transport.Transport]:
+    """Return {option: transport} of the buses of notifications that are on; none is called yet.
 
     :raises ConfigurationError: an option is not the URL of a message bus.
     """
-    connect_notifications(conf)
+    buses = {_OWN: connect_notifications(conf)}
+    if not _sends(conf):
+        del buses[_OWN]
     if conf.nova.notifications:
-        connect_to_nova(conf)
+        buses[nova_option(conf)] = connect_to_nova(conf)
+    return buses
+
+
+def nova_option(conf: cfg.ConfigOpts) -> str:
+    """Return the option that has the address of the bus of Nova's notifications."""
+    return _NOVA if conf.nova.notification_transport_url else _OWN
 
 
 def connect_notifications(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
@@ -62,8 +74,7 @@ def connect_notifications(conf: cfg.ConfigOpts) -> messaging.transport.Transport
     try:
         return _bus_of_notifications(conf)
     except errors.ConfigurationError:
-        # The attempt has registered the option.
-        if set(conf.oslo_messaging_notifications.driver) - _LOCAL_DRIVERS:
+        if _sends(conf):
             raise
     return _connected('[DEFAULT] transport_url', lambda: messaging.get_notification_transport(
         conf, url=conf.transport_url))
@@ -77,14 +88,20 @@ def connect_to_nova(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
     url = conf.nova.notification_transport_url
     if not url:
         return _bus_of_notifications(conf)
-    return _connected('[nova] notification_transport_url', lambda: (
+    return _connected(_NOVA, lambda: (
         messaging.get_notification_transport(conf, url=url)))
 
 
 def _bus_of_notifications(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
-    return _connected(
-        '[oslo_messaging_notifications] transport_url or, if that is empty, [DEFAULT] '
-        'transport_url', lambda: messaging.get_notification_transport(conf))
+    return _connected(_OWN, lambda: messaging.get_notification_transport(conf))
+
+
+def _sends(conf: cfg.ConfigOpts) -> bool:
+    """Return whether a driver sends notifications to a bus.
+
+    The option is registered by the first attempt to get a transport of notifications.
+    """
+    return bool(set(conf.oslo_messaging_notifications.driver) - _LOCAL_DRIVERS)
 
 
 def _connected(option: str, connect: Callable[[], Any]) -> messaging.transport.Transport:

@@ -9,6 +9,9 @@ from support import programs
 LOGIN = ('[cloud]\ndriver = openstack\n[keystone]\nauth_type = password\nusername = climate\n'
          'password = p\nuser_domain_name = Default\nauth_url = ')
 
+NOAUTH = '[api]\nauth_strategy = noauth\n'
+CHECKS = '[keystone_authtoken]\nauth_type = password\nauth_url = '
+
 # (program and words, more options, what the line says)
 CASES = [
     ('climate-manager', '[DEFAULT]\nplugins = nonsense', '[DEFAULT] plugins: "nonsense" is not'),
@@ -73,12 +76,24 @@ CASES = [
     ('climate-status managers', '[manager]\nclaim_seconds = never', '[manager] claim_seconds'),
     ('climate-status cloud', '[DEFAULT]\nplugins = nonsense', '[DEFAULT] plugins'),
     ('climate-api', '[api]\nport = 80000', '[api] port'),
-    ('climate-api', '[api]\nhost = 192.0.2.1', '[api] host'),
-    ('climate-api', '[api]\nhost = nowhere.invalid', '[api] host = nowhere.invalid'),
+    ('climate-api', f'{NOAUTH}host = 192.0.2.1', '[api] host'),
+    ('climate-api', f'{NOAUTH}host = nowhere.invalid', '[api] host = nowhere.invalid'),
     ('climate-api', '[api]\nauth_strategy = nonsense', '[api] auth_strategy'),
     ('climate-api', '[api]\nauth_strategy = http_basic\nhttp_basic_file = /nowhere',
      '[api] http_basic_file'),
     ('climate-api', '[DEFAULT]\nplugins = nonsense', '[DEFAULT] plugins'),
+    ('climate-api', '', '[keystone_authtoken] auth_type is not set'),
+    ('climate-api', '[keystone_authtoken]\nauth_type = nonsense',
+     '[keystone_authtoken] auth_type'),
+    ('climate-api', '[keystone_authtoken]\nauth_section = nonsense',
+     '[keystone_authtoken] auth_type'),
+    ('climate-api', '[keystone_authtoken]\nauth_type = password', 'were not given: auth_url. Set'),
+    ('climate-api', CHECKS, '[keystone_authtoken] auth_url is not set'),
+    ('climate-api', f'{CHECKS}nonsense', '[keystone_authtoken] auth_url is not a URL'),
+    ('climate-api', f'{CHECKS}http://127.0.0.1:9/v3\ncafile = /nowhere',
+     '[keystone_authtoken] cafile'),
+    ('climate-api', f'{CHECKS}http://127.0.0.1:9/v3\nwww_authenticate_uri = nonsense',
+     '[keystone_authtoken] www_authenticate_uri'),
     ('climate-api', '[DEFAULT]\ntransport_url = nonsense', '[DEFAULT] transport_url'),
     ('climate-api', '[oslo_policy]\npolicy_file = FOLDER/broken.yaml', '[oslo_policy] policy_file'),
     ('climate-api', '[oslo_policy]\npolicy_file = /nowhere/p.yaml', '[oslo_policy] policy_file'),
@@ -127,7 +142,7 @@ def test_a_file_that_cannot_be_read_ends_the_program_with_one_line(tmp_path, pro
 
 @pytest.mark.proof
 @pytest.mark.parametrize(('program', 'options'), [
-    ('climate-manager', '[manager]\nmetrics_port = {}'), ('climate-api', '[api]\nport = {}'),
+    ('climate-manager', '[manager]\nmetrics_port = {}'), ('climate-api', f'{NOAUTH}port = {{}}'),
     ('climate-console', '[console]\nport = {}')])
 def test_a_port_that_another_program_uses_ends_the_program_with_one_line(run_program, program,
                                                                          options):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Authentication of callers, and answers when a token is not valid any more."""
 import base64
+import sys
 
 import bcrypt
 from keystoneauth1 import fixture as tokens
@@ -69,10 +70,22 @@ SCOPES = {'the scope "system"': tokens.V3Token.set_system_scope,
           'a domain': tokens.V3Token.set_domain_scope, 'without a scope': lambda token: None}
 
 
+def use_keystone(conf, port, **more):
+    """Set the options of the API for tokens of a Keystone on that port."""
+    loading.register_auth_conf_options(conf, 'keystone_authtoken')
+    conf.register_opts(loading.get_auth_plugin_conf_options('password'), 'keystone_authtoken')
+    conf.set_override('auth_strategy', 'keystone', group='api')
+    for name, value in {'auth_type': 'password', 'auth_url': f'http://127.0.0.1:{port}/v3',
+                        'username': 'climate', 'password': keystone_standin.PASSWORD,
+                        'user_domain_name': 'Default', 'project_name': 'service',
+                        'project_domain_name': 'Default', **more}.items():
+        conf.set_override(name, value, group='keystone_authtoken')
+
+
 @pytest.fixture
 def of_keystone(conf, manager):
     """callable(method, path, token): the answer to a token that keystonemiddleware knows."""
-    conf.set_override('auth_strategy', 'keystone', group='api')
+    use_keystone(conf, builders.a_free_port())
     with middleware.AuthTokenFixture() as known:
         served = webtest.TestApp(app.build(conf, manager.client, builders.manager_plugins(conf)))
 
@@ -115,14 +128,7 @@ def test_every_rule_is_for_tokens_of_a_project():
 def keystone_app(conf, manager):
     """callable(port, **options of [keystone_authtoken]): the REST service that asks Keystone."""
     def build(port, **more):
-        loading.register_auth_conf_options(conf, 'keystone_authtoken')
-        conf.register_opts(loading.get_auth_plugin_conf_options('password'), 'keystone_authtoken')
-        conf.set_override('auth_strategy', 'keystone', group='api')
-        for name, value in {'auth_type': 'password', 'auth_url': f'http://127.0.0.1:{port}/v3',
-                            'username': 'climate', 'password': keystone_standin.PASSWORD,
-                            'user_domain_name': 'Default', 'project_name': 'service',
-                            'project_domain_name': 'Default', **more}.items():
-            conf.set_override(name, value, group='keystone_authtoken')
+        use_keystone(conf, port, **more)
         return webtest.TestApp(app.build(conf, manager.client, builders.manager_plugins(conf)))
     return build
 
@@ -158,3 +164,13 @@ def test_an_accepted_login_is_healthy(keystone_app):
         # Without an endpoint of Keystone in the catalog, no token can be checked.
         assert service.get('/v1/leases', status=503, headers={
             'X-Auth-Token': 't'}).content_type == 'application/json'
+
+
+def test_a_cache_of_tokens_that_cannot_be_used_ends_the_start(keystone_app, monkeypatch):
+    keystone_app(9)  # It registers the option.
+    keystone_app(9, memcached_servers=['127.0.0.1:11211'])
+    with pytest.raises(errors.ConfigurationError, match='memcached_servers: Unable to parse'):
+        keystone_app(9, memcached_servers=['nowhere:port'])
+    monkeypatch.setitem(sys.modules, 'memcache', None)
+    with pytest.raises(errors.ConfigurationError, match='memcached_servers needs'):
+        keystone_app(9, memcached_servers=['127.0.0.1:11211'])

@@ -107,12 +107,24 @@ def test_a_service_that_forbids_the_call_is_reported_with_its_reason(answering):
     assert not found.may_pass
 
 
-def test_an_endpoint_of_something_else_is_recognized(answering):
-    answering.http.get(f'{answering.GLANCE}/images', json={'hello': 'world'})
-    answering.http.get(f'{answering.PLACEMENT}/resource_classes', text='<html>')
+# Answers of other services, proxies and web servers at the wrong address.
+@pytest.mark.parametrize('answer', [
+    {'json': {'hello': 'world'}}, {'json': ['hello']}, {'text': '<html>'},
+    {'status_code': 404, 'text': '<html>'},
+    {'status_code': 404, 'json': {'errors': [{'status': 404, 'title': 'Not Found'}]}},
+    {'status_code': 404, 'json': {'error': {'code': 404, 'message': 'Not found'}}},
+    {'status_code': 404, 'json': {'error_code': 404, 'error_message': 'Nothing is there.'}},
+    {'status_code': 404, 'json': {'message': 'Not found', 'code': '404', 'title': 'Not Found'}},
+    {'status_code': 404, 'json': ['Not found']}, {'status_code': 404, 'json': None}], ids=str)
+@pytest.mark.parametrize('name', ALL)
+def test_an_endpoint_of_something_else_is_recognized(answering, name, answer):
+    path = {'nova': 'os-services', 'placement': 'resource_classes', 'keystone': 'OS-TRUST/trusts',
+            'glance': 'images', 'neutron': 'quotas/climate-status/details',
+            'cinder': 'scheduler-stats/get_pools', 'heat': 'stacks', 'magnum': 'clusters'}[name]
+    answering.http.get(f'{getattr(answering, name.upper())}/{path}', **answer)
     found = problems(answering.cloud())
-    assert 'Is the endpoint in [glance]' in found['glance']
-    assert 'its answer is not JSON' in found['placement']
+    assert list(found) == [name]
+    assert f'Is the endpoint in [{name}], or in the service catalog, the right one?' in found[name]
 
 
 def test_a_check_succeeds_where_all_services_answer(answering):
