@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ownership of a claimed event: how long this manager may act, and the check in a transaction."""
+import dataclasses
+
+from climate import errors
 from climate.db import lease_claims
 from climate.db import leases
 from climate.domain import due_events
@@ -77,3 +80,14 @@ def current(connection, lease):
     if due_events.deletion_ordered(locked):
         raise Withdrawn()
     return locked
+
+
+def reread(connection, lease):
+    """Return the lease of a claim with its reservations as they are in the database now.
+
+    :raises StillBusy: the deletion of the lease was ordered after the claim.
+    """
+    stored = leases.get(connection, lease.id)
+    if due_events.deletion_ordered(stored):
+        raise errors.StillBusy.plain('Climate', 'the lease is being deleted.')
+    return dataclasses.replace(lease, reservations=stored.reservations)

@@ -250,14 +250,3 @@ def _refuse_other_span(connection, lease):
     current = leases.get(connection, lease.id)
     if current.interval != lease.interval or due_events.deletion_ordered(current):
         raise errors.StillBusy.plain('Climate', 'the lease is being changed.')
-
-
-def reread(connection, lease):
-    """Return the lease of a claim with its reservations as they are in the database now.
-
-    :raises StillBusy: the deletion of the lease was ordered after the claim.
-    """
-    current = leases.get(connection, lease.id)
-    if due_events.deletion_ordered(current):
-        raise errors.StillBusy.plain('Climate', 'the lease is being deleted.')
-    return dataclasses.replace(lease, reservations=current.reservations)

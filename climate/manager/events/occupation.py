@@ -5,6 +5,7 @@ import dataclasses
 from oslo_log import log
 
 from climate import errors
+from climate.manager import ownership
 from climate.manager.booking import allocated_resources
 from climate.manager.booking import shortfalls
 from climate.manager.booking import substitutes
@@ -104,7 +105,7 @@ class Occupation:
         :raises StillBusy: the deletion of the lease was ordered after the claim.
         """
         with self._core.database.reader() as connection:
-            lease = substitutes.reread(connection, claim.lease)
+            lease = ownership.reread(connection, claim.lease)
         return dataclasses.replace(claim, lease=lease)
 
 

@@ -9,6 +9,7 @@ from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import texts
 from climate.manager import lease_cloud
+from climate.manager import ownership
 from climate.manager import request_secrets
 from climate.manager import results
 from climate.manager.booking import allocated_resources
@@ -152,7 +153,7 @@ class _Pass:
         now = self._core.clock()
         self._calls.substitutes.ensure(self._order.lease, reservation, now, refused=refused)
         with self._core.database.reader() as connection:
-            current = substitutes.reread(connection, self._claim.lease)
+            current = ownership.reread(connection, self._claim.lease)
         after = self._order.record_resources(
             next(each for each in current.reservations if each.id == reservation.id))
         self._calls.wakes.await_awake(set(after.resource_ids), now)
