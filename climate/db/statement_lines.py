@@ -22,7 +22,7 @@ def posted(connection, lease_id):
     rows = connection.execute(sa.select(LINES).where(LINES.c.lease_id == lease_id)
                               .order_by(LINES.c.number))
     return [ledger.PostedLine(row.for_month, _key(row),
-                          lease_pricing.Charge(int(row.atoms), int(row.microseconds)))
+                              lease_pricing.Charge(int(row.atoms), int(row.microseconds)))
             for row in rows]
 
 

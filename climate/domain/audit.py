@@ -42,7 +42,7 @@ REPAIRS = {
 #: The maximum number of stored findings of an audit.
 MOST_SHOWN = 500
 BY_HAND = 'nothing: a person must decide'
-UNKNOWN = 'nothing, because it may be of another Climate; with --unknown: '
+UNKNOWN = 'nothing, because it may belong to another Climate; with --unknown: '
 
 
 @dataclasses.dataclass(frozen=True)
@@ -243,7 +243,7 @@ def left_behind(traces: Iterable[Trace], known: Iterable[str],
         if resource_type is None or (lease_id is None and not unknown):
             # The object is in use, or it has no mark, so any user may have written the id on it.
             continue
-        problem = ('no lease has its reservation' if lease_id is None
+        problem = ('its reservation is not in this database' if lease_id is None
                    else f'its reservation is over (lease {lease_id})')
         name = trace.name.lower().replace('_', '-')
         what = trace.name if made_for in name else f'{trace.name} of {made_for}'
@@ -257,7 +257,7 @@ def not_ended(traces: Iterable[Trace], leases: Iterable[records.Lease],
     """Return the leases past their end whose end event was given up, as Drifts."""
     made_for = {trace.made_for for trace in traces}
     return [Drift('not ended', f'lease {lease.id}',
-                  f'its end was given up; delete it to have it tried at once ({lease.reason})')
+                  f'its end failed; delete the lease to try again at once ({lease.reason})')
             for lease in leases
             if lease.state == lifecycle.ERROR and lease.deleted_at is None and lease.end <= now
             and made_for & {reservation.id for reservation in lease.reservations
@@ -282,8 +282,8 @@ def disabled_needlessly(disabled: Iterable[Disabled], seeking: Iterable[str],
     """
     seeking, known = set(seeking), set(known)
     return [Drift('disabled', service.what, (
-                f'disabled in order to be cleared for lease {service.lease_id}, but that lease '
-                'clears nothing'), ENABLE, (service.pool, service.name, service.lease_id),
+                f'disabled to clear its host for lease {service.lease_id}, but no host is cleared '
+                'for that lease'), ENABLE, (service.pool, service.name, service.lease_id),
                   service.lease_id not in known)
             for service in disabled if service.lease_id not in seeking]
 

@@ -207,8 +207,8 @@ def notified(lease: records.Lease, notify_at: Iterable[datetime.datetime]) -> Ev
     new = sorted(set(notify_at) - {event.at for event in events if event not in sent})
     if new and unsent + len(new) > MOST_NOTICES:
         raise errors.BadField(field='events', reason=(
-            f'a lease has at most {MOST_NOTICES} that are not sent yet. It has {unsent}, and '
-            f'{len(new)} more are asked for: leave some out, or add them later.'))
+            f'a lease has at most {MOST_NOTICES} notifications that are not sent yet. It has '
+            f'{unsent}, and {len(new)} more are requested: leave some out, or add them later.'))
     reused = max(0, len(events) + len(new) - MOST_NOTICES)
     return EventChanges(add=tuple((event_kinds.NOTIFY, at) for at in new[reused:]),
                         move=tuple(zip(sent, new[:reused], strict=False)))

@@ -67,7 +67,8 @@ class Auditor:
                 snapshot.disabled, audit.clearing_ids(before.leases, after.leases),
                 (lease.id for lease in disabled_for)),
             *(audit.Drift('left behind', f'objects created early for {creation.reservation_id}',
-                          'no lease has its reservation', audit.DELETE_EARLY, creation.id)
+                          'its reservation is not in this database', audit.DELETE_EARLY,
+                          creation.id)
               for creation in self._early.find(now)),
             *self._of_trusts(snapshot, recorded, now)]), snapshot.failures
 

@@ -20,7 +20,7 @@ from climate.domain import texts
 from climate.domain.clearing import plans
 
 FOREIGN = str(uuid.UUID(int=7))
-UNKNOWN = 'nothing, because it may be of another Climate; with --unknown: '
+UNKNOWN = 'nothing, because it may belong to another Climate; with --unknown: '
 
 
 def leftover_aggregate(case):
@@ -38,7 +38,7 @@ def aggregate_of_a_purged_lease(case):
     leftover_aggregate(case)
     db_rows.closed(case.manager.database, case.manager.clock())
     migrate.purge(case.manager.database, case.manager.clock() + builders.hours(1))
-    return f'aggregate {case.id_of(case.over)}', 'no lease has its reservation', UNKNOWN
+    return f'aggregate {case.id_of(case.over)}', 'its reservation is not in this database', UNKNOWN
 
 
 def leftover_flavor(case):
@@ -71,7 +71,7 @@ def slots_of_a_purged_lease(case):
     name = f'CUSTOM_RESERVATION_{FOREIGN.upper().replace("-", "_")}'
     case.services.placement.ensure_class(name)
     case.services.placement.set_slots('climate_compute-1', name, 3)
-    return f'slots on climate_compute-1 of {FOREIGN}', 'no lease has', UNKNOWN
+    return f'slots on climate_compute-1 of {FOREIGN}', 'its reservation is not', UNKNOWN
 
 
 def _class_of(lease):
@@ -182,7 +182,7 @@ def trust(case):
 def fence_of_a_purged_lease(case):
     host = case.pooled()[-1]
     case.services.computes.disable(host, plans.fence_of(FOREIGN))
-    return f'service of {host}', 'that lease clears nothing', UNKNOWN
+    return f'service of {host}', 'no host is cleared for that lease', UNKNOWN
 
 
 #: What the database has no record of.
@@ -288,7 +288,7 @@ def lease_whose_end_was_given_up(case):
     case.manager.run_until(found.end + builders.minutes(20))
     assert case.manager.lease(lease).event('end_lease').attempts > 5
     case.manager.cloud.fail('nova.delete_server', 0, None)
-    return f'lease {lease.id}', 'its end was given up'
+    return f'lease {lease.id}', 'its end failed'
 
 
 BY_HAND = [

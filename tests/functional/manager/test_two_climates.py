@@ -75,7 +75,7 @@ def test_two_climates_leave_the_objects_of_each_other(manager, other, clock, cap
     told = capsys.readouterr().out
     assert 'repaired' not in told
     assert f'aggregate {theirs.reservations[0].id}' in told
-    assert 'it may be of another Climate' in told
+    assert 'it may belong to another Climate' in told
 
     manager.run_until(NOON + hours(10))
     assert manager.lease(mine).state == lifecycle.TERMINATED

@@ -396,7 +396,7 @@ def test_a_lease_has_no_more_notices_than_a_request_may_have(manager, monkeypatc
     acts.change(manager, lease, notify_at=wanted)
     acts.change(manager, lease, notify_at=wanted)
     for dry_run in (True, False):
-        with pytest.raises(errors.BadField, match='at most 4 that are not sent yet'):
+        with pytest.raises(errors.BadField, match='at most 4 notifications that are not sent yet'):
             acts.change(manager, lease, notify_at=[NOON + hours(5)], dry_run=dry_run)
     manager.run_until(NOON + hours(2))
     acts.change(manager, lease, notify_at=[NOON + hours(5), NOON + hours(6)])
