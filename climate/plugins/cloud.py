@@ -12,13 +12,13 @@ from climate.domain import records
 
 @dataclasses.dataclass(frozen=True)
 class Attempt:
-    """One try of an action. Plugins use its times to limit the duration of the action.
+    """The present attempt of an action. Plugins use its times to limit the action's duration.
 
     :ivar now: the present time.
-    :ivar since: the time of the first try.
-    :ivar failures: the number of failed tries.
-    :ivar is_first: True for the first try of a start. Then the cloud has only those objects of the
-        lease that `create_early`, `prepare` and `stage` created.
+    :ivar since: the time of the first attempt.
+    :ivar failures: the number of failed attempts.
+    :ivar is_first: True for the first attempt of a start. Then the cloud has only those objects of
+        the lease that `create_early`, `prepare` and `stage` created.
     :ivar former: {reservation id: the exclusive Resources that it still occupies, although they are
         not allocated to it any more}; empty unless the action is a start.
     """
@@ -30,7 +30,7 @@ class Attempt:
     former: Mapping[str, tuple[records.Resource, ...]] = dataclasses.field(default_factory=dict)
 
     def exceeds(self, seconds: float) -> bool:
-        """Return whether the first try was at least this long ago; 0 seconds mean no limit."""
+        """Return whether the first attempt was at least this long ago; 0 seconds mean no limit."""
         return bool(seconds) and (self.now - self.since).total_seconds() >= seconds
 
 
@@ -44,7 +44,7 @@ class Cloud(Protocol):
 class LeaseCloud(Cloud, Protocol):
     """The cloud during an action for one lease.
 
-    :ivar attempt: the present try of `prepare`, `stage`, `start`, `before_end`, `secure` or `end`;
+    :ivar attempt: the Attempt in `prepare`, `stage`, `start`, `before_end`, `secure` and `end`;
         None in other methods.
     """
 

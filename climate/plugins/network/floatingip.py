@@ -81,7 +81,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
         surplus = [present.pop(address) for address in sorted(set(present) - set(allocated))]
         self._delete(cloud, surplus, cloud.attempt)
         for floating_ip in present.values():
-            # An earlier try may have been interrupted before it tagged the floating IP.
+            # An earlier attempt may have been interrupted before it tagged the floating IP.
             self._tag(services.floating_ips, floating_ip, reservation)
         missing = [resource for address, resource in allocated.items() if address not in present]
         floatingip_request.check_quota(cloud, lease.project_id, len(missing))

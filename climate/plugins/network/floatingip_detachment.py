@@ -20,7 +20,7 @@ def detach_and_delete(neutron, floating_ips, attempt, longest_seconds):
     """Detach FloatingIPs from their ports, and delete each one that no router serves any more.
 
     :param attempt: the Attempt; None: there is no time limit.
-    :param longest_seconds: the time since the first try after which all are deleted.
+    :param longest_seconds: the time since the first attempt after which all are deleted.
     :raises StillBusy: routers still serve some of them; the others were deleted.
     """
     served = []

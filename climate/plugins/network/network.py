@@ -165,7 +165,7 @@ class NetworkPlugin(base.ResourcePlugin):
         [resource] = resources[NEED]
         segment = segment_pool.parse('name', resource.name)
         networks = network_creation.networks_of(cloud, lease, reservation, [resource])
-        # An earlier try may have used another segment, on which somebody else has a network now.
+        # An earlier attempt may have used a segment on which somebody else has a network now.
         self._remove(cloud, lease, reservation,
                      [network for network in networks if network.segment != segment], [])
         network = next((each for each in networks if each.segment == segment), None)

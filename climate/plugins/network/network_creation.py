@@ -2,7 +2,7 @@
 """The network of a reservation, with its subnet and its router: how to find and to create them.
 
 The call that creates an object also sets its description, which names the reservation. So nothing
-is created twice if a try is interrupted. Climate creates the network as itself, because users
+is created twice if an attempt is interrupted. Climate creates the network as itself, because users
 cannot choose a segment, and it creates the subnet and the router as the owner.
 """
 from oslo_log import log
@@ -50,7 +50,7 @@ def routers_of(cloud, lease, reservation):
 
 
 class NetworkCreation:
-    """One try to create the network of a reservation, with the requested subnet and router.
+    """One attempt to create the network of a reservation, with the requested subnet and router.
 
     :param tag: the tag of the networks of all leases.
     :param segment: the allocated Resource.

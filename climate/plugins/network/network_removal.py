@@ -24,7 +24,7 @@ _NOVA_TIMEOUT_SECONDS = 300
 
 
 class NetworkRemoval:
-    """One try to remove a network and its router.
+    """One attempt to remove a network and its router.
 
     :param project_id: the owner's project.
     :param keeps_attached: True if the network stays as long as others have resources in it.
@@ -149,7 +149,7 @@ def is_of_server(port):
 
 
 def _is_late(cloud, seconds):
-    """Return whether the first try was at least this long ago; always False in an audit."""
+    """Return whether the first attempt was at least this long ago; always False in an audit."""
     attempt = getattr(cloud, 'attempt', None)
     return attempt is not None and attempt.exceeds(seconds)
 

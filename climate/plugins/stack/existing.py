@@ -26,7 +26,7 @@ class ExistingStack(base.ResourcePlugin):
     def prepare(self, cloud, lease, reservation, resources):
         """Suspend the stack; return the binding.
 
-        :raises CloudError: Heat could not suspend it; Climate tries again.
+        :raises CloudError: Heat could not suspend it; Climate retries.
         """
         if not reservation.request['sleeps']:
             return dict(reservation.binding)
@@ -39,7 +39,7 @@ class ExistingStack(base.ResourcePlugin):
 
         A stack that the owner suspends after the start is not resumed.
 
-        :raises CloudError: Heat could not resume it; Climate tries again.
+        :raises CloudError: Heat could not resume it; Climate retries.
         """
         stack = _read(cloud, lease, reservation)
         if not _was_handed_over(reservation):
@@ -54,7 +54,7 @@ class ExistingStack(base.ResourcePlugin):
 
         A stack that was never handed over is only suspended again if it was being resumed.
 
-        :raises CloudError: Heat could not change the stack; Climate tries again.
+        :raises CloudError: Heat could not change the stack; Climate retries.
         """
         stack = heat_stack.HeatStack(cloud, lease, reservation, reservation.request['resource_id'])
         if stack.seen is None:

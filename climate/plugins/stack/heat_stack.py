@@ -44,7 +44,7 @@ class HeatStack:
         """Resume the stack; return once it is resumed.
 
         :raises StillBusy: it is being resumed.
-        :raises CloudError: Heat could not resume it; Climate tries again.
+        :raises CloudError: Heat could not resume it; Climate retries.
         """
         self._act('RESUME', _RESUME, self._stacks.resume)
 
@@ -52,7 +52,7 @@ class HeatStack:
         """Bring the stack to the state that `on_end` requires; return once it has that state.
 
         :raises StillBusy: it does not have that state yet.
-        :raises CloudError: Heat could not change the stack; Climate tries again.
+        :raises CloudError: Heat could not change the stack; Climate retries.
         """
         if self.seen is None or on_end == 'leave':
             return
@@ -75,7 +75,7 @@ class HeatStack:
         """Carry out an action on the stack; return once it is complete.
 
         :raises StillBusy: the action is not complete yet.
-        :raises CloudError: the last try failed; this call began another try.
+        :raises CloudError: the last attempt failed; this call began another attempt.
         """
         stack = self.seen
         if stack.progress == 'IN_PROGRESS':

@@ -55,7 +55,7 @@ class NewStack(base.ResourcePlugin):
     def end(self, cloud, lease, reservation, resources):
         """Delete the stack, suspend it or leave it, as the request says.
 
-        :raises CloudError: Heat could not change the stack; Climate tries again.
+        :raises CloudError: Heat could not change the stack; Climate retries.
         """
         stack = heat_stack.HeatStack(cloud, lease, reservation, name_of(reservation))
         was_started = (reservation.state == lifecycle.RESERVATION_ACTIVE

@@ -41,7 +41,7 @@ def end(conf, cloud, lease, reservation):
 
 
 class _VolumesEnd:
-    """One try to remove the volumes of a reservation."""
+    """One attempt to remove the volumes of a reservation."""
 
     def __init__(self, conf, cloud, lease, reservation):
         self._cloud = cloud

@@ -41,7 +41,7 @@ def start(conf, cloud, lease, reservation, resources):
 
 
 class VolumesStart:
-    """One try to create the volumes of a reservation on its back ends.
+    """One attempt to create the volumes of a reservation on its back ends.
 
     :param backends: the allocated Resources.
     """

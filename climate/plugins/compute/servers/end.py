@@ -58,7 +58,7 @@ def _end_of_server(conf, cloud, lease, reservation):
 
 
 class _ServerEnd:
-    """One try to end the lease of a server.
+    """One attempt to end the lease of a server.
 
     :ivar server: the NovaServer.
     """

@@ -253,7 +253,7 @@ class NovaServer:
         self.wait(f'being deleted, its status is {self.status}')
 
     def failures(self, change):
-        """Return how often Nova failed to make a change since the first try of the present action.
+        """Return how often a change failed in Nova since the first attempt of the action.
 
         :param change: Nova's name of the change, such as "unshelve".
         """
