@@ -80,7 +80,7 @@ class VolumesStart:
         """Create the missing types, set quotas and access; return the names of all types."""
         project_id = self._lease.project_id
         for name, backend in sorted(self._backends.items()):
-            sizes = [volume.size_gb for volume in self._volumes if volume.type_name == name]
+            sizes = [volume.size_gb for volume in self._volumes_of(name)]
             gigabytes = self._copies[name] * self._reservation.request['size_gb']
             # A volume has at least one GB, so the gigabytes limit the number of volumes, too.
             most_volumes = gigabytes if self._gives_type else self._copies[name]
@@ -97,8 +97,7 @@ class VolumesStart:
 
         :raises StillBusy: volumes are being moved.
         """
-        free = {name: copies - self._taken(name) for name, copies in self._copies.items()}
-        strays = self._strays()
+        free, strays = self._free_copies(), self._strays()
         for volume in strays:
             if volume.status in _CHANGING:
                 continue
@@ -116,26 +115,24 @@ class VolumesStart:
         """Return the Volumes on back ends where the reservation has no capacity for them."""
         strays = [volume for volume in self._volumes if volume.type_name not in self._copies]
         if not self._gives_type:
-            free = sum(max(0, copies - self._taken(name)) for name, copies in self._copies.items())
-            surplus = [volume for name, copies in self._copies.items() for volume in [
-                volume for volume in self._volumes if volume.type_name == name][copies:]]
+            free = sum(max(0, count) for count in self._free_copies().values())
+            surplus = [volume for name, copies in self._copies.items()
+                       for volume in self._volumes_of(name)[copies:]]
             # A surplus volume stays if no back end has free capacity for it.
             strays += surplus[:max(0, free - len(strays))]
         return strays
 
     def create(self):
         """Create the missing volumes as the owner."""
-        missing = {name: copies - self._taken(name) for name, copies in self._copies.items()}
-        if not any(count > 0 for count in missing.values()):
+        missing = [name for name, count in sorted(self._free_copies().items())
+                   for _ in range(count)]
+        if not missing:
             return
         owner = self._cloud.as_user().volumes
-        number = len(self._volumes)
-        for name, count in sorted(missing.items()):
-            for _ in range(max(0, count)):
-                number += 1
-                owner.create(f'{self._lease.name}-{number}'[:255],
-                             self._reservation.request['size_gb'], name,
-                             {names.MARK: self._reservation.id})
+        for number, name in enumerate(missing, len(self._volumes) + 1):
+            owner.create(f'{self._lease.name}-{number}'[:255],
+                         self._reservation.request['size_gb'], name,
+                         {names.MARK: self._reservation.id})
 
     def ready(self):
         """Return the Volumes if all are ready for use.
@@ -175,5 +172,10 @@ class VolumesStart:
         return names.volumes_of(self._service, self._reservation.id, self._lease.project_id,
                                 self._types)
 
-    def _taken(self, type_name):
-        return sum(volume.type_name == type_name for volume in self._volumes)
+    def _volumes_of(self, type_name):
+        return [volume for volume in self._volumes if volume.type_name == type_name]
+
+    def _free_copies(self):
+        """Return {type name: copies without a volume}; negative for surplus volumes."""
+        return {name: copies - len(self._volumes_of(name))
+                for name, copies in self._copies.items()}
