@@ -128,7 +128,7 @@ def test_a_full_quota_is_said_by_its_name_early_and_again_at_the_start(scene, ad
     addresses.limit(2)
     with pytest.raises(errors.Conflict) as refused:
         addresses.lease(3)
-    assert 'Your quota "floatingip" in Neutron is 2' in refused.value.message
+    assert 'quota "floatingip" in Neutron, and the project has 2' in refused.value.message
     found = scene.wait(later['id'], 'error', 120)
     assert 'quota "floatingip"' in found['status_reason']
     assert addresses.there() == {}

@@ -71,9 +71,9 @@ def test_a_full_quota_is_said_by_its_name_early_and_again_before_the_start(scene
     storage.limit(gigabytes=4, volumes=100)
     with pytest.raises(client_errors.Conflict) as refused:
         storage.lease({'size_gb': 5})
-    assert 'the quota "gigabytes" of the project has only 4 of 4 left' in refused.value.message
+    assert 'the quota "gigabytes" in Cinder, and the project has 4,' in refused.value.message
     found = scene.wait(later['id'], 'error', 120)
-    assert 'the quota "gigabytes" of the project' in found['status_reason']
+    assert 'the quota "gigabytes" in Cinder' in found['status_reason']
 
 
 @pytest.mark.usefixtures('open_host')

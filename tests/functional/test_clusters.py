@@ -319,7 +319,7 @@ def test_a_change_compares_only_the_added_nodes_with_the_quota(manager, enrol_ho
     enrol_hosts(1)
     manager.cloud.set_quota('demo', 'instances', 4)
     lease = started(manager, a_cluster(2))
-    with pytest.raises(errors.Conflict, match='need 2 of the quota "instances"'):
+    with pytest.raises(errors.Conflict, match='needs 2 of the quota "instances"'):
         manager.change_reservation(lease, node_count=4)
     manager.change_reservation(lease, node_count=3)
     settle(manager)

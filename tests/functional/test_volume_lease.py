@@ -234,23 +234,23 @@ def test_room_that_the_owner_fills_grows_and_shrinks_on_its_back_end(manager, vo
 
 
 def test_a_quota_that_is_too_small_is_said_when_the_lease_is_made(manager, volumes):
-    with pytest.raises(errors.LimitReached, match='the quota "volumes" of the project has only 10'):
+    with pytest.raises(errors.LimitReached, match='11 of the quota "volumes" in Cinder'):
         leased(manager, room(1, amount=11))
     own_volume(manager, volumes, 900)
-    with pytest.raises(errors.Conflict, match=r'"gigabytes" .* only 100 of 1000'):
+    with pytest.raises(errors.Conflict, match=r'"gigabytes" .* 1000, of which 900'):
         leased(manager, room(150))
 
 
 def test_the_quotas_of_what_is_left_at_the_end_are_said_as_early(manager, volumes):
     volumes.limit('demo', 'ordinary', 40, 5)
-    with pytest.raises(errors.Conflict, match=r'"gigabytes_ordinary" .* only 40 of 40'):
+    with pytest.raises(errors.Conflict, match=r'50 of .*"gigabytes_ordinary" .* has 40,'):
         leased(manager, room(50, on_end='retype', volume_type='ordinary'))
     volume_id = own_volume(manager, volumes)
     trust = manager.cloud.as_service().keystone.create_trust(builders.a_member())
     for number in range(10):
         manager.cloud.as_user(trust.id).volumes.create_snapshot(volume_id, f'{number}')
     manager.cloud.as_service().keystone.delete_trust(trust.id)
-    with pytest.raises(errors.LimitReached, match='on_end: the quota "snapshots"'):
+    with pytest.raises(errors.LimitReached, match=r'on_end: The lease needs 1 .*"snapshots"'):
         leased(manager, records.ReservationRequest(
             'virtual:volume', {'resource_id': volume_id, 'on_end': 'snapshot'}))
 
@@ -261,7 +261,7 @@ def test_a_quota_that_is_used_up_before_the_start_is_said_by_its_name(manager, v
     manager.run_until(NOON + HOURS(1) + MINUTES(30))
     lease = manager.lease(lease)
     assert lease.state == lifecycle.ERROR
-    assert 'the quota "gigabytes" of the project has only 100 of 1000 left' in lease.reason
+    assert '150 of the quota "gigabytes" in Cinder, and the project has 1000' in lease.reason
     manager.run_until(NOON + HOURS(3) + MINUTES(5))
     assert_nothing_is_left(manager, volumes)
 

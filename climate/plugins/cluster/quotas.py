@@ -19,12 +19,14 @@ def refuse_at_request(cloud, request, occasion):
     counts = collections.Counter(_counts(request))
     if runs:
         counts -= collections.Counter(_counts(before.request))
+    if before is None and request['resource_id'] is None:
+        full = _full(cloud, occasion.project_id)
+        if full is not None:
+            raise errors.LimitReached(limit='magnum.clusters', reason=full)
     problem = _problem(cloud, occasion.project_id, _used_by(request['flavors'], counts),
                        counts_used=runs or occasion.starts_now)
-    if before is None and request['resource_id'] is None:
-        problem = _full(cloud, occasion.project_id) or problem
     if problem is not None:
-        raise errors.LimitReached(limit=problem[0], reason=problem[1])
+        raise errors.LimitReached(limit=f'nova.{problem[0]}', reason=problem[1])
 
 
 def refuse_at_start(cloud, lease, reservation):
@@ -35,7 +37,7 @@ def refuse_at_start(cloud, lease, reservation):
     request = reservation.request
     full = _full(cloud, lease.project_id) if request['resource_id'] is None else None
     if full is not None:
-        raise errors.CloudError.plain('Magnum', full[1])
+        raise errors.CloudError.plain('Magnum', full)
     problem = _problem(cloud, lease.project_id, _used_by(request['flavors'], {
         key: len(ids) for key, ids in reservation.allocated.items()}), counts_used=True)
     if problem is not None:
@@ -57,25 +59,17 @@ def _used_by(flavors, counts):
     return units
 
 
-def _problem(cloud, project_id, wanted, counts_used):
-    """Return a quota of Nova that is too small, as (name, the problem in words), or None."""
-    if not any(wanted.values()):
+def _problem(cloud, project_id, units, counts_used):
+    """Return a quota of Nova that is too small, as (name, the problem), or None."""
+    if not any(units.values()):
         return None
-    short = quotas.too_small(cloud.as_service().nova.quotas(project_id), wanted, counts_used)
-    if short is None:
-        return None
-    name, quota, used = short
-    usage = f', of which {used} are used' if counts_used else ''
-    return f'nova.{name}', (
-        f'The nodes need {wanted[name]} of the quota "{name}" in Nova, and the project has '
-        f'{quota.limit}{usage}. Ask for fewer nodes, delete servers, or ask an operator for more.')
+    return quotas.problem('Nova', cloud.as_service().nova.quotas(project_id), units, counts_used)
 
 
 def _full(cloud, project_id):
-    """Return the quota of clusters if it is used up, as (name, the problem in words), or None."""
+    """Return the sentence that the quota of clusters is used up, or None."""
     used, limit = cloud.as_service().clusters.quota(project_id)
     if limit < 0 or used < limit:
         return None
-    return 'magnum.clusters', (
-        f"The project's quota of clusters in Magnum is full: it has {used} of {limit}. Delete a "
-        'cluster, or ask an operator for more.')
+    return (f"The project's quota of clusters in Magnum is full: it has {used} of {limit}. Delete "
+            'a cluster, or ask your operator for a larger quota.')

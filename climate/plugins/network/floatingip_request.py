@@ -2,9 +2,9 @@
 """Requests for floating IPs: their fields, their checks, and their stored form."""
 from climate import errors
 from climate.domain import lifecycle
-from climate.plugins import quotas
 from climate.plugins.network import address_pool
 from climate.plugins.network import addressing
+from climate.plugins.network import network_request
 
 #: The field of a stored request with the addresses that it requires or required before a change.
 KEPT = 'kept_floatingips'
@@ -52,11 +52,9 @@ def check_quota(cloud, project_id, count):
     """
     if not count:
         return
-    quota = cloud.as_service().networks.quota(project_id, 'floatingip')
-    if quotas.too_small({'floatingip': quota}, {'floatingip': count}):
-        raise errors.LimitReached(limit='neutron.floatingip', reason=(
-            f'Your quota "floatingip" in Neutron is {quota.limit}, of which {quota.used} are '
-            f'used: {count} more do not fit. Delete floating IPs, or ask for a greater quota.'))
+    full = network_request.full_quota(cloud, project_id, {'floatingip': count})
+    if full is not None:
+        raise errors.LimitReached(limit='neutron.floatingip', reason=full[1])
 
 
 def _required(request):

@@ -81,18 +81,13 @@ def parts(request):
 
 
 def full_quota(cloud, project_id, wanted):
-    """Return a quota of a project that is too small, as (name, the problem in words), or None.
+    """Return a quota of a project that is too small, as (name, the problem), or None.
 
     :param wanted: {name: number of additional objects}.
     """
     networks = cloud.as_service().networks
-    short = quotas.too_small({name: networks.quota(project_id, name) for name in wanted}, wanted)
-    if short is None:
-        return None
-    name, quota, _ = short
-    return name, (
-        f'Your quota "{name}" in Neutron is {quota.limit}, of which {quota.used} are used: '
-        f'{wanted[name]} more does not fit. Delete a {name}, or ask for a greater quota.')
+    return quotas.problem('Neutron', {name: networks.quota(project_id, name) for name in wanted},
+                          wanted)
 
 
 def _addresses(text):

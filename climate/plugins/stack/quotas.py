@@ -39,8 +39,7 @@ def refuse_at_request(cloud, occasion, uses):
     """
     for service, name, problem in _problems(cloud, occasion.project_id, uses,
                                             counts_used=occasion.starts_now):
-        raise errors.LimitReached(limit=f'{service.lower()}.{name}',
-                                  reason=f'{problem[0].upper()}{problem[1:]}')
+        raise errors.LimitReached(limit=f'{service.lower()}.{name}', reason=problem)
 
 
 def refuse_at_start(cloud, lease, uses):
@@ -53,17 +52,12 @@ def refuse_at_start(cloud, lease, uses):
 
 
 def _problems(cloud, project_id, uses, counts_used):
-    """Yield (service, name of a quota that is too small, the problem in words)."""
-    for service, wanted in sorted(uses.items()):
-        short = quotas.too_small(_read(cloud.as_service(), service, project_id, wanted), wanted,
-                                 counts_used)
-        if short is not None:
-            name, quota, used = short
-            usage = f', of which {used} are used' if counts_used else ''
-            yield service, name, (
-                f'the stack needs {wanted[name]} of the quota "{name}" in {service}, and your '
-                f'project has {quota.limit}{usage}: make the stack smaller, delete what you do '
-                'not need, or ask for a larger quota.')
+    """Yield (service, name of a quota that is too small, the problem)."""
+    for service, units in sorted(uses.items()):
+        problem = quotas.problem(service, _read(cloud.as_service(), service, project_id, units),
+                                 units, counts_used)
+        if problem is not None:
+            yield service, *problem
 
 
 def _read(services, service, project_id, names):

@@ -110,18 +110,11 @@ def quota_needs(gigabytes, volumes):
 
 
 def full_quota(cloud, project_id, wanted):
-    """Return a quota of the project that is too small, as (name, the problem in words), or None.
+    """Return a quota of the project that is too small, as (name, the problem), or None.
 
     :param wanted: {name: additional units that the lease needs}.
     """
-    short = quotas.too_small(cloud.as_service().volumes.quotas(project_id), wanted)
-    if short is None:
-        return None
-    name, quota, _ = short
-    return name, (
-        f'the quota "{name}" of the project has only {quota.free} of {quota.limit} left, and the '
-        f'lease needs {wanted[name]} more: delete volumes, or ask your operator for a larger '
-        'quota.')
+    return quotas.problem('Cinder', cloud.as_service().volumes.quotas(project_id), wanted)
 
 
 def missing_volumes(observed, reservation, volume_ids):
