@@ -49,6 +49,14 @@ def of(connection, trust_id):
     return None if row is None else records.RecordedTrust(*row)
 
 
+def known(connection, trust_ids):
+    """Return those of these ids of trusts that leases or records have, as a set."""
+    ids = sorted(trust_ids)
+    return {trust_id for column in (TRUSTS.c.trust_id, LEASES.c.trust_id)
+            for trust_id in connection.execute(
+                sa.select(column).where(column.in_(ids))).scalars()} if ids else set()
+
+
 def unused(connection, moment):
     """Return the RecordedTrusts from before a moment that no lease has, oldest first."""
     rows = connection.execute(

@@ -20,7 +20,7 @@ class Keystone(interface.ServiceInterface):
                      redelegable: bool = False) -> models.Trust:
         """Create a Trust from the caller to Climate, with the caller's roles and project.
 
-        :param expires_at: when it expires, to the microsecond; None: never.
+        :param expires_at: when it expires; None: never. Keystone shows it in whole seconds.
         :param redelegable: whether `redelegate` may make trusts from it, for calls to a service
             that makes a trust of its own.
         :param context: the RequestContext of the caller, whose token creates the trust.

@@ -89,8 +89,10 @@ def _add(connection, trust, redelegation_count, parent_id=None):
 def _trust(row):
     return models.Trust(id=row['id'], project_id=row['project_id'],
                         trustor_id=row['trustor_id'], roles=(),
+                        # Keystone shows whole seconds.
                         expires_at=None if row['expires_at'] is None else (
-                            datetime.datetime.fromisoformat(row['expires_at'])))
+                            datetime.datetime.fromisoformat(row['expires_at']).replace(
+                                microsecond=0)))
 
 
 class SimulatedKeystoneAdapter(base.KeystoneAdapter):

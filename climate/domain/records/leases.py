@@ -204,8 +204,8 @@ class RecordedTrust:
 
     `expires_at` is None if the trust never expires. While `closing`, the trust is being deleted.
 
-    :ivar trust_id: None until the answer of Keystone is stored. Until then `expires_at` identifies
-        the trust, because no two trusts have the same one.
+    :ivar trust_id: None until the answer of Keystone is stored. Until then the second of
+        `expires_at`, which is random, identifies the trust.
     """
 
     id: str

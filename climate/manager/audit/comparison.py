@@ -74,7 +74,7 @@ class Auditor:
 
     def _of_trusts(self, snapshot, recorded, now):
         if snapshot.trusts is not None:
-            yield from _unused_trusts(self._trusts.find(now), snapshot.trusts)
+            yield from _unused_trusts(self._trusts, now, snapshot.trusts)
             yield from _without_trust(recorded.leases, snapshot.trusts)
 
     def _read(self):
@@ -135,20 +135,14 @@ def _mentioned_ids(traces, pools):
                for key in (resource.held_by, resource.lent_to)} - {None})
 
 
-def _unused_trusts(unused, listed):
-    """Yield a Drift for each recorded trust that belongs to no lease.
+def _unused_trusts(reaper, now, listed):
+    """Yield a Drift for each recorded trust in Keystone that belongs to no lease.
 
-    :param unused: the RecordedTrusts of no lease.
     :param listed: the Trusts in Keystone; unrecorded ones belong to other services.
     """
-    by_id = {trust.id: trust for trust in listed}
-    by_expiry = {trust.expires_at: trust for trust in listed if trust.expires_at is not None}
-    for record in unused:
-        trust = by_id.get(record.trust_id) or (
-            record.trust_id is None and by_expiry.get(record.expires_at))
-        if trust:
-            yield audit.Drift('trust', f'trust {trust.id}', 'no lease has it', audit.DROP_TRUST,
-                              record.id)
+    for record_id, trust_id in reaper.identify(reaper.find(now), listed).items():
+        yield audit.Drift('trust', f'trust {trust_id}', 'no lease has it', audit.DROP_TRUST,
+                          record_id)
 
 
 def _without_trust(recorded, listed):

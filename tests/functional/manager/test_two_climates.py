@@ -4,6 +4,8 @@
 Regions usually share Keystone and the service user, and a service that is being replaced runs on
 for a while beside the new one.
 """
+import datetime
+
 import acts
 import audit_installation
 import pytest
@@ -107,6 +109,30 @@ def test_a_trust_whose_creation_got_no_answer_is_found_by_the_moment_it_expires(
     assert len(reaper.reap(NOON + minutes(10))) == 1
     assert [each.id for each in acts.trusts(manager)] == [theirs.trust_id]
     assert reaper.reap(NOON + hours(1)) == []
+
+
+@pytest.mark.usefixtures('each_lease_has_a_trust')
+@pytest.mark.parametrize(('others', 'left'), [(0, 0), (1, 2)])
+def test_a_trust_that_no_record_identifies_is_left_alone(manager, others, left):
+    """Keystone shows the expiry in whole seconds, which others may share."""
+    manager.enrol(1)
+    lease = manager.active()
+    with manager.database.reader() as connection:
+        second = recorded_trusts.of(connection, lease.trust_id).expires_at.replace(microsecond=0)
+    with manager.database.writer() as connection:
+        recorded_trusts.add(connection, records.RecordedTrust(
+            'lost', 'no lease', NOON, second + datetime.timedelta(microseconds=1)))
+    keystone = manager.cloud.as_service().keystone
+    for number in range(1 + others):
+        keystone.create_trust(builders.a_member(), second + datetime.timedelta(
+            microseconds=1 + number))
+    reaper = trusts.TrustReaper(manager.core)
+    assert len(comparison.Auditor(manager.core).compare()) == 0
+    manager.clock.advance(minutes(10))
+    assert len(reaper.identify(reaper.find(manager.clock()), keystone.trusts())) == 1 - others
+    reaper.reap(manager.clock())
+    remaining = {each.id for each in acts.trusts(manager)}
+    assert lease.trust_id in remaining and len(remaining) == 1 + left
 
 
 @pytest.mark.usefixtures('each_lease_has_a_trust')
