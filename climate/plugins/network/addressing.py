@@ -4,7 +4,7 @@ import ipaddress
 
 from climate import errors
 
-#: The number of addresses that one request can enrol.
+#: The greatest number of addresses that one request can enrol.
 MOST = 1024
 
 

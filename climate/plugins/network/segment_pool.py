@@ -7,7 +7,7 @@ from climate import errors
 from climate.domain import audit
 from climate.plugins import base
 
-#: The number of segments that one request can enrol.
+#: The greatest number of segments that one request can enrol.
 MOST = 1024
 #: The only supported type of segments, and its first and last id.
 VLAN = 'vlan'
