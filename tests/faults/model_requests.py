@@ -35,8 +35,7 @@ def _room_of_a_flavor(flavor_id, amount):
 
 
 def _server_to_come(flavor_id, on_end):
-    return records.ReservationRequest('virtual:instance', {
-        'resource_id': None, 'flavor_id': flavor_id, 'on_end': on_end})
+    return builders.a_server(flavor_id=flavor_id, on_end=on_end)
 
 
 HOSTS = st.builds(_hosts, st.integers(1, 3), st.integers(0, 1),

@@ -11,7 +11,6 @@ from climate import errors
 from climate.cloud.simulated import images
 from climate.domain import event_kinds
 from climate.domain import lifecycle
-from climate.domain import records
 
 DEMO = 'demo'
 #: The project with which leased hosts are shared.
@@ -131,8 +130,7 @@ class Servers(requests.Requests):
                on_end=requests.ON_END)
     def lease_a_server_that_is_there(self, side, which, later, long, on_end):
         server = self.pick(self._own_servers(), which)
-        self.create(side, [records.ReservationRequest('virtual:instance', {
-            'resource_id': server.id, 'on_end': on_end})], later, long)
+        self.create(side, [builders.a_server(server, on_end=on_end)], later, long)
 
     def _own_servers(self):
         return self.world.cloud.servers(DEMO)

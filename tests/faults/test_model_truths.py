@@ -213,8 +213,8 @@ def test_an_exempt_lease_that_was_taken_back_is_seen(manager, lease):
 @pytest.fixture
 def staged(manager, lease):
     """A lease of instances that is staged and has not begun."""
-    found = manager.create(builders.a_lease(records.ReservationRequest('virtual:instance', {
-        'vcpus': 2, 'memory_mb': 1024, 'disk_gb': 1, 'amount': 1, 'affinity': None}),
+    found = manager.create(builders.a_lease(
+        builders.instances(vcpus=2, memory_mb=1024),
         start=LATER['end'], end=LATER['end'] + builders.hours(1)))
     manager.run_until(LATER['end'] - builders.minutes(1))
     _look(manager)

@@ -69,8 +69,7 @@ def _wait(calls, name, *reservations):
 def _all_wait(calls):
     """Make all leases wait; returns how many seconds that took."""
     began = time.monotonic()
-    piece = records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 100, 'amount': 1, 'affinity': None})
+    piece = builders.instances(disk_gb=100)
     for number in range(_LARGE):
         _wait(calls, f'pieces-{number}', *[piece] * 100)
     for number in range(_WAITING - _LARGE):

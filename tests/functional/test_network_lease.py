@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 from support import builders
+from support import cloud_points
 
 from climate import errors
 from climate.cloud.simulated import neutron
@@ -164,14 +165,11 @@ def test_a_lease_is_deleted_before_its_start_and_while_it_runs(manager):
 
 def test_a_lease_is_deleted_while_it_starts(manager):
     lease = leased(manager, **WITH_ROUTER)
-
-    def delete(name, when):
-        if (name, when) == ('neutron.create_subnet', 'after'):
-            manager.cloud.faults.on_point = None
-            manager.client.delete_lease(builders.a_member(), lease.id)
-    manager.cloud.faults.on_point = delete
+    deleted = cloud_points.once_at(
+        manager.cloud, 'neutron.create_subnet',
+        lambda: manager.client.delete_lease(builders.a_member(), lease.id), 'after')
     manager.run_until(builders.NOON + builders.minutes(10))
-    assert manager.cloud.faults.on_point is None
+    assert deleted
     nothing_left(manager)
 
 
@@ -303,13 +301,11 @@ def nothing_made(manager):
 def test_a_start_that_breaks_off_is_completed_and_makes_nothing_twice(manager, call):
     lease = leased(manager, end=5, **WITH_ROUTER)
 
-    def lose_answer(name, when):
-        if (name, when) == (f'neutron.{call}', 'after'):
-            manager.cloud.faults.on_point = None
-            raise errors.CloudUnreachable(service='Neutron', reason='no')
-    manager.cloud.faults.on_point = lose_answer
+    def lose_answer():
+        raise errors.CloudUnreachable(service='Neutron', reason='no')
+    lost = cloud_points.once_at(manager.cloud, f'neutron.{call}', lose_answer, 'after')
     manager.run_until(builders.NOON + builders.minutes(30))
-    assert manager.cloud.faults.on_point is None
+    assert lost
     assert manager.lease(lease).state == lifecycle.ACTIVE
     assert len(there(manager)) == len(manager.cloud.network.routers()) == 1
     assert len(there(manager)[0].subnet_ids) == 1

@@ -35,12 +35,11 @@ def _server(manager, flavor):
         connection.execute("UPDATE servers SET flavor = json_set(flavor, '$.extra_specs', json(("
                            'SELECT extra_specs FROM flavors WHERE id = ?))) WHERE id = ?',
                            (flavor, server.id))
-    return records.ReservationRequest('virtual:instance', {'resource_id': server.id})
+    return builders.a_server(server)
 
 
 def _server_to_come(_manager, flavor):
-    return records.ReservationRequest('virtual:instance', {
-        'resource_id': None, 'flavor_id': flavor})
+    return builders.a_server(flavor_id=flavor)
 
 
 def _stack(_manager, flavor):

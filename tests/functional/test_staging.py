@@ -2,6 +2,7 @@
 """The stage of a lease: objects of its start that are created before it and not usable yet."""
 import pytest
 from support import builders
+from support import cloud_points
 
 from climate import errors
 from climate.domain import event_kinds
@@ -164,8 +165,7 @@ def test_a_changed_request_leaves_no_staged_objects(pool, seconds):
     """The result is the same with and without time for another stage."""
     pool.cloud.add_flavor('a', 'a', extra_specs={'quota:cpu_quota': '1000'})
     pool.cloud.add_flavor('b', 'b')
-    lease = later(pool, records.ReservationRequest('flavor:instance', {
-        'flavor_id': 'a', 'amount': 1, 'affinity': None}))
+    lease = later(pool, builders.flavor_instances(flavor_id='a'))
     pool.run_until(LATER['start'] - builders.seconds(seconds))
     pool.change_reservation(lease, flavor_id='b')
     assert 'quota:cpu_quota' not in flavor_of(pool, started(pool, lease)).extra_specs
@@ -184,19 +184,6 @@ def test_an_affinity_that_is_taken_back_leaves_no_group(pool):
     assert pool.cloud.leftovers() == before
 
 
-def once_at(pool, point, work):
-    """Call `work` before the first call of that name; return a list that has an item then."""
-    did = []
-
-    def reached(name, when):
-        if name == point and when == 'before' and not did:
-            did.append(name)
-            pool.cloud.faults.on_point = None
-            work()
-    pool.cloud.faults.on_point = reached
-    return did
-
-
 def test_a_change_during_a_stage_starts_as_it_is_then(pool):
     lease = pool.create(builders.a_lease(sized(), **LATER))
 
@@ -204,7 +191,7 @@ def test_a_change_during_a_stage_starts_as_it_is_then(pool):
         pool.change_reservation(lease, vcpus=4)
         # Another manager looks for something to do while the stage is slow.
         assert pool.event_loop.tick(pool.clock()) == 0
-    did = once_at(pool, 'nova.create_flavor', work)
+    did = cloud_points.once_at(pool.cloud, 'nova.create_flavor', work)
     assert flavor_of(pool, started(pool, lease)).vcpus == 4
     assert did
 
@@ -225,7 +212,7 @@ def test_a_lease_that_is_changed_and_deleted_during_its_stage_leaves_nothing(
             pool.change_reservation(lease, vcpus=4)
         pool.client.delete_lease(builders.a_member(), lease.id)
         pool.run()
-    did = once_at(pool, point, work)
+    did = cloud_points.once_at(pool.cloud, point, work)
     pool.run_until(LATER['start'] + hours(1))
     assert did
     assert pool.cloud.leftovers() == before
@@ -239,7 +226,7 @@ def test_a_stage_that_is_overtaken_by_a_change_writes_nothing_over_it(pool):
         pool.clock.now = LATER['start'] - builders.seconds(6)
         pool.event_loop.prolong()
         pool.change_reservation(lease, affinity=False)
-    did = once_at(pool, 'nova.create_flavor', work)
+    did = cloud_points.once_at(pool.cloud, 'nova.create_flavor', work)
     pool.run_until(LATER['start'] - builders.seconds(2))
     [reservation] = pool.lease(lease).reservations
     assert did
@@ -252,7 +239,7 @@ def test_a_stage_that_is_late_stops_for_the_start(pool):
     def work():
         pool.clock.now = LATER['start']
         pool.event_loop.prolong()
-    did = once_at(pool, 'nova.create_aggregate', work)
+    did = cloud_points.once_at(pool.cloud, 'nova.create_aggregate', work)
     pool.run_until(LATER['start'] + builders.minutes(1))
     assert did
     assert pool.lease(lease).state == lifecycle.ACTIVE

@@ -273,6 +273,12 @@ def flavor_instances(amount=1, affinity=None, *, flavor_id='1'):
         'flavor_id': flavor_id, 'amount': amount, 'affinity': affinity})
 
 
+def a_server(server=None, **more):
+    """A ReservationRequest for a server; by default for one that is booted with its lease."""
+    return records.ReservationRequest('virtual:instance', {
+        'resource_id': server and server.id, **more})
+
+
 def a_lease(*reservations, start=None, end=None, name='a lease', **more):
     """A LeaseRequest: by default one host for an hour from now on."""
     if end is None and 'duration_seconds' not in more:

@@ -4,12 +4,10 @@ from support import builders
 
 from climate.db import events
 from climate.domain import lifecycle
-from climate.domain import records
 from stories import base
 from stories import hosts
 
-TWO_INSTANCES = records.ReservationRequest('virtual:instance', {
-    'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2, 'affinity': False})
+TWO_INSTANCES = builders.instances(2, affinity=False)
 
 
 class StartOfInstances(hosts.Start):

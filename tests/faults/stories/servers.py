@@ -3,7 +3,6 @@
 from support import builders
 
 from climate.domain import lifecycle
-from climate.domain import records
 from climate.manager.leases import target_watch
 from stories import base
 from stories import hosts
@@ -17,8 +16,8 @@ class _OfServer(base.Story):
 
     def boot(self, manager, later):
         """Do what nova-api does with the middleware, or the part of it that is not done yet."""
-        base.create(manager, records.ReservationRequest('virtual:instance', {
-            'resource_id': None, 'flavor_id': '1', 'on_end': self.on_end}), later=later)
+        base.create(manager, builders.a_server(flavor_id='1', on_end=self.on_end),
+                    later=later)
         [reservation] = base.lease(manager).reservations
         if not manager.cloud.servers():
             manager.cloud.boot('demo', 'vm', {'reservation': reservation.id}, flavor='1',

@@ -6,8 +6,7 @@ from climate.cmd import audit
 from climate.domain import lifecycle
 from climate.domain import records
 
-ROOM = records.ReservationRequest('virtual:instance', {
-    'vcpus': 1, 'memory_mb': 1024, 'disk_gb': 1, 'amount': 2, 'affinity': False})
+ROOM = builders.instances(2, affinity=False, memory_mb=1024)
 
 
 class Case:

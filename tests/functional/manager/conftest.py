@@ -2,11 +2,13 @@
 """Fixtures for tests of the manager: hosts that sleep, lent hosts, a webhook, one poll."""
 import types
 
+import acts
 import clearings
 import oslo_messaging as messaging
 from oslo_messaging import transport
 import pytest
 import sleepers_world
+from support import builders
 from support import delivery_rounds
 
 from climate.manager.pools import refresh
@@ -45,6 +47,20 @@ def bus_options(conf):
     messaging.Notifier(transport.NotificationTransport(types.SimpleNamespace(conf=conf)), 'nobody')
     conf.set_override('driver', ['messagingv2'], group='oslo_messaging_notifications')
     return conf
+
+
+@pytest.fixture
+def meddling(database):
+    """The database, in which others act before the transactions of its manager."""
+    found = acts.Meddling(database.engine.url)
+    yield found
+    found.dispose()
+
+
+@pytest.fixture
+def other(manager, meddling):
+    """Another manager of the same cloud, on `meddling`."""
+    return builders.Manager(manager.core.conf, meddling, manager.clock, manager.cloud)
 
 
 @pytest.fixture

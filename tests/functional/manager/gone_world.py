@@ -42,8 +42,7 @@ def _of_type(kind, **more):
 
 def _server(manager):
     server = manager.cloud.boot('demo', 'mine', flavor='2', metadata={})
-    return records.ReservationRequest('virtual:instance', {
-        'resource_id': server.id, 'on_end': 'delete'})
+    return builders.a_server(server, on_end='delete')
 
 
 def _nodes(manager):

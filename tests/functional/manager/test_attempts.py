@@ -232,10 +232,9 @@ def test_notices_whose_time_passed_before_it_had_its_resources_are_left_out(mana
 
 
 @pytest.mark.parametrize('retries', [1, 5])
-def test_a_release_while_a_try_runs_lets_it_be_tried_again(manager, full, retries):
+def test_a_release_while_a_try_runs_lets_it_be_tried_again(manager, meddling, full, retries):
     lease = retried(manager, retries=retries, retry_pause_seconds=600)
     manager.run()
-    meddling = acts.Meddling(manager.database.engine.url.render_as_string(hide_password=False))
     second = acts.Second(manager, meddling)
     manager.clock.now = manager.lease(lease).acquisition.next_at
     second.claim()
@@ -244,7 +243,6 @@ def test_a_release_while_a_try_runs_lets_it_be_tried_again(manager, full, retrie
     second.finish()
     manager.run()
     assert manager.lease(lease).state == lifecycle.ACTIVE
-    meddling.dispose()
 
 
 @pytest.mark.usefixtures('each_lease_has_a_trust')

@@ -4,6 +4,7 @@ import audit_cases as cases
 import audit_installation
 import pytest
 from support import builders
+from support import cloud_points
 
 from climate import errors
 from climate.cmd import audit as command
@@ -150,9 +151,7 @@ def test_a_lease_that_is_starting_or_ending_is_no_drift(case, method):
 
 
 def test_a_comparison_lists_each_kind_of_object_once(case):
-    calls = []
-    case.manager.cloud.faults.on_point = lambda name, when: (
-        calls.append(name) if when == 'before' else None)
+    calls = cloud_points.calls(case.manager.cloud)
     assert comparison.Auditor(case.manager.core).compare() == []
     assert len(calls) == len(set(calls)), sorted(calls)
     assert {'nova.aggregates', 'nova.servers', 'keystone.trusts'} <= set(calls)
@@ -160,13 +159,7 @@ def test_a_comparison_lists_each_kind_of_object_once(case):
 
 def test_a_record_that_changes_during_the_comparison_is_no_drift(case):
     lease = case.manager.create(builders.a_lease(builders.hosts(2), audit_installation.ROOM))
-    done = []
-
-    def work(name, when):
-        if name == 'nova.aggregates' and when == 'after' and not done:
-            done.append(True)
-            case.manager.run()
-    case.manager.cloud.faults.on_point = work
+    done = cloud_points.once_at(case.manager.cloud, 'nova.aggregates', case.manager.run, 'after')
     assert comparison.Auditor(case.manager.core).compare() == []
     assert done
     assert case.manager.lease(lease).state == lifecycle.ACTIVE
@@ -176,15 +169,13 @@ def test_a_lease_that_ends_while_it_is_completed_leaves_nothing(case):
     cases.room_without_aggregate(case)
     before = [each.name for each in case.nova.aggregates()]
 
-    def end(name, when):
-        if name == 'nova.create_aggregate' and when == 'before':
-            case.manager.cloud.faults.on_point = None
-            case.end(case.room)
-            for _ in range(5):
-                case.manager.run()
-                case.manager.clock.advance(builders.minutes(1))
-            assert case.manager.lease(case.room).state == lifecycle.TERMINATED
-    case.manager.cloud.faults.on_point = end
+    def end():
+        case.end(case.room)
+        for _ in range(5):
+            case.manager.run()
+            case.manager.clock.advance(builders.minutes(1))
+        assert case.manager.lease(case.room).state == lifecycle.TERMINATED
+    cloud_points.once_at(case.manager.cloud, 'nova.create_aggregate', end)
     case.audit(fix=True)
     assert [each.name for each in case.nova.aggregates()] == before
     assert case.audit() == 0

@@ -77,8 +77,7 @@ def changed_in_size(life):
 
 
 def instances_changed_in_number(life):
-    life.lease(records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 64, 'disk_gb': 1, 'amount': 3, 'affinity': None}))
+    life.lease(builders.instances(3, memory_mb=64))
     yield 5
     life.resize(amount=2)
     yield 9

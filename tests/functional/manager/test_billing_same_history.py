@@ -416,7 +416,7 @@ def deleted_in_climate(manager, lease, server):
 def test_a_leased_server_that_its_owner_deletes_costs_unused_hours(enrolled, way):
     server = enrolled.cloud.boot('demo', 'vm', {}, flavor='2')
     lease = enrolled.create(builders.a_lease(
-        records.ReservationRequest('virtual:instance', {'resource_id': server.id}),
+        builders.a_server(server),
         start=NOON + hours(30), end=NOON + hours(40)))
     enrolled.run_until(NOON + hours(32))
     way(enrolled, lease, server)

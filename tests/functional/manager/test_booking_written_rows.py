@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from support import builders
 
 from climate.db import tables
-from climate.domain import records
 
 NOON, hours = builders.NOON, builders.hours
 
@@ -62,8 +61,7 @@ def test_each_host_that_is_proved_is_written(manager, made, deed):
 
 def test_a_host_that_runs_instances_is_written_when_they_are_prolonged(manager):
     [host] = manager.enrol(1)
-    lease = _running(manager, records.ReservationRequest('virtual:instance', {
-        'amount': 2, 'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'affinity': None}))
+    lease = _running(manager, builders.instances(2))
     before = _generations(manager)
     _prolong(manager, lease)
     assert _generations(manager)[host.id] > before[host.id]

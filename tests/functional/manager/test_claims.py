@@ -3,34 +3,15 @@
 import acts
 import pytest
 from support import builders
+from support import cloud_points
 
 from climate.domain import event_kinds
 from climate.domain import lifecycle
-from climate.domain import records
 from climate.manager import ownership
 from climate.manager.events import actions
 from climate.manager.leases import targets
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
-
-
-def at_call(manager, call_name, deed):
-    """Do something at each call of the cloud of that name, just before it."""
-    def on_point(name, when):
-        if (name, when) == (call_name, 'before'):
-            deed()
-    manager.cloud.faults.on_point = on_point
-
-
-def calls(manager):
-    """The names of the calls of the cloud from here on, as a list that grows."""
-    made = []
-
-    def on_point(name, when):
-        if when == 'before':
-            made.append(name)
-    manager.cloud.faults.on_point = on_point
-    return made
 
 
 def statements(manager, deed):
@@ -111,7 +92,7 @@ def test_a_late_word_about_one_event_counts_no_more_when_another_is_carried_out(
 def test_a_manager_that_was_frozen_calls_the_cloud_no_more(manager):
     lease, frozen = acts.claimed_start(manager, owner='frozen')
     frozen.seconds = 28
-    made = calls(manager)
+    made = cloud_points.calls(manager.cloud)
     frozen.finish()
     assert made == []
     assert manager.lease(lease).task == 'start'
@@ -126,7 +107,7 @@ def test_a_manager_that_freezes_amid_its_work_stops_before_the_next_reservation(
 
     def freeze():
         frozen.seconds = 60
-    at_call(manager, 'nova.add_host', freeze)
+    cloud_points.once_at(manager.cloud, 'nova.add_host', freeze)
     frozen.finish()
     assert [acts.aggregate(manager, lease, place) is not None for place in (0, 1)] == [True, False]
     assert manager.lease(lease).reservations[0].state == lifecycle.RESERVATION_PENDING
@@ -140,8 +121,7 @@ def test_a_manager_that_freezes_amid_its_work_stops_before_the_next_reservation(
 
 def test_a_manager_that_freezes_amid_a_reservation_makes_no_call_more(manager):
     manager.enrol(1)
-    room = manager.create(builders.a_lease(records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 1024, 'disk_gb': 1, 'amount': 1}), end=NOON + hours(3)))
+    room = manager.create(builders.a_lease(builders.instances(), end=NOON + hours(3)))
     frozen = acts.Second(manager, owner='frozen')
     frozen.claim()
     made = []
@@ -176,7 +156,7 @@ def test_a_heartbeat_tells_the_work_that_its_claim_was_lost(manager):
     manager.clock.advance(minutes(2))
     other.claim()
     lost.event_loop.prolong()
-    made = calls(manager)
+    made = cloud_points.calls(manager.cloud)
     lost.finish()
     assert made == []
     other.finish()
@@ -186,7 +166,7 @@ def test_a_heartbeat_tells_the_work_that_its_claim_was_lost(manager):
 def test_an_unfinished_event_is_handed_back_at_a_stop(manager):
     lease, stopping = acts.claimed_start(
         manager, builders.hosts(1), builders.hosts(1), owner='stopping', hosts=2)
-    at_call(manager, 'nova.add_host', stopping.event_loop.stop_running)
+    cloud_points.once_at(manager.cloud, 'nova.add_host', stopping.event_loop.stop_running)
     stopping.finish()
     event = manager.lease(lease).event('start_lease')
     assert (event.status, event.claim_owner, event.attempts) == (lifecycle.EVENT_UNDONE, None, 0)

@@ -6,11 +6,9 @@ from support import builders
 
 from climate import errors
 from climate.domain import lifecycle
-from climate.domain import records
 
 NOON, hours = builders.NOON, builders.hours
-ROOM = records.ReservationRequest('virtual:instance', {
-    'vcpus': 1, 'memory_mb': 256, 'disk_gb': 1, 'amount': 1})
+ROOM = builders.instances(memory_mb=256)
 
 
 @pytest.mark.parametrize('first, second', [

@@ -4,6 +4,7 @@ import clearings
 import pytest
 from support import builders
 from support import clearable_racks
+from support import cloud_points
 
 from climate import errors
 from climate.db import resources
@@ -31,8 +32,7 @@ def a_request(racks=1):
 
 
 def test_racks_are_cleared_leased_and_given_back_without_nova(manager):
-    pool, calls = manager.core.registry.clearable_pool(), []
-    manager.cloud.faults.on_point = lambda name, when: calls.append(name)
+    pool, calls = manager.core.registry.clearable_pool(), cloud_points.calls(manager.cloud)
     lease = clearings.cleared(manager, manager.create(a_request()))
     assert lease.state == lifecycle.ACTIVE, lease.reason
     assert lease.reservations[0].binding == {'racks': ['rack1']}

@@ -7,11 +7,11 @@ import acts
 import clearings
 import pytest
 from support import builders
+from support import cloud_points
 
 from climate import errors
 from climate.db import resources
 from climate.domain import lifecycle
-from climate.domain import records
 from climate.domain.clearing import plans
 from climate.manager.clearing import plan_store
 
@@ -285,12 +285,10 @@ def test_a_server_that_is_stopped_at_the_moment_of_its_move_is_confirmed_there(m
     lease = manager.create(clearings.a_request(1))
     [host] = plans.from_json(lease.acquisition.plan).hosts
 
-    def stop_it(name, when):
-        if (name, when) == ('nova.migrate', 'before'):
-            cloud.faults.on_point = None
-            for move in host.moves:
-                cloud.mark_server(move.server_id, 'SHUTOFF')
-    cloud.faults.on_point = stop_it
+    def stop_it():
+        for move in host.moves:
+            cloud.mark_server(move.server_id, 'SHUTOFF')
+    cloud_points.once_at(cloud, 'nova.migrate', stop_it)
     lease = clearings.cleared(manager, lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason
     assert acts.aggregate(manager, lease).hosts == (host.service_host,)
@@ -327,8 +325,7 @@ def test_while_nothing_changes_it_looks_for_hosts_less_and_less_often(manager, c
 def test_other_reservations_of_a_best_effort_must_fit_without_clearing(manager, cloud):
     def ask(vcpus):
         return manager.create(builders.a_lease(
-            builders.hosts(1), records.ReservationRequest('virtual:instance', {
-                'vcpus': vcpus, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1, 'affinity': None}),
+            builders.hosts(1), builders.instances(vcpus=vcpus),
             duration_seconds=clearings.HOUR, acquire=clearings.BEST_EFFORT))
     with pytest.raises(errors.NotEnough):
         ask(1)

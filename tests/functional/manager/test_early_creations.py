@@ -6,6 +6,7 @@ The object in these tests is the server group of instance capacity with an affin
 import acts
 import pytest
 from support import builders
+from support import cloud_points
 from support import crashing
 
 from climate import errors
@@ -21,8 +22,7 @@ NO = errors.CloudError(service='Nova', reason='no')
 
 
 def room(affinity=True, amount=2):
-    return records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': amount, 'affinity': affinity})
+    return builders.instances(amount, affinity)
 
 
 def groups(manager):
@@ -116,8 +116,7 @@ def test_a_refused_request_leaves_no_early_creation(pool):
 
 
 def test_an_early_creation_is_deleted_with_the_trust_if_the_booking_fails(
-        conf, database, clock, monkeypatch):
-    meddling = acts.Meddling(database.engine.url)
+        conf, database, clock, meddling):
     manager = builders.Manager(conf, meddling, clock)
     manager.enrol(1)
     other = builders.Manager(conf, database, clock, manager.cloud)
@@ -139,8 +138,8 @@ def test_a_repeated_request_makes_one_early_creation(pool):
     assert set(groups(pool)) == {group_of(first)}
 
 
-def test_two_equal_requests_at_the_same_time_make_one_early_creation(conf, database, clock):
-    meddling = acts.Meddling(database.engine.url)
+def test_two_equal_requests_at_the_same_time_make_one_early_creation(
+        conf, database, clock, meddling):
     manager = builders.Manager(conf, meddling, clock)
     manager.enrol(2)
     other = builders.Manager(conf, database, clock, manager.cloud)
@@ -230,8 +229,7 @@ def test_a_server_group_that_only_looks_like_one_of_climate_stays(pool):
 
 
 def test_a_request_that_takes_too_long_is_refused_instead_of_answered_with_what_is_gone(
-        conf, database, clock):
-    meddling = acts.Meddling(database.engine.url)
+        conf, database, clock, meddling):
     manager = builders.Manager(conf, meddling, clock)
     manager.enrol(1)
     reaper = early_creations.EarlyCreationReaper(
@@ -252,11 +250,8 @@ def test_a_request_that_takes_too_long_is_refused_instead_of_answered_with_what_
 def test_an_early_creation_that_cannot_be_deleted_is_deleted_later(pool):
     pool.cloud.fail('nova.delete_server_group', 1, NO)
     pool.cloud.fail('nova.create_server_group', 0, None)
-
-    def fail_the_second(name, moment):
-        if (name, moment) == ('nova.create_server_group', 'after'):
-            pool.cloud.fail('nova.create_server_group', 1, NO)
-    pool.cloud.faults.on_point = fail_the_second
+    cloud_points.once_at(pool.cloud, 'nova.create_server_group',
+                         lambda: pool.cloud.fail('nova.create_server_group', 1, NO), 'after')
     with pytest.raises(errors.CloudError):
         pool.create(builders.a_lease(room(), room(), **LATER))
     assert len(groups(pool)) == 1
@@ -281,8 +276,7 @@ def test_the_server_group_of_a_lease_without_a_trust_is_made_with_the_token_of_i
 
 
 def test_without_a_trust_a_server_that_would_sleep_until_the_start_is_refused(pool, conf):
-    request = records.ReservationRequest('virtual:instance', {
-        'resource_id': None, 'flavor_id': '1', 'on_end': 'snapshot'})
+    request = builders.a_server(flavor_id='1', on_end='snapshot')
     _without_trust(pool, conf)
     with pytest.raises(errors.BadField, match=r'^start: '):
         pool.create(builders.a_lease(request, **LATER))

@@ -3,6 +3,7 @@
 import backends_world
 import pytest
 from support import builders
+from support import cloud_points
 
 from climate import errors
 from climate.db import power
@@ -164,19 +165,14 @@ def test_a_volume_that_a_stranger_creates_meanwhile_keeps_the_machine_awake(
     volumes.ensure_type('past-climate', {'volume_backend_name': 'ssd'})
     volumes.allow('past-climate', 'other')
     create, made = backends_world.stranger(manager, 'past-climate'), []
-
-    def meanwhile(*where):
-        if where == (call, when) and not made:
-            made.append(None)
-            made.append(create())
-    manager.cloud.faults.on_point = meanwhile
+    cloud_points.once_at(manager.cloud, call, lambda: made.append(create()), when)
     keeping.all_asleep()
     assert _states(keeping, ids) == [sleep.AWAKE] * 2
     for host in ('storage@ssd', 'storage@hdd'):
         found = backends_world.services(manager)[host]
         assert (found.up, found.enabled, found.reason) == (True, True, None)
     manager.clock.advance(seconds(3))
-    assert volumes.volume(made[1]).status == 'available'
+    assert volumes.volume(made[0]).status == 'available'
 
 
 def test_a_volume_that_can_only_go_elsewhere_keeps_nothing_awake(manager, keeping, volumes):

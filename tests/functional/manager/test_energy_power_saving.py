@@ -5,6 +5,7 @@ import contextlib
 import pytest
 import sleepers_world
 from support import builders
+from support import cloud_points
 from support import crashing
 
 from climate import errors
@@ -305,14 +306,13 @@ def test_a_host_that_was_woken_while_it_was_being_closed_is_open(manager, keepin
     [host] = manager.enrol(1)
     manager.clock.advance(hours(1))
     keeping.keeper.decide(manager.clock())
-    other, done = sleepers_world.Keeping(manager, manager.core.conf), []
+    other = sleepers_world.Keeping(manager, manager.core.conf)
 
-    def meanwhile(*where):
-        if where == ('nova.disable_service', 'before') and not done:
-            done.append(manager.create(builders.a_lease(end=NOON + hours(6))))
-            manager.event_loop.tick(manager.clock())
-            other.step()
-    manager.cloud.faults.on_point = meanwhile
+    def meanwhile():
+        manager.create(builders.a_lease(end=NOON + hours(6)))
+        manager.event_loop.tick(manager.clock())
+        other.step()
+    cloud_points.once_at(manager.cloud, 'nova.disable_service', meanwhile)
     keeping.step()
     assert keeping.states() == {host.id: sleep.AWAKE}
     found = keeping.compute(host)

@@ -110,17 +110,15 @@ def test_many_notices_are_told_at_once_whatever_the_number_of_workers(manager):
     assert acts.news(manager)[-20:] == ['lease.event.notify'] * 20
 
 
-def test_a_notice_is_told_once_however_many_managers_look(manager):
+def test_a_notice_is_told_once_however_many_managers_look(manager, meddling):
     made = noticed(manager, 5)
     manager.run()
     manager.clock.now = NOON + hours(1)
-    database = acts.Meddling(manager.database.engine.url)
-    slow, quick = acts.Second(manager, database, owner='slow'), acts.Second(manager, owner='quick')
-    database.before_writer = quick.claim
+    slow, quick = acts.Second(manager, meddling, owner='slow'), acts.Second(manager, owner='quick')
+    meddling.before_writer = quick.claim
     slow.claim()
     assert [acts.history(manager, each).count('notify') for each in made] == [1] * 5
     assert acts.news(manager).count('lease.event.notify') == 5
-    database.dispose()
 
 
 def test_a_notice_that_could_not_be_written_is_told_later(manager):

@@ -6,7 +6,6 @@ from support import builders
 
 from climate import errors
 from climate.domain import lifecycle
-from climate.domain import records
 
 NOON, hours = builders.NOON, builders.hours
 LATER = {'start': NOON + hours(1), 'end': NOON + hours(9)}
@@ -16,9 +15,8 @@ def _big():
     return builders.hosts(1, criteria='[">=", "$vcpus", "16"]')
 
 
-def _sized():
-    return records.ReservationRequest('virtual:instance', {
-        'vcpus': 16, 'memory_mb': 512, 'disk_gb': 1, 'amount': 3, 'affinity': None})
+def _sized(amount=3):
+    return builders.instances(amount, vcpus=16)
 
 
 def _flags(manager, lease):
@@ -104,12 +102,7 @@ def test_the_flags_are_set_and_cleared_while_a_lease_runs(manager, poll_cloud, s
     assert _flags(manager, lease) == (False, False)
 
 
-def _one():
-    return records.ReservationRequest('virtual:instance', {
-        'vcpus': 16, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1, 'affinity': None})
-
-
-@pytest.mark.parametrize('request_of', [_big, _one])
+@pytest.mark.parametrize('request_of', [_big, lambda: _sized(1)], ids=['host', 'instance'])
 def test_a_running_lease_on_a_host_that_shrank_can_be_prolonged(manager, poll_cloud, request_of):
     first, _ = manager.enrol(2)
     lease = manager.active(request_of(), end=NOON + hours(1))
@@ -142,8 +135,9 @@ def test_a_lease_on_a_host_that_shrank_gets_no_time_that_others_have(manager, po
 def test_prolonged_servers_must_fit_on_the_host_that_shrank(manager, poll_cloud):
     """A host shrinks from 64 to 32 vCPUs, of which 32 are allocated to others later."""
     [host] = manager.enrol(1)
-    lease = manager.active(_one(), end=NOON + hours(1))
-    manager.create(builders.a_lease(_one(), _one(), start=NOON + hours(3), end=NOON + hours(4)))
+    lease = manager.active(_sized(1), end=NOON + hours(1))
+    manager.create(builders.a_lease(_sized(1), _sized(1),
+                                    start=NOON + hours(3), end=NOON + hours(4)))
     _shrinks(manager, host)
     poll_cloud()
     with pytest.raises(errors.NotEnough):

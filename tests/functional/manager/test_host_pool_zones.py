@@ -214,9 +214,8 @@ def test_a_substitute_after_the_staging_may_be_in_another_zone(zones, first, sec
 
 def _server(zone):
     """A request for a server that is booted with its lease, as the middleware sends it."""
-    return records.ReservationRequest('virtual:instance', {
-        'resource_id': None, 'flavor_id': '2',
-        'resource_properties': f'["==", "$availability_zone", "{zone}"]'})
+    return builders.a_server(
+        flavor_id='2', resource_properties=f'["==", "$availability_zone", "{zone}"]')
 
 
 def _sleeps_and_wakes(manager, request, server):

@@ -127,9 +127,7 @@ def test_the_idle_part_of_an_hour_is_charged_once_if_a_host_comes_back_in_it(man
 
 
 def test_an_idle_hour_of_copies_counts_for_each_copy(manager):
-    lease = manager.create(builders.a_lease(records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 64, 'disk_gb': 1, 'amount': 3, 'affinity': True}),
-        end=NOON + hours(1)))
+    lease = manager.create(builders.a_lease(builders.instances(3, affinity=True, memory_mb=64)))
     live_until(manager, NOON + hours(1))
     assert manager.lease(lease).reservations[0].state == 'deleted'
     cases.bill(manager)

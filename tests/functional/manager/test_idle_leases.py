@@ -322,15 +322,13 @@ def test_a_host_with_a_new_server_is_not_reclaimed(manager, conf):
 
 
 def test_idle_capacity_is_ended(manager):
-    lease = running(manager, records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2, 'affinity': False}))
+    lease = running(manager, builders.instances(2, affinity=False))
     pass_hours(manager, 6)
     assert manager.lease(lease).state == lifecycle.TERMINATED
 
 
 def test_capacity_with_a_server_booted_late_is_reopened(manager):
-    lease = running(manager, records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2, 'affinity': False}))
+    lease = running(manager, builders.instances(2, affinity=False))
     pass_hours(manager, 4.5)
     boot(manager, lease, flavor=True)
     manager.run_until(NOON + HOURS(5) + MINUTES(1))

@@ -3,6 +3,7 @@
 import acts
 import pytest
 from support import builders
+from support import cloud_points
 from support import crashing
 
 from climate import errors
@@ -13,21 +14,10 @@ from climate.domain import records
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
 
-def _during(manager, call_name, deed):
-    """Do something once, just before that call of the cloud."""
-    done = []
-
-    def on_point(name, when):
-        if (name, when) == (call_name, 'before') and not done:
-            done.append(name)
-            deed()
-    manager.cloud.faults.on_point = on_point
-
-
 def test_a_delete_while_a_start_runs_waits_for_it_and_undoes_it(manager):
     manager.enrol(2)
     lease = manager.create(builders.a_lease())
-    _during(manager, 'nova.add_host', lambda: acts.delete(manager, lease))
+    cloud_points.once_at(manager.cloud, 'nova.add_host', lambda: acts.delete(manager, lease))
     manager.run()
     assert manager.lease(lease).deleted_at is not None
     assert acts.is_clean(manager, 2)
@@ -38,7 +28,7 @@ def test_hosts_of_a_lease_that_is_deleted_while_it_starts_are_held_until_they_ar
     lease = manager.create(builders.a_lease())
     second = acts.Second(manager)
     second.claim()
-    _during(manager, 'nova.add_host', lambda: acts.delete(manager, lease))
+    cloud_points.once_at(manager.cloud, 'nova.add_host', lambda: acts.delete(manager, lease))
     second.finish()
     assert acts.aggregate(manager, lease).hosts == ('compute-1',)
     assert len(acts.holders(manager)) == 1
@@ -46,10 +36,8 @@ def test_hosts_of_a_lease_that_is_deleted_while_it_starts_are_held_until_they_ar
     assert acts.is_clean(manager, 1)
 
 
-@pytest.mark.parametrize('reservation', [
-    builders.hosts(1), records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1, 'affinity': None})],
-    ids=['hosts', 'instances'])
+@pytest.mark.parametrize('reservation', [builders.hosts(), builders.instances()],
+                         ids=['hosts', 'instances'])
 def test_a_start_that_was_claimed_before_a_delete_makes_nothing(manager, reservation, caplog):
     manager.enrol(1)
     lease = manager.create(builders.a_lease(reservation))
@@ -67,7 +55,7 @@ def test_a_start_that_was_claimed_before_a_delete_makes_nothing(manager, reserva
 def test_a_delete_while_a_start_that_fails_runs_undoes_what_was_done(manager):
     manager.enrol(2)
     lease = manager.create(builders.a_lease())
-    _during(manager, 'nova.add_host', lambda: acts.delete(manager, lease))
+    cloud_points.once_at(manager.cloud, 'nova.add_host', lambda: acts.delete(manager, lease))
     manager.cloud.fail('nova.remove_host', 1, acts.NO)
     manager.run_until(NOON + minutes(2))
     assert manager.lease(lease).deleted_at is not None
@@ -101,17 +89,16 @@ def test_changes_while_something_is_done_to_a_lease_are_refused(manager):
     assert (lease.state, lease.name) == (lifecycle.ACTIVE, 'renamed')
 
 
-def test_an_end_that_moved_just_before_it_was_claimed_does_not_happen(manager):
+def test_an_end_that_moved_just_before_it_was_claimed_does_not_happen(manager, meddling):
     manager.enrol(1)
     lease = manager.active()
-    database = acts.Meddling(manager.database.engine.url)
-    other = acts.Second(manager, database)
+    other = acts.Second(manager, meddling)
     manager.clock.now = NOON + hours(1) - minutes(0.001)
 
     def prolong():
         acts.change(manager, lease, end=NOON + hours(5))
         manager.clock.now = NOON + hours(1)
-    database.before_writer = prolong
+    meddling.before_writer = prolong
     other.event_loop.tick(NOON + hours(1))
     other.finish()
     assert manager.lease(lease).state == lifecycle.ACTIVE
@@ -119,14 +106,11 @@ def test_an_end_that_moved_just_before_it_was_claimed_does_not_happen(manager):
     assert manager.lease(lease).state == lifecycle.ACTIVE
     manager.run_until(NOON + hours(6))
     assert manager.lease(lease).state == lifecycle.TERMINATED
-    database.dispose()
 
 
 @pytest.mark.parametrize('deed', ['property', 'reservable'])
-def test_a_host_that_changes_just_before_it_is_booked_is_not_taken(manager, deed):
+def test_a_host_that_changes_just_before_it_is_booked_is_not_taken(manager, other, deed):
     first, second = manager.enrol(2, rack='7')
-    database = acts.Meddling(manager.database.engine.url)
-    other = builders.Manager(manager.core.conf, database, manager.clock, manager.cloud)
 
     def meddle():
         if deed == 'property':
@@ -134,10 +118,9 @@ def test_a_host_that_changes_just_before_it_is_booked_is_not_taken(manager, deed
             return
         with manager.database.writer() as connection:
             resources.change(connection, first.id, NOON, reservable=False)
-    database.before_writer = meddle
+    other.database.before_writer = meddle
     lease = other.create(builders.a_lease(builders.hosts(1, criteria='["==", "$rack", "7"]')))
     assert lease.reservations[0].resource_ids == (second.id,)
-    database.dispose()
 
 
 def test_two_managers_never_carry_out_an_event_twice(manager):
@@ -154,20 +137,18 @@ def test_two_managers_never_carry_out_an_event_twice(manager):
         assert acts.history(manager, lease) == ['create', 'start_lease', 'before_end_lease']
 
 
-def test_an_event_that_was_done_just_before_it_was_claimed_is_not_done_again(manager):
+def test_an_event_that_was_done_just_before_it_was_claimed_is_not_done_again(manager, meddling):
     manager.enrol(2)
     lease = manager.active(end=NOON + hours(3))
     manager.change_reservation(lease, min=2, max=2)
     late = acts.Second(manager, owner='late')
     late.claim()
     manager.clock.advance(minutes(2))  # Its claim has run out, and nobody has noticed.
-    database = acts.Meddling(manager.database.engine.url)
-    database.before_writer = late.finish
-    other = acts.Second(manager, database, owner='other')
+    meddling.before_writer = late.finish
+    other = acts.Second(manager, meddling, owner='other')
     other.claim()
     other.finish()
     assert acts.history(manager, lease).count('update_lease') == 1
-    database.dispose()
 
 
 def test_a_start_that_a_dead_manager_left_is_not_made_for_a_deleted_lease(manager):
@@ -195,15 +176,14 @@ def test_an_overtaken_start_occupies_nothing_of_a_lease_that_ended_early(manager
     assert acts.is_clean(manager, 1)
 
 
-def test_two_managers_do_the_events_of_one_lease_one_after_the_other(manager):
+def test_two_managers_do_the_events_of_one_lease_one_after_the_other(manager, meddling):
     manager.enrol(1)
     lease = manager.active(end=NOON + hours(3))
-    database = acts.Meddling(manager.database.engine.url)
-    slow = acts.Second(manager, database, owner='slow')
+    slow = acts.Second(manager, meddling, owner='slow')
     manager.clock.now = NOON + hours(2)
     acts.change(manager, lease, notify_at=(NOON + hours(2),))
     quick = acts.Second(manager, owner='quick')
-    database.before_writer = quick.claim
+    meddling.before_writer = quick.claim
     slow.claim()
     assert len(quick.submitted) == 1
     assert slow.submitted == []
@@ -211,7 +191,6 @@ def test_two_managers_do_the_events_of_one_lease_one_after_the_other(manager):
     quick.finish()
     assert slow.claim() == 0
     assert acts.history(manager, lease)[-2:] == ['before_end_lease', 'notify']
-    database.dispose()
 
 
 def test_a_claim_of_a_dead_manager_is_taken_over(manager):
@@ -316,26 +295,23 @@ def test_a_start_that_a_crash_cut_short_is_undone_even_when_its_time_is_over(man
     assert acts.is_clean(manager, 2)
 
 
-def test_two_changes_of_the_same_lease_at_once_do_not_mix(manager):
+def test_two_changes_of_the_same_lease_at_once_do_not_mix(manager, other):
     manager.enrol(4)
     lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
     [reservation] = lease.reservations
-    database = acts.Meddling(manager.database.engine.url)
-    other = builders.Manager(manager.core.conf, database, manager.clock, manager.cloud)
-    database.before_writer = lambda: acts.change(manager, lease, end=NOON + hours(5))
+    other.database.before_writer = lambda: acts.change(manager, lease, end=NOON + hours(5))
     with pytest.raises(errors.BadTransition):
         acts.change(other, lease, reservations=acts.asked(reservation, min=2, max=2))
     lease = manager.lease(lease)
     assert lease.end == NOON + hours(5)
     assert len(lease.reservations[0].resource_ids) == 1
-    database.dispose()
 
 
 def test_a_rename_while_a_lease_ends_is_kept(manager):
     manager.enrol(1)
     lease = manager.active()
-    _during(manager, 'nova.delete_aggregate',
-            lambda: acts.change(manager, lease, name='renamed'))
+    cloud_points.once_at(manager.cloud, 'nova.delete_aggregate',
+                         lambda: acts.change(manager, lease, name='renamed'))
     manager.run_until(NOON + hours(2))
     lease = manager.lease(lease)
     assert (lease.name, lease.state) == ('renamed', lifecycle.TERMINATED)
@@ -346,7 +322,7 @@ def test_enrolling_one_host_twice_at_once_gives_one(manager):
 
     def twin():
         tried.append(manager.client.create_resource(builders.an_admin(), 'host', 'compute-1', {}))
-    _during(manager, 'nova.add_host', twin)
+    cloud_points.once_at(manager.cloud, 'nova.add_host', twin)
     with pytest.raises(errors.ResourceKnown):
         manager.client.create_resource(builders.an_admin(), 'host', 'compute-1', {})
     assert len(tried) == 1
@@ -362,22 +338,19 @@ def test_a_host_that_is_being_withdrawn_cannot_be_booked(manager):
         with pytest.raises(errors.NotEnough):
             manager.create(builders.a_lease())
         refused.append(True)
-    _during(manager, 'nova.servers_on', book)
+    cloud_points.once_at(manager.cloud, 'nova.servers_on', book)
     manager.client.delete_resource(builders.an_admin(), 'host', host.id)
     assert refused
     assert manager.client.list_resources(builders.an_admin(), 'host') == []
 
 
-def test_a_host_that_is_booked_while_it_is_being_withdrawn_stays(manager):
+def test_a_host_that_is_booked_while_it_is_being_withdrawn_stays(manager, other):
     [host] = manager.enrol(1)
-    database = acts.Meddling(manager.database.engine.url)
-    other = builders.Manager(manager.core.conf, database, manager.clock, manager.cloud)
-    database.before_writer = lambda: manager.create(builders.a_lease())
+    other.database.before_writer = lambda: manager.create(builders.a_lease())
     with pytest.raises(errors.ResourceInUse):
         other.client.delete_resource(builders.an_admin(), 'host', host.id)
     manager.run()
     assert len(acts.holders(manager)) == 1
-    database.dispose()
 
 
 def test_a_withdrawal_that_failed_leaves_the_host_as_it_was(manager):
@@ -397,7 +370,7 @@ def test_a_host_that_is_taken_into_use_and_leased_while_it_is_being_withdrawn_st
     def use():
         acts.enable(manager, host)
         leases.append(manager.create(builders.a_lease()))
-    _during(manager, 'nova.remove_host', use)
+    cloud_points.once_at(manager.cloud, 'nova.remove_host', use)
     with pytest.raises(errors.ResourceInUse):
         manager.client.delete_resource(builders.an_admin(), 'host', host.id)
     assert acts.freepool(manager) == ('compute-1',)
@@ -407,8 +380,8 @@ def test_a_host_that_is_taken_into_use_and_leased_while_it_is_being_withdrawn_st
 
 def test_a_host_that_is_half_withdrawn_is_not_leased_with_what_came_to_it(manager):
     [host] = manager.enrol(1)
-    _during(manager, 'placement.empty_child',
-            lambda: manager.cloud.boot('other', 'vm', host='compute-1'))
+    cloud_points.once_at(manager.cloud, 'placement.empty_child',
+                         lambda: manager.cloud.boot('other', 'vm', host='compute-1'))
     manager.cloud.fail('placement.empty_child', 1, acts.NO)
     with pytest.raises(errors.CloudError):
         manager.client.delete_resource(builders.an_admin(), 'host', host.id)
@@ -424,13 +397,10 @@ def test_a_host_that_is_half_withdrawn_is_not_leased_with_what_came_to_it(manage
 
 
 @pytest.mark.usefixtures('each_lease_has_a_trust')
-def test_a_lease_that_lost_its_host_to_a_quicker_one_says_so(manager):
+def test_a_lease_that_lost_its_host_to_a_quicker_one_says_so(manager, other):
     manager.enrol(1)
-    database = acts.Meddling(manager.database.engine.url)
-    other = builders.Manager(manager.core.conf, database, manager.clock, manager.cloud)
-    database.before_writer = lambda: manager.create(builders.a_lease())
+    other.database.before_writer = lambda: manager.create(builders.a_lease())
     with pytest.raises(errors.NotEnough):
         other.create(builders.a_lease())
     assert len(acts.trusts(manager)) == 1
     assert len(manager.client.list_leases(builders.an_admin(), records.LeaseQuery())) == 1
-    database.dispose()

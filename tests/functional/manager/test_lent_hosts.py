@@ -7,7 +7,6 @@ from support import builders
 from climate import errors
 from climate.db import resources
 from climate.domain import interval
-from climate.domain import records
 from climate.manager.booking import booking
 from climate.manager.booking import wish_lists
 
@@ -21,8 +20,7 @@ def _lend(manager, host, reservation_id):
 
 @pytest.mark.parametrize('start', [NOON, NOON + hours(1)])
 @pytest.mark.parametrize('request_of', [
-    builders.hosts, lambda: records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 1, 'disk_gb': 1, 'amount': 1, 'affinity': None})])
+    builders.hosts, lambda: builders.instances(memory_mb=1)])
 def test_nobody_else_books_it_whole_or_in_part(manager, start, request_of):
     [host] = manager.enrol(1)
     _lend(manager, host, 'somebody')
@@ -34,17 +32,15 @@ def test_nobody_else_books_it_whole_or_in_part(manager, start, request_of):
     manager.create(builders.a_lease(request_of(), start=start, end=NOON + hours(2)))
 
 
-def test_a_booking_that_was_planned_before_it_was_lent_loses(manager):
+def test_a_booking_that_was_planned_before_it_was_lent_loses(manager, meddling):
     first, second = manager.enrol(2)
-    database = acts.Meddling(manager.database.engine.url)
-    database.before_writer = lambda: _lend(manager, first, 'somebody')
-    other = acts.Second(manager, database)
+    meddling.before_writer = lambda: _lend(manager, first, 'somebody')
+    other = acts.Second(manager, meddling)
     need = manager.core.registry.plugin('physical:host').needs({'min': 1, 'max': 1})[0]
     span = interval.Interval(NOON, NOON + hours(1))
     chosen = booking.Booking(other.core).book(
         [wish_lists.Wish('mine', need)], span, NOON, lambda connection, chosen: chosen)
     assert [each.resource_id for each in chosen] == [second.id]
-    database.dispose()
 
 
 def test_the_reservation_that_it_is_lent_to_gets_it(manager):

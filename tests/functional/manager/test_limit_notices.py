@@ -79,15 +79,12 @@ def test_each_kind_of_limit_is_reported(manager, hooks):
         'waiting_per_project', 'neutron.floatingip', 'offers_per_project']
 
 
-def test_two_managers_that_refuse_at_the_same_time_report_once(manager, full, hooks):
-    meddling = acts.Meddling(manager.database.engine.url)
-    other = builders.Manager(manager.core.conf, meddling, manager.clock, manager.cloud)
+def test_two_managers_that_refuse_at_the_same_time_report_once(manager, other, full, hooks):
     error = refused(manager)
     manager.clock.advance(hours(25))
     # The other one writes between the read and the transaction of the first.
-    meddling.before_writer = lambda: limit_notices.report_reached(manager.core, 'demo', error)
+    other.database.before_writer = lambda: limit_notices.report_reached(manager.core, 'demo', error)
     assert not limit_notices.report_reached(other.core, 'demo', error)
-    meddling.dispose()
     delivery_rounds.deliver(manager)
     assert len(hooks.bodies) == 2
 
@@ -174,13 +171,10 @@ def test_a_limit_that_was_removed_is_forgotten(manager, subscribed):
     assert check(manager) == 1
 
 
-def test_two_managers_that_check_at_the_same_time_report_once(manager, hooks, subscribed):
+def test_two_managers_that_check_at_the_same_time_report_once(manager, other, hooks, subscribed):
     allow(manager, 1)
-    meddling = acts.Meddling(manager.database.engine.url)
-    other = builders.Manager(manager.core.conf, meddling, manager.clock, manager.cloud)
-    meddling.before_writer = lambda: limit_notices.report_near(manager.core, manager.clock())
+    other.database.before_writer = lambda: limit_notices.report_near(manager.core, manager.clock())
     limit_notices.report_near(other.core, manager.clock())
-    meddling.dispose()
     delivery_rounds.deliver(manager)
     assert len(hooks.bodies) == 1
 

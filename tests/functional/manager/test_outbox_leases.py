@@ -6,13 +6,13 @@ import acts
 import pytest
 import sqlalchemy as sa
 from support import builders
+from support import cloud_points
 
 from climate.db import engine
 from climate.db import leases
 from climate.db import tables
 from climate.domain import event_kinds
 from climate.domain import lifecycle
-from climate.domain import records
 from climate.manager.notifications import outbox
 from climate.rpc import wire
 
@@ -59,20 +59,9 @@ def proving(conf, database, clock):
     proved.dispose()
 
 
-def at_call(manager, call_name, deed):
-    """Do something once, just before the next call of the cloud of that name."""
-    left = [deed]
-
-    def on_point(name, when):
-        if (name, when) == (call_name, 'before') and left:
-            left.pop()()
-    manager.cloud.faults.on_point = on_point
-
-
 @pytest.mark.parametrize('reservations', [
     [builders.hosts(1)], [builders.hosts(1, 2), builders.hosts(1)], [acts.dummy()],
-    [records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 1024, 'disk_gb': 1, 'amount': 3})]])
+    [builders.instances(3)]])
 def test_notifications_of_start_and_end_match_the_lease(proving, reservations):
     lease = proving.create(builders.a_lease(*reservations, end=NOON + hours(3),
                                             notify_at=(NOON + hours(1),)))
@@ -104,7 +93,7 @@ def test_the_notification_of_a_start_on_a_substitute_matches_the_lease(proving):
 @pytest.mark.parametrize('deed', ['rename', 'delete'])
 def test_the_notification_of_a_start_has_changes_made_meanwhile(proving, deed):
     lease = proving.create(builders.a_lease(end=NOON + hours(3)))
-    at_call(proving, 'nova.add_host', {
+    cloud_points.once_at(proving.cloud, 'nova.add_host', {
         'rename': lambda: acts.change(proving, lease, name='another name'),
         'delete': lambda: acts.delete(proving, lease)}[deed])
     proving.run()
@@ -113,8 +102,7 @@ def test_the_notification_of_a_start_has_changes_made_meanwhile(proving, deed):
 
 
 def test_the_notification_of_a_start_has_a_server_bound_meanwhile(proving):
-    to_come = records.ReservationRequest('virtual:instance', {
-        'resource_id': None, 'flavor_id': '2'})
+    to_come = builders.a_server(flavor_id='2')
     lease = proving.create(builders.a_lease(to_come, to_come, end=NOON + hours(3)))
     servers = [proving.cloud.boot('demo', 'vm', {
         'reservation': [each.id for each in lease.reservations]}, flavor='2', metadata={
@@ -161,7 +149,7 @@ def test_another_manager_drops_the_trust_where_the_first_died_before(manager):
 
     def die():
         raise SystemExit
-    at_call(manager, 'keystone.delete_trust', die)
+    cloud_points.once_at(manager.cloud, 'keystone.delete_trust', die)
     with pytest.raises(SystemExit):
         manager.run()
     held = manager.lease(lease).event(event_kinds.DROP_TRUST)
@@ -185,7 +173,7 @@ def test_a_late_outcome_of_a_dropped_trust_is_ignored(manager):
     def overtake():
         manager.clock.advance(minutes(1))
         assert other.claim() == 1
-    at_call(manager, 'keystone.delete_trust', overtake)
+    cloud_points.once_at(manager.cloud, 'keystone.delete_trust', overtake)
     slow.finish()
     assert manager.lease(lease).event(event_kinds.DROP_TRUST).claim_owner == 'other'
     other.finish()

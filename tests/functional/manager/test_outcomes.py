@@ -7,6 +7,7 @@ import acts
 import oslo_messaging as messaging
 import pytest
 from support import builders
+from support import cloud_points
 
 from climate import errors
 from climate.domain import lifecycle
@@ -353,12 +354,9 @@ def test_a_host_to_which_a_server_is_on_its_way_is_not_enrolled(manager):
 def test_a_server_that_is_sent_to_a_host_while_it_is_enrolled_is_found(manager):
     manager.core.conf.set_override('migrate_seconds', 60, group='simulated')
     server = manager.cloud.boot('demo', 'one', host='compute-1', flavor='1')
-
-    def send(name, when):
-        if (name, when) == ('nova.add_host', 'before'):
-            manager.cloud.faults.on_point = None
-            manager.cloud.as_service().servers.migrate(server.id, 'compute-2')
-    manager.cloud.faults.on_point = send
+    cloud_points.once_at(
+        manager.cloud, 'nova.add_host',
+        lambda: manager.cloud.as_service().servers.migrate(server.id, 'compute-2'))
     with pytest.raises(errors.ResourceInUse):
         manager.client.create_resource(builders.an_admin(), 'host', 'compute-2', {})
     assert acts.freepool(manager) == ()

@@ -91,11 +91,10 @@ def test_one_whose_time_is_over_soon_is_given_up_in_time(manager, spare):
     assert manager.lease(lease).state == lifecycle.TIMEDOUT
 
 
-def test_one_that_is_woken_while_it_is_looked_at_is_tried(manager, spare):
+def test_one_that_is_woken_while_it_is_looked_at_is_tried(manager, meddling, spare):
     lease = waiting(manager)
     manager.run_until(manager.clock() + minutes(3))
     manager.clock.now = manager.lease(lease).event(event_kinds.ACQUIRE).due_at
-    meddling = acts.Meddling(manager.database.engine.url)
     other = acts.Second(manager, meddling)
 
     def release():
@@ -107,4 +106,3 @@ def test_one_that_is_woken_while_it_is_looked_at_is_tried(manager, spare):
     other.finish()
     manager.run()
     assert manager.lease(lease).state == lifecycle.ACTIVE
-    meddling.dispose()

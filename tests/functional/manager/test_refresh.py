@@ -5,6 +5,7 @@ import logging
 import acts
 import pytest
 from support import builders
+from support import cloud_points
 
 from climate import errors
 from climate.db import managers
@@ -52,11 +53,9 @@ def test_properties_set_by_operators_survive_a_refresh(manager, poll_cloud):
 
 def test_a_refresh_of_many_hosts_costs_two_calls(manager, poll_cloud):
     manager.enrol(4)
-    calls = []
-    manager.cloud.faults.on_point = lambda name, when: calls.append(name)
+    calls = cloud_points.calls(manager.cloud)
     poll_cloud()
-    assert sorted(set(calls)) == ['nova.hypervisors', 'placement.survey']
-    assert len(calls) == 4  # Each before and after.
+    assert sorted(calls) == ['nova.hypervisors', 'placement.survey']
 
 
 def test_the_zone_of_a_leased_host_stays_its_own(manager, poll_cloud):
@@ -132,12 +131,9 @@ def test_a_cloud_that_fails_changes_nothing(manager, poll_cloud, caplog):
 def test_a_host_that_is_withdrawn_while_the_cloud_is_asked_stays_withdrawn(manager, poll_cloud):
     [host] = manager.enrol(1)
     manager.cloud.change_host('compute-1', vcpus=3)
-
-    def withdraw(name, when):
-        if (name, when) == ('placement.survey', 'before'):
-            manager.cloud.faults.on_point = None
-            manager.client.delete_resource(builders.an_admin(), 'host', host.id)
-    manager.cloud.faults.on_point = withdraw
+    cloud_points.once_at(
+        manager.cloud, 'placement.survey',
+        lambda: manager.client.delete_resource(builders.an_admin(), 'host', host.id))
     assert poll_cloud() == []
     assert manager.client.list_resources(builders.an_admin(), 'host') == []
 
@@ -152,12 +148,8 @@ def test_one_manager_refreshes_and_two_at_once_are_harmless(manager):
         managers.seen(connection, 'two', 'b', NOON + hours(1), NOON, 0)
     assert two.refresh(NOON) == []
     interrupted = []
-
-    def meanwhile(name, when):
-        if (name, when) == ('placement.survey', 'after'):
-            manager.cloud.faults.on_point = None
-            interrupted.extend(one.refresh(NOON))
-    manager.cloud.faults.on_point = meanwhile
+    cloud_points.once_at(manager.cloud, 'placement.survey',
+                         lambda: interrupted.extend(one.refresh(NOON)), 'after')
     assert one.refresh(NOON) == interrupted == ['compute-1']
     assert _resource(manager, host).capacity['vcpus'] == 3
     # The eldest is silent: the next one does it.

@@ -5,7 +5,6 @@ import pytest
 from support import builders
 
 from climate.domain import lifecycle
-from climate.domain import records
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 ADMIN = builders.an_admin()
@@ -24,8 +23,8 @@ def _leased(manager, on_end, sleeps=False):
     manager.enrol(1)
     server = manager.cloud.boot('demo', 'web', host='compute-2', flavor='2')
     when = {'start': NOON + hours(1)} if sleeps else {}
-    lease = manager.create(builders.a_lease(records.ReservationRequest('virtual:instance', {
-        'resource_id': server.id, 'on_end': on_end}), end=NOON + hours(4), **when))
+    lease = manager.create(builders.a_lease(builders.a_server(server, on_end=on_end),
+                                            end=NOON + hours(4), **when))
     manager.run()
     return lease, server
 
@@ -145,8 +144,7 @@ def test_servers_of_other_projects_are_counted_and_not_named(manager):
 
 def test_the_servers_of_instance_capacity_are_named(manager):
     manager.enrol(1)
-    lease = manager.active(records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2}), end=NOON + hours(4))
+    lease = manager.active(builders.instances(2), end=NOON + hours(4))
     server = manager.cloud.boot('demo', 'small', flavor=lease.reservations[0].id)
     manager.run_until(NOON + hours(5))
     assert manager.cloud.servers() == []
@@ -166,8 +164,8 @@ def test_the_history_has_each_change_of_a_leased_server(manager, on_end, what):
 def test_a_move_off_the_pool_is_in_the_history_without_hosts(manager):
     manager.enrol(1)
     server = manager.cloud.boot('demo', 'web', host='compute-1', flavor='2', forced=True)
-    lease = manager.create(builders.a_lease(records.ReservationRequest('virtual:instance', {
-        'resource_id': server.id, 'on_end': 'migrate'}), end=NOON + hours(4)))
+    lease = manager.create(builders.a_lease(builders.a_server(server, on_end='migrate'),
+                                            end=NOON + hours(4)))
     manager.run_until(NOON + hours(5))
     assert _told(manager, lease, 'move server') == [
         ('climate', 'move server', f'The lease is over: web ({server.id})')]
@@ -235,8 +233,8 @@ def test_a_leased_server_keeps_its_name_when_it_is_gone(manager):
 
 @pytest.mark.parametrize('is_bound', [True, False])
 def test_a_server_that_was_booted_with_its_lease_keeps_its_name_when_it_is_gone(manager, is_bound):
-    lease = manager.create(builders.a_lease(records.ReservationRequest('virtual:instance', {
-        'resource_id': None, 'flavor_id': '2', 'on_end': 'delete'}), end=NOON + hours(4)))
+    lease = manager.create(builders.a_lease(builders.a_server(flavor_id='2', on_end='delete'),
+                                            end=NOON + hours(4)))
     [reservation] = lease.reservations
     server = manager.cloud.boot('demo', 'booted', {'reservation': reservation.id}, flavor='2',
                                 metadata={'climate:lease_id': lease.id})

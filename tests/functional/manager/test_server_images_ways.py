@@ -98,9 +98,7 @@ def _cluster_beside(manager):
 
 def _capacity(manager):
     """An administrator moved a server of the lease's capacity for instances onto its hosts."""
-    asked = records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1, 'affinity': None})
-    lease = _running(manager, _hosts(), asked)
+    lease = _running(manager, _hosts(), builders.instances())
     [host] = acts.nova(manager).aggregate(_metal(lease).id).hosts
     _boot(manager, lease, flavor=lease.reservations[1].id, host=host, forced=True)
     return lease

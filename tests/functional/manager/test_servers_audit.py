@@ -7,7 +7,6 @@ from support import builders
 
 from climate.cmd import audit as command
 from climate.domain import lifecycle
-from climate.domain import records
 
 LATER = builders.NOON + builders.hours(1)
 STRANGER = str(uuid.UUID(int=7))
@@ -23,8 +22,7 @@ def audit(manager):
 
 def _leased(manager, server, **more):
     """A lease of a server that exists, as it is when all that is due was done."""
-    lease = manager.create(builders.a_lease(records.ReservationRequest('virtual:instance', {
-        'resource_id': server.id, 'on_end': 'migrate'}), **more))
+    lease = manager.create(builders.a_lease(builders.a_server(server, on_end='migrate'), **more))
     manager.run_until(manager.clock() + builders.minutes(1))
     return manager.lease(lease)
 

@@ -8,7 +8,6 @@ from support import builders
 
 from climate import errors
 from climate.domain import lifecycle
-from climate.domain import records
 from climate.manager.leases import target_watch
 
 LATER = builders.NOON + builders.hours(2)
@@ -16,18 +15,7 @@ LATER = builders.NOON + builders.hours(2)
 
 def to_come(flavor='2', **more):
     """A ReservationRequest for a server that is booted with its lease."""
-    return records.ReservationRequest('virtual:instance', {
-        'resource_id': None, 'flavor_id': flavor, **more})
-
-
-def known(server, **more):
-    """A ReservationRequest for a server that exists."""
-    return records.ReservationRequest('virtual:instance', {'resource_id': server.id, **more})
-
-
-def room(amount, **sizes):
-    return records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 1024, 'disk_gb': 1, **sizes, 'amount': amount})
+    return builders.a_server(flavor_id=flavor, **more)
 
 
 def boot(manager, lease=None, name='vm', flavor='2', project='demo'):
@@ -94,7 +82,7 @@ def test_a_server_on_a_leased_host_wakes_where_room_is_held_for_it(manager):
     run_for(manager)
     server = manager.cloud.boot('demo', 'vm', {'reservation': only(around).id}, flavor='2')
     before = now_on(server)(manager).host
-    lease = leased(manager, known(server), start=LATER, end=LATER + builders.hours(1))
+    lease = leased(manager, builders.a_server(server), start=LATER, end=LATER + builders.hours(1))
     manager.run_until(LATER + builders.minutes(1))
     assert manager.lease(lease).state == lifecycle.ACTIVE
     assert now_on(server)(manager).host not in (None, before)
@@ -177,9 +165,9 @@ def test_a_server_of_another_project_is_not_bound(manager, demo):
 
 def test_a_server_is_leased_once_at_a_time(manager, demo):
     server = boot(manager)
-    first = leased(manager, known(server))
+    first = leased(manager, builders.a_server(server))
     with pytest.raises(errors.TargetLeased, match=only(first).id) as refusal:
-        leased(manager, known(server), start=LATER)
+        leased(manager, builders.a_server(server), start=LATER)
     assert f'by lease "{first.name}" ({first.id}, ' in refusal.value.message
     waiting = leased(manager, to_come())
     with pytest.raises(errors.TargetLeased):
@@ -190,23 +178,20 @@ def test_a_server_is_leased_once_at_a_time(manager, demo):
     assert manager.lease(first).state == lifecycle.TERMINATED
 
 
-def test_a_server_is_leased_once_also_when_two_ask_at_the_same_moment(manager):
+def test_a_server_is_leased_once_also_when_two_ask_at_the_same_moment(manager, other):
     server = boot(manager)
-    database = acts.Meddling(manager.database.engine.url)
-    slower = builders.Manager(manager.core.conf, database, manager.clock, cloud=manager.cloud)
     faster = []
-    database.before_writer = lambda: faster.append(leased(manager, known(server)))
+    other.database.before_writer = lambda: faster.append(leased(manager, builders.a_server(server)))
     with pytest.raises(errors.TargetLeased) as refusal:
-        leased(slower, known(server))
+        leased(other, builders.a_server(server))
     assert only(faster[0]).id in refusal.value.message
     assert len(acts.trusts(manager)) == 1
-    database.dispose()
 
 
 def test_one_lease_does_not_lease_a_server_twice(manager):
     server = boot(manager)
     with pytest.raises(errors.BadField, match='two of them'):
-        leased(manager, known(server), known(server))
+        leased(manager, builders.a_server(server), builders.a_server(server))
 
 
 def test_a_server_sleeps_until_its_lease_starts_and_wakes_on_the_host_that_is_held(manager):
@@ -235,9 +220,10 @@ def test_the_room_of_a_server_that_sleeps_is_nobody_elses(manager):
     with pytest.raises(errors.NotEnough):
         leased(manager, builders.hosts(1), start=LATER, end=LATER + builders.hours(1))
     rest = host.capacity['MEMORY_MB'] - 8192
+    then = {'start': LATER, 'end': LATER + builders.hours(1)}
     with pytest.raises(errors.NotEnough):
-        leased(manager, room(1, memory_mb=rest + 1), start=LATER, end=LATER + builders.hours(1))
-    leased(manager, room(1, memory_mb=rest), start=LATER, end=LATER + builders.hours(1))
+        leased(manager, builders.instances(memory_mb=rest + 1), **then)
+    leased(manager, builders.instances(memory_mb=rest), **then)
 
 
 def test_a_server_that_is_to_sleep_is_refused_where_there_is_no_room(manager):
@@ -305,7 +291,7 @@ def test_a_server_on_hosts_that_its_project_leases_stays_there(manager, on_end, 
     hosts = leased(manager, builders.hosts(2), end=builders.NOON + builders.hours(3))
     run_for(manager)
     server = manager.cloud.boot('demo', 'vm', {'reservation': only(hosts).id}, flavor='1')
-    lease = leased(manager, known(server, on_end=on_end))
+    lease = leased(manager, builders.a_server(server, on_end=on_end))
     manager.run_until(builders.NOON + builders.hours(1) + builders.minutes(5))
     assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
     after = now_on(server)(manager)

@@ -211,7 +211,7 @@ def test_a_server_that_grew_before_it_slept_is_not_woken_where_its_room_is_too_s
     manager.enrol(1)
     asks_climate(manager)
     server = story.boot(manager)
-    lease = later(manager, story.known(server))
+    lease = later(manager, builders.a_server(server))
     manager.cloud.resize_server(server.id, '4')
     manager.run_until(story.LATER + builders.minutes(10))
     lease = manager.lease(lease)

@@ -25,8 +25,7 @@ def _acting(trust_id):
 
 def _default_lease(flavor_id='2'):
     """The requests of the WSGI filter of nova-api before a server is created."""
-    return builders.a_lease(records.ReservationRequest('virtual:instance', {
-        'resource_id': None, 'flavor_id': flavor_id}))
+    return builders.a_lease(builders.a_server(flavor_id=flavor_id))
 
 
 def _cluster():
@@ -86,13 +85,11 @@ def test_a_request_of_the_owner_still_makes_a_default_lease(manager):
 
 
 def _capacity(manager):
-    return _running(manager, records.ReservationRequest('virtual:instance', {
-        'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1, 'affinity': None}))
+    return _running(manager, builders.instances())
 
 
 def _flavor_capacity(manager):
-    return _running(manager, records.ReservationRequest('flavor:instance', {
-        'flavor_id': '2', 'amount': 1, 'affinity': None}))
+    return _running(manager, builders.flavor_instances(flavor_id='2'))
 
 
 @pytest.mark.parametrize('lease_of', [

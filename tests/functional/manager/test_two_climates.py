@@ -10,6 +10,7 @@ import acts
 import audit_installation
 import pytest
 from support import builders
+from support import cloud_points
 
 from climate import errors
 from climate.cmd import audit as command
@@ -23,8 +24,7 @@ from climate.manager.leases import early_creations
 from climate.manager.leases import trusts
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
-TOGETHER = records.ReservationRequest('virtual:instance', {
-    'vcpus': 1, 'memory_mb': 1024, 'disk_gb': 1, 'amount': 2, 'affinity': True})
+TOGETHER = builders.instances(2, affinity=True)
 
 
 @pytest.fixture
@@ -94,13 +94,11 @@ def test_a_trust_whose_creation_got_no_answer_is_found_by_the_moment_it_expires(
     other.client.create_resource(builders.an_admin(), 'host', 'compute-2', {})
     theirs = other.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
 
-    def lose(name, when):
-        if (name, when) == ('keystone.create_trust', 'after'):
-            raise errors.CloudUnreachable(service='Keystone', reason='no answer')
-    manager.cloud.faults.on_point = lose
+    def lose():
+        raise errors.CloudUnreachable(service='Keystone', reason='no answer')
+    cloud_points.once_at(manager.cloud, 'keystone.create_trust', lose, 'after')
     with pytest.raises(errors.CloudUnreachable):
         manager.create(builders.a_lease())
-    manager.cloud.faults.on_point = None
     [lost] = [each for each in acts.trusts(manager) if each.id != theirs.trust_id]
     assert lost.expires_at > NOON + hours(24 * 365)
     assert trusts.TrustReaper(other.core).reap(NOON + hours(1)) == []
@@ -156,8 +154,8 @@ def test_no_record_is_left_of_a_trust_that_keystone_refused(manager, refused):
 
 
 @pytest.mark.usefixtures('each_lease_has_a_trust')
-def test_a_request_that_takes_too_long_is_refused_and_leaves_no_trust(conf, database, clock):
-    meddling = acts.Meddling(database.engine.url)
+def test_a_request_that_takes_too_long_is_refused_and_leaves_no_trust(
+        conf, database, clock, meddling):
     manager = builders.Manager(conf, meddling, clock)
     manager.enrol(1)
     reaper = trusts.TrustReaper(builders.Manager(conf, database, clock, manager.cloud).core)

@@ -5,6 +5,7 @@ import dataclasses
 import acts
 import pytest
 from support import builders
+from support import cloud_points
 
 from climate import errors
 from climate.db import allocations
@@ -232,13 +233,12 @@ def test_a_host_whose_withdrawal_failed_is_given_at_once(manager, wakes):
     lease = None
     manager.cloud.fail('placement.empty_child', 1, acts.NO)
 
-    def seek(name, when):
+    def seek():
         nonlocal lease
-        if (name, when) == ('placement.empty_child', 'before') and lease is None:
-            lease = waiting(manager)
-            manager.run()
-            assert manager.lease(lease).state == lifecycle.ACQUIRING
-    manager.cloud.faults.on_point = seek
+        lease = waiting(manager)
+        manager.run()
+        assert manager.lease(lease).state == lifecycle.ACQUIRING
+    cloud_points.once_at(manager.cloud, 'placement.empty_child', seek)
     with pytest.raises(errors.CloudError):
         pools.ResourceRequests(wakes[1]).withdraw('host', host.id)
     assert wakes[0]
@@ -262,8 +262,7 @@ def test_resources_released_by_a_repair_go_to_the_next_lease_at_once(manager, wa
 
 def test_copies_of_instances_are_held_back_too_together_on_one_host(manager):
     def instances(amount, affinity=None):
-        return records.ReservationRequest('virtual:instance', {
-            'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': amount, 'affinity': affinity})
+        return builders.instances(amount, affinity)
 
     for number in range(2):
         manager.cloud.add_host(f'small-{number}', vcpus=2)

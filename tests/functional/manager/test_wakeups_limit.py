@@ -41,10 +41,7 @@ def test_a_project_has_only_so_many_leases_in_the_queue(manager, full):
     manager.active(acts.dummy(), end=manager.clock() + hours(1))
 
 
-def test_the_limit_holds_for_requests_at_the_same_time(manager, full):
-    meddling = acts.Meddling(manager.database.engine.url)
-    slow = builders.Manager(manager.core.conf, meddling, manager.clock, manager.cloud)
-    meddling.before_writer = lambda: waiting(manager)
+def test_the_limit_holds_for_requests_at_the_same_time(manager, other, full):
+    other.database.before_writer = lambda: waiting(manager)
     with pytest.raises(errors.TooManyWaiting):
-        waiting(slow)
-    meddling.dispose()
+        waiting(other)

@@ -142,8 +142,7 @@ def test_criteria_hold_in_the_changed_pool_too(manager):
 
 def test_parts_of_hosts_are_counted_by_their_amounts(manager):
     hosts = manager.enrol(2)
-    request = records.ReservationRequest('virtual:instance', {
-        'amount': 2, 'vcpus': 2, 'memory_mb': 2048, 'disk_gb': 0, 'affinity': None})
+    request = builders.instances(2, vcpus=2, memory_mb=2048)
     made = manager.create(builders.a_lease(request, end=NOON + hours(4)))
     answer = asked(manager, remove=(hosts[0].name,))
     (fate,) = answer.fates
