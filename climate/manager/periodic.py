@@ -19,7 +19,7 @@ from climate.manager.idle import detection
 from climate.manager.leases import early_creations
 from climate.manager.leases import health_moves
 from climate.manager.leases import target_watch
-from climate.manager.leases import trusts
+from climate.manager.leases import trust_reaper
 from climate.manager.maintenance import windows
 from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
@@ -90,7 +90,7 @@ class Periodic:
                                conf.notifications.reminder_seconds),
             'report limits that are near': (functools.partial(limit_notices.report_near, core),
                                             limit_notices.PAUSE_SECONDS),
-            'delete unused trusts': (trusts.TrustReaper(core).reap, reaper_seconds),
+            'delete unused trusts': (trust_reaper.TrustReaper(core).reap, reaper_seconds),
             'delete early creations': (early_creations.EarlyCreationReaper(core).reap,
                                        reaper_seconds),
             'bill': (biller.Biller(core).bill, conf.billing.interval_seconds),

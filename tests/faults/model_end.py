@@ -20,7 +20,7 @@ from climate.manager.audit import comparison
 from climate.manager.audit import repairs
 from climate.manager.leases import early_creations
 from climate.manager.leases import target_watch
-from climate.manager.leases import trusts
+from climate.manager.leases import trust_reaper
 
 _LONG = datetime.timedelta(hours=3)
 _AGES = datetime.timedelta(days=900)
@@ -38,7 +38,7 @@ def judge(model):
     _let_time_pass(model, manager)
     _ask_again_for_ends_given_up(model, manager)
     model.wake_all_hosts(manager)
-    reaper = trusts.TrustReaper(manager.core)
+    reaper = trust_reaper.TrustReaper(manager.core)
     reaper.reap(world.clock())
     reaper.reap(world.clock() + _AGES)
     early_creations.EarlyCreationReaper(manager.core).reap(world.clock() + _AGES)

@@ -20,7 +20,7 @@ from climate.db import tables
 from climate.manager.booking import offer_expiry
 from climate.manager.leases import early_creations
 from climate.manager.leases import target_watch
-from climate.manager.leases import trusts
+from climate.manager.leases import trust_reaper
 from climate.manager.pools import refresh
 
 #: What SQLite says when a poisoned row is written.
@@ -153,7 +153,8 @@ class Poison(model_members.Members):
 
     def _other_tasks(self, manager):
         core, now = manager.core, self.now
-        for task in (offer_expiry.expire, lambda core, now: trusts.TrustReaper(core).reap(now),
+        for task in (offer_expiry.expire,
+                     lambda core, now: trust_reaper.TrustReaper(core).reap(now),
                      lambda core, now: early_creations.EarlyCreationReaper(core).reap(now),
                      lambda core, now: target_watch.TargetWatch(core).check_all(now),
                      lambda core, now: refresh.Refresher(core, 'model').flag_leases(now)):

@@ -18,7 +18,7 @@ from climate.cloud.simulated import images
 from climate.manager.audit import comparison
 from climate.manager.audit import repairs
 from climate.manager.leases import target_watch
-from climate.manager.leases import trusts
+from climate.manager.leases import trust_reaper
 from climate.manager.pools import refresh
 
 _CALLS = st.sampled_from([
@@ -209,6 +209,6 @@ class Weather(model_enrolment.Enrolment):
 
     @base.rule(side=base.SIDE)
     def errands(self, side):
-        self._errand(side, lambda manager: trusts.TrustReaper(manager.core).reap(self.now))
+        self._errand(side, lambda manager: trust_reaper.TrustReaper(manager.core).reap(self.now))
         self._errand(side, lambda manager: refresh.Refresher(manager.core, 'model').refresh(
             self.now))

@@ -10,7 +10,7 @@ from climate.domain import event_kinds
 from climate.manager.audit import snapshot as snapshots
 from climate.manager.booking import allocated_resources
 from climate.manager.leases import early_creations
-from climate.manager.leases import trusts
+from climate.manager.leases import trust_reaper
 
 # One reading of the database: the leases that are not over, and {pool: its Resources}.
 _Reading = collections.namedtuple('_Reading', 'leases resources')
@@ -27,7 +27,7 @@ class Auditor:
         self._core = core
         self._allocated = allocated_resources.AllocatedResources(core)
         self._early = early_creations.EarlyCreationReaper(core)
-        self._trusts = trusts.TrustReaper(core)
+        self._trusts = trust_reaper.TrustReaper(core)
 
     def compare(self):
         """Return the current Drifts, in the order of their repairs.

@@ -21,7 +21,7 @@ from climate.manager import lease_cloud
 from climate.manager.booking import allocated_resources
 from climate.manager.clearing import lent_hosts
 from climate.manager.leases import early_creations
-from climate.manager.leases import trusts
+from climate.manager.leases import trust_reaper
 from climate.manager.pools import resources as pools
 from climate.manager.queue import wakeups
 
@@ -42,7 +42,7 @@ class Repairs:
         self._by_name = {
             audit.CLEAR: self._clear, audit.RELEASE: self._release, audit.MEND: self._mend,
             audit.COMPLETE: self._complete, audit.ENROL: self._enrol,
-            audit.DROP_TRUST: functools.partial(self._reap, trusts.TrustReaper(core)),
+            audit.DROP_TRUST: functools.partial(self._reap, trust_reaper.TrustReaper(core)),
             audit.ENABLE: self._enable, audit.RETURN: self._return,
             audit.DELETE_EARLY: functools.partial(
                 self._reap, early_creations.EarlyCreationReaper(core)),

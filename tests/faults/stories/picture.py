@@ -16,7 +16,7 @@ from climate.domain import notification_kinds
 from climate.domain import subscriptions as subscribed
 from climate.manager.audit import comparison
 from climate.manager.leases import early_creations
-from climate.manager.leases import trusts
+from climate.manager.leases import trust_reaper
 from climate.manager.notifications import fan_out
 from stories import base
 
@@ -51,7 +51,7 @@ def take(manager):
     First the reaper deletes the trusts that no lease has, as it does after a while. `drift` is
     the result of an audit after that; it must be empty.
     """
-    reaper = trusts.TrustReaper(manager.core)
+    reaper = trust_reaper.TrustReaper(manager.core)
     reaper.reap(manager.core.clock())
     reaper.reap(manager.core.clock() + _AGES)
     early_creations.EarlyCreationReaper(manager.core).reap(manager.core.clock() + _AGES)

@@ -12,7 +12,7 @@ from support import cloud_points
 from climate import errors
 from climate.domain import lifecycle
 from climate.domain import records
-from climate.manager.leases import trusts
+from climate.manager.leases import trust_reaper
 from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
 
@@ -269,7 +269,7 @@ def test_a_trust_that_cannot_be_dropped_is_left_to_the_reaper(manager):
     manager.run_until(NOON + hours(2))
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert len(acts.trusts(manager)) == 1
-    reaper = trusts.TrustReaper(manager.core)
+    reaper = trust_reaper.TrustReaper(manager.core)
     assert [each.lease_id for each in reaper.reap(NOON + hours(3))] == [lease.id]
     assert acts.trusts(manager) == []
     assert reaper.reap(NOON + hours(3)) == []

@@ -21,7 +21,7 @@ from climate.domain import records
 from climate.domain.clearing import plans
 from climate.manager.audit import comparison
 from climate.manager.leases import early_creations
-from climate.manager.leases import trusts
+from climate.manager.leases import trust_reaper
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 TOGETHER = builders.instances(2, affinity=True)
@@ -56,7 +56,7 @@ def _errands(manager):
     """All that a manager does from time to time and that removes something."""
     now = manager.clock()
     for _ in range(2):
-        trusts.TrustReaper(manager.core).reap(now)
+        trust_reaper.TrustReaper(manager.core).reap(now)
         early_creations.EarlyCreationReaper(manager.core).reap(now)
         command.examine(manager.core, True, lambda seconds: None)
         now += minutes(10)
@@ -101,8 +101,8 @@ def test_a_trust_whose_creation_got_no_answer_is_found_by_the_moment_it_expires(
         manager.create(builders.a_lease())
     [lost] = [each for each in acts.trusts(manager) if each.id != theirs.trust_id]
     assert lost.expires_at > NOON + hours(24 * 365)
-    assert trusts.TrustReaper(other.core).reap(NOON + hours(1)) == []
-    reaper = trusts.TrustReaper(manager.core)
+    assert trust_reaper.TrustReaper(other.core).reap(NOON + hours(1)) == []
+    reaper = trust_reaper.TrustReaper(manager.core)
     assert reaper.reap(NOON + minutes(9)) == []
     assert len(reaper.reap(NOON + minutes(10))) == 1
     assert [each.id for each in acts.trusts(manager)] == [theirs.trust_id]
@@ -124,7 +124,7 @@ def test_a_trust_that_no_record_identifies_is_left_alone(manager, others, left):
     for number in range(1 + others):
         keystone.create_trust(builders.a_member(), second + datetime.timedelta(
             microseconds=1 + number))
-    reaper = trusts.TrustReaper(manager.core)
+    reaper = trust_reaper.TrustReaper(manager.core)
     assert len(comparison.Auditor(manager.core).compare()) == 0
     manager.clock.advance(minutes(10))
     assert len(reaper.identify(reaper.find(manager.clock()), keystone.trusts())) == 1 - others
@@ -150,7 +150,7 @@ def test_no_record_is_left_of_a_trust_that_keystone_refused(manager, refused):
     manager.cloud.fail('keystone.create_trust', 1, refused)
     with pytest.raises(type(refused)):
         manager.create(builders.a_lease())
-    assert trusts.TrustReaper(manager.core).find(NOON + hours(1)) == []
+    assert trust_reaper.TrustReaper(manager.core).find(NOON + hours(1)) == []
 
 
 @pytest.mark.usefixtures('each_lease_has_a_trust')
@@ -158,7 +158,7 @@ def test_a_request_that_takes_too_long_is_refused_and_leaves_no_trust(
         conf, database, clock, meddling):
     manager = builders.Manager(conf, meddling, clock)
     manager.enrol(1)
-    reaper = trusts.TrustReaper(builders.Manager(conf, database, clock, manager.cloud).core)
+    reaper = trust_reaper.TrustReaper(builders.Manager(conf, database, clock, manager.cloud).core)
 
     def first():
         meddling.before_writer = lambda: reaper.reap(NOON + hours(1))
