@@ -17,6 +17,7 @@ from climate.api import hooks
 from climate.api import throttling
 from climate.api import times
 from climate.api import views
+from climate.api.chameleon import paths as chameleon_paths
 from climate.api.controllers import base
 from climate.api.controllers import root
 from climate.plugins import registry
@@ -45,7 +46,9 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
     parts = base.Parts(
         conf=conf, manager=manager,
         policy=rules, views=views.Views(plugins), plugins=plugins, clock=clock)
-    app = pecan.make_app(root.RootController(parts), use_context_locals=False, debug=False,
+    tree = root.RootController(parts)
+    chameleon_paths.add(tree.v1, parts)
+    app = pecan.make_app(tree, use_context_locals=False, debug=False,
                          force_canonical=False, guess_content_type_from_ext=False,
                          request_cls=_Request, hooks=[hooks.RequestHook(), hooks.ErrorHook(rules)])
     limited = throttling.ProjectLimiter(app, conf.api.max_requests_per_project)

@@ -78,11 +78,10 @@ def changes_of(request, parts, lease):
     :raises BadRequest: the error names the field.
     """
     data = body.read(request, schemas.LEASE_UPDATE, parts.conf.api.max_body_bytes)
-    lenient = hooks.is_lenient(request)
+    lenient, seconds = hooks.is_lenient(request), None
     plugins = parts.plugins if lenient else None
     data = data if lenient else _absolute(data, parts.clock())
     start, end = _dates(data, lenient)
-    seconds = None
     if not lenient and 'duration' in data:
         seconds = times.seconds('duration', data['duration'])
         if end is not None:
@@ -163,8 +162,9 @@ def _new(request, plugins):
     """Return a new ReservationRequest; with `plugins`, converted from REST 1.0 to 1.1."""
     if plugins is None:
         return request
-    return dataclasses.replace(request, request=rest_1_0.request(
-        plugins.get(request.resource_type), request.request))
+    resource_type = rest_1_0.own_type(request.resource_type, plugins)
+    return dataclasses.replace(request, resource_type=resource_type, request=rest_1_0.request(
+        plugins.get(resource_type), request.request))
 
 
 def _changed(request, lease, plugins):
@@ -173,7 +173,8 @@ def _changed(request, lease, plugins):
     # The manager refuses ids of reservations that are not in this lease.
     if plugins is None or not known:
         return request
-    return dataclasses.replace(request, request=rest_1_0.changes(
+    resource_type = rest_1_0.own_type(request.resource_type, plugins)
+    return dataclasses.replace(request, resource_type=resource_type, request=rest_1_0.changes(
         plugins.get(known[0].resource_type), known[0], request.request))
 
 

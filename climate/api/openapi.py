@@ -3,6 +3,7 @@
 from climate import version
 from climate.api import pool_paths
 from climate.api import reservation_schemas
+from climate.api.chameleon import paths as chameleon_paths
 from climate.api.controllers import audit
 from climate.api.controllers import availability
 from climate.api.controllers import energy
@@ -18,6 +19,7 @@ from climate.api.controllers import statements
 from climate.api.controllers import subscriptions
 from climate.api.controllers import timeline
 from climate.api.controllers import usage
+from climate.plugins import registry
 
 _MODULES = (offers, subscriptions, maintenances, reservations, servers, availability, plans,
             timeline, usage, energy, price_books, statements, audit, services)
@@ -38,7 +40,8 @@ def document(plugins):
                  'description': 'Reservations of OpenStack resources.'},
         'servers': [{'url': '/v1'}],
         'security': [{'token': []}],
-        'paths': {**paths, **pool_paths.of(plugins)},
+        'paths': {**paths, **pool_paths.of(plugins),
+                  **chameleon_paths.of(registry.pools_of(plugins))},
         'components': {
             'schemas': reservation_schemas.components(plugins),
             'securitySchemes': {'token': {'type': 'apiKey', 'in': 'header',

@@ -16,9 +16,9 @@ def of(plugins):
     :param plugins: {resource type: plugin class}.
     :returns: {path: its operations}.
     """
-    paths = _paths('/os-hosts', os_hosts.HostSerializer())
+    paths = of_pool('/os-hosts', os_hosts.HostSerializer())
     for name, pool in sorted(registry.pools_of(plugins).items()):
-        paths |= _paths(f'/resources/{name}', serializers.ResourceSerializer(pool))
+        paths |= of_pool(f'/resources/{name}', serializers.ResourceSerializer(pool))
         if pool.view is not None:
             paths |= _paths_of_view(serializers.ViewSerializer(pool))
     return paths
@@ -40,7 +40,8 @@ def _paths_of_view(serializer):
     }
 
 
-def _paths(place, serializer):
+def of_pool(place, serializer):
+    """Make the paths of one pool below `place`."""
     pool, operation = serializer.pool, operations.operation
     filters = [operations.query('lease_id'), operations.query('reservation_id')]
     return {

@@ -19,7 +19,8 @@ _TWO_FORMS = 'virtual:instance'
 # All other unknown fields are dropped.
 _REQUESTING = frozenset({
     'min', 'max', 'amount', 'count', 'affinity', 'hypervisor_properties', 'resource_properties',
-    'availability_zone', 'traits', 'network_id', 'required_floatingips', 'before_end', 'on_end'})
+    'network_properties', 'availability_zone', 'traits', 'network_id', 'required_floatingips',
+    'before_end', 'on_end'})
 # Such fields of flavors, and of variants of REST 1.0. They mean nothing for whole hosts.
 _OF_INSTANCES = frozenset({
     'ephemeral_gb', 'extra_specs', 'swap', 'swap_gb', 'swap_mb', 'root_gb', 'pcpus', 'vgpus'})
@@ -28,6 +29,8 @@ _INSTANCES = ('virtual:instance', 'flavor:instance')
 # labels, are dropped.
 _LATER = ('acquire', 'offer')
 _LATER_OF_RESERVATIONS = ('depends_on',)
+# {type as clients of Chameleon write it: the type of Climate}
+_TYPES_OF_CHAMELEON = {'network': 'virtual:network'}
 # Texts that mean "no value" for existing clients.
 _EMPTY_WORDS = ('', '0', 'none', 'null', 'false', 'default')
 
@@ -45,6 +48,22 @@ def refuse_later(sent):
             raise errors.BadField(field=name, reason=(
                 'REST 1.0 has no such field, so the lease would differ from your request: send the '
                 'header "OpenStack-API-Version: reservation 1.1", or leave it out.'))
+
+
+def own_type(resource_type, plugins):
+    """Return the type of Climate for a type that a client wrote, such as Chameleon's "network".
+
+    :param plugins: {resource type: plugin class}; an enabled type of that name has precedence.
+    """
+    if resource_type in plugins:
+        return resource_type
+    return _TYPES_OF_CHAMELEON.get(resource_type, resource_type)
+
+
+def shown_type(resource_type):
+    """Return the type that clients of REST 1.0 read."""
+    return {own: shown for shown, own in _TYPES_OF_CHAMELEON.items()}.get(
+        resource_type, resource_type)
 
 
 def request(plugin, sent):

@@ -275,6 +275,8 @@ LEASE_SWAP = (_SWAP, _SWAP)
 LEASE_UPDATE = (_UPDATE_1_0, _UPDATE_1_1)
 HOST_CREATE = (_HOST_CREATE_1_0, _HOST_CREATE)
 HOST_UPDATE = (_HOST_UPDATE_1_0, _HOST_UPDATE)
+#: Schema of the value of one property.
+PROPERTY_VALUE = _VALUE
 #: Schema of the properties in the body that enrols a resource; the pool has the other fields.
 RESOURCE_PROPERTIES = {'type': 'object', 'additionalProperties': _VALUE,
                        'description': 'Properties for criteria, such as {"rack": "r7"}.'}
@@ -285,4 +287,7 @@ _POWER = {
     'properties': {'state': {'type': 'string', 'enum': ['awake', 'asleep']}},
 }
 POWER = (_POWER, _POWER)
-PROPERTY_UPDATE = (_PROPERTY_1_0, {**_PROPERTY_1_0, 'additionalProperties': False})
+PROPERTY_UPDATE = (
+    # Clients of Chameleon send is_unique. Climate has no property whose values must differ.
+    {**_PROPERTY_1_0, 'properties': {**_PROPERTY_1_0['properties'], 'is_unique': {'const': False}}},
+    {**_PROPERTY_1_0, 'additionalProperties': False})

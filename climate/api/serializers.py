@@ -3,6 +3,7 @@
 import functools
 
 from climate import errors
+from climate import moments
 from climate.api import schemas
 from climate.api import times
 from climate.api import views
@@ -76,6 +77,38 @@ class ResourceSerializer:
     def property(self, prop, lenient):
         """Render a Property after a change."""
         return {'property': prop.name, 'private': prop.private, **views.stamps_1_1(prop)}
+
+
+class FlatSerializer(ResourceSerializer):
+    """Has properties among the fields of a resource, in request bodies and in responses.
+
+    REST 1.0 serves its paths, too.
+    """
+
+    since_1_1 = False
+    update_schemas = schemas.HOST_UPDATE
+    #: The type of the resources in requests.
+    resource_type = ''
+
+    def changes(self, data):
+        properties = {name: value for name, value in data.items() if name != 'out_of_order'}
+        reservable = properties.pop('reservable', None)
+        return (as_text(properties),
+                None if reservable is None else str(reservable).lower() == 'true')
+
+    def property(self, prop, lenient):
+        # REST 1.0 shows these times in the form that leases have.
+        show = moments.exactly if lenient else times.shown
+        return {'id': str(prop.id), 'resource_type': self.resource_type,
+                'property_name': prop.name, 'private': prop.private,
+                'created_at': show(prop.created_at), 'updated_at': show(prop.updated_at)}
+
+    @staticmethod
+    def _state(resource, lenient):
+        """Return the health, the power and the times of a Resource in the form of a version."""
+        if lenient:
+            return lease_1_0.stamps(resource)
+        return {**health_of(resource), **power(resource), **views.stamps_1_1(resource)}
 
 
 class ViewSerializer(ResourceSerializer):

@@ -6,6 +6,7 @@ import functools
 from climate import moments
 from climate.api import owner_or_operator_text
 from climate.api import price_view
+from climate.api import rest_1_0
 from climate.api import times
 from climate.domain import acquire
 from climate.domain import event_kinds
@@ -50,8 +51,11 @@ class Views:
         return self._reservation_1_1(reservation)
 
     def _lease_1_0(self, lease):
-        return lease_1_0.lease(lease, status_words.word_1_0(lease.state, lease.task),
+        view = lease_1_0.lease(lease, status_words.word_1_0(lease.state, lease.task),
                                functools.partial(self._own_fields, form='shown'))
+        return {**view, 'reservations': [
+            {**reservation, 'resource_type': rest_1_0.shown_type(reservation['resource_type'])}
+            for reservation in view['reservations']]}
 
     def _lease_1_1(self, lease, now, permissions):
         _, status = status_words.words(lease.state, lease.task, lease.start, now)
@@ -164,11 +168,13 @@ def _why(entry, permissions):
     return owner_or_operator_text.of(entry.text, permissions.texts)
 
 
-def property_in_list(prop, detail):
+def property_in_list(prop, detail, lenient):
     """Render a Property in a list."""
     if not detail:
         return {'property': prop.name}
-    return {'property': prop.name, 'private': prop.private, 'values': list(prop.values)}
+    view = {'property': prop.name, 'private': prop.private, 'values': list(prop.values)}
+    # Clients of Chameleon read this key.
+    return {**view, 'is_unique': False} if lenient else view
 
 
 def allocation(resource_id, bookings, lenient):

@@ -21,7 +21,8 @@ OF_VIEW = resources.PoolRules(
 
 _ALL, _ONE = '/v1/os-hosts', '/v1/os-hosts/{host_id}'
 RULES = [
-    base.rule(GET, base.ADMIN, 'List enrolled hosts and show one.', ('GET', _ALL), ('GET', _ONE)),
+    base.rule(GET, base.ADMIN, 'List enrolled hosts, or those of a lease, and show one.',
+              ('GET', _ALL), ('GET', _ONE), ('GET', '/v1/leases/{lease_id}/hosts')),
     base.rule(POST, base.ADMIN, 'Enrol a host.', ('POST', _ALL)),
     base.rule(PUT, base.ADMIN, 'Change the properties of a host.', ('PUT', _ONE)),
     base.rule(DELETE, base.ADMIN, 'Withdraw a host.', ('DELETE', _ONE)),

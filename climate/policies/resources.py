@@ -4,6 +4,9 @@ import dataclasses
 
 from climate.policies import base
 
+# {pool: other paths with all requests of the pool, guarded by the same rules}
+_OTHER_PLACES = {'segment': ('/v1/networks',)}
+
 
 @dataclasses.dataclass(frozen=True)
 class PoolRules:
@@ -56,25 +59,31 @@ def _rules_of_view(path):
 
 def _rules(name):
     rules = of_pool(name)
-    many, one = f'/v1/resources/{name}', f'/v1/resources/{name}/{{id}}'
     table = (
         (rules.get, f'List the resources of the pool "{name}", and show a resource.',
-         (('GET', many), ('GET', one))),
-        (rules.create, f'Enrol a resource in the pool "{name}".', (('POST', many),)),
-        (rules.update, f'Change a resource of the pool "{name}".', (('PUT', one),)),
-        (rules.delete, f'Withdraw a resource from the pool "{name}".', (('DELETE', one),)),
+         (('GET', ''), ('GET', '/{id}'))),
+        (rules.create, f'Enrol a resource in the pool "{name}".', (('POST', ''),)),
+        (rules.update, f'Change a resource of the pool "{name}".', (('PUT', '/{id}'),)),
+        (rules.delete, f'Withdraw a resource from the pool "{name}".', (('DELETE', '/{id}'),)),
         (rules.get_properties,
          f'List the public properties of the pool "{name}", with their values.',
-         (('GET', f'{many}/properties'),)),
+         (('GET', '/properties'),)),
         (rules.update_properties, f'Make a property of the pool "{name}" private or public.',
-         (('PATCH', f'{many}/properties/{{name}}'),)),
+         (('PATCH', '/properties/{name}'),)),
         (rules.get_allocations, f'List the allocations of the pool "{name}".',
-         (('GET', f'{many}/allocations'), ('GET', f'{one}/allocation'))),
+         (('GET', '/allocations'), ('GET', '/{id}/allocation'))),
         (rules.get_calendar, f'See how many resources of the pool "{name}" are free, and when, '
-         'without names and leases.', (('GET', f'{many}/calendar'),)),
+         'without names and leases.', (('GET', '/calendar'),)),
         (rules.set_power, f'Wake a resource of the pool "{name}", or put it to sleep.',
-         (('POST', f'{one}/power'),)),
+         (('POST', '/{id}/power'),)),
     )
     # Everybody may know which properties criteria can use; the list leaves out private ones.
     return [base.rule(rule, base.READER_OR_ADMIN if rule == rules.get_properties else base.ADMIN,
-                      description, *operations) for rule, description, operations in table]
+                      description, *_operations(name, routes))
+            for rule, description, routes in table]
+
+
+def _operations(name, routes):
+    """Return pairs (method, path) of the routes of a pool, (method, rest of the path)."""
+    places = [f'/v1/resources/{name}', *_OTHER_PLACES.get(name, ())]
+    return [(method, place + rest) for place in places for method, rest in routes]

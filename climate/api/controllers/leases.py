@@ -10,24 +10,18 @@ from climate.api import body
 from climate.api import delete_waits
 from climate.api import hooks
 from climate.api import lease_body
+from climate.api import lease_filters
 from climate.api import operations
 from climate.api import owner_or_operator_text
 from climate.api import permissions
-from climate.api import queries
 from climate.api import reservation_schemas
 from climate.api import schemas
-from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
 from climate.domain import acquire
-from climate.domain import records
-from climate.domain import status_words
 from climate.policies import base as base_rules
 from climate.policies import leases as rules
 
-_SORT_KEYS = ('created_at', 'start', 'end', 'name', 'id')
-_FILTERS = ('limit', 'marker', 'sort', 'status', 'name', 'project_id', 'all_projects',
-            'starts_before', 'ends_after', 'resource_id', 'deleted', 'idle')
 _LONGEST_ID = 36
 
 
@@ -78,8 +72,8 @@ class LeasesController(base.Controller):
     def __init__(self, parts):
         super().__init__(parts)
         self._waits = delete_waits.DeleteWaits(parts.manager, parts.conf.api)
-        self.history = HistoryController(parts, self._visible)
-        self.swap = SwapController(parts, self._visible, self._answer)
+        self.history = HistoryController(parts, self.visible)
+        self.swap = SwapController(parts, self.visible, self._answer)
 
     @pecan.expose('json')
     def get_all(self, req, resp):
@@ -89,11 +83,10 @@ class LeasesController(base.Controller):
             return [self._view(req, lease) for lease in leases]
 
         if hooks.is_lenient(req):
-            everything = self._parts.policy.allows(caller, rules.ALL_PROJECTS)
-            query = records.LeaseQuery(project_id=None if everything else caller.project_id)
-            return {'leases': render(manager.list_leases(caller, query))}
+            return {'leases': render(manager.list_leases(caller, lease_filters.query_1_0(
+                req, self._parts, caller)))}
         return self._page(req, 'leases', lambda marker, limit: manager.list_leases(
-            caller, self._query(req, caller, limit, marker)), render)
+            caller, lease_filters.query(req, self._parts, caller, limit, marker)), render)
 
     @pecan.expose('json')
     def post(self, req, resp):
@@ -119,11 +112,11 @@ class LeasesController(base.Controller):
 
     @pecan.expose('json')
     def get_one(self, req, resp, lease_id):
-        return self._answer(req, resp, self._visible(req, lease_id))
+        return self._answer(req, resp, self.visible(req, lease_id))
 
     @pecan.expose('json')
     def put(self, req, resp, lease_id):
-        lease = self._visible(req, lease_id)
+        lease = self.visible(req, lease_id)
         self._authorize(req, rules.PUT, lease)
         changes = dataclasses.replace(
             lease_body.changes_of(req, self._parts, lease),
@@ -145,7 +138,7 @@ class LeasesController(base.Controller):
 
     @pecan.expose('json')
     def delete(self, req, resp, lease_id):
-        lease = self._visible(req, lease_id)
+        lease = self.visible(req, lease_id)
         self._authorize(req, rules.DELETE, lease)
         lease_body.refuse_stale(req, lease)
         caller = hooks.caller(req)
@@ -153,37 +146,11 @@ class LeasesController(base.Controller):
             self._waits.wait(req.environ, caller, lease)
         resp.status = 204
 
-    def _query(self, req, caller, limit, marker):
-        queries.refuse_unknown(req, _FILTERS, repeatable=('status',))
-        given = req.GET
-        project_id = given.get('project_id', caller.project_id)
-        everything = queries.flag(req, 'all_projects')
-        deleted = queries.flag(req, 'deleted')
-        if everything or deleted or project_id != caller.project_id:
-            self._parts.policy.authorize(caller, rules.ALL_PROJECTS)
-        if everything:
-            project_id = given.get('project_id')
-        status = ','.join(given.getall('status')) if 'status' in given else None
-        if status is not None:
-            status_words.all_selected(status)
-        resource = given.get('resource_id')
-        return records.LeaseQuery(
-            project_id=project_id, status=status, name=given.get('name'),
-            starts_before=self._moment(given, 'starts_before'),
-            ends_after=self._moment(given, 'ends_after'),
-            resource_id=base.resource_id(resource) if resource else None, deleted=deleted,
-            idle=queries.flag(req, 'idle'),
-            sort=_sort(given.get('sort', 'created_at')), limit=limit, marker=marker,
-            most_bytes=self._parts.conf.api.max_page_bytes)
-
-    def _moment(self, given, name):
-        return times.asked(name, given[name], self._parts.clock()) if name in given else None
-
     def _may_use_hidden(self, req):
         return permissions.may_use_hidden_criteria(
             self._parts.policy, hooks.caller(req), hooks.is_lenient(req))
 
-    def _visible(self, req, lease_id):
+    def visible(self, req, lease_id):
         """Get a lease that the caller may see.
 
         :raises LeaseNotFound: the lease does not exist, or is hidden from this caller.
@@ -276,15 +243,3 @@ class SwapController(base.Controller):
 
 def _target(lease):
     return {'project_id': lease.project_id, 'user_id': lease.user_id}
-
-
-def _sort(text):
-    keys = []
-    for part in text.split(','):
-        name, _, direction = part.strip().partition(':')
-        if name not in _SORT_KEYS or direction not in ('', 'asc', 'desc'):
-            raise errors.BadField(field='sort', reason=(
-                f'"{part[:40]}" is not a sort key: use {", ".join(_SORT_KEYS)}, each with :asc '
-                'or :desc.'))
-        keys.append((name, direction != 'desc'))
-    return tuple(keys)

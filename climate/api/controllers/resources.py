@@ -155,8 +155,8 @@ class PropertiesController(PoolPartController):
         if not (_flag(req, 'all') and self._parts.policy.allows(caller, base_rules.ADMIN_RULE)):
             properties = [prop for prop in properties if not prop.private]
         detail = _flag(req, 'detail')
-        return {'resource_properties': [views.property_in_list(prop, detail)
-                                        for prop in properties]}
+        return {'resource_properties': [views.property_in_list(
+            prop, detail, hooks.is_lenient(req)) for prop in properties]}
 
     @pecan.expose('json')
     def patch(self, req, resp, name):

@@ -197,9 +197,9 @@ def test_nobody_adds_an_event_of_the_kinds_that_climate_has(api, kind):
 
 
 @pytest.mark.usefixtures('each_lease_has_a_trust')
-def test_the_list_has_the_leases_of_the_project_and_takes_no_query(api):
+def test_the_list_has_the_leases_of_the_project_and_ignores_unknown_parameters(api):
     made = {create(api, name=name, reservations=[])['id'] for name in ('a', 'b', 'c')}
-    for query in ('', '?limit=1&status=ERROR&name=zzz&nonsense=1'):
+    for query in ('', '?name=zzz&nonsense=1'):
         listed = api.get(f'/v1/leases{query}').json
         assert set(listed) == {'leases'}
         assert {each['id'] for each in listed['leases']} == made

@@ -115,8 +115,9 @@ def test_properties_are_listed_with_values_when_asked(call, manager):
     for query in ('', '?detail=', '?detail=False', '?all=True'):
         assert call('GET', f'/properties{query}').json == names
     assert call('GET', '/properties?detail=True').json == {'resource_properties': [
-        {'property': 'gpu', 'private': False, 'values': ['A100', 'H100']},
-        {'property': 'ssd', 'private': False, 'values': ['yes']}]}
+        {'property': 'gpu', 'private': False, 'values': ['A100', 'H100'],
+         'is_unique': False},
+        {'property': 'ssd', 'private': False, 'values': ['yes'], 'is_unique': False}]}
 
 
 def test_a_private_property_is_listed_for_admins_who_ask_for_all(call, manager):
@@ -130,7 +131,7 @@ def test_a_private_property_is_listed_for_admins_who_ask_for_all(call, manager):
     assert isinstance(shown['id'], str)
     assert call('GET', '/properties').json == {'resource_properties': [{'property': 'ssd'}]}
     assert call('GET', '/properties?all=1&detail=1').json['resource_properties'][0] == {
-        'property': 'gpu', 'private': True, 'values': ['A100']}
+        'property': 'gpu', 'private': True, 'values': ['A100'], 'is_unique': False}
 
 
 def test_a_property_is_renamed_by_no_body(call, manager):

@@ -10,6 +10,7 @@ from support import builders
 from support import every_type
 
 from climate import policy
+from climate.api.chameleon import paths
 from climate.api.controllers import base
 from climate.api.controllers import root
 
@@ -128,6 +129,22 @@ TABLE = (
      (401, 403, 403, 403, 201, 403)),
     ('GET', '/floatingips/{id}', None, (401, 200, 200, 200, 200, 403)),
     ('DELETE', '/floatingips/{id}', None, (401, 403, 403, 403, 204, 403)),
+    ('GET', '/leases/{id}/hosts', None, (401, 403, 404, 403, 200, 404)),
+    ('GET', '/leases/{id}/networks', None, (401, 403, 404, 403, 200, 404)),
+    ('GET', '/leases/{id}/devices', None, (401, 200, 404, 200, 200, 404)),
+    ('GET', '/networks', None, (401, 403, 403, 403, 200, 403)),
+    ('POST', '/networks', {'network_type': 'vlan', 'physical_network': 'physnet1',
+                           'segment_id': 3999}, (401, 403, 403, 403, 201, 403)),
+    ('GET', '/networks/{id}', None, (401, 403, 403, 403, 200, 403)),
+    ('PUT', '/networks/{id}', {'gpu': 'H100'}, (401, 403, 403, 403, 200, 403)),
+    ('DELETE', '/networks/{id}', None, (401, 403, 403, 403, 204, 403)),
+    ('GET', '/networks/properties', None, (401, 200, 200, 200, 200, 403)),
+    ('PATCH', '/networks/properties/{id}', {'private': True}, (401, 403, 403, 403, 200, 403)),
+    ('GET', '/networks/calendar', None, {'1.0': NOT_AT_1_0, '1.1': (401, 403, 403, 403, 200, 403)}),
+    ('GET', '/networks/allocations', None, (401, 403, 403, 403, 200, 403)),
+    ('POST', '/networks/{id}/power', {'state': 'awake'},
+     {'1.0': NOT_AT_1_0, '1.1': (401, 403, 403, 403, 409, 403)}),
+    ('GET', '/networks/{id}/allocation', None, (401, 403, 403, 403, 200, 403)),
     *((method, f'/resources/{pool}{place}', body or enrolment, {
         '1.0': NOT_AT_1_0, '1.1': (401, 403, 403, 403, status, 403)})
       for pool, enrolment in POOLS.items() for method, place, body, status in (
@@ -153,6 +170,7 @@ ROWS = [(version, method, path, body[version] if body is LEASE else body,
 # Rows that change nothing share one service; each of the others has its own.
 READS = [row for row in ROWS if row[1] == 'GET' or min(row[4]) >= 400]
 CHANGES = [row for row in ROWS if row not in READS]
+_POOLS_OF_VIEWS = {'floatingips': 'address', 'networks': 'segment'}
 
 
 def statuses(api, enrolled, row):
@@ -162,14 +180,15 @@ def statuses(api, enrolled, row):
     """
     version, method, path, body, _wanted = row
     [pool] = [each for each in POOLS if path.startswith(f'/resources/{each}')] or [
-        'address' if path.startswith('/floatingips') else 'host']
-    known = {'/os-hosts/properties/{id}': 'gpu', f'/resources/{pool}/properties/{{id}}': 'gpu'}
+        _POOLS_OF_VIEWS.get(path.split('/')[1], 'host')]
+    known = {f'{place}/properties/{{id}}': 'gpu'
+             for place in ('/os-hosts', '/networks', f'/resources/{pool}')}
     answers = []
     for caller in CALLERS:
         if path.startswith(('/leases/', '/reservations/')):
             lease = api.post('/v1/leases', LEASE['1.0'] | DUMMY).json['lease']
-            known |= {'/leases/{id}': lease['id'], HISTORY: lease['id'], SWAP: lease['id'],
-                      HOSTS: lease['reservations'][0]['id'], BIND: lease['reservations'][0]['id']}
+            known[path] = (lease['id'] if path.startswith('/leases/')
+                           else lease['reservations'][0]['id'])
         place = path.replace('{id}', known.get(path, str(enrolled[pool])))
         answers.append(api.call(method, f'/v1{place}{QUERIES.get(path, "")}', body, token=caller,
                                 version=version))
@@ -206,7 +225,9 @@ def test_the_table_has_every_route_that_is_served(conf):
     plugins = builders.manager_plugins(conf)
     parts = base.Parts(conf=conf, manager=None, policy=None, views=None, plugins=plugins,
                        clock=builders.Clock())
-    served = set(routes(root.RootController(parts).v1))
+    tree = root.RootController(parts)
+    paths.add(tree.v1, parts)
+    served = set(routes(tree.v1))
     assert served == {(method, path) for method, path, _, _ in TABLE}
 
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The paths /v1/leases/{id}/hosts, …/networks and …/devices: the resources of one lease."""
+import pecan
+
+from climate.api import hooks
+from climate.api import permissions
+from climate.api.controllers import base
+
+
+class LeaseResourcesController(base.Controller):
+    """Lists the resources of one pool that a lease has.
+
+    :param visible: a function (request, lease id) that returns the lease if the caller may see it.
+    :param serializer: a ``serializers.ResourceSerializer``, whose rules decide who may list them.
+    """
+
+    def __init__(self, parts, visible, serializer):
+        super().__init__(parts)
+        self._visible = visible
+        self._serializer = serializer
+
+    @pecan.expose('json')
+    def get_all(self, req, resp, lease_id):
+        lease, serializer = self._visible(req, lease_id), self._serializer
+        caller, pool = self._authorized(req, serializer.rules.get), serializer.pool
+        ids = {key for reservation in lease.reservations for key in reservation.resource_ids}
+        resources = []
+        if ids and pool in self._parts.pools:
+            resources = [each for each in self._parts.manager.list_resources(caller, pool)
+                         if each.id in ids]
+        return {serializer.many: [
+            serializer.resource(each, hooks.is_lenient(req))
+            for each in permissions.visible_resources(self._parts, caller, pool, resources)]}
+
+
+class LeaseDevicesController(base.Controller):
+    """Lists no devices, because Climate has no such type.
+
+    :param visible: a function (request, lease id) that returns the lease if the caller may see it.
+    """
+
+    def __init__(self, parts, visible):
+        super().__init__(parts)
+        self._visible = visible
+
+    @pecan.expose('json')
+    def get_all(self, req, resp, lease_id):
+        self._visible(req, lease_id)
+        return {'devices': []}

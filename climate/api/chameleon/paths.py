@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controllers and operations of Chameleon's paths."""
+from climate.api import operations
+from climate.api import os_hosts
+from climate.api import pool_paths
+from climate.api.chameleon import lease_resources
+from climate.api.chameleon import networks
+from climate.api.controllers import resources
+
+
+def add(v1, parts):
+    """Add the controllers to the tree below /v1.
+
+    :param v1: the ``controllers.root.V1Controller``.
+    :param parts: the ``controllers.base.Parts`` of the API process.
+    """
+    leases, visible = v1.leases, v1.leases.visible
+    leases.hosts = lease_resources.LeaseResourcesController(
+        parts, visible, os_hosts.HostSerializer())
+    leases.networks = lease_resources.LeaseResourcesController(
+        parts, visible, networks.NetworkSerializer())
+    leases.devices = lease_resources.LeaseDevicesController(parts, visible)
+    if networks.NetworkSerializer().pool in parts.pools:
+        v1.networks = resources.PoolController(parts, networks.NetworkSerializer())
+
+
+def of(pools):
+    """Return the operations on these paths, {path: operations}.
+
+    :param pools: {name: Pool class} of the enabled plugins.
+    """
+    serializer, paths = networks.NetworkSerializer(), {}
+    for name in ('hosts', serializer.many, 'devices'):
+        paths[f'/leases/{{id}}/{name}'] = {
+            'parameters': [operations.ID],
+            'get': operations.operation(f'List the {name} of a lease')}
+    if serializer.pool in pools:
+        paths |= pool_paths.of_pool('/networks', serializer)
+    return paths
