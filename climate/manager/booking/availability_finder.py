@@ -92,8 +92,8 @@ class AvailabilityFinder:
     def _held(self, context, query, reservations, wishes, plans, now):
         """Hold PlannedOpenings; return the Offer of each, or None if it is not held.
 
-        If an earlier offer or another booking took resources of a plan, its offer gets other
-        resources. If too few resources are free, the plan is not held.
+        If an earlier offer or another booking took resources of a plan, the offer for this plan
+        gets other resources. If too few resources are free, the plan is not held.
 
         :raises LimitReached: the project may not hold any offer.
         """
@@ -144,7 +144,7 @@ class AvailabilityFinder:
 
 @dataclasses.dataclass(frozen=True)
 class PlannedOpening:
-    """A possible booking: Allocations during `span`, which may also start until `last_start`."""
+    """A possible booking during `span`; it could start later, at `last_start` at the latest."""
 
     span: interval.Interval
     last_start: datetime.datetime

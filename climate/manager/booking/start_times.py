@@ -19,7 +19,8 @@ from climate.manager.booking import start_ranges
 
 # The greatest number of moments at which a search checks whether several wishes fit together.
 _TRIES = 300
-# The greatest number of later moments at which a search checks whether they still fit together.
+# The greatest number of moments in one range at which a search checks whether several wishes still
+# fit together.
 _LATER_TRIES = 40
 # The greatest number of rounded starts that are checked.
 _ROUNDED_TRIES = 100
@@ -74,8 +75,9 @@ class StartSearch:
     def is_final(self, duration, limit, openings):
         """Return True if a search in a longer window would give the same answer.
 
-        That is certain if all openings end inside the window, and if neither the last opening nor
-        the best moment of any wish could have more useful copies.
+        That is certain if `limit` openings end before the last start in the window, the last
+        opening has the greatest possible count, and the best moment of each wish alone has all
+        the copies that the wish can use.
 
         :param openings: the result of `openings`.
         """
@@ -87,10 +89,10 @@ class StartSearch:
                         for place, demand in enumerate(demands)))
 
     def picks(self, opening, duration):
-        """Return the selection.Picks of each wish at the start of an opening; None: make a plan.
+        """Return the selection.Picks of each wish at the start of an opening, or None.
 
-        A plan for a single wish for whole resources would choose the first free resources, so no
-        plan is necessary for it.
+        If the result is None, the caller must make a plan. A single wish for whole resources needs
+        no plan, because a plan would also choose the first free resources.
         """
         if len(self.wishes) != 1 or self.demands[0].amount is not selection.WHOLE:
             return None
@@ -101,7 +103,7 @@ class StartSearch:
     def first(self, demands, duration):
         """Return the first moment at which all demands fit, or None.
 
-        :param demands: a demand for each wish, such as a smaller one.
+        :param demands: one Demand for each wish; it may be smaller than the demand of the wish.
         """
         return self._starts(demands, duration).next(_least_count(demands), self.window.start)
 

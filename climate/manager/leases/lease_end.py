@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""End a lease in the database: mark it as deleted, end it early, order its trust deleted."""
+"""Mark a lease as deleted, end it early, order the deletion of its trust, all in the database."""
 from climate.db import events
 from climate.db import journal
 from climate.db import leases
@@ -36,7 +36,8 @@ def mark_deleted(connection, lease, now, claimed_for=None):
 def order_trust_dropped(connection, lease, now, claimed_for=None):
     """Order the deletion of the trust of a lease that is over, unless it is ordered already.
 
-    :param claimed_for: (owner, until) of the lease's claim; its holder deletes the trust at once.
+    :param claimed_for: (manager, end) of the claim on the lease, if this manager deletes the trust
+        at once; None: any manager may claim the deletion.
     :returns: the Event for the holder of the claim, or None.
     """
     planned = lease_events.trust_dropped(lease, now)

@@ -18,7 +18,7 @@ from climate.manager import core as cores
 
 # The longest span that one step searches, so that transactions stay small after an outage.
 _STEP = datetime.timedelta(minutes=10)
-# The end of a span that the next step searches again, because leases may be committed late.
+# Each step also searches this last part of the previous span, because leases may be committed late.
 _AGAIN = datetime.timedelta(minutes=2)
 
 

@@ -123,7 +123,10 @@ def _bars(connection, query, ids, now):
 
 
 def _is_absence(row, now):
-    """Return whether an allocation is a block, which the timeline shows as an absence."""
+    """Return whether an allocation marks an unhealthy resource or a maintenance that has begun.
+
+    The timeline shows these as absences.
+    """
     return health.is_block(row.reservation_id) or (row.window_id is not None and row.start <= now)
 
 

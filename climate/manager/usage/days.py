@@ -64,7 +64,7 @@ def closed_part_ends(connection, start, end):
 def count_usage(connection, start, end, now, project_id=None, by_day=True):
     """Return {Key: Seconds} between two seconds, counted from rows.
 
-    :param now: occupied and idle are counted up to this moment.
+    :param now: occupied and idle time is counted up to this moment.
     :param project_id: count only this project; None means all projects.
     :param by_day: whether to count each day separately.
     """
@@ -77,7 +77,7 @@ def count_usage(connection, start, end, now, project_id=None, by_day=True):
 def count_hours(connection, start, end, now, pool=None):
     """Return the PoolSteps of the hours between two full hours, counted from rows.
 
-    :param now: occupied is counted up to this moment.
+    :param now: occupied time is counted up to this moment.
     :param pool: count only this pool; None means all pools.
     """
     span = usage_figures.moment(start), usage_figures.moment(end)

@@ -32,7 +32,7 @@ def reserves(conf, aggregate):
 
 
 def own_zones(conf, aggregates):
-    """Return {service host: the Aggregate that gives it a zone outside of leases}."""
+    """Return {service host: its Aggregate with a zone}, without aggregates of reservations."""
     return {host: each for each in aggregates if each.zone and not reserves(conf, each)
             for host in each.hosts}
 
@@ -152,10 +152,12 @@ def move_to_freepool(nova, aggregate, hosts, freepool, is_going=False):
 
 
 def servers_on(services, hosts, resources):
-    """Return (the Servers on hypervisors of a reservation, the Servers on other hypervisors).
+    """Return the Servers on a reservation's service hosts, in two groups by their hypervisor.
 
-    :param hosts: the service hosts of the hypervisors.
+    :param hosts: the service hosts of the reservation's hypervisors.
     :param resources: the Resources of the reservation.
+    :returns: (the Servers on the reservation's hypervisors, the Servers on other hypervisors of
+        the same service hosts).
     :raises StillBusy: a cell does not answer, so that not all servers are known.
     """
     servers = services.nova.servers_on(hosts)

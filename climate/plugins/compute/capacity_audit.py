@@ -42,7 +42,8 @@ def observe(conf, cloud):
 def traces(conf, observed, resource_type):
     """Return the Traces, as ``Audited.traces``.
 
-    :param resource_type: the signer. Any type that leases capacity can clear these objects.
+    :param resource_type: the value of `signed_by` in signed Traces. Any type that leases capacity
+        can clear these objects.
     """
     return [*_aggregates(conf, observed, resource_type),
             *(audit.Trace(made_for, 'flavor', name)
