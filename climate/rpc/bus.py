@@ -132,8 +132,11 @@ class Bus:
                                        where='it in a moment') from error
         except NoManagerQueue as error:
             raise errors.NoManager(retry_after=5) from error
-        except (LoginRefused, *_REFUSED) as error:
-            LOG.error('The bus refuses the login of [DEFAULT] transport_url: %s', error)
+        except LoginRefused as error:
+            LOG.error('%s', error)
+            raise errors.Overloaded(retry_after=5) from error
+        except _REFUSED as error:
+            LOG.error('%s', LoginRefused(OPTION, error))
             raise errors.Overloaded(retry_after=5) from error
         except (BusUnreachable, messaging.MessageDeliveryFailure,
                 kombu_exceptions.OperationalError) as error:
