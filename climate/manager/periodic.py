@@ -60,7 +60,7 @@ class Periodic:
         A task is a function of the current time.
         """
         enabled = {**self._always(), **{
-            # With a wrong clock, these tasks could give up waiting work and delete logs too early.
+            # With a wrong clock, these tasks could expire offers or delete records too early.
             name: (functools.partial(self._unless_doubted, task), pause)
             for name, (task, pause) in self._by_the_clock().items()}}
         # A task with a pause of 0 seconds is off.

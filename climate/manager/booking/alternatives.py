@@ -12,7 +12,7 @@ _SECOND = datetime.timedelta(seconds=1)
 def shorter(search, duration):
     """Return the Alternative with the longest duration that fits, or None.
 
-    The duration is a number of minutes, or of seconds if `duration` is at most one minute.
+    The duration is a whole number of minutes, or of seconds if `duration` is at most one minute.
     """
     unit = _MINUTE if duration > _MINUTE else _SECOND
     best = _greatest((duration - datetime.timedelta.resolution) // unit,

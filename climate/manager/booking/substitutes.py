@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Occupy the resources of a reservation, and substitute unavailable ones.
 
-A reservation occupies its whole resources (``Resource.held_by``) from its start until its servers
-are gone from the cloud.
+A reservation occupies the resources that are allocated to it as a whole, such as leased hosts, from
+its start until its servers are gone from the cloud (``Resource.held_by``).
 """
 import dataclasses
 
@@ -31,12 +31,12 @@ LOG = log.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True)
 class _Unavailable:
-    """The allocations of a reservation whose resources it cannot use now.
+    """The unavailable resources of a reservation, with their Allocations.
 
     :ivar allocations: the Allocations.
     :ivar held: "NAME by reservation ID" of the resources that another reservation still occupies.
-    :ivar broken: the names of the resources that are out of use or failing; failing ones have the
-        reason.
+    :ivar broken: "NAME" of the resources that are out of use, and "NAME (REASON)" of those that are
+        failing.
     :ivar failing: True if a resource is failing; then other resources may be failing too.
     """
 
@@ -51,7 +51,7 @@ class _Unavailable:
 
 
 class Substitutes:
-    """Gives a reservation that starts its allocated resources, or equivalent substitutes."""
+    """Provides a starting reservation with its allocated resources, or equivalent substitutes."""
 
     def __init__(self, core):
         self._core = core
@@ -64,9 +64,9 @@ class Substitutes:
         Whole resources are occupied from now on. A resource is unavailable if another reservation
         still occupies it, or if it is out of use. A substitute is free until the end of the lease.
         If there are too few substitutes, the reservation continues with fewer resources, but at
-        least with the least number that it requested. Resources that a running reservation uses
-        stay even if they are out of use. Replaced whole resources stay occupied until a start
-        succeeds, because an earlier attempt may have prepared them.
+        least with the least number that it requested. A running reservation keeps resources that
+        may have its servers, even if they are out of use. Replaced whole resources stay occupied
+        until a start succeeds, because an earlier attempt may have prepared them.
 
         :param patient: wait for a resource that is still occupied instead of replacing it.
         :param failing: {resource id: the reason why no start on it can succeed now}; replace them.

@@ -22,7 +22,7 @@ _REASONS = {
 # The heading of the history entry of the request that ordered an action, by the kind of its event.
 _REQUEST = {event_kinds.DELETE: 'delete', event_kinds.UPDATE: 'update',
             event_kinds.HEAL: 'update', event_kinds.END: 'update'}
-# An update of a lease ordered the end of the lease if it was made at most this long before the end.
+# If the last update of a lease was made within this time before the end, it ordered the end.
 _AT_ONCE = datetime.timedelta(minutes=1)
 
 

@@ -2,8 +2,8 @@
 """The rules of retries: whether a failed or waiting action is tried again, and after which pause.
 
 A start that was given up is retried by another event, after longer pauses, until its lease ends. An
-end is retried until it succeeds. While a service is down, failures do not use up the tries, because
-the service did not refuse anything. ``outcomes`` writes the decisions to the database.
+end is retried until it succeeds. While a service is down, failures use up only a part of the tries,
+because the service did not refuse anything. ``outcomes`` writes the decisions to the database.
 """
 import datetime
 
@@ -16,14 +16,14 @@ from climate.manager import results
 # The pause before a retry is the time since the first try, divided by this number. So a lease that
 # fails for months, such as one without a trust, is retried rarely.
 _HEALING_DIVISOR = 30
-# After this time since the first try, a retry does not poll for resources of other leases any more,
-# because their release wakes it.
+# When this time has passed since the first try, a retry that has to wait counts as failed, and does
+# not poll. When another lease releases resources, the next retry starts at once.
 _NO_WAIT_AFTER = datetime.timedelta(hours=1)
 # The longest pause between two checks of work that takes minutes, such as making an image.
 _LONGEST_WAIT = datetime.timedelta(seconds=30)
 # The pause during an outage is the duration of the outage, divided by this number.
 _OUTAGE_PAUSE_DIVISOR = 10
-# An outage may use up the maximum number of tries, divided by this number.
+# An outage uses up at most the maximum number of tries divided by this number.
 _OUTAGE_TRIES_DIVISOR = 2
 
 
@@ -89,7 +89,7 @@ class Retries:
             _since_first_try(due_events.failed_event(lease), now) >= self._heal_most)
 
     def was_given_up(self, event):
-        """Return whether an Event had already used up its tries before its last try."""
+        """Return whether an Event had been given up before its present try."""
         return event.attempts > self._pause.attempts
 
     def goes_on(self, claim):

@@ -28,8 +28,8 @@ def usage(core, query):
     groups = usage_groups.grouped(counted, query.group_by, properties)
     if len(groups) > _MOST_GROUPS:
         raise errors.BadField(field='group_by', reason=(
-            f'the report would have {len(groups)} groups, and the limit is {_MOST_GROUPS}: ask for '
-            'fewer words or a shorter span.'))
+            f'the report would have {len(groups)} groups, and the limit is {_MOST_GROUPS}: give '
+            'fewer values of group_by, or a shorter period.'))
     [total] = usage_groups.grouped(counted, ()) or [usage_groups.NOTHING]
     return usage_groups.UsageReport(query.start, query.end, now, query.group_by, tuple(groups),
                                     total)
@@ -75,7 +75,7 @@ def _counted(connection, query, now):
 def _properties(connection, query, pools):
     """Return {resource id: {name: text}} of the properties by which a query groups.
 
-    :param pools: {name: Pool}. The name of a resource counts as its property ``Pool.name_fact``.
+    :param pools: {name: Pool}. The value of the property ``Pool.name_fact`` is the resource's name.
     :raises BadField: a property does not exist, or the caller may not see it.
     """
     names = {word.removeprefix(usage_groups.PROPERTY) for word in query.group_by

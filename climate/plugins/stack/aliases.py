@@ -22,7 +22,7 @@ _MOST_NAMES = 1000
 def of(environment):
     """Return {alias: type} of an environment, which is an object or a text.
 
-    Both may end with an asterisk, which stands for any text.
+    An alias and its type may end with an asterisk, which stands for any text.
 
     :raises BadField: the environment is malformed, or has too many aliases.
     """
