@@ -364,6 +364,34 @@ def test_a_class_name_is_unique_in_the_service():
     assert {name for name, paths in modules.items() if len(paths) > 1} == SHARED_NAMES
 
 
+# The nouns of the REST interface, and the layers that have a file for each. The command line has
+# the singular, because its commands do.
+LAYERS = {'A': 'api/controllers', 'P': 'policies', 'L': 'client', 'D': 'db', 'T': 'db/tables',
+          'R': 'domain/records', 'M': 'manager'}
+NOUNS = {
+    'allocations': 'LDM', 'audit': 'APLM', 'availability': 'APL', 'energy': 'APLM', 'hosts': 'PL',
+    'leases': 'APLDTRM', 'maintenances': 'APLDTM', 'offers': 'APLDRM', 'plans': 'APL',
+    'price_books': 'APLD', 'properties': 'LM', 'reservations': 'APDR', 'resources': 'APLDTRM',
+    'servers': 'APL', 'services': 'APL', 'statements': 'APLT', 'subscriptions': 'APLDTM',
+    'timeline': 'APM', 'usage': 'APLTM',
+}
+
+
+def test_a_noun_has_the_same_file_name_in_each_layer():
+    found = collections.defaultdict(str)
+    for letter, layer in LAYERS.items():
+        names = {path.stem for path in (ROOT / 'climate' / layer).iterdir()}
+        if layer == 'manager':
+            names |= {path.stem for path in (ROOT / 'climate' / layer).glob('*/*.py')}
+        else:
+            # The manager has packages of activities, such as maintenance.
+            others = {noun.removesuffix('s') for noun in NOUNS if noun.endswith('s')} - {'service'}
+            assert not names & others, f'{layer}: {names & others}'
+        for noun in names & NOUNS.keys():
+            found[noun] += letter
+    assert found == NOUNS
+
+
 def test_a_file_begins_with_its_licence_and_one_sentence():
     for path in files():
         lines = path.read_text().splitlines()

@@ -2,7 +2,7 @@
 """JSON schemas of the request bodies by REST version, also used for the OpenAPI document."""
 from climate.domain import acquire
 from climate.domain import lease_events
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 
 _TEXT = {'type': 'string', 'maxLength': 80}
 _NAME = {'type': 'string', 'minLength': 1, 'maxLength': 80}
@@ -179,7 +179,7 @@ _MAINTENANCE = {
         'start': _DATE_TIME, 'end': _DATE_TIME,
         'reason': {'type': 'string', 'minLength': 1, 'maxLength': 1000,
                    'description': 'Owners of leases read it.'},
-        'running': {'enum': list(maintenance.MODES), 'default': maintenance.LEFT,
+        'running': {'enum': list(maintenance_windows.MODES), 'default': maintenance_windows.LEFT,
                     'description': 'What happens to leases that run.'},
         'notice': {**_DURATION,
                    'description': 'Time between the notification of an owner and the early end.'},

@@ -16,7 +16,7 @@ from climate.db import conditions
 from climate.db import tables
 from climate.domain import health
 from climate.domain import interval
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import minimum_need
 
 ALLOCATIONS = tables.ALLOCATIONS
@@ -155,7 +155,7 @@ _MAINTAINED = (
     .join(MAINTENANCES, MAINTENANCES.c.id == MAINTENANCE_RESOURCES.c.maintenance_id)
     .join(WINDOWS, WINDOWS.c.maintenance_id == MAINTENANCE_RESOURCES.c.maintenance_id)
     .where(MAINTENANCES.c.closing.is_(False),
-           WINDOWS.c.state.not_in((maintenance.OPENING, maintenance.DONE)),
+           WINDOWS.c.state.not_in((maintenance_windows.OPENING, maintenance_windows.DONE)),
            WINDOWS.c.start < sa.bindparam('end', type_=tables.UtcDateTime),
            WINDOWS.c.end > sa.bindparam('start', type_=tables.UtcDateTime)))
 

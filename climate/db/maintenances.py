@@ -9,7 +9,7 @@ from climate import errors
 from climate.db import pages
 from climate.db import tables
 from climate.domain import lifecycle
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 
 ALLOCATIONS = tables.ALLOCATIONS
 LEASES = tables.LEASES
@@ -27,8 +27,8 @@ _SIZE = (256 + pages.length(MAINTENANCES.c.reason, MAINTENANCES.c.rule)
          + pages.of_others(OF.c.maintenance_id, MAINTENANCES.c.id, 64)
          + pages.of_others(WINDOWS.c.maintenance_id, MAINTENANCES.c.id, 1)
          * (128 + pages.length(MAINTENANCES.c.reason)))
-_CLOSED = (maintenance.CLOSING, maintenance.RUNNING)
-_OPEN = WINDOWS.c.state.in_(maintenance.OPEN)
+_CLOSED = (maintenance_windows.CLOSING, maintenance_windows.RUNNING)
+_OPEN = WINDOWS.c.state.in_(maintenance_windows.OPEN)
 
 
 def add(connection, found):
@@ -50,8 +50,8 @@ def add_windows(connection, windows):
 
 def new_window(maintenance_id, span):
     """Return the record of a new window; nothing is written."""
-    return maintenance.MaintenanceWindow(uuidutils.generate_uuid(), maintenance_id, span.start,
-                                         span.end)
+    return maintenance_windows.MaintenanceWindow(
+        uuidutils.generate_uuid(), maintenance_id, span.start, span.end)
 
 
 def get(connection, maintenance_id, locked=False):
@@ -90,7 +90,7 @@ def touched(connection):
     return frozenset(connection.execute(
         sa.select(OF.c.resource_id)
         .join_from(WINDOWS, OF, OF.c.maintenance_id == WINDOWS.c.maintenance_id)
-        .where(WINDOWS.c.state.in_(maintenance.TOUCHED))).scalars())
+        .where(WINDOWS.c.state.in_(maintenance_windows.TOUCHED))).scalars())
 
 
 def under_way(connection, resource_ids, now):
@@ -99,7 +99,7 @@ def under_way(connection, resource_ids, now):
     A window is under way until its resources are open again.
     """
     return _began(connection, resource_ids, now, _OPEN, sa.or_(
-        WINDOWS.c.end > now, WINDOWS.c.state != maintenance.PLANNED))
+        WINDOWS.c.end > now, WINDOWS.c.state != maintenance_windows.PLANNED))
 
 
 def begun(connection, resource_ids, now):
@@ -125,7 +125,7 @@ def of_resources(connection, resource_ids):
         .order_by(WINDOWS.c.start, WINDOWS.c.id))
     found = collections.defaultdict(tuple)
     for resource_id, *values in rows:
-        found[resource_id] += (maintenance.MaintenanceWindow(*values),)
+        found[resource_id] += (maintenance_windows.MaintenanceWindow(*values),)
     return found
 
 
@@ -145,7 +145,7 @@ def close(connection, found):
     Windows that have begun are over now. A manager that has claimed one notices that afterwards.
     """
     connection.execute(sa.delete(WINDOWS).where(WINDOWS.c.maintenance_id == found.id,
-                                                WINDOWS.c.state == maintenance.PLANNED))
+                                                WINDOWS.c.state == maintenance_windows.PLANNED))
     connection.execute(sa.update(MAINTENANCES).where(MAINTENANCES.c.id == found.id)
                        .values(closing=True))
 
@@ -170,7 +170,7 @@ def _close_again(connection, now, *which):
         # A manager that closes them now may have passed the resource already, so its claim is lost.
         connection.execute(sa.update(WINDOWS).where(
             WINDOWS.c.id.in_(found), WINDOWS.c.state.in_(_CLOSED))
-            .values(state=maintenance.CLOSING, claim_no=WINDOWS.c.claim_no + 1))
+            .values(state=maintenance_windows.CLOSING, claim_no=WINDOWS.c.claim_no + 1))
 
 
 def finish(connection, maintenance_id):
@@ -188,16 +188,17 @@ def to_do(connection, now):
 
     A window has begun, or is over, and no manager has claimed it.
     """
-    over = sa.or_(WINDOWS.c.end <= now, WINDOWS.c.state == maintenance.OPENING,
+    over = sa.or_(WINDOWS.c.end <= now, WINDOWS.c.state == maintenance_windows.OPENING,
                   MAINTENANCES.c.closing.is_(True))
     rows = connection.execute(
         sa.select(*_WINDOW, MAINTENANCES.c.reason, sa.case((over, 1), else_=0))
         .join_from(WINDOWS, MAINTENANCES, MAINTENANCES.c.id == WINDOWS.c.maintenance_id)
         .where(WINDOWS.c.start <= now, _OPEN,
-               sa.or_(WINDOWS.c.state != maintenance.RUNNING, over),
+               sa.or_(WINDOWS.c.state != maintenance_windows.RUNNING, over),
                sa.or_(WINDOWS.c.claimed_until.is_(None), WINDOWS.c.claimed_until <= now))
         .order_by(WINDOWS.c.start, WINDOWS.c.id))
-    return [(maintenance.MaintenanceWindow(*values), bool(is_over)) for *values, is_over in rows]
+    return [(maintenance_windows.MaintenanceWindow(*values), bool(is_over))
+            for *values, is_over in rows]
 
 
 def claim(connection, window, state, owner, until):
@@ -212,7 +213,7 @@ def claim(connection, window, state, owner, until):
                 claim_no=window.claim_no + 1))
     if done.rowcount != 1:
         raise errors.LostRace()
-    return maintenance.MaintenanceWindow(**{**vars(window), 'state': state,
+    return maintenance_windows.MaintenanceWindow(**{**vars(window), 'state': state,
                                             'claim_no': window.claim_no + 1})
 
 
@@ -267,8 +268,8 @@ def _whole(connection, rows):
             sa.select(*_WINDOW).where(WINDOWS.c.maintenance_id.in_(ids), _OPEN)
             .order_by(WINDOWS.c.start)):
         windows[row.maintenance_id].append(
-            maintenance.MaintenanceWindow(*row, reason=reasons[row.maintenance_id]))
-    return [maintenance.Maintenance(
+            maintenance_windows.MaintenanceWindow(*row, reason=reasons[row.maintenance_id]))
+    return [maintenance_windows.Maintenance(
         **{name: row._mapping[name] for name in _OWN},
         resource_ids=tuple(key for key, _ in resources[row.id]),
         names=tuple(name for _, name in resources[row.id]), windows=tuple(windows[row.id]))

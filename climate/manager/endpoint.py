@@ -14,7 +14,7 @@ from climate.cloud import call_guard
 from climate.domain import availability
 from climate.domain import energy
 from climate.domain import forecast as forecast_records
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import subscriptions as subscribed
@@ -205,7 +205,7 @@ class Endpoint:
         return self._forecasts.find(wire.unpack(forecast_records.ForecastQuery, query))
 
     def create_maintenance(self, context, request):
-        request = wire.unpack(maintenance.MaintenanceRequest, request)
+        request = wire.unpack(maintenance_windows.MaintenanceRequest, request)
         return self._maintenances.create(context, request)
 
     def list_maintenances(self, context, marker=None, limit=None, most_bytes=None):

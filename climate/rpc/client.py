@@ -15,7 +15,7 @@ from climate.domain import availability
 from climate.domain import energy
 from climate.domain import forecast
 from climate.domain import heartbeat
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import notifications
 from climate.domain import prices
 from climate.domain import records
@@ -207,12 +207,13 @@ class ManagerClient:
         """Return the ``forecast.ForecastAnswer`` to a ``forecast.ForecastQuery``."""
 
     def create_maintenance(self, context: context.RequestContext,
-                           request: maintenance.MaintenanceRequest) -> maintenance.Maintenance:
+                           request: maintenance_windows.MaintenanceRequest
+                           ) -> maintenance_windows.Maintenance:
         """Plan a maintenance, or preview it; return it with the leases that it affects."""
 
     def list_maintenances(self, context: context.RequestContext, marker: str | None = None,
                           limit: int | None = None, most_bytes: int | None = None
-                          ) -> list[maintenance.Maintenance]:
+                          ) -> list[maintenance_windows.Maintenance]:
         """Return the Maintenances that are not over, by start.
 
         If the bytes end the list, its last item is None.
@@ -221,7 +222,7 @@ class ManagerClient:
         """
 
     def get_maintenance(self, context: context.RequestContext,
-                        maintenance_id: str) -> maintenance.Maintenance:
+                        maintenance_id: str) -> maintenance_windows.Maintenance:
         """Return a Maintenance with the leases that it affects."""
 
     def delete_maintenance(self, context: context.RequestContext, maintenance_id: str) -> None:

@@ -8,14 +8,14 @@ import model_world
 from climate.domain import audit
 from climate.domain import event_kinds
 from climate.domain import lifecycle
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain.clearing import plans
 from climate.plugins import sleepable
 from climate.plugins.compute import capacity
 
 _FREEPOOL = 'freepool'
 # What is closed for a sleep or a maintenance is judged elsewhere.
-_OURS = (sleepable.REASON, maintenance.REASON)
+_OURS = (sleepable.REASON, maintenance_windows.REASON)
 
 
 def check(cloud, recorded, booted_for, strangers=()):

@@ -9,7 +9,7 @@ from climate.cloud.simulated import storage_services
 from climate.db import tables
 from climate.domain import health
 from climate.domain import lifecycle
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import sleep
 from climate.plugins import sleepable
 
@@ -36,7 +36,7 @@ class Seen:
 
     def open_windows(self):
         """Return the rows of the windows that are not over."""
-        return [each for each in self.windows.values() if each.state != maintenance.DONE]
+        return [each for each in self.windows.values() if each.state != maintenance_windows.DONE]
 
 
 def look(database, cloud):
@@ -135,9 +135,9 @@ def what_is_closed_is_closed_for_something(recorded, seen):
         if compute.reason == sleepable.REASON:
             state = seen.power.get(hosts[compute.host].id) if compute.host in hosts else None
             assert state in _OFF, f'{compute} is closed, and its host is {state}.'
-        elif compute.reason.startswith(maintenance.REASON):
+        elif compute.reason.startswith(maintenance_windows.REASON):
             window = seen.windows.get(compute.reason.split(' ')[-1])
-            assert window is not None and window.state in maintenance.TOUCHED, (
+            assert window is not None and window.state in maintenance_windows.TOUCHED, (
                 f'{compute} is closed for ever: {window}')
 
 
@@ -164,7 +164,7 @@ def what_is_maintained_is_closed(recorded, seen, seen_before, enabled_by_hand=()
 
 
 def _at_work(seen):
-    return {key for key, each in seen.windows.items() if each.state == maintenance.RUNNING}
+    return {key for key, each in seen.windows.items() if each.state == maintenance_windows.RUNNING}
 
 
 def those_on_sick_hosts_know(recorded, told, now, ahead):

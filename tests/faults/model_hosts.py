@@ -12,7 +12,7 @@ import model_records
 import model_world
 from support import builders
 
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import sleep
 from climate.manager.energy import power_saving
 from climate.manager.health import blocking
@@ -127,14 +127,15 @@ class Hosts(model_idle.Idle):
 
     @stateful.precondition(lambda self: self._enrolled() and len(self._seen.open_windows()) < _MOST)
     @base.rule(side=base.SIDE, which=base.WHICH, later=st.sampled_from([0, 0, 5, 30]),
-               long=st.sampled_from([5, 20, 60]), running=st.sampled_from(maintenance.MODES),
-               notice=st.sampled_from([0, 10]), both=st.booleans())
+               long=st.sampled_from([5, 20, 60]),
+               running=st.sampled_from(maintenance_windows.MODES), notice=st.sampled_from([0, 10]),
+               both=st.booleans())
     def a_maintenance_is_planned(self, side, which, later, long, running, notice, both):
         self.services_touched = self.tended = True
         start = self.now + later * _MINUTE
         names = {self.pick(self._enrolled(), which + more) for more in range(1 + both)}
         self.ask(side, lambda client: client.create_maintenance(
-            builders.an_admin(), maintenance.MaintenanceRequest(
+            builders.an_admin(), maintenance_windows.MaintenanceRequest(
                 'host', start, start + long * _MINUTE, 'new firmware',
                 resources=tuple(sorted(names)), running=running, notice_minutes=notice)))
 

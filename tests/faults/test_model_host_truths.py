@@ -14,7 +14,7 @@ from support import builders
 from climate.cloud import volume_models as models
 from climate.db import tables
 from climate.domain import health
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import sleep
 from climate.manager.energy import machines
 from climate.manager.health import checks
@@ -119,7 +119,7 @@ def test_a_host_that_is_awake_and_closed_for_its_sleep_is_seen(manager, hosts, l
 
 
 def _maintained(manager, host):
-    found = manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
+    found = manager.client.create_maintenance(ADMIN, maintenance_windows.MaintenanceRequest(
         'host', NOON, NOON + hours(1), 'new firmware', resources=(host.name,)))
     windows.Windows(manager.core, 'here').carry_on(manager.clock())
     return found
@@ -128,7 +128,7 @@ def _maintained(manager, host):
 def test_a_host_that_is_closed_after_its_maintenance_is_seen(manager, hosts, look):
     _maintained(manager, hosts[0])
     look()
-    _write(manager, sa.update(tables.MAINTENANCE_WINDOWS).values(state=maintenance.DONE))
+    _write(manager, sa.update(tables.MAINTENANCE_WINDOWS).values(state=maintenance_windows.DONE))
     look.refuses('is closed for ever')
 
 

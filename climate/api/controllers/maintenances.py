@@ -11,7 +11,7 @@ from climate.api import queries
 from climate.api import schemas
 from climate.api import times
 from climate.api.controllers import base
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.policies import maintenances as rules
 
 _FILTERS = ('limit', 'marker')
@@ -89,13 +89,13 @@ def _request(data, dry_run, now):
             'write "resources" for those of another pool.'))
     notice = times.seconds('notice', data['notice']) if data.get('notice') else 0
     criteria = data.get('criteria')
-    return maintenance.MaintenanceRequest(
+    return maintenance_windows.MaintenanceRequest(
         pool=data.get('pool', 'host'), start=times.asked('start', data['start'], now),
         end=times.asked('end', data['end'], now), reason=data['reason'],
         resources=tuple(data.get('hosts') or data.get('resources') or ()),
         criteria=criteria if criteria is None or isinstance(criteria, str)
         else json.dumps(criteria),
-        running=data.get('running', maintenance.LEFT), notice_minutes=-(-notice // 60),
+        running=data.get('running', maintenance_windows.LEFT), notice_minutes=-(-notice // 60),
         rule=data.get('rrule'), dry_run=dry_run)
 
 

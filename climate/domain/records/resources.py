@@ -7,7 +7,7 @@ import datetime
 from typing import Any
 
 from climate.domain import health
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 
 Moment = datetime.datetime
 
@@ -75,7 +75,7 @@ class Resource:
     properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     verdict: health.HealthVerdict | None = None
-    maintenances: tuple[maintenance.MaintenanceWindow, ...] = ()
+    maintenances: tuple[maintenance_windows.MaintenanceWindow, ...] = ()
     power_state: str | None = None
     power_since: Moment | None = None
 

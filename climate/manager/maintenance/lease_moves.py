@@ -12,7 +12,7 @@ from climate.db import leases
 from climate.db import maintenances
 from climate.db import resources
 from climate.domain import lifecycle
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import records
 from climate.domain import texts
 from climate.manager import core as cores
@@ -29,13 +29,13 @@ _EVENT = 'maintenance'
 class _Case:
     """A lease affected by one window, with its resources there."""
 
-    maintenance: maintenance.Maintenance
-    window: maintenance.MaintenanceWindow
+    maintenance: maintenance_windows.Maintenance
+    window: maintenance_windows.MaintenanceWindow
     lease: records.Lease
     ids: tuple[int, ...]
 
     def affected(self, effect, reason=None):
-        return maintenance.Affected(self.lease.id, self.lease.project_id, self.window.start,
+        return maintenance_windows.Affected(self.lease.id, self.lease.project_id, self.window.start,
                                     self.ids, effect, reason)
 
 
@@ -63,11 +63,11 @@ class LeaseMoves:
             try:
                 allocations = self._moves.plan(case.lease, self._cause(case, taken), now)
             except (errors.NotEnough, errors.UnknownResourceType) as error:
-                affected.append(case.affected(maintenance.STUCK, error.message))
+                affected.append(case.affected(maintenance_windows.STUCK, error.message))
                 continue
             moves.append((case.lease.interval, {
                 allocation.resource_id for allocation in allocations or () if allocation.whole}))
-            affected.append(case.affected(maintenance.MOVES))
+            affected.append(case.affected(maintenance_windows.MOVES))
         return tuple(affected)
 
     def clear(self, planned, now):
@@ -82,7 +82,7 @@ class LeaseMoves:
                     moved = self._moves.move(case.lease.id, self._cause(case), now)
                     if moved is not None:
                         affected.append(case.affected(
-                            maintenance.MOVES if moved else maintenance.STUCK))
+                            maintenance_windows.MOVES if moved else maintenance_windows.STUCK))
                 elif case.lease.state == lifecycle.ACTIVE:
                     affected.append(self._treat(case, now))
         return tuple(affected)
@@ -125,11 +125,11 @@ class LeaseMoves:
         """Leave a running lease, offer a swap, or end it early; return an Affected."""
         case, effect, end = _treatment(case, now)
         cause = self._cause(case)
-        if effect == maintenance.ENDS:
+        if effect == maintenance_windows.ENDS:
             if case.lease.end > end and not self._end(case, end, now):
                 return case.affected(effect)
             advice = f'The lease ends at {end:%Y-%m-%d %H:%M:%S} UTC.'
-        elif effect == maintenance.ASKED:
+        elif effect == maintenance_windows.ASKED:
             advice = ('Swap each of them for another one before that: climate lease swap '
                       f'{case.lease.id} RESOURCE.')
         else:
@@ -156,15 +156,15 @@ def _treatment(case, now):
     If the notice lets the lease end only after a window, the lease stays during that window. It may
     still end for a later window, which is then the window of the returned _Case.
     """
-    if case.maintenance.running != maintenance.END:
-        return case, {maintenance.LEFT: maintenance.STAYS,
-                      maintenance.SWAP: maintenance.ASKED}[case.maintenance.running], None
+    if case.maintenance.running != maintenance_windows.END:
+        is_swapped = case.maintenance.running == maintenance_windows.SWAP
+        return case, maintenance_windows.ASKED if is_swapped else maintenance_windows.STAYS, None
     earliest = now + datetime.timedelta(minutes=case.maintenance.notice_minutes)
     for window in case.maintenance.windows:
         end = min(max(window.start, earliest), case.lease.end)
         if case.window.start <= window.start < case.lease.end and end < window.end:
-            return dataclasses.replace(case, window=window), maintenance.ENDS, end
-    return case, maintenance.STAYS, None
+            return dataclasses.replace(case, window=window), maintenance_windows.ENDS, end
+    return case, maintenance_windows.STAYS, None
 
 
 def _is_future(lease, now):

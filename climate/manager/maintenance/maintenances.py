@@ -12,7 +12,7 @@ from climate.db import maintenances
 from climate.db import resources
 from climate.domain import interval
 from climate.domain import lease_times
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import requirement
 from climate.domain import selection
 from climate.manager import core as cores
@@ -41,7 +41,7 @@ class MaintenanceRequests:
         Future leases are moved if other resources fit; all owners are notified. With `dry_run`,
         nothing is written.
 
-        :param request: a ``maintenance.MaintenanceRequest``.
+        :param request: a ``maintenance_windows.MaintenanceRequest``.
         :raises BadField: the request names an unknown resource, or its rule cannot be used.
         :raises BadPeriod: the end is not after the start.
         :raises UnknownPool: no pool has that name.
@@ -110,7 +110,7 @@ class MaintenanceRequests:
         until = max(now + windows.horizon(self._core.conf), span.start)
         spans, is_last = recurrence.windows(request.rule, span, None, until)
         chosen = self._chosen(request)
-        planned = maintenance.Maintenance(
+        planned = maintenance_windows.Maintenance(
             id=uuidutils.generate_uuid(), pool=request.pool, start=span.start, end=span.end,
             reason=request.reason, running=request.running, notice_minutes=request.notice_minutes,
             rule=request.rule, expanded_to=None if is_last else until, user_id=context.user_id,

@@ -17,7 +17,7 @@ from climate.db import blocks
 from climate.db import engine
 from climate.db import maintenances
 from climate.db import resources
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import utilisation
 from climate.manager import core as cores
 from climate.manager import ownership
@@ -98,11 +98,11 @@ class Windows:
             # Resources that were withdrawn meanwhile are reopened, too.
             find = resources.ever_enrolled if over else resources.enrolled
             affected = find(connection, ids)
-        if window.state == maintenance.PLANNED and over:
+        if window.state == maintenance_windows.PLANNED and over:
             # No manager ran during the window, so nothing is closed.
-            self._finish(self._claim(window, maintenance.PLANNED, now, 0)[0], now)
+            self._finish(self._claim(window, maintenance_windows.PLANNED, now, 0)[0], now)
             return
-        state = maintenance.OPENING if over else maintenance.CLOSING
+        state = maintenance_windows.OPENING if over else maintenance_windows.CLOSING
         window, owned = self._claim(window, state, now, len(affected))
         if not self._switch(window, affected, owned, over):
             # Release the claim, so that the next pass tries again.
@@ -134,21 +134,21 @@ class Windows:
                     pool = self._core.registry.pool(resource.pool)
                     with contextlib.suppress(errors.ResourceNotFound):
                         if not over:
-                            pool.close(self._core.cloud, resource, maintenance.mark(window))
-                        for reason in maintenance.marks(window) if over else ():
+                            pool.close(self._core.cloud, resource, maintenance_windows.mark(window))
+                        for reason in maintenance_windows.marks(window) if over else ():
                             pool.reopen(self._core.cloud, resource, reason)
                     succeeded += 1
         return succeeded == len(affected)
 
     def _begin(self, window, affected, now):
         with self._core.database.writer() as connection:
-            maintenances.record(connection, window, maintenance.RUNNING)
+            maintenances.record(connection, window, maintenance_windows.RUNNING)
             for resource in affected:
                 absences.begin(connection, resource.id, utilisation.MAINTAINED, now)
 
     def _finish(self, window, now):
         with self._core.database.writer() as connection:
-            maintenances.record(connection, window, maintenance.DONE)
+            maintenances.record(connection, window, maintenance_windows.DONE)
             # Another window may need a resource closed that this window has just reopened.
             maintenances.close_again(connection, window, now)
             for resource_id in maintenances.resource_ids(connection, window.maintenance_id):
@@ -190,4 +190,4 @@ def block_spans(planned, now):
     """Return {(window id, resource id): the Interval to keep free of new leases}."""
     return {(window.id, key): dataclasses.replace(window.span, start=max(window.start, now))
             for window in planned.windows for key in planned.resource_ids
-            if window.end > now and window.state != maintenance.OPENING}
+            if window.end > now and window.state != maintenance_windows.OPENING}

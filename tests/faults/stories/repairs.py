@@ -4,7 +4,7 @@ from support import builders
 
 from climate import errors
 from climate.domain import lifecycle
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.manager.health import blocking
 from climate.manager.leases import health_moves
 from climate.manager.maintenance import windows
@@ -42,8 +42,9 @@ class Maintain(HealAhead):
     def act(self, manager):
         now = manager.core.clock()
         if not manager.client.list_maintenances(builders.an_admin()):
-            manager.client.create_maintenance(builders.an_admin(), maintenance.MaintenanceRequest(
-                'host', now, now + builders.hours(30), 'new firmware', resources=('1',)))
+            request = maintenance_windows.MaintenanceRequest(
+                'host', now, now + builders.hours(30), 'new firmware', resources=('1',))
+            manager.client.create_maintenance(builders.an_admin(), request)
         self.carry_on(manager)
 
     @staticmethod
@@ -52,7 +53,7 @@ class Maintain(HealAhead):
 
     def is_over(self, manager):
         [found] = manager.client.list_maintenances(builders.an_admin())
-        if found.windows[0].state != maintenance.RUNNING:
+        if found.windows[0].state != maintenance_windows.RUNNING:
             self.carry_on(manager)
             return False
         [closed] = manager.cloud.as_service().computes.of_hosts(['compute-1'])

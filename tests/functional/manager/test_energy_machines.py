@@ -10,7 +10,7 @@ from climate.db import power
 from climate.domain import energy
 from climate.domain import health
 from climate.domain import lifecycle
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import sleep
 from climate.manager.audit import comparison
 from climate.manager.energy import power_saving
@@ -315,7 +315,7 @@ def test_a_spare_back_end_keeps_its_machine_awake_and_others_sleep(manager, keep
 
 def test_a_maintenance_of_one_back_end_keeps_the_power_of_its_machine(manager, keeping):
     ids = _enrolled(manager)
-    manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
+    manager.client.create_maintenance(ADMIN, maintenance_windows.MaintenanceRequest(
         'backend', NOON + minutes(20), NOON + hours(2), 'new disks', resources=(HDD,)))
     keeping.until(NOON + hours(1) + minutes(50))
     # It fell asleep before, and is not woken for it.
@@ -331,7 +331,7 @@ def test_a_maintenance_of_one_back_end_lets_no_spare_one_wake_its_machine(
     ids = _enrolled(manager)
     keeping.all_asleep()
     start = manager.clock.now + minutes(1)
-    manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
+    manager.client.create_maintenance(ADMIN, maintenance_windows.MaintenanceRequest(
         'backend', start, start + hours(2), 'new disks', resources=(HDD,)))
     keeping.until(start)
     conf.set_override('spare', 1, group='energy')
@@ -346,7 +346,7 @@ def test_a_lease_on_one_back_end_wakes_nothing_ahead_while_another_is_maintained
     backends_world.enrol(manager, SSD, HDD)
     keeping.all_asleep()
     start = NOON + hours(4) - minutes(1)
-    manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
+    manager.client.create_maintenance(ADMIN, maintenance_windows.MaintenanceRequest(
         'backend', NOON + hours(2), NOON + hours(4), 'new disks', resources=(HDD,)))
     manager.create(builders.a_lease(backends_world.room(), start=start, end=NOON + hours(6)))
     keeping.until(NOON + hours(2))
@@ -362,7 +362,7 @@ def test_a_machine_that_is_maintained_is_no_spare_one(manager, keeping, conf):
     [tape] = backends_world.enrol(manager, TAPE)
     backends_world.enrol(manager, HDD, SSD)
     keeping.all_asleep()
-    manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
+    manager.client.create_maintenance(ADMIN, maintenance_windows.MaintenanceRequest(
         'backend', NOON + hours(2), NOON + hours(4), 'new disks', resources=(HDD,)))
     keeping.until(NOON + hours(2))
     conf.set_override('spare', 1, group='energy')

@@ -7,7 +7,7 @@ from support import builders
 
 from climate import errors
 from climate.domain import lifecycle
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import sleep
 from climate.manager.maintenance import windows
 from climate.plugins import sleepable
@@ -18,8 +18,9 @@ NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
 
 def _maintain(manager, host, start, end):
-    return manager.client.create_maintenance(builders.an_admin(), maintenance.MaintenanceRequest(
-        'host', NOON + start, NOON + end, 'new firmware', resources=(host.name,)))
+    request = maintenance_windows.MaintenanceRequest(
+        'host', NOON + start, NOON + end, 'new firmware', resources=(host.name,))
+    return manager.client.create_maintenance(builders.an_admin(), request)
 
 
 @pytest.mark.proof
@@ -50,7 +51,7 @@ def test_a_host_that_is_woken_by_hand_during_its_maintenance_stays_closed(manage
     manager.client.set_power(builders.an_admin(), 'host', host.id, True)
     keeping.step()
     care.carry_on(manager.clock())
-    assert keeping.compute(host).reason == maintenance.mark(found.windows[0])
+    assert keeping.compute(host).reason == maintenance_windows.mark(found.windows[0])
     keeping.until(NOON + hours(3))
     assert keeping.states() == {host.id: sleep.AWAKE}
 

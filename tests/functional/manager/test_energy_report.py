@@ -5,7 +5,7 @@ import pytest
 import sleepers_world
 from support import builders
 
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import utilisation
 from climate.manager import metrics
 from climate.manager.audit import schedule
@@ -37,7 +37,7 @@ def test_the_energy_report_counts_resources_that_are_not_well_as_out_of_order(ma
 def test_a_resource_out_of_order_for_several_causes_counts_once(manager):
     host, _ = manager.enrol(2)
     care = windows.Windows(manager.core, 'this manager')
-    manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
+    manager.client.create_maintenance(ADMIN, maintenance_windows.MaintenanceRequest(
         'host', NOON + hours(1), NOON + hours(3), 'new firmware', resources=(host.name,)))
     manager.client.set_out_of_order(ADMIN, 'host', host.id, 'a fan is broken')
     for _ in range(4):

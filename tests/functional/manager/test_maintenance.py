@@ -8,7 +8,7 @@ from climate import errors
 from climate.db import journal
 from climate.domain import health
 from climate.domain import lifecycle
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.manager.health import checks
 from climate.manager.maintenance import windows
 from climate.manager.notifications import fan_out
@@ -18,7 +18,7 @@ ADMIN = builders.an_admin()
 
 
 def _plan(manager, *names, start=10, end=14, **more):
-    return manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
+    return manager.client.create_maintenance(ADMIN, maintenance_windows.MaintenanceRequest(
         'host', NOON + hours(start), NOON + hours(end), 'new firmware', resources=names, **more))
 
 
@@ -64,7 +64,7 @@ def test_future_leases_move_and_new_ones_avoid_a_maintenance(manager):
     lease, other = _lease(manager), _lease(manager, start=20)
     assert _has(manager, lease) == {first.id}
     found = _plan(manager, first.name)
-    assert _what(found) == {lease.id: maintenance.MOVES}
+    assert _what(found) == {lease.id: maintenance_windows.MOVES}
     assert _has(manager, lease) == {second.id}
     assert 'moved' in acts.history(manager, lease)
     assert _has(manager, other) == {first.id}
@@ -79,8 +79,8 @@ def test_a_preview_says_which_leases_move_and_which_cannot_and_changes_nothing(m
     one, two = _lease(manager), _lease(manager)
     assert _has(manager, one) | _has(manager, two) == {first.id, second.id}
     found = _plan(manager, first.name, second.name, dry_run=True)
-    assert sorted(_what(found).values()) == [maintenance.MOVES, maintenance.STUCK]
-    [stuck] = [each for each in found.affected if each.what == maintenance.STUCK]
+    assert sorted(_what(found).values()) == [maintenance_windows.MOVES, maintenance_windows.STUCK]
+    [stuck] = [each for each in found.affected if each.what == maintenance_windows.STUCK]
     assert 'free' in stuck.why
     assert _has(manager, one) | _has(manager, two) == {first.id, second.id}
     assert manager.client.list_maintenances(ADMIN) == []
@@ -89,7 +89,7 @@ def test_a_preview_says_which_leases_move_and_which_cannot_and_changes_nothing(m
 def test_the_owner_of_a_lease_that_cannot_move_is_notified_once(manager, carry_on):
     [host] = manager.enrol(1)
     lease = _lease(manager)
-    assert _what(_plan(manager, host.name)) == {lease.id: maintenance.STUCK}
+    assert _what(_plan(manager, host.name)) == {lease.id: maintenance_windows.STUCK}
     for _ in range(3):
         carry_on()
     assert acts.history(manager, lease).count('maintenance') == 1
@@ -133,7 +133,7 @@ def test_nova_starts_no_server_on_a_host_during_its_maintenance(manager, carry_o
         health_checks.check(manager.clock.advance(builders.seconds(30)))
     shown = manager.client.get_resource(ADMIN, 'host', first.id)
     assert shown.verdict.state == health.WELL
-    assert [each.state for each in shown.maintenances] == [maintenance.RUNNING]
+    assert [each.state for each in shown.maintenances] == [maintenance_windows.RUNNING]
     carry_on(14)
     assert _compute(manager, first).enabled
     assert manager.client.list_maintenances(ADMIN) == []
@@ -176,7 +176,8 @@ def test_the_end_of_one_maintenance_does_not_open_hosts_of_another(
 
 
 @pytest.mark.parametrize(('mode', 'what'), [
-    (maintenance.LEFT, maintenance.STAYS), (maintenance.SWAP, maintenance.ASKED)])
+    (maintenance_windows.LEFT, maintenance_windows.STAYS),
+    (maintenance_windows.SWAP, maintenance_windows.ASKED)])
 def test_a_running_lease_stays_and_its_owner_is_notified(manager, carry_on, mode, what):
     first, _ = manager.enrol(2)
     lease = _now(manager)
@@ -190,7 +191,7 @@ def test_a_running_lease_stays_and_its_owner_is_notified(manager, carry_on, mode
 def test_a_swap_makes_way_for_maintenance_without_a_quarantine(manager, carry_on):
     first, second = manager.enrol(2)
     lease = _now(manager)
-    _plan(manager, first.name, running=maintenance.SWAP)
+    _plan(manager, first.name, running=maintenance_windows.SWAP)
     manager.client.swap_resource(builders.a_member(), lease.id, first.name)
     carry_on()
     assert _has(manager, lease) == {second.id}
@@ -203,8 +204,8 @@ def test_a_swap_makes_way_for_maintenance_without_a_quarantine(manager, carry_on
 def test_a_running_lease_ends_with_notice(manager, carry_on):
     first, _ = manager.enrol(2)
     lease = _now(manager)
-    found = _plan(manager, first.name, running=maintenance.END, notice_minutes=60)
-    assert _what(found) == {lease.id: maintenance.ENDS}
+    found = _plan(manager, first.name, running=maintenance_windows.END, notice_minutes=60)
+    assert _what(found) == {lease.id: maintenance_windows.ENDS}
     assert manager.lease(lease).end == NOON + hours(10)
     for _ in range(3):
         carry_on()
@@ -216,16 +217,16 @@ def test_a_running_lease_ends_with_notice(manager, carry_on):
 def test_a_notice_is_never_shorter_than_announced(manager):
     first, _ = manager.enrol(2)
     lease = _now(manager)
-    _plan(manager, first.name, start=1, end=5, running=maintenance.END, notice_minutes=120)
+    _plan(manager, first.name, start=1, end=5, running=maintenance_windows.END, notice_minutes=120)
     assert manager.lease(lease).end == NOON + hours(2)
 
 
 def test_a_lease_does_not_end_after_the_maintenance_for_which_it_would_end(manager, carry_on):
     first, _ = manager.enrol(2)
     lease = _now(manager)
-    found = _plan(manager, first.name, start=1, end=2, running=maintenance.END,
+    found = _plan(manager, first.name, start=1, end=2, running=maintenance_windows.END,
                   notice_minutes=120)
-    assert _what(found) == {lease.id: maintenance.STAYS}
+    assert _what(found) == {lease.id: maintenance_windows.STAYS}
     for moment in (0.5, 1, 2):
         carry_on(moment)
     assert (manager.lease(lease).state, manager.lease(lease).end) == (
@@ -237,9 +238,9 @@ def test_a_lease_ends_before_the_first_window_for_which_the_notice_is_early_enou
         manager, carry_on):
     first, _ = manager.enrol(2)
     lease = _now(manager, length=100)
-    found = _plan(manager, first.name, start=1, end=2, running=maintenance.END,
+    found = _plan(manager, first.name, start=1, end=2, running=maintenance_windows.END,
                   notice_minutes=24 * 60, rule='FREQ=DAILY;COUNT=3')
-    assert _what(found) == {lease.id: maintenance.ENDS}
+    assert _what(found) == {lease.id: maintenance_windows.ENDS}
     for _ in range(3):
         carry_on()
     assert manager.lease(lease).end == NOON + hours(25)
@@ -379,7 +380,7 @@ def test_windows_that_overlap_are_refused(manager):
 
 def test_criteria_choose_the_hosts_of_a_maintenance(manager):
     manager.enrol(2, rack='r1')
-    found = manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
+    found = manager.client.create_maintenance(ADMIN, maintenance_windows.MaintenanceRequest(
         'host', NOON + hours(1), NOON + hours(2), 'x', criteria='["=", "$rack", "r1"]'))
     assert found.names == ('compute-1', 'compute-2')
     with pytest.raises(errors.BadField, match='no resource'):
@@ -395,7 +396,7 @@ def test_two_managers_carry_out_a_window_once(conf, database, clock, manager):
         (manager, 'one'), (other, 'two'))]
     clock.now = NOON + hours(10)
     [window] = manager.client.list_maintenances(ADMIN)[0].windows
-    claimed, _ = both[0]._claim(window, maintenance.CLOSING, clock(), 1)
+    claimed, _ = both[0]._claim(window, maintenance_windows.CLOSING, clock(), 1)
     both[1].carry_on(clock())
     assert _compute(manager, first).enabled
     # The claim of a manager that died expires.

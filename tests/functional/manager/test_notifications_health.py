@@ -4,7 +4,7 @@ import pytest
 from support import builders
 from support import receivers
 
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import notification_kinds
 from climate.domain import subscriptions
 from climate.manager.health import checks
@@ -86,7 +86,7 @@ def test_a_mail_says_that_resources_of_a_running_lease_do_not_work(manager, box)
 def test_a_mail_says_that_resources_of_a_lease_have_maintenance(manager, box):
     [host] = manager.enrol(1)
     _lease(manager)
-    manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
+    manager.client.create_maintenance(ADMIN, maintenance_windows.MaintenanceRequest(
         'host', NOON + hours(1), NOON + hours(3), 'new firmware', resources=(host.name,)))
     subject, text = _read(manager, box)
     assert subject == 'Lease mine: some of its resources have maintenance'

@@ -23,7 +23,7 @@ from climate import errors
 from climate.db import tables
 from climate.domain import health
 from climate.domain import lifecycle
-from climate.domain import maintenance
+from climate.domain import maintenance_windows
 from climate.domain import records
 from climate.domain import sleep
 from climate.manager import periodic
@@ -360,7 +360,7 @@ def _maintain(world, _):
     taken = {manager.lease(each).reservations[0].resource_ids[0] for each in leases}
 
     def plan(*names, rule=None):
-        return manager.client.create_maintenance(ADMIN, maintenance.MaintenanceRequest(
+        return manager.client.create_maintenance(ADMIN, maintenance_windows.MaintenanceRequest(
             'host', NOON + hours(1), NOON + hours(3), 'new firmware', rule=rule, resources=names))
     idle = [each for each in hosts if each.id not in taken]
     spoilt = plan(idle[0].name, rule='FREQ=DAILY')
