@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The base class of the interfaces to Nova, and Nova's lists of servers, by novaclient."""
+import functools
+
 from novaclient import api_versions
 from novaclient import client as nova_client
 from novaclient import exceptions as nova_errors
@@ -16,6 +18,7 @@ VERSION = '2.90'
 # The microversion from which on Nova shows the scheduler hints of a server. The zone of a server is
 # shown from an earlier one on.
 _HINTS_VERSION = '2.100'
+_FIRST_ERROR = 400
 
 
 class NovaInterface(base.ServiceInterface):
@@ -69,12 +72,27 @@ class ServerLists:
 def connected(connection, version):
     """Return a novaclient Client for that microversion."""
     options = connection.options
-    return nova_client.Client(
+    made = nova_client.Client(
         version, session=connection.session, service_type=options.service_type,
         service_name=options.service_name, endpoint_type=options.valid_interfaces,
         region_name=connection.region_name,
         endpoint_override=options.endpoint_override, connect_retries=options.connect_retries,
         status_code_retries=options.status_code_retries)
+    made.client.request = functools.partial(_request, made.client.request)
+    return made
+
+
+def _request(request, url, method, raise_exc=True, **options):
+    """Make a request of novaclient, which fails at an error that does not have Nova's form.
+
+    Such errors come from a proxy in front of Nova, or from another service at a wrong endpoint.
+    """
+    response, body = request(url, method, raise_exc=False, **options)
+    if raise_exc and response.status_code >= _FIRST_ERROR:
+        known = isinstance(body, dict) and (
+            'message' in body or isinstance(next(iter(body.values()), None), dict))
+        raise nova_errors.from_response(response, body if known else None, url, method)
+    return response, body
 
 
 def sorted_servers(client, **filters):

@@ -58,6 +58,9 @@ NEUTRON_500 = {'status_code': 500, 'json': {'NeutronError': {
 OWN = {'Heat': HEAT_500, 'Nova': NOVA_500, 'Neutron': NEUTRON_500}
 OUTAGES = [{'status_code': 500, 'text': ''},
            *({'status_code': status, **HTML} for status in (408, 429, 502, 503, 504)),
+           # Proxies and gateways in front of a service have errors of other forms.
+           *({'status_code': 503, 'json': answer} for answer in (
+               {'code': 503, 'error': 'down'}, {'error': 'down'}, ['down'], 'down', 503, None)),
            *({'exc': error} for error in (
                requests.ConnectTimeout, requests.ReadTimeout, requests.ConnectionError,
                requests.exceptions.SSLError, requests.exceptions.ChunkedEncodingError))]
