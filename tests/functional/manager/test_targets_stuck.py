@@ -30,7 +30,7 @@ def stuck(manager):
 
 def rest_of(host, more=0):
     """A ReservationRequest for all that the server leaves of the memory of a host, and more."""
-    return story.room(1, memory_mb=host.capacity['MEMORY_MB'] - 2048 + more)
+    return builders.instances(memory_mb=host.capacity['MEMORY_MB'] - 2048 + more)
 
 
 def refused(manager, reservation):
@@ -114,7 +114,7 @@ def test_a_lease_to_come_gets_another_host_where_its_own_has_no_room(manager):
     large, beside = (
         story.leased(manager, reservation, start=AFTER + start, end=AFTER + builders.hours(2))
         for reservation, start in ((rest_of(hosts[held], 1), builders.minutes(1)),
-                                   (story.room(1), builders.minutes(2))))
+                                   (builders.instances(), builders.minutes(2))))
     whole = story.leased(manager, builders.hosts(1), start=AFTER + builders.hours(3),
                          end=AFTER + builders.hours(4))
     assert {story.only(each).resource_ids for each in (beside, large, whole)} == {(held,)}
@@ -133,7 +133,7 @@ def test_a_lease_to_come_gets_another_host_where_its_own_has_no_room(manager):
 
 def test_other_reservations_go_on_and_may_change(manager):
     [host] = manager.enrol(1)
-    beside = story.leased(manager, story.room(2), start=story.LATER, end=END + builders.hours(5))
+    beside = story.leased(manager, builders.instances(2), start=story.LATER, end=END + builders.hours(5))
     stuck(manager)
     changed = acts.change(manager, manager.lease(beside),
                           reservations=acts.asked(story.only(beside), amount=1))
