@@ -214,7 +214,7 @@ def claim(connection, window, state, owner, until):
     if done.rowcount != 1:
         raise errors.LostRace()
     return maintenance_windows.MaintenanceWindow(**{**vars(window), 'state': state,
-                                            'claim_no': window.claim_no + 1})
+                                                           'claim_no': window.claim_no + 1})
 
 
 def record(connection, window, state):

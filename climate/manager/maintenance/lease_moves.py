@@ -36,7 +36,7 @@ class _Case:
 
     def affected(self, effect, reason=None):
         return maintenance_windows.Affected(self.lease.id, self.lease.project_id, self.window.start,
-                                    self.ids, effect, reason)
+                                            self.ids, effect, reason)
 
 
 class LeaseMoves:
