@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maintenances in the database, with their windows and resources."""
 import collections
+import dataclasses
 
 from oslo_utils import uuidutils
 import sqlalchemy as sa
@@ -213,8 +214,7 @@ def claim(connection, window, state, owner, until):
                 claim_no=window.claim_no + 1))
     if done.rowcount != 1:
         raise errors.LostRace()
-    return maintenance_windows.MaintenanceWindow(**{**vars(window), 'state': state,
-                                                           'claim_no': window.claim_no + 1})
+    return dataclasses.replace(window, state=state, claim_no=window.claim_no + 1)
 
 
 def record(connection, window, state):
