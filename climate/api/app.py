@@ -50,7 +50,8 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
     chameleon_paths.add(tree.v1, parts)
     app = pecan.make_app(tree, use_context_locals=False, debug=False,
                          force_canonical=False, guess_content_type_from_ext=False,
-                         request_cls=_Request, hooks=[hooks.RequestHook(), hooks.ErrorHook(rules)])
+                         request_cls=_Request, hooks=[
+                             hooks.RequestHook(conf.api.chameleon), hooks.ErrorHook(rules)])
     limited = throttling.ProjectLimiter(app, conf.api.max_requests_per_project)
     authenticated = auth.protect(limited, conf)
     protected = throttling.RequestLimiter(authenticated, conf.api.max_requests)

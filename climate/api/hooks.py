@@ -48,9 +48,16 @@ def is_lenient(request):
 
 
 class RequestHook(hooks.PecanHook):
-    """Stores the caller and the REST version of a request before the URL is routed."""
+    """Stores the caller and the REST version of a request before the URL is routed.
+
+    :param chameleon: whether a DELETE at REST 1.0 answers 200 instead of 204.
+    """
 
     priority = 10
+
+    def __init__(self, chameleon=False):
+        super().__init__()
+        self._chameleon = chameleon
 
     def on_route(self, state):
         request = state.request
@@ -72,6 +79,9 @@ class RequestHook(hooks.PecanHook):
         if state.response.status_int == 204:
             # Pecan writes "null" into an empty body.
             state.response.body = b''
+            if self._chameleon and rest_version == microversion.MINIMUM:
+                state.response.status = 200
+                state.response.body = b'{}'
 
 
 class ErrorHook(hooks.PecanHook):

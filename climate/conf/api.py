@@ -8,6 +8,10 @@ GROUP = group.Group('api', 'The REST service', (
     cfg.HostAddressOpt('host', default='127.0.0.1',
                        help='Address on which climate-api listens.'),
     cfg.PortOpt('port', default=1234, help='Port on which climate-api listens.'),
+    cfg.BoolOpt('chameleon', default=False,
+                help='Whether REST 1.0 answers as Chameleon\'s fork of Blazar does where that '
+                     'differs from Blazar: a DELETE answers 200 with {} instead of 204, and a '
+                     'lease of another project is answered with 403 instead of 404.'),
     cfg.IntOpt('max_requests', default=128, min=1,
                help='Number of requests that one process handles at the same time; most of that '
                     'time they wait for a manager. Further requests are answered with 503 and '

@@ -39,6 +39,8 @@ RULES = [
         ('GET', _ALL + '/calendar')),
     base.rule(SET_POWER, base.ADMIN, 'Wake a host, or put it to sleep.', ('POST', _ONE + '/power')),
     base.rule(
-        GET_ALLOCATIONS, base.ADMIN, 'List the allocations of hosts.',
-        ('GET', '/v1/os-hosts/allocations'), ('GET', '/v1/os-hosts/{host_id}/allocation')),
+        GET_ALLOCATIONS, base.ADMIN,
+        'List the allocations of hosts, and swap a host of a lease if the lease may be swapped.',
+        ('GET', '/v1/os-hosts/allocations'), ('GET', '/v1/os-hosts/{host_id}/allocation'),
+        ('PUT', '/v1/os-hosts/{host_id}/allocation')),
 ]

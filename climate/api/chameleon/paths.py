@@ -5,6 +5,7 @@ from climate.api import os_hosts
 from climate.api import pool_paths
 from climate.api.chameleon import lease_resources
 from climate.api.chameleon import networks
+from climate.api.chameleon import reallocation
 from climate.api.controllers import resources
 
 
@@ -15,6 +16,9 @@ def add(v1, parts):
     :param parts: the ``controllers.base.Parts`` of the API process.
     """
     leases, visible = v1.leases, v1.leases.visible
+    hosts = getattr(v1, 'os-hosts')
+    hosts.allocation = reallocation.ReallocationController(
+        parts, os_hosts.HostSerializer(), visible)
     leases.hosts = lease_resources.LeaseResourcesController(
         parts, visible, os_hosts.HostSerializer())
     leases.networks = lease_resources.LeaseResourcesController(
@@ -29,7 +33,9 @@ def of(pools):
 
     :param pools: {name: Pool class} of the enabled plugins.
     """
-    serializer, paths = networks.NetworkSerializer(), {}
+    serializer, allocation = networks.NetworkSerializer(), '/os-hosts/{id}/allocation'
+    of_hosts = pool_paths.of_pool('/os-hosts', os_hosts.HostSerializer())
+    paths = {allocation: {**of_hosts[allocation], 'put': reallocation.OPERATION}}
     for name in ('hosts', serializer.many, 'devices'):
         paths[f'/leases/{{id}}/{name}'] = {
             'parameters': [operations.ID],

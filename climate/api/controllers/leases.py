@@ -155,7 +155,7 @@ class LeasesController(base.Controller):
 
         :raises LeaseNotFound: the lease does not exist, or is hidden from this caller.
         :raises Forbidden: the lease is of the caller's project, but the caller's roles do not allow
-            to see leases.
+            to see leases; or the lease is hidden, and [api] chameleon is set.
         """
         caller = hooks.caller(req)
         if len(lease_id) > _LONGEST_ID:
@@ -166,7 +166,8 @@ class LeasesController(base.Controller):
         if not hidden:
             if self._parts.policy.allows(caller, rules.GET, _target(lease)):
                 return lease
-            if lease.project_id == caller.project_id:
+            if lease.project_id == caller.project_id or (
+                    self._parts.conf.api.chameleon and hooks.is_lenient(req)):
                 raise errors.Forbidden(action=rules.GET)
         raise errors.LeaseNotFound(lease_id=lease_id[:80])
 

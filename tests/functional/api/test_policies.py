@@ -11,6 +11,7 @@ from support import every_type
 
 from climate import policy
 from climate.api.chameleon import paths
+from climate.api.chameleon import reallocation
 from climate.api.controllers import base
 from climate.api.controllers import root
 
@@ -123,6 +124,8 @@ TABLE = (
     ('POST', '/os-hosts/{id}/power', {'state': 'awake'},
      {'1.0': NOT_AT_1_0, '1.1': (401, 403, 403, 403, 409, 403)}),
     ('GET', '/os-hosts/{id}/allocation', None, (401, 403, 403, 403, 200, 403)),
+    # No lease has this id.
+    ('PUT', '/os-hosts/{id}/allocation', {'lease_id': 'x'}, (401, 403, 403, 403, 404, 403)),
     ('GET', '/floatingips', None, (401, 200, 200, 200, 200, 403)),
     ('POST', '/floatingips', {'floating_network_id': ADDRESSES.fields['network_id'],
                               'floating_ip_address': ADDRESSES.names[1]},
@@ -235,6 +238,8 @@ def routes(controller, path=''):
     """(method, path) of everything below a controller, as pecan finds it."""
     of_all, of_one = {'get_all': 'GET', 'post': 'POST'}, {
         'get_one': 'GET', 'put': 'PUT', 'patch': 'PATCH', 'delete': 'DELETE'}
+    if isinstance(controller, reallocation.ReallocationController):
+        of_all['put'] = of_one.pop('put')
     for names, place in ((of_all, path), (of_one, path + '/{id}')):
         for name, verb in names.items():
             if hasattr(controller, name):
