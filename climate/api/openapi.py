@@ -19,7 +19,6 @@ from climate.api.controllers import statements
 from climate.api.controllers import subscriptions
 from climate.api.controllers import timeline
 from climate.api.controllers import usage
-from climate.plugins import registry
 
 _MODULES = (offers, subscriptions, maintenances, reservations, servers, availability, plans,
             timeline, usage, energy, price_books, statements, audit, services)
@@ -41,7 +40,7 @@ def document(plugins):
         'servers': [{'url': '/v1'}],
         'security': [{'token': []}],
         'paths': {**paths, **pool_paths.of(plugins),
-                  **chameleon_paths.of(registry.pools_of(plugins))},
+                  **chameleon_paths.of(plugins)},
         'components': {
             'schemas': reservation_schemas.components(plugins),
             'securitySchemes': {'token': {'type': 'apiKey', 'in': 'header',

@@ -119,7 +119,10 @@ class Alternative:
 
 @dataclasses.dataclass(frozen=True)
 class CalendarSpan:
-    """A time during which `free` of the `total` resources of a pool are entirely free."""
+    """A time during which `free` of the `total` resources of a pool are entirely free.
+
+    For a reservation of an amount, both count its copies.
+    """
 
     start: records.Moment
     end: records.Moment

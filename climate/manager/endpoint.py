@@ -198,6 +198,11 @@ class Endpoint:
     def pool_calendar(self, context, pool, start, end, limit):
         return self._calendar.find(pool, wire.moment(start), wire.moment(end), limit)
 
+    def copies_calendar(self, context, request, start, end, limit):
+        return self._calendar.find_copies(
+            context, wire.unpack(records.ReservationRequest, request), wire.moment(start),
+            wire.moment(end), limit)
+
     def what_if(self, context, question):
         return self._what_if.answer(wire.unpack(what_ifs.WhatIfQuestion, question))
 

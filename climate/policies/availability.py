@@ -10,7 +10,7 @@ _PATH = '/v1/availability'
 RULES = [
     base.rule(
         GET, base.READER_OR_ADMIN, 'Ask when the resources of reservations are free.',
-        ('GET', _PATH)),
+        ('GET', _PATH), ('GET', '/v1/flavor-instances/availability')),
     base.rule(
         POST, base.MEMBER_OR_ADMIN,
         'Ask when the resources of reservations are free, and hold offers for the own project.',

@@ -198,6 +198,16 @@ class ManagerClient:
         :param end: None: a month after the start.
         """
 
+    def copies_calendar(self, context: context.RequestContext, request: records.ReservationRequest,
+                        start: records.Moment | None, end: records.Moment | None,
+                        limit: int) -> list[availability.CalendarSpan]:
+        """Return the first `limit` CalendarSpans of the copies of a reservation that could be had.
+
+        The moments are those of `pool_calendar`.
+
+        :param request: a request for an amount, such as one instance of a flavor.
+        """
+
     def what_if(self, context: context.RequestContext,
                 question: what_if.WhatIfQuestion) -> what_if.WhatIfAnswer:
         """Return the ``what_if.WhatIfAnswer`` to a ``what_if.WhatIfQuestion``."""

@@ -3,10 +3,12 @@
 from climate.api import operations
 from climate.api import os_hosts
 from climate.api import pool_paths
+from climate.api.chameleon import flavor_instances
 from climate.api.chameleon import lease_resources
 from climate.api.chameleon import networks
 from climate.api.chameleon import reallocation
 from climate.api.controllers import resources
+from climate.plugins import registry
 
 
 def add(v1, parts):
@@ -24,14 +26,17 @@ def add(v1, parts):
     leases.networks = lease_resources.LeaseResourcesController(
         parts, visible, networks.NetworkSerializer())
     leases.devices = lease_resources.LeaseDevicesController(parts, visible)
+    if flavor_instances.TYPE in parts.plugins:
+        # Python has no attribute syntax for a name with a dash.
+        setattr(v1, 'flavor-instances', flavor_instances.FlavorInstancesController(parts))
     if networks.NetworkSerializer().pool in parts.pools:
         v1.networks = resources.PoolController(parts, networks.NetworkSerializer())
 
 
-def of(pools):
+def of(plugins):
     """Return the operations on these paths, {path: operations}.
 
-    :param pools: {name: Pool class} of the enabled plugins.
+    :param plugins: {resource type: plugin class}.
     """
     serializer, allocation = networks.NetworkSerializer(), '/os-hosts/{id}/allocation'
     of_hosts = pool_paths.of_pool('/os-hosts', os_hosts.HostSerializer())
@@ -40,6 +45,8 @@ def of(pools):
         paths[f'/leases/{{id}}/{name}'] = {
             'parameters': [operations.ID],
             'get': operations.operation(f'List the {name} of a lease')}
-    if serializer.pool in pools:
+    if flavor_instances.TYPE in plugins:
+        paths['/flavor-instances/availability'] = {'get': flavor_instances.OPERATION}
+    if serializer.pool in registry.pools_of(plugins):
         paths |= pool_paths.of_pool('/networks', serializer)
     return paths

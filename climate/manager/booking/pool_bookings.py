@@ -77,6 +77,18 @@ class PoolBookings:
         return start_ranges.Ranges(self._window, duration, *_copies(
             self._levels(demand, matching, taken), demand))
 
+    def copies(self, demand, matching):
+        """Return ([(moment, number of free copies of an amount from then on)], total number).
+
+        The first moment is the beginning of the window. Each number differs from the one before.
+        """
+        levels = self._levels(demand, matching, self._on(matching))
+        times, counts = levels.totals()
+        shown = np.flatnonzero((np.diff(counts, prepend=-1) != 0)
+                               & (times < self._window.duration // interval.RESOLUTION))
+        return [(self._window.start + int(times[index]) * interval.RESOLUTION, int(counts[index]))
+                for index in shown], int(levels.empty.sum())
+
     def _on(self, matching):
         """Return the Taken of the matching resources; its places are indices into `matching`."""
         new_places = np.full(len(self._ids), -1)

@@ -11,6 +11,7 @@ from climate.domain import selection
 from climate.manager.booking import booking
 from climate.manager.booking import pool_bookings
 from climate.manager.booking import start_times
+from climate.plugins import base
 
 _AHEAD_SECONDS = 30 * 86400
 _LONGEST = datetime.timedelta(days=366)
@@ -42,6 +43,31 @@ class PoolCalendar:
         total = len(bookings.resources)
         free = bookings.ranges(_WHOLE, np.arange(total), interval.RESOLUTION)
         steps = free.steps(limit + 1)
+        ends = [*(moment for moment, _ in steps[1:]), window.end]
+        return tuple(availability.CalendarSpan(start=begin, end=stop, free=count, total=total)
+                     for (begin, count), stop in zip(steps[:limit], ends, strict=False))
+
+    def find_copies(self, context, request, start, end, limit):
+        """Return the first `limit` CalendarSpans of the copies of a reservation that could be had.
+
+        Each CalendarSpan counts the copies that fit beside all other bookings.
+
+        :param request: a ReservationRequest with one need for an amount.
+        :raises BadRequest: the request is wrong; the error names the field.
+        :raises BadDate: the start is in the past.
+        """
+        now, registry = self._core.clock(), self._core.registry
+        window = _window(start, end, now)
+        plugin = registry.plugin(request.resource_type)
+        [need] = plugin.needs(plugin.resolve(
+            self._core.cloud, registry.checked(request.resource_type, request.request),
+            base.Occasion(context.project_id, caller=context)))
+        terms = booking.Booking(self._core).terms((), window, now)
+        with self._core.database.reader() as connection, start_times.SEARCH_SLOTS:
+            bookings = pool_bookings.PoolBookings(connection, need.pool, terms, window,
+                                                  with_amounts=True)
+            matching = bookings.matching(self._core, connection, need)
+            steps, total = bookings.copies(need.demand, matching)
         ends = [*(moment for moment, _ in steps[1:]), window.end]
         return tuple(availability.CalendarSpan(start=begin, end=stop, free=count, total=total)
                      for (begin, count), stop in zip(steps[:limit], ends, strict=False))

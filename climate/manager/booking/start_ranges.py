@@ -121,6 +121,26 @@ class Levels:
         less = (self._free[:-1] < level) & (self._places[:-1] == self._places[1:])
         return self._places[:-1][less], self._times[:-1][less], self._times[1:][less]
 
+    def totals(self):
+        """Return columns (times, numbers): all free copies from each time until the next one.
+
+        The first time is 0. The number of each resource is at least 0.
+        """
+        # If several bookings of a resource change at once, only the last row has the number.
+        last = np.ones(len(self._places), bool)
+        last[:-1] = ((self._places[:-1] != self._places[1:])
+                     | (self._times[:-1] != self._times[1:]))
+        places, free = self._places[last], np.maximum(self._free[last], 0)
+        first = np.ones(len(places), bool)
+        first[1:] = places[1:] != places[:-1]
+        before = np.roll(free, 1)
+        before[first] = self.empty[places[first]]
+        times, rows = np.unique(np.concatenate([[0], np.maximum(self._times[last], 0)]),
+                                return_inverse=True)
+        changes = np.zeros(len(times), np.int64)
+        np.add.at(changes, rows[1:], free - before)
+        return times, self.empty.sum() + np.cumsum(changes)
+
     def throughout(self, end):
         """Return the number of copies that fit on each resource from time 0 until `end`."""
         free = self.empty.copy()
