@@ -85,6 +85,10 @@ def test_levels_are_the_free_resources_at_each_moment(world, amount):
         assert found.throughout(end).tolist() == [
             min(free_by_adding(amount, booked, at(number)) for number in range(end))
             for booked in bookings]
+    times, totals = found.totals()
+    for number in range(LAST):
+        assert totals[np.searchsorted(times, number, 'right') - 1] == sum(
+            free_by_adding(amount, held, at(number)) for held in bookings)
     for level in range(1, 5):
         below = list(zip(*(each.tolist() for each in found.below(level)), strict=True))
         for place, held in enumerate(world):
