@@ -14,16 +14,15 @@ A transaction that locks rows of several tables locks them in this order, to avo
 
 ``swap_reports`` are written after all of these.
 
-``early_creations``, then ``trusts``, are locked last: a transaction that has one of them waits for
-no lock of the list above.
+``early_creations``, then ``trusts``, are locked last. A transaction that has locked a row of them
+takes no further lock of the list above.
 
-Rows of the outbox or the row of ``reminder_scans``, then ``subscriptions``, then ``deliveries`` are
-locked by transactions that lock nothing of the list above.
+Other transactions lock nothing of the list above. They lock one of these sequences:
 
-``billing_months``, in order, then ``bills``, then ``failed_bills`` are locked by transactions that
-lock nothing else.
+* rows of the outbox or the row of ``reminder_scans``, then ``subscriptions``, then ``deliveries``;
+* ``billing_months`` in order, then ``bills``, then ``failed_bills``.
 
 Rows that are only added (history, notifications, refusals) may be written at any time. If a
-database breaks a deadlock anyway, the transaction raises LostRace, and the caller that opened it
-repeats it.
+deadlock occurs in spite of this order, the transaction raises LostRace, and the caller repeats the
+transaction.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The absences of resources: spans in which an enrolled one is out of service or asleep."""
+"""The absences of enrolled resources: spans in which a resource is out of service or asleep."""
 import collections
 
 import sqlalchemy as sa
@@ -12,21 +12,21 @@ RESOURCES = tables.RESOURCES
 
 
 def begin(connection, resource_id, kind, now):
-    """Record that an absence of a resource begins, unless one of its kind goes on.
+    """Record that an absence of a resource begins, unless an absence of this kind is open.
 
     The caller has changed the row of the resource in the same transaction, so no other transaction
     begins the same absence.
 
     :param kind: one of ``utilisation.ABSENCES`` or ``utilisation.CAUSES``.
     """
-    going_on = connection.execute(sa.select(ABSENCES.c.id).where(*_open(resource_id, kind))).first()
-    if going_on is None:
+    is_open = connection.execute(sa.select(ABSENCES.c.id).where(*_open(resource_id, kind))).first()
+    if is_open is None:
         connection.execute(sa.insert(ABSENCES).values(resource_id=resource_id, kind=kind,
                                                       start=now))
 
 
 def end(connection, resource_id, kind, now):
-    """Record that the absence of a resource ends, if one of its kind goes on."""
+    """Record that the open absence of a resource of this kind, if there is one, ends."""
     connection.execute(sa.update(ABSENCES).where(*_open(resource_id, kind)).values(end=now))
 
 
@@ -42,7 +42,7 @@ def touching(connection, start, end):
 
 
 def with_causes(connection, start, end, pool=None, most=None):
-    """Return what `touching` does, with the kinds ``utilisation.CAUSES`` as they were recorded.
+    """Return the absences like `touching`, but keep the kinds of ``utilisation.CAUSES``.
 
     :param pool: only absences of the enrolled resources of this pool; None: of all resources.
     :param most: the maximum number of absences; None: all.

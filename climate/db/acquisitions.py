@@ -51,7 +51,7 @@ def change(connection, lease_id, now, **values):
 def heal(connection, lease, now):
     """Record that a lease whose start or change failed waits for another try.
 
-    It may have waited before. The row of a lease that was booked at once is not read elsewhere.
+    A lease that was booked at once has no row yet, so a row is inserted.
     """
     done = connection.execute(sa.update(ACQUISITIONS).where(ACQUISITIONS.c.lease_id == lease.id)
                               .values(waits_for=HEALING, updated_at=now))

@@ -20,7 +20,7 @@ class ListPart:
     """The part of a list to read.
 
     :ivar resource_ids: only the allocations of these resources; None: of all.
-    :ivar after: the `place` of an allocation, after which the part begins; None: at the start.
+    :ivar after: the part begins after this `place` of an allocation; None: at the start.
     :ivar limit: the maximum number of allocations; None: all.
     """
 
@@ -68,7 +68,7 @@ def _filters(query, now):
 
 
 def _follows(resource_id, microseconds, allocation_id):
-    """Return the condition that an allocation comes after that place."""
+    """Return the condition that an allocation comes after a `place`."""
     try:
         start = _EPOCH + microseconds * _MICROSECOND
     except OverflowError:

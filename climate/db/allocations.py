@@ -19,8 +19,9 @@ EVENTS = tables.EVENTS
 LEASES = tables.LEASES
 RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
-# An allocation that a running reservation lost ended at that moment, and its resource is cleaned as
-# usual. An allocation that was released before it began is void.
+# An allocation that was released before its start is void, and does not count. An allocation that
+# was removed from a running reservation ended at that moment. It counts, so that its resource is
+# cleaned.
 COUNTS = sa.or_(ALLOCATIONS.c.released_at.is_(None),
                 ALLOCATIONS.c.released_at >= ALLOCATIONS.c.end)
 
@@ -134,10 +135,10 @@ _OVERDUE = (
 
 
 def overdue(connection, now, latest, resource_ids=None, ignoring=()):
-    """Return the overdue allocations of shared resources: ended ones that may still be in use.
+    """Return the overdue allocations of shared resources.
 
-    The end or the change of their lease is in progress or was given up, so their servers may still
-    exist.
+    An allocation is overdue if it has ended but the end or the change of its lease is not done, so
+    that its servers may still exist.
 
     :param latest: the latest moment until which a failed event is retried.
     :param resource_ids: only allocations of these resources; None: of all.
@@ -145,17 +146,17 @@ def overdue(connection, now, latest, resource_ids=None, ignoring=()):
     :returns: {resource id: [(reservation id, amount)]}; an allocation of n copies is listed n
         times.
     """
-    found = collections.defaultdict(list)
+    by_resource = collections.defaultdict(list)
     values = {'now': now, 'latest': latest}
     if connection.execute(_IS_CHANGING, values).first() is None:
-        return found
+        return by_resource
     # A lease that is both ended and deleted yields a row for each event. Keep one of each id.
-    overdue_ones = {row.id: row for row in connection.execute(_OVERDUE, values)}
-    for row in overdue_ones.values():
+    rows = {row.id: row for row in connection.execute(_OVERDUE, values)}
+    for row in rows.values():
         if row.reservation_id not in ignoring and (
                 resource_ids is None or row.resource_id in resource_ids):
-            found[row.resource_id] += [(row.reservation_id, row.amount)] * row.copies
-    return found
+            by_resource[row.resource_id] += [(row.reservation_id, row.amount)] * row.copies
+    return by_resource
 
 
 def change(connection, reservation_ids, resource_ids, need=None, by_owner=False, **values):
@@ -176,11 +177,11 @@ def change(connection, reservation_ids, resource_ids, need=None, by_owner=False,
 def cut(connection, reservation_ids, now, resource_ids=None, need=None, by_owner=False):
     """Release allocations at `now`: running ones end then, future ones become void.
 
-    :param resource_ids: only allocations of these resources; None: of all. Named resources are
+    :param resource_ids: only allocations of these resources; None: of all. These resources are
         removed from a running reservation, so their allocations are marked as released.
     :param need: only allocations for the need with this key; None: for all.
-    :param by_owner: whether the owner returns them; then they keep the moment up to which they were
-        guaranteed.
+    :param by_owner: whether the owner returns the resources; then the allocations keep the moment
+        up to which they were guaranteed.
     """
     selected = [ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
                 ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > now, *_serving(need)]
@@ -196,9 +197,9 @@ def cut(connection, reservation_ids, now, resource_ids=None, need=None, by_owner
 def promises(connection, reservation_id, now, resource_ids, need, *, by_owner):
     """Return the guarantees of copies that are about to be cut from a reservation.
 
-    Whole resources have none, because an owner replaces them only by themselves.
+    Whole resources have no guarantees, because another resource never replaces a whole resource.
 
-    :param by_owner: whether the owner cuts them; otherwise only earlier guarantees count.
+    :param by_owner: whether the owner returns the copies; otherwise only earlier guarantees count.
     """
     rows = connection.execute(sa.select(ALLOCATIONS).where(
         ALLOCATIONS.c.reservation_id == reservation_id, ALLOCATIONS.c.released_at.is_(None),
@@ -224,9 +225,9 @@ def take_promises(connection, reservation_id, now, resource_ids):
 def _promise(end):
     """Return the assignment that keeps the moment up to which allocations were guaranteed.
 
-    It must come before the assignment of the end, because MariaDB assigns from left to right.
+    It must precede the assignment of the end, because MariaDB assigns from left to right.
 
-    :param end: their new end; None: nothing must be kept.
+    :param end: the new end of the allocations; None: return no assignment.
     """
     if end is None:
         return ()
@@ -236,7 +237,10 @@ def _promise(end):
 
 
 def delete(connection, reservation_ids, resource_ids=None):
-    """Delete the allocations of reservations, of all or of some resources, to replace them."""
+    """Delete the allocations of reservations that are not released.
+
+    :param resource_ids: only allocations of these resources; None: of all.
+    """
     statement = sa.delete(ALLOCATIONS).where(
         ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
         ALLOCATIONS.c.released_at.is_(None))
@@ -246,7 +250,7 @@ def delete(connection, reservation_ids, resource_ids=None):
 
 
 def replace(connection, reservation_ids, allocations):
-    """Delete the allocations of reservations, and insert other ones."""
+    """Delete the allocations of reservations that are not released, and insert others."""
     delete(connection, reservation_ids)
     add(connection, allocations)
 

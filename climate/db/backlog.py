@@ -34,8 +34,8 @@ _WAITING = sa.select(sa.func.count(), sa.func.min(OUTBOX.c.at))
 def overdue(connection, now, longest_pause):
     """Return {kind: the moment of the oldest overdue event}, for the kinds NOTICED.
 
-    :param longest_pause: the time within which a failed event is due again. So the index excludes
-        all events of the far future.
+    :param longest_pause: the longest time after which a failed event is due again. With this limit
+        the query reads no events of the far future.
     """
     rows = connection.execute(_OVERDUE, {'now': now, 'horizon': now + longest_pause})
     return {kind: at for kind, at in rows}

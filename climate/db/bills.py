@@ -123,9 +123,9 @@ def count_failed(connection):
 
 
 def unsettled(begin):
-    """Return the condition that selects leases whose row is still needed to bill them.
+    """Return the condition that selects leases that are not completely billed.
 
-    :param begin: allocations that ended before this moment are billed, or are free.
+    :param begin: allocations that ended before this moment are billed or free.
     """
     not_yet = sa.exists().where(
         RESERVATIONS.c.lease_id == LEASES.c.id, RESERVATIONS.c.started_at.is_not(None),

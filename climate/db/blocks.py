@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocations without a lease: they keep leases away from a resource for a span of time.
 
-A block has an id of its own in place of a reservation's. It takes the time that no lease has of the
-resource, so no two allocations ever overlap. When a lease leaves, the block must be filled again.
+The allocations of a block have the block's id in place of a reservation's. They cover only the time
+in which no lease has the resource, so allocations never overlap. When a lease releases the
+resource, the block must be filled again.
 """
 import collections
 
@@ -44,17 +45,17 @@ def fill(connection, spans):
 
 def delete(connection, block_ids, resource_ids=None):
     """Delete blocks; return the number of deleted allocations."""
-    wanted = ALLOCATIONS.c.reservation_id.in_(list(block_ids))
+    statement = sa.delete(ALLOCATIONS).where(ALLOCATIONS.c.reservation_id.in_(list(block_ids)))
     if resource_ids is not None:
-        wanted = sa.and_(wanted, ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
-    return connection.execute(sa.delete(ALLOCATIONS).where(wanted)).rowcount
+        statement = statement.where(ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
+    return connection.execute(statement).rowcount
 
 
 def _read(connection, spans):
     """Return {(block id, resource id): (its Intervals, the Intervals that it should have)}."""
     if not spans:
         return {}
-    taken = collections.defaultdict(list)
+    bookings = collections.defaultdict(list)
     rows = connection.execute(
         sa.select(ALLOCATIONS.c.reservation_id, ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start,
                   ALLOCATIONS.c.end)
@@ -63,10 +64,10 @@ def _read(connection, spans):
                ALLOCATIONS.c.end > min(span.start for span in spans.values()),
                ALLOCATIONS.c.start < max(span.end for span in spans.values())))
     for block_id, resource_id, start, end in rows:
-        taken[resource_id].append((block_id, interval.Interval(start, end)))
+        bookings[resource_id].append((block_id, interval.Interval(start, end)))
     blocks = {}
     for (block_id, resource_id), span in spans.items():
-        own = [booked for owner, booked in taken[resource_id] if owner == block_id]
-        others = [booked for owner, booked in taken[resource_id] if owner != block_id]
+        own = [booked for owner, booked in bookings[resource_id] if owner == block_id]
+        others = [booked for owner, booked in bookings[resource_id] if owner != block_id]
         blocks[block_id, resource_id] = own, health.gaps(span, others)
     return blocks

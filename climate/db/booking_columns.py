@@ -22,14 +22,15 @@ RESOURCES = tables.RESOURCES
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 DAY = 86400 * 10 ** 6
-# Up to this many resources are listed in the statement; of more, only the first and last id.
+# A statement lists the ids of at most this many resources. For more resources it names only the
+# first and the last id.
 _NAMED = 500
 # PostgreSQL sends microseconds since the year 2000.
 _EPOCH_2000 = 946684800 * 10 ** 6
 # Text is parsed in groups of this many values, to limit the memory for the columns of digits.
 _AT_ONCE = 500
-# A moment as text, 2030-05-01 12:00:00.000000: its length, and what each digit counts in months and
-# in microseconds of the month.
+# The length of a moment as text, such as 2030-05-01 12:00:00.000000, and the value of its digits by
+# their position: in months for year and month, in microseconds for day and time.
 _TEXT = 26
 _MONTHS = {0: 12000, 1: 1200, 2: 120, 3: 12, 5: 10, 6: 1}
 _MICROSECONDS = {
@@ -66,9 +67,12 @@ def moment(count):
 
 
 def of(rows):
-    """Return the Bookings of rows (resource id, start, end, amount, copies); times as columns."""
+    """Return the Bookings of rows (resource id, start, end, amount, copies).
+
+    :param rows: the times are in microseconds since 1970.
+    """
     owners, starts, ends, amounts, copies = zip(*rows, strict=True) if rows else ((),) * 5
-    return Bookings(*(np.array(each, np.int64) for each in (owners, starts, ends)),
+    return Bookings(*(np.array(column, np.int64) for column in (owners, starts, ends)),
                     kinds=np.arange(len(rows)), amounts=list(zip(amounts, copies, strict=True)))
 
 
@@ -77,7 +81,7 @@ def of_pool(connection, pool, span, ignoring=(), parts=True):
 
     :param span: the Interval, which includes the time for cleaning.
     :param ignoring: ids of reservations whose allocations do not count.
-    :param parts: whether the amounts matter; if not, each booking counts as whole.
+    :param parts: whether to read the amounts; if not, each booking counts as whole.
     """
     return _read(connection, _POOL, span, ignoring, parts, pool=pool)
 
@@ -94,21 +98,21 @@ def of_resources(connection, ids, span, ignoring=()):
     return _read(connection, _BETWEEN, span, ignoring, first=ids[0], last=ids[-1])
 
 
-def _read(connection, which, span, ignoring, parts=True, **asked):
+def _read(connection, condition, span, ignoring, parts=True, **parameters):
     dialect = connection.dialect.name
     if dialect == 'mysql':
-        # By default MySQL cuts the result off after 1024 bytes.
+        # By default MySQL truncates the result after 1024 bytes.
         connection.exec_driver_sql('SET SESSION group_concat_max_len = 1073741824')
-    rows = connection.execute(_statement(dialect, which, parts), {
-        'start': span.start, 'end': span.end, 'ignoring': list(ignoring), **asked}).all()
-    known = {}
-    kinds = [known.setdefault(tuple(row[2:]), len(known)) for row in rows]
+    rows = connection.execute(_statement(dialect, condition, parts), {
+        'start': span.start, 'end': span.end, 'ignoring': list(ignoring), **parameters}).all()
+    kind_indexes = {}
+    kinds = [kind_indexes.setdefault(tuple(row[2:]), len(kind_indexes)) for row in rows]
     moments, counts = _READERS.get(dialect, _from_text)([row[1] for row in rows])
     pairs = moments.reshape(-1, 2)
     return Bookings(
         owners=np.repeat(np.array([row[0] for row in rows], np.int64), counts),
         starts=pairs[:, 0], ends=pairs[:, 1], kinds=np.repeat(np.array(kinds, np.int64), counts),
-        amounts=[_amount(*each) for each in known] if parts else [(selection.WHOLE, 1)])
+        amounts=[_amount(*kind) for kind in kind_indexes] if parts else [(selection.WHOLE, 1)])
 
 
 # The conditions on the allocations to read.
@@ -118,9 +122,9 @@ _BETWEEN = ALLOCATIONS.c.resource_id.between(sa.bindparam('first'), sa.bindparam
 
 
 @functools.cache
-def _statement(dialect, which, parts):
+def _statement(dialect, condition, parts):
     start, end = ALLOCATIONS.c.start, ALLOCATIONS.c.end
-    plain = [sa.type_coerce(each, sa.String) for each in (start, end)]
+    plain = [sa.type_coerce(column, sa.String) for column in (start, end)]
     spans = {
         'postgresql': lambda: sa.func.string_agg(
             sa.func.timestamptz_send(start).op('||')(sa.func.timestamptz_send(end)),
@@ -134,7 +138,7 @@ def _statement(dialect, which, parts):
             sa.cast(ALLOCATIONS.c.amount, sa.String(4000))] if parts else []
     return (
         sa.select(ALLOCATIONS.c.resource_id, spans, *kind)
-        .where(which, allocations.TOUCHES, allocations.IGNORING)
+        .where(condition, allocations.TOUCHES, allocations.IGNORING)
         .group_by(ALLOCATIONS.c.resource_id, *kind))
 
 
@@ -169,7 +173,11 @@ _READERS = {'postgresql': _from_bytes}
 
 @functools.cache
 def _beginnings():
-    """Return the beginning of each month since the year 0, offset for numbers that begin at 1."""
+    """Return the beginnings of all months since the year 0, in microseconds since 1970.
+
+    The numbers of months and days in a text begin at 1. So the first element is not used, and each
+    beginning is one day early.
+    """
     months = np.arange('0000-01', '10000-01', dtype='datetime64[M]')
     days = months.astype('datetime64[D]').astype(np.int64)
     return np.concatenate([[0], (days - 1) * DAY])

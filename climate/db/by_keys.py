@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statements for rows with given keys, with a cheaper form for a single key; batches of keys.
 
-SQLAlchemy renders the IN clause for each call, which costs half as much as a small statement. Most
-calls name one lease or one event, for which a comparison with = is enough.
+SQLAlchemy renders an IN clause again for each call, which costs half as much as a small statement.
+Most calls have a single key, for which a comparison with = is enough.
 """
 import sqlalchemy as sa
 
@@ -25,7 +25,8 @@ class ByKeys:
         :param number: a second column; then each key is a pair (key, number).
         """
         self._pairs = number is not None
-        # The condition on the keys alone is needed, because MariaDB uses no index for pairs.
+        # The additional condition on the keys lets MariaDB use an index, which it does not for
+        # pairs.
         many = column.in_(sa.bindparam('keys'))
         one = column == sa.bindparam('key')
         if self._pairs:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Criteria as SQL, to rule out resources before they are read.
 
-Every resource that meets a requirement meets its condition. Others may meet it too, so the caller
-checks each row with ``requirement.matches``, which alone defines the language. Comparisons that are
-hard to express in SQL are left out here.
+A condition selects every resource that meets the requirement. It may also select other resources,
+because comparisons that are hard to express in SQL are left out. So the caller checks each row with
+``requirement.matches``, which defines the language of criteria.
 """
 from collections.abc import Collection
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ VALUES = tables.PROPERTY_VALUES
 
 # The database stores rounded numbers, so a smaller number may be stored as an equal one.
 _ROUNDED = {'<': '<=', '<=': '<=', '>': '>=', '>=': '>='}
-# Longer criteria are checked after reading: planning them would cost more than it saves.
+# Longer criteria are checked only after reading, because planning the SQL would take longer.
 _MOST_VALUES = 50
 _MOST_COMPARISONS = 8
 
@@ -44,7 +44,7 @@ NONE = Condition(None)
 
 
 def of(wanted: requirement.Requirement, name: str, others: Collection[str] = ()) -> Condition:
-    """Return a Condition that every resource that meets the requirement meets.
+    """Return a Condition that selects at least the resources that meet the requirement.
 
     :param name: the variable that stands for the name of a resource.
     :param others: the variables that stand for neither the name nor a property.
@@ -59,7 +59,7 @@ def clause(form):
     word, *rest = form
     if word in ('all', 'any'):
         joined = sa.and_ if word == 'all' else sa.or_
-        return joined(*(clause(each) for each in rest))
+        return joined(*(clause(part) for part in rest))
     if word == 'name':
         return RESOURCES.c.name.in_(sa.bindparam(*rest, expanding=True))
     name, value = rest

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy import pool
 
-# A connection that was used less than this ago is not pinged before reuse.
+# A connection is pinged before reuse only if it was idle for at least this time.
 _TRUSTED_SECONDS = 1
-# not_null_violation and check_violation of PostgreSQL: their detail is the whole row.
+# not_null_violation and check_violation of PostgreSQL, whose details show the whole row.
 _WITH_ROW = ('23502', '23514')
 
 
@@ -21,8 +21,8 @@ def open_server(url, isolation_level, options):
         url = url.set(drivername=url.drivername.replace('mariadb', 'mysql', 1))
     engine = engines.create_engine(url, thread_checkin=False, **options)
 
-    # Set once for each connection, because an execution option costs MariaDB four more statements
-    # in each transaction.
+    # The level is set once for each connection, because an execution option costs MariaDB four
+    # more statements in each transaction.
     @event.listens_for(engine, 'connect')
     def _prepare(connection, _record):
         engine.dialect.set_isolation_level(connection, isolation_level)
@@ -50,26 +50,26 @@ def refusing_to_write(engine):
 def _ping_only_idle(engine):
     """Ping a pooled connection before reuse only if it was idle for a while."""
     ping = engine.dialect.do_ping
-    left_at = weakref.WeakKeyDictionary()
+    checked_in_at = weakref.WeakKeyDictionary()
 
     @event.listens_for(engine, 'checkin')
     def _left(connection, _record):
         if connection is not None:
-            left_at[connection] = time.monotonic()
+            checked_in_at[connection] = time.monotonic()
 
-    def lives(connection):
-        idle = time.monotonic() - left_at.get(connection, float('-inf'))
+    def is_alive(connection):
+        idle = time.monotonic() - checked_in_at.get(connection, float('-inf'))
         return idle < _TRUSTED_SECONDS or ping(connection)
 
     # oslo.db lets the pool ping before each use, which costs as much as a statement.
-    engine.dialect.do_ping = lives
+    engine.dialect.do_ping = is_alive
 
 
 def _hide_rows(dialect):
     """Remove the rows that PostgreSQL refused from its errors, because they may have secrets."""
     execute = dialect.do_execute
 
-    def hidden(cursor, statement, parameters, context=None):
+    def execute_hiding_rows(cursor, statement, parameters, context=None):
         try:
             execute(cursor, statement, parameters, context)
         except dialect.dbapi.IntegrityError as error:
@@ -79,13 +79,13 @@ def _hide_rows(dialect):
                                    for part in error.args)
             raise
 
-    dialect.do_execute = hidden
+    dialect.do_execute = execute_hiding_rows
 
 
 def open_sqlite(url):
     """Return the engines of writers and of readers, which share connections."""
-    # oslo.db's engine sends a plain BEGIN itself and opens a new file for each connection; both
-    # cost time, so SQLAlchemy alone opens SQLite, as its documentation describes.
+    # oslo.db's engine sends a plain BEGIN itself and opens a new file for each connection. Both
+    # cost time. So SQLAlchemy opens SQLite without oslo.db, as its documentation describes.
     in_memory = url.database in (None, '', ':memory:')
     options = ({'poolclass': pool.StaticPool} if in_memory
                else {'poolclass': pool.QueuePool, 'pool_size': 20, 'max_overflow': 40})
@@ -104,6 +104,6 @@ def open_sqlite(url):
     def begin(connection):
         connection.driver_connection.execute('BEGIN IMMEDIATE')
 
-    # Sent to the driver directly, because a SQLAlchemy statement would cost as much as another one.
+    # BEGIN is sent to the driver directly, because this costs less than a SQLAlchemy statement.
     engine.dialect.do_begin = begin
     return engine, refusing_to_write(sa.create_engine(url, pool=engine.pool))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deliveries in the database: notifications for one subscription each, and their log."""
+"""Deliveries of notifications to single subscriptions, and their log, in the database."""
 import itertools
 
 from oslo_db import exception
@@ -32,7 +32,7 @@ def add(connection, entries):
              'kind': kind, 'at': at, 'content': content, 'state': notifications.WAITING,
              'attempts': 0, 'next_at': now}
             for subscription, source, kind, at, content, now in entries)
-    # There may be thousands, so they are not all held in memory.
+    # There may be thousands of rows, so they are not all held in memory.
     try:
         while batch := list(itertools.islice(rows, _BATCH)):
             connection.execute(_ADD, batch)
@@ -64,10 +64,10 @@ def any_due(connection, transport, now):
 def due(connection, transport, now, limit, in_flight):
     """Return pairs (id, ahead) of at most `limit` deliveries that are due, in a fair order.
 
-    Only the oldest of each subscription are returned: a receiver gets its notifications one after
-    the other, and a slow one occupies one worker. `ahead` is the number of deliveries of the same
-    project that are in flight or come before this one. The smallest numbers are first, and among
-    these the longest due.
+    Only the oldest delivery of each subscription is returned, because a receiver gets its
+    notifications one after the other, and a slow receiver must not occupy several workers. `ahead`
+    is the number of deliveries of the same project that are in flight or precede the delivery. The
+    pairs are sorted by `ahead`, and then by the time since which the delivery has been due.
 
     :param in_flight: {project id: number of its deliveries that are being sent}.
     """
@@ -79,20 +79,20 @@ def due(connection, transport, now, limit, in_flight):
     before = sa.func.row_number().over(
         partition_by=project, order_by=(DELIVERIES.c.next_at, DELIVERIES.c.id)) - 1
     sent = sa.case(dict(in_flight), value=project, else_=0) if in_flight else sa.literal(0)
-    found = (
+    candidates = (
         sa.select(DELIVERIES.c.id, DELIVERIES.c.next_at, (before + sent).label('ahead'))
         .join(SUBSCRIPTIONS, SUBSCRIPTIONS.c.id == DELIVERIES.c.subscription_id)
         .where(DELIVERIES.c.next_at <= now, DELIVERIES.c.id.in_(
             sa.select(oldest).where(SUBSCRIPTIONS.c.transport == transport)))).subquery()
     return [(row.id, int(row.ahead)) for row in connection.execute(
-        sa.select(found.c.id, found.c.ahead)
-        .order_by(found.c.ahead, found.c.next_at, found.c.id).limit(limit))]
+        sa.select(candidates.c.id, candidates.c.ahead)
+        .order_by(candidates.c.ahead, candidates.c.next_at, candidates.c.id).limit(limit))]
 
 
 def claim(connection, ids, owner, now, until):
     """Claim the deliveries with these ids that are still due; return them.
 
-    The claim lasts until `until`, which is their ``next_at`` meanwhile.
+    Their ``next_at`` is set to `until`, at which the claim expires.
     """
     ids = list(connection.execute(
         sa.select(DELIVERIES.c.id)
@@ -112,7 +112,7 @@ def claim(connection, ids, owner, now, until):
 
 
 def is_claimed(connection, delivery, owner):
-    """Return whether `owner` still has its claim on a delivery; lock it until the end."""
+    """Return whether `owner` still has its claim on a delivery; lock the delivery if so."""
     return connection.execute(
         sa.select(DELIVERIES.c.id)
         .where(DELIVERIES.c.id == delivery.id, DELIVERIES.c.claim_owner == owner,
@@ -142,7 +142,7 @@ def last_of_kind(connection, subscription_id, kind):
 
 
 def give_up_all(connection, subscription_id, now, reason):
-    """Give up all deliveries of a subscription that wait."""
+    """Give up all waiting deliveries of a subscription."""
     connection.execute(
         sa.update(DELIVERIES)
         .where(DELIVERIES.c.subscription_id == subscription_id, DELIVERIES.c.next_at.is_not(None))
@@ -151,7 +151,7 @@ def give_up_all(connection, subscription_id, now, reason):
 
 
 def give_up_reminders(connection, lease_ids, now):
-    """Give up the reminders of leases that are over, which wait to be delivered."""
+    """Give up the waiting reminders of leases that are over."""
     waiting = connection.execute(sa.select(DELIVERIES.c.id, DELIVERIES.c.source).where(
         DELIVERIES.c.kind == notification_kinds.BEFORE_END, DELIVERIES.c.next_at.is_not(None)))
     ids = [row.id for row in waiting if row.source.split(':')[1] in lease_ids]

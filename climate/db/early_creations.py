@@ -26,9 +26,9 @@ def settle(connection, ids):
 
 
 def close(connection, ids):
-    """Mark records as closing, so that no lease may use the objects any more.
+    """Mark records as closing, so that no lease may use their objects any more.
 
-    :returns: the set of those ids that exist, including ones that were closing before.
+    :returns: the set of the ids that exist, including records that were closing before.
     """
     connection.execute(sa.update(CREATIONS).where(CREATIONS.c.id.in_(ids)).values(closing=True))
     return set(connection.execute(

@@ -18,13 +18,13 @@ LOG = log.getLogger(__name__)
 
 # The first versions of MySQL (False) and MariaDB (True) that support SKIP LOCKED.
 _SKIPPING = {False: (8, 0, 1), True: (10, 6)}
-# Words of a lost race that oslo.db does not know: those of a conflict with another node of
-# Galera, an exclusion constraint of PostgreSQL, and a timeout while waiting for SQLite's lock.
+# Texts of errors that mean a lost race but that oslo.db does not know: conflicts with another node
+# of Galera, an exclusion constraint of PostgreSQL, and a timeout while waiting for SQLite's lock.
 _RACE_LOST = ('WSREP detected deadlock', 'Lock deadlock; Retry transaction', 'whole_against_',
               'database is locked')
 # The clock of the database is read again after this time.
 _CLOCK_SECONDS = 1
-# When requests that failed may be tried again: in an outage, and when somebody must act.
+# The Retry-After of failed requests: in an outage, and if an operator must repair the database.
 _RETRY_SECONDS = 5
 _REFUSED_SECONDS = 30
 _EXAMPLE = 'mysql+pymysql://climate:PASSWORD@db.example.org/climate'
@@ -35,9 +35,10 @@ class Database:
 
     A writer is one transaction at READ COMMITTED: with MariaDB's default isolation a second read in
     the same transaction would see the old snapshot, and two managers would book the same host.
-    A reader has no transaction: each of its statements sees what is committed then, and it refuses
-    to write. On MariaDB and PostgreSQL readers have connections of their own. On SQLite a writer
-    begins with BEGIN IMMEDIATE, so that writers queue before they read.
+    A reader has no transaction: each statement sees the data that is committed at its time. A
+    reader raises an error for statements that write. On MariaDB and PostgreSQL readers have
+    connections of their own. On SQLite a writer begins with BEGIN IMMEDIATE, so that writers queue
+    before they read.
     """
 
     def __init__(self, url, max_pool_size=None, max_overflow=None, max_retries=3,
@@ -49,7 +50,7 @@ class Database:
         url = sa.make_url(url)
         options = {'max_pool_size': max_pool_size, 'max_overflow': max_overflow,
                    'max_retries': max_retries, 'retry_interval': retry_interval,
-                   # Empty: that of the server.
+                   # Empty: the mode of the server.
                    'mysql_sql_mode': mysql_sql_mode or None}
         self._outages = outages.Log()
         in_file = url.get_backend_name() == 'sqlite'
@@ -63,9 +64,9 @@ class Database:
         # The parameters of statements may have secrets, and SQLAlchemy's errors and log show them.
         self._engine.hide_parameters = self._reading.hide_parameters = True
         self.dialect = self._engine.dialect.name
-        self._asked = float('-inf'), None
+        self._clock_reading = float('-inf'), None
         # Threads of one process queue at this lock, because SQLite's busy loop sleeps.
-        self._turn = threading.Lock() if self.dialect == 'sqlite' else contextlib.nullcontext()
+        self._writing = threading.Lock() if self.dialect == 'sqlite' else contextlib.nullcontext()
 
     @property
     def engine(self):
@@ -89,7 +90,7 @@ class Database:
         :raises Duplicate: a unique key is taken; nothing was written.
         :raises DatabaseUnreachable: the database does not answer.
         """
-        with _translated(self._outages), self._turn, self._engine.begin() as connection:
+        with _translated(self._outages), self._writing, self._engine.begin() as connection:
             yield connection
 
     def now(self):
@@ -99,19 +100,19 @@ class Database:
         """
         if self.dialect == 'sqlite':
             return datetime.datetime.now(datetime.UTC)
-        asked_at, moment = self._asked
-        if time.monotonic() - asked_at > _CLOCK_SECONDS:
-            moment = self._ask_the_time()
-            # Taken after the answer, so that the result may be late but is never ahead.
-            asked_at = time.monotonic()
-            self._asked = asked_at, moment
-        return moment + datetime.timedelta(seconds=time.monotonic() - asked_at)
+        read_at, moment = self._clock_reading
+        if time.monotonic() - read_at > _CLOCK_SECONDS:
+            moment = self._read_clock()
+            # Read after the answer, so that the result may be late but is never ahead.
+            read_at = time.monotonic()
+            self._clock_reading = read_at, moment
+        return moment + datetime.timedelta(seconds=time.monotonic() - read_at)
 
-    def _ask_the_time(self):
-        question = {'postgresql': 'SELECT clock_timestamp()',
-                    'mysql': 'SELECT UTC_TIMESTAMP(6)'}[self.dialect]
+    def _read_clock(self):
+        query = {'postgresql': 'SELECT clock_timestamp()',
+                 'mysql': 'SELECT UTC_TIMESTAMP(6)'}[self.dialect]
         with self.reader() as connection:
-            moment = connection.exec_driver_sql(question).scalar_one()
+            moment = connection.exec_driver_sql(query).scalar_one()
         if moment.tzinfo is None:
             return moment.replace(tzinfo=datetime.UTC)
         return moment.astimezone(datetime.UTC)
@@ -127,33 +128,30 @@ class Duplicate(Exception):
 
 
 @contextlib.contextmanager
-def _translated(known):
-    """Map errors of databases and of oslo.db to Climate's own errors.
-
-    :param known: the outages.Log of the database.
-    """
+def _translated(outage):
+    """Map errors of databases and of oslo.db to Climate's own errors."""
     try:
         yield
-        known.succeeded()
+        outage.succeeded()
     except db_exc.DBDuplicateEntry as error:
         raise Duplicate(str(error)) from error
     except db_exc.DBDeadlock as error:
         raise errors.LostRace() from error
     except (db_exc.DBConnectionError, sa.exc.TimeoutError) as error:
-        known.failed(logging.WARNING, 'The database does not answer.', reason(error))
+        outage.failed(logging.WARNING, 'The database does not answer.', reason(error))
         raise errors.DatabaseUnreachable(retry_after=_RETRY_SECONDS) from error
     except (db_exc.DBError, sa.exc.DBAPIError) as error:
         text = str(error)
-        if any(each in text for each in _RACE_LOST):
+        if any(marker in text for marker in _RACE_LOST):
             raise errors.LostRace() from error
         refusal = outages.refusal(error)
         if refusal is not None:
-            known.failed(logging.ERROR, f'The database does not work: {refusal}', reason(error))
+            outage.failed(logging.ERROR, f'The database does not work: {refusal}', reason(error))
             raise errors.DatabaseRefuses(reason=refusal, retry_after=_REFUSED_SECONDS) from error
         # Another error without a statement came while connecting; oslo.db misses some of
         # PostgreSQL's.
         if isinstance(error, sa.exc.OperationalError) and error.statement is None:
-            known.failed(logging.WARNING, 'The database cannot be opened.', reason(error))
+            outage.failed(logging.WARNING, 'The database cannot be opened.', reason(error))
             raise errors.DatabaseUnreachable(retry_after=_RETRY_SECONDS) from error
         if 'UNIQUE constraint' in text:
             raise Duplicate(text) from error
@@ -219,8 +217,8 @@ def refusals():
     except (db_exc.DBError, sa.exc.DBAPIError) as error:
         LOG.debug('The database refused a statement', exc_info=True)
         raise errors.ConfigurationError(
-            f'the database refuses: {reason(error)} Give the user of [database] connection the '
-            'right to do this.') from error
+            f'the database refuses a statement: {reason(error)} Give the user of [database] '
+            'connection the right to do this.') from error
 
 
 def unusable(error):
@@ -231,6 +229,6 @@ def unusable(error):
 
 
 def reason(error):
-    """Return what the database or its driver said, on one line, for operators."""
+    """Return the first line of the error of the database or its driver, for operators."""
     text = str(outages.driver_error(error.__cause__ or error))
     return text.strip().splitlines()[0].rstrip('.') + '.'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events in the database: due ones, claims of managers, and results."""
+"""Events of leases in the database: which are due, their claims by managers, and their results."""
 import collections
 import dataclasses
 
@@ -91,7 +91,8 @@ _DUE = (
 def due(connection, now, limit, kinds=tuple(event_kinds.KINDS)):
     """Return the events that are due at `now`: by lane, then in the order of `due_events.in_order`.
 
-    An event whose claim has expired is due again. A lease with another event in progress has none.
+    An event whose claim has expired is due again. Events of a lease with another event in progress
+    are left out.
 
     :param limit: the maximum number of events.
     :param kinds: only events of these kinds.
@@ -100,12 +101,12 @@ def due(connection, now, limit, kinds=tuple(event_kinds.KINDS)):
     return [records.Event(*row) for row in rows]
 
 
-# An expired claim waits for the last claim of its lease.
+# An event with an expired claim waits until the last claim of its lease expires.
 _LAST_CLAIMS = (
     sa.select(sa.func.max(EVENTS.c.claimed_until).label('until'))
     .where(EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS).group_by(EVENTS.c.lease_id).subquery())
 _NEXT_MOMENTS = sa.select(
-    # The first row in the order of the index; min() would read all future events.
+    # This reads the first row in the order of the index. min() would read all future events.
     sa.select(EVENTS.c.due_at)
     .where(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.kind.in_(sa.bindparam('kinds')),
            EVENTS.c.lease_id.not_in(_BUSY))
@@ -116,7 +117,7 @@ _NEXT_MOMENTS = sa.select(
 def next_moment(connection, kinds=tuple(event_kinds.KINDS)):
     """Return when the next event is due or the next claim expires; None if there is neither.
 
-    Events of a lease with an event in progress do not count: they come after that one.
+    Other events of a lease with an event in progress do not count, because they must wait.
 
     :param kinds: only undone events of these kinds count.
     """
@@ -124,7 +125,7 @@ def next_moment(connection, kinds=tuple(event_kinds.KINDS)):
     return min((moment for moment in moments if moment is not None), default=None)
 
 
-# The condition that events still have the claim with which they were read.
+# The columns of the claim. Statements change only events that still have the claim that was read.
 _CLAIMED = EVENTS.c.id, EVENTS.c.claim_no
 _IS_OURS = EVENTS.c.status == lifecycle.EVENT_IN_PROGRESS
 _CLAIM = by_keys.ByKeys(
@@ -200,7 +201,7 @@ def move(connection, event, now, at):
 
 _ALLOCATIONS, _THEIRS = tables.ALLOCATIONS, tables.ALLOCATIONS.alias()
 _IS_DELAYED = sa.and_(EVENTS.c.status == lifecycle.EVENT_UNDONE, EVENTS.c.due_at > _NOW)
-# The starts that have waited for a resource of these reservations, and are tried again later.
+# The future retries of starts that have waited for a resource of these reservations.
 _WAITING = by_keys.ByKeys(
     sa.select(EVENTS.c.id).distinct()
     .join(tables.RESERVATIONS, tables.RESERVATIONS.c.lease_id == EVENTS.c.lease_id)
@@ -217,7 +218,7 @@ _HASTEN = by_keys.ByKeys(
 
 
 def hasten_starts(connection, reservation_ids, now):
-    """Make starts that wait for a resource of these reservations due at once."""
+    """Make the starts that wait for a resource of these reservations due at once."""
     waiting = _WAITING.execute(connection, sorted(reservation_ids), {'now': now}).scalars().all()
     if waiting:
         _HASTEN.execute(connection, sorted(waiting), {'now': now, 'due_at': now})
@@ -230,7 +231,7 @@ _CLOSE = (
 
 
 def close(connection, lease_id, now, kinds):
-    """Mark the open events of these kinds as done, because they are not needed any more."""
+    """Mark the open events of a lease of these kinds as done."""
     connection.execute(_CLOSE, {'of_lease': lease_id, 'kinds': kinds,
                                 'status': lifecycle.EVENT_DONE, 'updated_at': now})
 

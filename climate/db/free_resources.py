@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The candidates for a booking among very many resources, read as plain rows.
 
-A row is a plain tuple. JSON comes as text, because most rows share the same text.
+A row is a plain tuple. JSON values stay text, because most rows have the same text.
 ``booking_columns`` reads the bookings of the resources.
 """
 import collections
@@ -36,7 +36,8 @@ class ResourceSearch:
     """A search for the resources of a pool.
 
     :ivar span: the Interval, which includes the time for cleaning.
-    :ivar own: ids of the reservations that may use resources lent to or held by one of them.
+    :ivar own: ids of reservations. Resources that are lent to one of these reservations are
+        included, and so are resources that one of them holds.
     :ivar soon: whether to leave out resources that another reservation holds now.
     :ivar ignoring: ids of the reservations whose allocations do not count.
     :ivar condition: the ``conditions.Condition`` that the resources meet.
@@ -59,22 +60,22 @@ class ResourceSearch:
 def free(connection, search, after_id, limit):
     """Return the first `limit` unused resources after `after_id`, by id.
 
-    :returns: rows of id, name, the JSON text of the capacity, and for each property that the search
-        names its text or None.
+    :returns: rows (id, name, the JSON text of the capacity, and the text or None of each property
+        in the `names` of the search).
     """
     return _resources(connection, search, after_id, limit, True)
 
 
 def in_order(connection, search, after_id, limit):
-    """Return the first `limit` resources after `after_id`, used or not, in the rows of `free`."""
+    """Return the first `limit` resources after `after_id`, used or not, as rows like `free`."""
     return _resources(connection, search, after_id, limit, False)
 
 
 def groups(connection, pool, now, cleaning, ignoring=()):
     """Return the resources of a pool that are free in the cloud, as minimum_need.AlikeResources.
 
-    Criteria do not count. Resources that are held, lent to a reservation, or booked whole now are
-    left out. Two statements read any number of them.
+    Criteria are ignored. Resources that are held, lent to a reservation, or booked whole now are
+    left out. Two statements suffice for any number of resources.
 
     :param cleaning: how long an allocation counts after its end.
     :param ignoring: ids of the reservations whose allocations do not count.
@@ -87,12 +88,12 @@ def groups(connection, pool, now, cleaning, ignoring=()):
     for resource_id, *kind, amount, copies in connection.execute(_IN_USE, {**values, 'now': now}):
         for name, units in json.loads(amount).items():
             used[resource_id, *kind][name] += units * int(copies)
-    left = collections.Counter()
+    group_sizes = collections.Counter()
     for (_, *kind), amount in used.items():
         counts[tuple(kind)] -= 1
-        left[(*kind, tuple(sorted(amount.items())))] += 1
-    left.update({(*kind, ()): count for kind, count in counts.items()})
-    return [_group(kind, count, now) for kind, count in left.items()
+        group_sizes[(*kind, tuple(sorted(amount.items())))] += 1
+    group_sizes.update({(*kind, ()): count for kind, count in counts.items()})
+    return [_group(kind, count, now) for kind, count in group_sizes.items()
             if count > 0 and (kind[1] is None or kind[1] > now)]
 
 
@@ -122,8 +123,8 @@ _EACH = (
 _GROUPS = (sa.select(_EACH.c.capacity, _EACH.c.whole_from, _EACH.c.used_from, sa.func.count())
            .group_by(_EACH.c.capacity, _EACH.c.whole_from, _EACH.c.used_from))
 _AMOUNT = sa.cast(ALLOCATIONS.c.amount, sa.String(4000))
-# The parts of resources that are in use now. They are added up first, because there may be many
-# of each resource.
+# The allocated parts of resources now. They are summed before the join, because a resource may have
+# many allocations.
 _PARTS = (
     sa.select(ALLOCATIONS.c.resource_id, _AMOUNT.label('amount'),
               sa.func.sum(ALLOCATIONS.c.copies).label('copies'))
@@ -149,7 +150,8 @@ def _resources(connection, search, after_id, limit, unused):
     return connection.execute(statement, values).all()
 
 
-# The resources that have maintenance. Their blocks have a gap where a lease has just left.
+# The resources that have maintenance. Their blocks are not enough to exclude them, because a block
+# has a gap after a lease has released the resource.
 _MAINTAINED = (
     sa.select(MAINTENANCE_RESOURCES.c.resource_id)
     .join(MAINTENANCES, MAINTENANCES.c.id == MAINTENANCE_RESOURCES.c.maintenance_id)
@@ -160,7 +162,7 @@ _MAINTAINED = (
            WINDOWS.c.end > sa.bindparam('start', type_=tables.UtcDateTime)))
 
 
-# Building a statement costs more than running it, and there are few forms.
+# Statements are cached, because building one costs more than running it. There are few forms.
 @functools.lru_cache(maxsize=256)
 def _statement(unused, soon, well, form, names):
     own = sa.bindparam('own', expanding=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The health of resources in the database, and which leases it concerns."""
+"""The health of resources in the database, and the leases of resources that are not well."""
 import sqlalchemy as sa
 
 from climate.db import tables
@@ -15,31 +15,27 @@ _COLUMNS = tables.columns(HEALTH, health.ResourceHealth)
 
 
 def find(connection, resource_ids):
-    """Return {resource id: ResourceHealth}; a resource without a row was always well."""
+    """Return {resource id: ResourceHealth}. A resource without a row was always well."""
     ids = list(resource_ids)
     rows = connection.execute(sa.select(*_COLUMNS).where(HEALTH.c.resource_id.in_(ids)))
-    known = {row.resource_id: health.ResourceHealth(*row) for row in rows}
-    return {key: known.get(key) or health.ResourceHealth(key) for key in ids}
+    stored = {row.resource_id: health.ResourceHealth(*row) for row in rows}
+    return {key: stored.get(key) or health.ResourceHealth(key) for key in ids}
 
 
-def put(connection, known, now):
-    """Store a ResourceHealth, and its verdict at the resource. The resource must be locked."""
-    values = vars(known)
-    done = connection.execute(sa.update(HEALTH).where(HEALTH.c.resource_id == known.resource_id)
-                              .values(**values))
-    if done.rowcount == 0 and not _exists(connection, known.resource_id):
+def put(connection, resource_health, now):
+    """Store a ResourceHealth, and its verdict in the row of the resource, which must be locked."""
+    values = vars(resource_health)
+    is_resource = HEALTH.c.resource_id == resource_health.resource_id
+    done = connection.execute(sa.update(HEALTH).where(is_resource).values(**values))
+    # MariaDB does not count a row as updated if its values stay the same.
+    if done.rowcount == 0 and connection.execute(
+            sa.select(HEALTH.c.resource_id).where(is_resource)).first() is None:
         connection.execute(sa.insert(HEALTH).values(**values))
-    verdict = known.verdict(now)
+    verdict = resource_health.verdict(now)
     connection.execute(
-        sa.update(RESOURCES).where(RESOURCES.c.id == known.resource_id)
+        sa.update(RESOURCES).where(RESOURCES.c.id == resource_health.resource_id)
         .values(health_state=verdict.state, health_reason=verdict.reason,
                 generation=RESOURCES.c.generation + 1))
-
-
-def _exists(connection, resource_id):
-    # MariaDB does not count a row that keeps its values as updated.
-    return connection.execute(sa.select(HEALTH.c.resource_id).where(
-        HEALTH.c.resource_id == resource_id)).first() is not None
 
 
 def counts(connection):
@@ -62,7 +58,7 @@ def sick_ids(connection):
 def not_well(connection):
     """Return the sorted ids of the enrolled resources that are not well or out of use.
 
-    Resources that are lent to a lease are left out: they are out of use for others on purpose.
+    Resources that are lent to a lease are left out, because they are in use.
     """
     return list(connection.execute(
         sa.select(RESOURCES.c.id)

@@ -14,7 +14,7 @@ from climate.domain import texts
 HISTORY = tables.HISTORY
 OUTBOX = tables.OUTBOX
 
-# Frequent statements are built once. inline() because the ids of new rows are not needed.
+# Frequent statements are built once. They use inline(), because the ids of new rows are not needed.
 _NOTE = sa.insert(HISTORY).inline()
 _PUBLISH = sa.insert(OUTBOX).inline()
 _IDS = OUTBOX.c.id.in_(sa.bindparam('ids'))
@@ -46,7 +46,7 @@ _LAST = (
 _SINCE = (sa.select(HISTORY.c.what, HISTORY.c.why)
           .where(HISTORY.c.lease_id == sa.bindparam('of_lease'),
                  HISTORY.c.at >= sa.bindparam('earliest'), HISTORY.c.why.is_not(None)))
-#: The number of entries of one kind that a user can make a lease have.
+#: The maximum number of entries of one kind in a history, for kinds that users can repeat.
 MOST_OF_A_KIND = 1_000
 _OF_KIND = sa.and_(HISTORY.c.lease_id == sa.bindparam('of_lease'),
                    HISTORY.c.what == sa.bindparam('kind'))
@@ -61,7 +61,8 @@ _FOLLOWING = {'update': (event_kinds.UPDATE, event_kinds.NOTIFY)}
 _PAGE = 4_000
 
 _LINE = tables.columns(HISTORY, records.HistoryLine)
-# The parts of a text that differ each time: moments, and ids of requests to other services.
+# The parts of a text that differ between repetitions of a problem: moments, and ids of requests to
+# other services.
 _VARYING = re.compile(r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?|req-[0-9a-f-]{36}')
 
 
@@ -76,8 +77,8 @@ def note(connection, lease_id, now, who, what, why=None):
 def note_limited(connection, lease_id, now, who, what, why=None):
     """Add an entry for something that a user may do any number of times.
 
-    The oldest entries of the same kind, and of those that follow from it, are deleted if there are
-    more than `MOST_OF_A_KIND`.
+    If there are more than `MOST_OF_A_KIND` entries of this kind, or of a kind that managers add
+    after it, the oldest are deleted.
     """
     note(connection, lease_id, now, who, what, why)
     for kind in (what, *_FOLLOWING.get(what, ())):
@@ -94,7 +95,7 @@ def note_all(connection, lease_ids, now, who, what, why=None):
 
 
 def note_each(connection, lease_id, now, who, what, reasons):
-    """Add an entry for each of some ``texts.Text`` to the history of a lease, in one statement."""
+    """Add an entry for each reason, a ``texts.Text``, to the history of a lease."""
     connection.execute(_NOTE, [{'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
                                 **texts.columns('why', why)} for why in reasons])
 
@@ -114,7 +115,7 @@ def note_list(connection, lease_id, now, who, what, because, items):
 
 
 def since(connection, lease_id, earliest):
-    """Return {what: [why]} of the entries of a lease from that moment on."""
+    """Return {what: [why]} of the entries of a lease from the moment `earliest` on."""
     by_kind = {}
     for what, why in connection.execute(_SINCE, {'of_lease': lease_id, 'earliest': earliest}):
         by_kind.setdefault(what, []).append(why)
@@ -122,15 +123,15 @@ def since(connection, lease_id, earliest):
 
 
 def last(connection, lease_id, what):
-    """Return the last entry of a kind of a lease, with id, at, who and why; or None."""
+    """Return the last entry of the kind `what` of a lease, with id, at, who and why; or None."""
     return connection.execute(_LAST, {'of_lease': lease_id, 'kind': what}).one_or_none()
 
 
 def note_if_new(connection, lease_id, now, who, what, why):
-    """Add an entry if the last one of its kind (`what`) differs.
+    """Add an entry unless the last entry of the kind `what` has the same text.
 
-    This records a lasting problem once, not each time it is found. Dates and ids of requests in the
-    text are ignored in the comparison.
+    So a lasting problem is recorded only once. Dates and ids of requests in the text are ignored in
+    the comparison.
     """
     entry = last(connection, lease_id, what)
     if entry is None or _constant(entry.why) != _constant(why and why.operator):
@@ -138,13 +139,13 @@ def note_if_new(connection, lease_id, now, who, what, why):
 
 
 def replace(connection, lease_id, earliest, what, before, after):
-    """Replace the text of the last entry of a kind, if that is `before` and not too old.
+    """Replace the text of the last entry of the kind `what`, if it is `before`, with `after`.
 
-    Dates and ids of requests are ignored in the comparison, as in `note_if_new`.
+    Dates and ids of requests are ignored in the comparison, as in `note_if_new`. The texts are
+    ``texts.Text``.
 
-    :param earliest: an older entry stays.
-    :param before: a ``texts.Text``, as is `after`.
-    :returns: whether it was replaced.
+    :param earliest: an older entry is not replaced.
+    :returns: whether the text was replaced.
     """
     entry = last(connection, lease_id, what)
     if entry is None or entry.at < earliest or _constant(entry.why) != _constant(before.operator):
@@ -159,27 +160,25 @@ def history(connection, lease_id, marker=None, limit=None, most_bytes=None):
 
     The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
 
-    :param marker: only entries after the one with this id.
-    :param limit: the maximum number of entries.
-    :param most_bytes: the maximum number of bytes.
+    :param marker: only entries after the entry with this id.
     """
-    wanted = HISTORY.c.lease_id == lease_id
+    statement = sa.select(*_LINE).where(HISTORY.c.lease_id == lease_id)
     if marker is not None:
-        wanted = sa.and_(wanted, HISTORY.c.id > marker)
+        statement = statement.where(HISTORY.c.id > marker)
     rows, end = pages.read(
-        connection, sa.select(*_LINE).where(wanted).order_by(HISTORY.c.id).limit(limit),
+        connection, statement.order_by(HISTORY.c.id).limit(limit),
         256 + pages.length(HISTORY.c.why, HISTORY.c.owner_why), most_bytes)
     return [records.HistoryLine(**row._mapping) for row in rows] + end
 
 
 def publish(connection, now, event_type, payloads):
-    """Put notifications of a type into the outbox, from which each is sent at least once."""
+    """Write notifications of a type to the outbox. Each notification is sent at least once."""
     connection.execute(_PUBLISH, [{'at': now, 'event_type': event_type, 'payload': payload}
                                   for payload in payloads])
 
 
 def lock_not_fanned_out(connection, limit):
-    """Lock the oldest notifications that the subscriptions do not have yet; return their ids.
+    """Lock the oldest notifications that are not copied to the subscriptions; return their ids.
 
     Notifications that another transaction has locked are left out.
     """
@@ -198,14 +197,14 @@ def any_not_fanned_out(connection):
 
 
 def fanned_out(connection, ids):
-    """Record that the subscriptions have these notifications."""
+    """Record that these notifications are copied to the subscriptions."""
     connection.execute(_FANNED_OUT, {'ids': list(ids)})
 
 
 def unsent(connection, owner, now, until, limit):
     """Claim the oldest notifications without a claim; return [(id, event_type, payload)].
 
-    Only notifications that the subscriptions have already are claimed, because a notification is
+    Only notifications that are copied to the subscriptions are claimed, because a notification is
     deleted once it is sent.
     """
     ids = list(connection.execute(_OLDEST[engine.skips_locked(connection)],

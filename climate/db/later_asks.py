@@ -33,29 +33,28 @@ def parts_of(connection, lease_id):
 
 def add(connection, lease_id, added):
     """Write LaterRequests of a lease, as ``short_notice.with_added`` does."""
-    again = min((each.since for each in added if each.is_more_time), default=None)
-    if again is not None:
+    replaced = min((request.since for request in added if request.is_more_time), default=None)
+    if replaced is not None:
         connection.execute(sa.delete(ASKS).where(
-            ASKS.c.lease_id == lease_id, ASKS.c.reservation_id.is_(None), ASKS.c.since >= again))
+            ASKS.c.lease_id == lease_id, ASKS.c.reservation_id.is_(None), ASKS.c.since >= replaced))
     if added:
         connection.execute(sa.insert(ASKS), [
-            {'lease_id': lease_id, **vars(each)} for each in added])
+            {'lease_id': lease_id, **vars(request)} for request in added])
 
 
 def inherit(connection, lease_id, reservation_id, old_id, chosen):
     """Transfer the notice of a resource to the resources that replace it.
 
-    The copies that were requested first go to the first of them.
-
-    :param chosen: the Allocations of the new resources.
+    :param chosen: the Allocations of the new resources, in order. The first resource inherits the
+        copies that were requested first.
     """
     added = []
-    for ask in of_lease(connection, lease_id):
-        if (ask.reservation_id, ask.resource_id) == (reservation_id, old_id):
-            left = ask.above
+    for request in of_lease(connection, lease_id):
+        if (request.reservation_id, request.resource_id) == (reservation_id, old_id):
+            earlier_copies = request.above
             for allocation in chosen:
+                above = min(earlier_copies, allocation.copies)
                 added.append(short_notice.LaterRequest(
-                    ask.asked_at, ask.since, reservation_id, allocation.resource_id,
-                    min(left, allocation.copies)))
-                left -= min(left, allocation.copies)
+                    request.asked_at, request.since, reservation_id, allocation.resource_id, above))
+                earlier_copies -= above
     add(connection, lease_id, added)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims of leases in the database, by managers that carry out an event of a lease.
+"""Claims of leases by the managers that carry out their events.
 
 The claim number of a lease increases with each claim. Every write for an event is conditional on
 this number, so a manager that lost its claim writes nothing.
@@ -15,7 +15,7 @@ from climate.domain import texts
 
 LEASES = tables.LEASES
 # Statements of every lease's life are built once, because building one costs more than running it.
-# These change only leases that still have the claim number with which they were read.
+# Statements with _CLAIM change only leases that still have the claim number that was read.
 _CLAIM = LEASES.c.id, LEASES.c.claim_no
 _WRITE = by_keys.ByKeys(sa.update(LEASES), *_CLAIM)
 _TAKEN = sa.update(LEASES).values(claim_no=LEASES.c.claim_no + 1)
@@ -35,7 +35,7 @@ _LOCK = by_keys.ByKeys(
 def take(connection, leases, owner):
     """Claim locked leases for `owner`; return them with their new claim numbers.
 
-    Users see no change.
+    The generation stays the same, because users see no change.
 
     :raises LostRace: a lease was claimed since it was read; the transaction must be rolled back.
     """
@@ -46,16 +46,17 @@ def take(connection, leases, owner):
 def take_for(connection, leases, owner, task, until, now):
     """Claim locked leases for `owner` and show that `task` is running on them; return them.
 
-    Users see no change of a lease that shows this task already, because it is tried again.
+    The generation of a lease that shows this task already stays the same, because the task is only
+    tried again.
 
     :param until: the moment until which the task is shown.
     :raises LostRace: a lease was claimed since it was read; the transaction must be rolled back.
     """
     values = {'task': task, 'task_until': until}
-    again = [lease for lease in leases if lease.task == task]
-    fresh = [lease for lease in leases if lease.task != task]
-    _write(connection, _TAKE, again, claim_owner=owner, task_until=until)
-    _write(connection, _BEGIN_TASK, fresh, claim_owner=owner, updated_at=now, **values)
+    retried = [lease for lease in leases if lease.task == task]
+    begun = [lease for lease in leases if lease.task != task]
+    _write(connection, _TAKE, retried, claim_owner=owner, task_until=until)
+    _write(connection, _BEGIN_TASK, begun, claim_owner=owner, updated_at=now, **values)
     return [dataclasses.replace(lease, claim_no=lease.claim_no + 1, **values,
                                 generation=lease.generation + (lease.task != task))
             for lease in leases]
@@ -89,9 +90,10 @@ def end_task(connection, lease, now, state, reason, **values):
 
 
 def end_quietly(connection, lease, now, state, reason, **values):
-    """Record the new state of a lease after an event that shows no task; else as `end_task`.
+    """Record the new state of a lease after an event that shows no task.
 
-    A task that the lease has now belongs to another event, and stays.
+    A task that the lease shows belongs to another event, and stays. Parameters, result and errors
+    are those of `end_task`.
     """
     reason = texts.columns('reason', reason)
     done = connection.execute(_END, {
@@ -104,7 +106,7 @@ def end_quietly(connection, lease, now, state, reason, **values):
 
 
 def lock(connection, claimed):
-    """Lock leases; return {lease id: its generation} of those that still have the claim."""
+    """Lock leases; return {lease id: generation} of the leases that still have the claim."""
     rows = _LOCK.execute(connection, [lease.id for lease in claimed])
     numbers = {lease.id: lease.claim_no for lease in claimed}
     return {lease_id: generation for lease_id, claim_no, generation in rows

@@ -69,9 +69,9 @@ def lock(connection, lease_id):
 
 
 def lock_free(connection, lease_ids):
-    """Lock those leases that no other transaction has locked.
+    """Lock the leases with these ids, except those that another transaction has locked.
 
-    A database that cannot skip locked rows waits for them.
+    A database that cannot skip locked rows waits until the other transaction has ended.
 
     :returns: {lease id: the locked lease with all its parts}.
     """
@@ -96,7 +96,7 @@ def find(connection, query, now):
 
 
 def of_key(connection, project_id, key, now):
-    """Return the use of an Idempotency-Key, as (request_hash, lease_id), or None."""
+    """Return the (request_hash, lease_id) that is stored for an Idempotency-Key, or None."""
     keys = tables.IDEMPOTENCY_KEYS
     row = connection.execute(
         sa.select(keys.c.request_hash, keys.c.lease_id)
@@ -143,9 +143,9 @@ def open_ones(connection):
 
 
 def mentioned(connection, ids):
-    """Return the leases with one of these ids, or with a reservation that has one, by id.
+    """Return the leases with one of these ids, or with a reservation with one of them, by id.
 
-    They have all their parts; deleted leases are among them.
+    Deleted leases are included.
     """
     if not ids:
         return []
@@ -157,7 +157,7 @@ def mentioned(connection, ids):
 
 
 def any_exist(connection):
-    """Return whether there is any lease, deleted ones included."""
+    """Return whether there is any lease, even a deleted one."""
     return connection.execute(sa.select(LEASES.c.id).limit(1)).first() is not None
 
 
@@ -182,13 +182,14 @@ def _one(connection, statement, lease_id):
 
 def _whole(connection, rows, shown=False):
     ids = [row.id for row in rows]
-    of_lease = reservations.of_leases(connection, ids)
-    happening = events.of_leases(connection, ids, shown)
-    # Most leases have no acquisition, so only the others are looked up.
-    acquired = acquisitions.of_leases(connection, [
+    lease_reservations = reservations.of_leases(connection, ids)
+    lease_events = events.of_leases(connection, ids, shown)
+    # Only leases of these types have an acquisition that is shown.
+    lease_acquisitions = acquisitions.of_leases(connection, [
         row.id for row in rows if row.acquire_type in acquire.LASTING])
-    return [records.Lease(*row, reservations=of_lease.get(row.id, ()),
-                          events=happening.get(row.id, ()), acquisition=acquired.get(row.id))
+    return [records.Lease(*row, reservations=lease_reservations.get(row.id, ()),
+                          events=lease_events.get(row.id, ()),
+                          acquisition=lease_acquisitions.get(row.id))
             for row in rows]
 
 
@@ -199,7 +200,7 @@ def _conditions(query, now):
     if query.project_id is not None:
         yield leases.project_id == query.project_id
     if query.name is not None:
-        # MariaDB's = ignores spaces at the end, so the length is compared too.
+        # The length is compared too, because MariaDB's = ignores spaces at the end.
         yield leases.name == query.name
         yield sa.func.char_length(leases.name) == len(query.name)
     if query.starts_before is not None:
@@ -233,10 +234,10 @@ def _status_conditions(status, state, task, now):
 
 
 def _paged(connection, statement, query):
-    # The id makes the order total, so that a marker is one position in it.
+    # The id makes the order total, so that a marker names exactly one position.
     keys = [(LEASES.c[name], up) for name, up in query.sort] + [(LEASES.c.id, True)]
-    # deleted_at is NULL for all leases that are not deleted. To sort by it lets PostgreSQL see that
-    # the order is that of an index.
+    # deleted_at is NULL for all leases that are not deleted. It is a sort key only because
+    # PostgreSQL then recognizes the order of an index.
     first = [] if query.deleted else [(LEASES.c.deleted_at, keys[0][1])]
     statement = statement.order_by(*(column.asc() if up else column.desc()
                                      for column, up in first + keys))
@@ -252,7 +253,7 @@ def _paged(connection, statement, query):
         for (column, up), value in zip(keys, marker, strict=True):
             beyond.append(sa.and_(*same, column > value if up else column < value))
             same.append(column == value)
-        # Redundant, but with a condition on the first key alone an index finds the position.
+        # The condition on the first key is redundant, but lets an index find the position.
         (column, up), value = keys[0], marker[0]
         statement = statement.where(column >= value if up else column <= value, sa.or_(*beyond))
     return statement.limit(query.limit) if query.limit is not None else statement

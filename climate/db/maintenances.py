@@ -23,7 +23,7 @@ _WINDOW = (WINDOWS.c.id, WINDOWS.c.maintenance_id, WINDOWS.c.start, WINDOWS.c.en
            WINDOWS.c.state, WINDOWS.c.claim_no)
 _OWN = ('id', 'pool', 'start', 'end', 'reason', 'running', 'notice_minutes', 'rule', 'expanded_to',
         'user_id', 'created_at', 'closing')
-# Each window of a maintenance has its reason.
+# In a list, each window repeats the reason of its maintenance.
 _SIZE = (256 + pages.length(MAINTENANCES.c.reason, MAINTENANCES.c.rule)
          + pages.of_others(OF.c.maintenance_id, MAINTENANCES.c.id, 64)
          + pages.of_others(WINDOWS.c.maintenance_id, MAINTENANCES.c.id, 1)
@@ -32,21 +32,24 @@ _CLOSED = (maintenance_windows.CLOSING, maintenance_windows.RUNNING)
 _OPEN = WINDOWS.c.state.in_(maintenance_windows.OPEN)
 
 
-def add(connection, found):
+def add(connection, planned):
     """Insert a Maintenance with its resources and windows."""
     connection.execute(sa.insert(MAINTENANCES).values(
-        **{name: getattr(found, name) for name in _OWN}))
+        **{name: getattr(planned, name) for name in _OWN}))
     connection.execute(sa.insert(OF), [
-        {'maintenance_id': found.id, 'resource_id': key} for key in found.resource_ids])
-    add_windows(connection, found.windows)
+        {'maintenance_id': planned.id, 'resource_id': key} for key in planned.resource_ids])
+    add_windows(connection, planned.windows)
 
 
 def add_windows(connection, windows):
-    """Insert Windows. A window that another manager added at the same time raises Duplicate."""
+    """Insert MaintenanceWindows.
+
+    :raises Duplicate: another manager added one of the windows at the same time.
+    """
     if windows:
         connection.execute(sa.insert(WINDOWS), [
-            {'id': each.id, 'maintenance_id': each.maintenance_id, 'start': each.start,
-             'end': each.end, 'state': each.state, 'claim_no': 0} for each in windows])
+            {'id': window.id, 'maintenance_id': window.maintenance_id, 'start': window.start,
+             'end': window.end, 'state': window.state, 'claim_no': 0} for window in windows])
 
 
 def new_window(maintenance_id, span):
@@ -74,7 +77,7 @@ def find(connection, after=None, limit=None, most_bytes=None):
 
     The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
 
-    :param after: the Maintenance after which the list begins; None: at the first.
+    :param after: the list begins after this Maintenance; None: with the first.
     """
     statement = (sa.select(MAINTENANCES).where(MAINTENANCES.c.over.is_(False))
                  .order_by(MAINTENANCES.c.start, MAINTENANCES.c.id).limit(limit))
@@ -95,7 +98,7 @@ def touched(connection):
 
 
 def under_way(connection, resource_ids, now):
-    """Return {resource id: when the last of its windows began that are under way}.
+    """Return {resource id: the beginning of its last window that is under way}.
 
     A window is under way until its resources are open again.
     """
@@ -104,78 +107,80 @@ def under_way(connection, resource_ids, now):
 
 
 def begun(connection, resource_ids, now):
-    """Return {resource id: when its last window began}, also if that is over."""
+    """Return {resource id: the beginning of its last window that has begun, even if it is over}."""
     return _began(connection, resource_ids, now)
 
 
-def _began(connection, resource_ids, now, *which):
+def _began(connection, resource_ids, now, *conditions):
     return dict(map(tuple, connection.execute(
         sa.select(OF.c.resource_id, sa.func.max(WINDOWS.c.start))
         .join_from(WINDOWS, OF, OF.c.maintenance_id == WINDOWS.c.maintenance_id)
-        .where(OF.c.resource_id.in_(list(resource_ids)), WINDOWS.c.start <= now, *which)
+        .where(OF.c.resource_id.in_(list(resource_ids)), WINDOWS.c.start <= now, *conditions)
         .group_by(OF.c.resource_id))))
 
 
 def of_resources(connection, resource_ids):
-    """Return {resource id: its open Windows with their reasons, in order}."""
+    """Return {resource id: its open MaintenanceWindows with their reasons, by start}."""
     rows = connection.execute(
         sa.select(OF.c.resource_id, *_WINDOW, MAINTENANCES.c.reason)
         .join_from(OF, MAINTENANCES, MAINTENANCES.c.id == OF.c.maintenance_id)
         .join(WINDOWS, WINDOWS.c.maintenance_id == OF.c.maintenance_id)
         .where(OF.c.resource_id.in_(list(resource_ids)), _OPEN)
         .order_by(WINDOWS.c.start, WINDOWS.c.id))
-    found = collections.defaultdict(tuple)
+    by_resource = collections.defaultdict(tuple)
     for resource_id, *values in rows:
-        found[resource_id] += (maintenance_windows.MaintenanceWindow(*values),)
-    return found
+        by_resource[resource_id] += (maintenance_windows.MaintenanceWindow(*values),)
+    return by_resource
 
 
-def expand(connection, found, windows, expanded_to):
+def expand(connection, locked, windows, expanded_to):
     """Add windows of a locked Maintenance that recurs.
 
-    :param expanded_to: up to when they exist now; None: all do.
+    :param expanded_to: the moment up to which windows exist now; None: all windows exist.
     """
     add_windows(connection, windows)
-    connection.execute(sa.update(MAINTENANCES).where(MAINTENANCES.c.id == found.id)
+    connection.execute(sa.update(MAINTENANCES).where(MAINTENANCES.c.id == locked.id)
                        .values(expanded_to=expanded_to))
 
 
-def close(connection, found):
-    """Mark a locked Maintenance as being deleted; drop the windows that have not begun.
+def close(connection, locked):
+    """Mark a locked Maintenance as being deleted; delete the windows that have not begun.
 
-    Windows that have begun are over now. A manager that has claimed one notices that afterwards.
+    Windows that have begun are over now. A manager that has claimed such a window notices this when
+    its work on the window is done.
     """
-    connection.execute(sa.delete(WINDOWS).where(WINDOWS.c.maintenance_id == found.id,
+    connection.execute(sa.delete(WINDOWS).where(WINDOWS.c.maintenance_id == locked.id,
                                                 WINDOWS.c.state == maintenance_windows.PLANNED))
-    connection.execute(sa.update(MAINTENANCES).where(MAINTENANCES.c.id == found.id)
+    connection.execute(sa.update(MAINTENANCES).where(MAINTENANCES.c.id == locked.id)
                        .values(closing=True))
 
 
 def close_again(connection, window, now):
-    """Make other running windows close the resources again that a window has opened."""
-    mine = sa.select(OF.c.resource_id).where(OF.c.maintenance_id == window.maintenance_id)
-    _close_again(connection, now, OF.c.resource_id.in_(mine), WINDOWS.c.id != window.id)
+    """Order other running windows to close the resources that `window` has opened."""
+    opened = sa.select(OF.c.resource_id).where(OF.c.maintenance_id == window.maintenance_id)
+    _close_again(connection, now, OF.c.resource_id.in_(opened), WINDOWS.c.id != window.id)
 
 
 def close_awake(connection, resource_id, now):
-    """Make running windows close a resource again that was opened because it woke up."""
+    """Order running windows to close a resource that was opened because it woke up."""
     _close_again(connection, now, OF.c.resource_id == resource_id)
 
 
-def _close_again(connection, now, *which):
-    found = list(connection.execute(
+def _close_again(connection, now, *conditions):
+    window_ids = list(connection.execute(
         sa.select(WINDOWS.c.id).distinct()
         .join_from(WINDOWS, OF, OF.c.maintenance_id == WINDOWS.c.maintenance_id)
-        .where(WINDOWS.c.state.in_(_CLOSED), WINDOWS.c.end > now, *which)).scalars())
-    if found:
-        # A manager that closes them now may have passed the resource already, so its claim is lost.
+        .where(WINDOWS.c.state.in_(_CLOSED), WINDOWS.c.end > now, *conditions)).scalars())
+    if window_ids:
+        # A manager that is closing resources of a window may have passed this resource already. So
+        # its claim is withdrawn, and the window is closed again from the start.
         connection.execute(sa.update(WINDOWS).where(
-            WINDOWS.c.id.in_(found), WINDOWS.c.state.in_(_CLOSED))
+            WINDOWS.c.id.in_(window_ids), WINDOWS.c.state.in_(_CLOSED))
             .values(state=maintenance_windows.CLOSING, claim_no=WINDOWS.c.claim_no + 1))
 
 
 def finish(connection, maintenance_id):
-    """Mark a Maintenance as over if none of its windows is open and no other one follows."""
+    """Mark a Maintenance as over if none of its windows is open and no further window follows."""
     still = sa.exists().where(WINDOWS.c.maintenance_id == MAINTENANCES.c.id, _OPEN)
     connection.execute(
         sa.update(MAINTENANCES)
@@ -187,7 +192,7 @@ def finish(connection, maintenance_id):
 def to_do(connection, now):
     """Return pairs (MaintenanceWindow, whether it is over) of windows that need a manager now.
 
-    A window has begun, or is over, and no manager has claimed it.
+    These windows have begun or are over, and no manager has a claim on them.
     """
     over = sa.or_(WINDOWS.c.end <= now, WINDOWS.c.state == maintenance_windows.OPENING,
                   MAINTENANCES.c.closing.is_(True))
@@ -203,7 +208,7 @@ def to_do(connection, now):
 
 
 def claim(connection, window, state, owner, until):
-    """Claim a Window for `owner` in a new state; return the claimed Window.
+    """Claim a MaintenanceWindow for `owner` in a new state; return the claimed window.
 
     :raises LostRace: another manager has claimed it.
     """
@@ -218,7 +223,7 @@ def claim(connection, window, state, owner, until):
 
 
 def record(connection, window, state):
-    """Write the next state of a claimed Window, and release the claim.
+    """Write the next state of a claimed MaintenanceWindow, and release the claim.
 
     :raises LostRace: the claim was lost; nothing is written.
     """

@@ -22,7 +22,7 @@ ALIVE = datetime.timedelta(seconds=60)
 def seen(connection, manager_id, host, since, now, running, not_ready=None):
     """Record the heartbeat of a manager, with the number of events it is carrying out.
 
-    :param not_ready: why it is not ready; None: it is.
+    :param not_ready: why the manager is not ready; None: it is ready.
     """
     values = {'host': host, 'since': since, 'last_seen': now, 'running': running,
               'not_ready': not_ready}
@@ -43,10 +43,10 @@ def forget(connection, before):
 
 
 def is_eldest(connection, manager_id, now):
-    """Return whether no other manager that is alive has run longer than this one.
+    """Return whether this manager has run longest of the managers that are alive.
 
-    A manager is alive if it was seen in the last minute. If none was, each one is the eldest. So
-    the work of the eldest must be harmless if two managers do it.
+    A manager is alive if it was seen in the last minute. If no manager was, each manager is the
+    eldest. So the work of the eldest must be harmless if two managers do it.
     """
     eldest = connection.execute(
         sa.select(MANAGERS.c.id).where(MANAGERS.c.last_seen >= now - ALIVE)
@@ -61,16 +61,16 @@ def every(connection):
 
 
 def last_slot(connection, work):
-    """Return the beginning of the last slot in which that work was done; None: never."""
+    """Return the beginning of the last claimed slot of periodic work; None: there is none."""
     return connection.execute(
         sa.select(WORK_SLOTS.c.slot).where(WORK_SLOTS.c.work == work)).scalar_one_or_none()
 
 
 def take_slot(connection, work, slot):
-    """Claim a slot of periodic work; write the results in the same transaction.
+    """Claim a slot of periodic work.
 
-    Until the transaction ends, no other manager can claim a slot of this work. So the results of a
-    slot are written once, or not at all.
+    The caller writes the results in the same transaction. Until it ends, no other manager can claim
+    a slot of this work. So the results of a slot are written at most once.
 
     :param work: the name of the work.
     :param slot: the beginning of the slot.

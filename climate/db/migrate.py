@@ -26,11 +26,11 @@ _BATCH = 500
 
 
 class NoSuchRevision(Exception):
-    """This release has no such revision of the tables; the text says which it has."""
+    """This release has no such revision of the tables; the message names the newest revision."""
 
 
 def upgrade(database, revision='head'):
-    """Upgrade the tables to `revision`. Do nothing if they have it already.
+    """Upgrade the tables to `revision`. Do nothing if they have this revision already.
 
     :raises NoSuchRevision: this release does not know `revision`.
     """
@@ -59,19 +59,20 @@ def check(conf):
 
     Newer tables belong to the next release, which an upgrade installs one service at a time.
 
-    :raises errors.ConfigurationError: it does not answer, or they are older.
+    :raises errors.ConfigurationError: the database does not answer, or the tables are older.
     """
     database = engine.connect(conf)
     try:
-        found = version(database)
+        current = version(database)
     except errors.DatabaseUnreachable as error:
         raise engine.unusable(error) from error
     finally:
         database.dispose()
     scripts = script.ScriptDirectory.from_config(_settings())
     known = {each.revision for each in scripts.walk_revisions()}
-    if found is None or (found in known and found != newest()):
-        state = f'The tables are at the revision {found}' if found else 'There are no tables yet'
+    if current is None or (current in known and current != newest()):
+        state = (f'The tables are at the revision {current}' if current
+                 else 'There are no tables yet')
         raise errors.ConfigurationError(
             f'{state}, and this release needs revision {newest()}: run "climate-db upgrade".')
 
@@ -81,15 +82,15 @@ def purge(database, before):
 
     Their reservations, events, allocations and history are deleted with them. Withdrawn resources
     without allocations, expired idempotency keys, expired offers, old samples of use and old
-    refusals are deleted too. Rows from which the usage of open days is counted stay, and so do
-    leases that are not billed yet. The lines of statements stay for ever.
+    refusals are deleted too. Leases that are not billed yet stay, as do rows that are needed to
+    count the usage of open days. The lines of statements are never deleted.
     """
     leases, allocations = tables.LEASES, tables.ALLOCATIONS
     reservations = tables.RESERVATIONS
     with database.reader() as connection:
         counted = min(before, usage_days.counted_until(connection) or before)
     over = sa.or_(leases.c.deleted_at < counted, leases.c.ended_at < counted)
-    # A lease that is being ended or deleted still has something in the cloud.
+    # A lease that is being ended or deleted may still have objects in the cloud.
     over = sa.and_(over, leases.c.task.is_(None))
     with database.writer() as connection:
         settled = bills.settled_until(connection)
@@ -118,9 +119,9 @@ def purge(database, before):
 
 
 def _purge_resources(database, before):
-    """Delete the resources without allocations that were withdrawn before that moment."""
+    """Delete the resources without allocations that were withdrawn before a moment."""
     resources, allocations = tables.RESOURCES, tables.ALLOCATIONS
-    # A transaction of its own, because resources must be locked before anything else.
+    # This is a transaction of its own, because resources must be locked before other rows.
     with database.writer() as connection:
         ids = list(connection.execute(
             sa.select(resources.c.id)
@@ -135,7 +136,7 @@ def _purge_resources(database, before):
 
 
 def _without_cascade(parent):
-    """Return the columns whose rows the database does not delete with a row of `parent`."""
+    """Return the columns that refer to `parent` with a foreign key without ON DELETE CASCADE."""
     return [key.parent for table in tables.METADATA.sorted_tables for key in sorted(
         table.foreign_keys, key=lambda each: each.parent.name)
             if key.column.table is parent and key.ondelete != 'CASCADE']

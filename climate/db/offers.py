@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offers in the database: resources that are held for a project for a short while."""
+"""Offers in the database. An offer holds resources for a project for a short time."""
 import collections
 import dataclasses
 
@@ -17,7 +17,7 @@ _COLUMNS = tuple(column for column in OFFERS.c if column.name not in (
 
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 _HELD = OFFERS.c.place.is_not(None)
-# This runs each second, so it is built once.
+# The statement is built once, because it runs each second.
 _OVER = (
     sa.select(OFFERS.c.id)
     .where(sa.or_(sa.and_(OFFERS.c.held_until <= _NOW, _HELD),
@@ -26,9 +26,10 @@ _OVER = (
 
 
 def add(connection, offer, place):
-    """Insert an offer at a place of its project.
+    """Insert an offer.
 
-    :raises Duplicate: the place is taken.
+    :param place: the number of the offer among those of its project.
+    :raises Duplicate: an offer of the project has this place.
     """
     values = {column.name: getattr(offer, column.name) for column in _COLUMNS}
     values['request'] = [_part(request) for request in offer.request]
@@ -53,7 +54,7 @@ def get(connection, project_id, offer_id, locked=False):
 
 
 def held(connection, project_id):
-    """Return {place: the Offer, without its allocations} of the offers that a project holds."""
+    """Return {place: Offer without allocations} of the offers of a project that hold resources."""
     rows = connection.execute(sa.select(OFFERS).where(OFFERS.c.project_id == project_id, _HELD)
                               .order_by(OFFERS.c.held_until, OFFERS.c.id))
     return {row.place: _record(row) for row in rows}
@@ -81,7 +82,7 @@ def any_expired(connection, since, until):
 
 
 def lock(connection, ids):
-    """Lock those of the offers that exist; return them with their allocations."""
+    """Lock the offers with these ids that exist; return them with their allocations."""
     rows = connection.execute(sa.select(OFFERS).where(OFFERS.c.id.in_(list(ids)))
                               .order_by(OFFERS.c.id).with_for_update()).all()
     return _whole(connection, rows)
@@ -90,18 +91,18 @@ def lock(connection, ids):
 def release(connection, offers):
     """Release the resources that locked offers hold; the offers themselves stay."""
     _delete_allocations(connection, offers)
-    connection.execute(sa.update(OFFERS).where(OFFERS.c.id.in_([each.id for each in offers]))
+    connection.execute(sa.update(OFFERS).where(OFFERS.c.id.in_([offer.id for offer in offers]))
                        .values(place=None, secrets=None))
 
 
 def delete(connection, offers):
     """Delete locked offers with their allocations."""
     _delete_allocations(connection, offers)
-    connection.execute(sa.delete(OFFERS).where(OFFERS.c.id.in_([each.id for each in offers])))
+    connection.execute(sa.delete(OFFERS).where(OFFERS.c.id.in_([offer.id for offer in offers])))
 
 
 def _delete_allocations(connection, offers):
-    ids = [each.id for offer in offers if offer.allocations for each in offer.request]
+    ids = [request.id for offer in offers if offer.allocations for request in offer.request]
     if ids:
         allocations.delete(connection, ids)
 
@@ -140,7 +141,7 @@ def _part(request):
 def _record(row):
     values = {column.name: row._mapping[column.name] for column in _COLUMNS}
     values['request'] = tuple(
-        records.ReservationRequest(**{**each, 'depends_on': tuple(each.get('depends_on', ())),
-                                      'secrets': records.Secrets(row.secrets.get(each['id'], {}))})
-        for each in row.request)
+        records.ReservationRequest(**{**part, 'depends_on': tuple(part.get('depends_on', ())),
+                                      'secrets': records.Secrets(row.secrets.get(part['id'], {}))})
+        for part in row.request)
     return records.Offer(**values, held=row.place is not None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outages of a database: why it refuses to work, and one line of the log for each outage."""
+"""Outages of a database: their reasons, and a log with one line for each outage."""
 import re
 import threading
 import time
@@ -11,18 +11,18 @@ LOG = log.getLogger(__name__)
 _LOGIN = 'it refuses the login of Climate.'
 _FULL = 'it has no space left.'
 _READ_ONLY = 'it is read-only.'
-# By the number of MySQL and MariaDB, the SQLSTATE of PostgreSQL, and the name of SQLite.
+# The keys are error numbers of MySQL and MariaDB, SQLSTATEs of PostgreSQL and names of SQLite.
 _REASONS = {
     **dict.fromkeys((1044, 1045, 1049, 1698, '28000', '28P01', '3D000'), _LOGIN),
     **dict.fromkeys((1021, 1114, '53100', 'SQLITE_FULL'), _FULL),
     **dict.fromkeys((1290, 1792, 1836, '25006'), _READ_ONLY)}
-# By the beginnings of the names of SQLite. A disk that becomes full can be an error of any kind.
+# The keys are beginnings of error names of SQLite. A full disk can also cause SQLITE_IOERR.
 _REASONS_OF_SQLITE = {'SQLITE_READONLY': _READ_ONLY, 'SQLITE_IOERR': 'its disk fails, or is full.'}
 # psycopg2 has no SQLSTATE for a connection that failed.
 _LOGIN_OF_POSTGRESQL = re.compile(
     r'FATAL: .*(authentication failed|role .* does not exist|database .* does not exist|'
     'no pg_hba.conf entry|not permitted to log in|permission denied for database)')
-# A failure as long after the one before it begins another outage.
+# An outage is over if no failure occurred for this time.
 _OVER_SECONDS = 30
 
 
@@ -33,7 +33,7 @@ def driver_error(error):
 
 
 def refusal(error):
-    """Return why a database that answers refuses to work, or None if `error` is none of these."""
+    """Return why a database that answers refuses to work; None: `error` has another cause."""
     cause = driver_error(error)
     number = cause.args[0] if cause.args else None
     for code in (getattr(cause, 'pgcode', None), getattr(cause, 'sqlite_errorname', None), number):
@@ -51,7 +51,7 @@ def refusal(error):
 class Log:
     """The log of the outages of one database: a line when one begins, and a line when it is over.
 
-    :param monotonic: returns seconds that rise.
+    :param monotonic: a function that returns the seconds of a monotonic clock.
     """
 
     def __init__(self, monotonic=time.monotonic):
@@ -64,15 +64,15 @@ class Log:
     def failed(self, level, problem, detail):
         """Record a failure; log it unless it belongs to the present outage."""
         with self._lock:
-            known = self._problem == problem and not self._is_over()
+            is_logged = self._problem == problem and not self._is_over()
             self._problem, self._failed_at = problem, self._monotonic()
-        if not known:
-            LOG.log(level, '%s This is logged once, and what failed is tried again: %s', problem,
-                    detail)
+        if not is_logged:
+            LOG.log(level, '%s This is logged once for each outage. Failed work is tried again. '
+                           'Cause: %s', problem, detail)
 
     def succeeded(self):
-        """Record a success; it ends an outage without a failure for some time."""
-        # Without the lock, because each transaction asks.
+        """Record a success. It ends the outage if no failure occurred for some time."""
+        # Read without the lock, because each transaction calls this.
         if self._problem is None:
             return
         with self._lock:

@@ -9,12 +9,12 @@ EARLY_END = None
 def read(connection, statement, size, most_bytes):
     """Return (the rows that a statement selects, up to `most_bytes`; the end of the list).
 
-    The database adds up the bytes, so that large rows are not read without need. A page has at
-    least one row. The end of the list is [EARLY_END] if there are more rows, otherwise [].
+    The database computes the bytes of each row, so that rows beyond the limit are not read. A page
+    has at least one row. The end of the list is [EARLY_END] if bytes ended the page, otherwise [].
 
     :param statement: a SELECT in a total order, with the limit of rows.
     :param size: an expression for the bytes of a row.
-    :param most_bytes: None: there is no such limit.
+    :param most_bytes: None: no limit of bytes.
     """
     if most_bytes is None:
         return connection.execute(statement).all(), []
@@ -42,7 +42,7 @@ def of_others(column, parent, bytes_each):
 
 
 def _fitting(sizes, most_bytes):
-    """Return the number of the first sizes with a sum of at most `most_bytes`, but at least 1."""
+    """Return how many of the first sizes have a sum of at most `most_bytes`, but at least 1."""
     total = 0
     for count, size in enumerate(sizes):
         total += int(size)

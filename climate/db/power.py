@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The power of resources in the database: their states, and how they fell asleep and woke up."""
+"""The power states of resources, and the log of the changes, in the database."""
 import collections
 
 import sqlalchemy as sa
@@ -17,12 +17,12 @@ STATES = tables.POWER_STATES
 
 
 def of(connection, resource_ids):
-    """Return {id: Power} of resources; one that never slept is awake."""
+    """Return {id: Power} of resources. A resource that never slept is awake."""
     ids = list(resource_ids)
-    found = {row.resource_id: sleep.Power(*row) for row in connection.execute(
+    stored = {row.resource_id: sleep.Power(*row) for row in connection.execute(
         sa.select(STATES.c.resource_id, STATES.c.state, STATES.c.since)
         .where(STATES.c.resource_id.in_(ids)))}
-    return {key: found.get(key, sleep.Power(key)) for key in ids}
+    return {key: stored.get(key, sleep.Power(key)) for key in ids}
 
 
 def in_states(connection, states):
@@ -35,11 +35,11 @@ def in_states(connection, states):
 
 
 def change(connection, before, state, now):
-    """Bring a resource into another state, if it is still as the Power `before` says.
+    """Change the state of a resource, unless another transaction has changed the Power `before`.
 
-    If it is woken while it falls asleep, that is recorded.
+    If a resource is woken while it is falling asleep, the interruption is recorded.
 
-    :returns: False if another transaction has changed it.
+    :returns: whether the state was changed.
     """
     values = {'state': state, 'since': now}
     is_resource = STATES.c.resource_id == before.resource_id
@@ -60,17 +60,17 @@ def change(connection, before, state, now):
 
 
 def restart(connection, resource_ids, before, now):
-    """Set the start of changes of power that began before a moment, and go on, to now."""
+    """Set the start of unfinished changes of power that began before a moment to `now`."""
     connection.execute(sa.update(STATES).where(
         STATES.c.resource_id.in_(list(resource_ids)), STATES.c.since < before,
         STATES.c.state.in_((sleep.FALLING, sleep.WAKING))).values(since=now))
 
 
 def needed(connection, now, resource_ids=None, pools=()):
-    """Return {resource id: a Need} of those with an allocation that is not over.
+    """Return {resource id: NextAllocation} of the resources with an allocation that is not over.
 
-    Blocks of maintenance or health, and offers, have allocations, too. They do not need a resource
-    awake, but it may not be switched meanwhile.
+    Blocks of maintenance or health, and offers, also have allocations. They do not need an awake
+    resource, but its power must not be changed during such an allocation.
 
     :param resource_ids: the resources; None: the enrolled resources of `pools`.
     """
@@ -92,9 +92,9 @@ def needed(connection, now, resource_ids=None, pools=()):
 
 
 def future_leases(connection, resource_ids, now, until):
-    """Return triples (resource id, lease id, start) of leases that wait for their start.
+    """Return triples (resource id, lease id, start) of future leases of these resources.
 
-    :param until: only leases that start before that moment.
+    :param until: only leases that start before this moment.
     """
     return [tuple(row) for row in connection.execute(
         sa.select(ALLOCATIONS.c.resource_id, LEASES.c.id, LEASES.c.start).distinct()
@@ -123,7 +123,7 @@ def cycles(connection, since):
 
 
 def fell_asleep(connection, resource_ids, since):
-    """Return whether one of the resources fell asleep, or began to, since that moment."""
+    """Return whether one of the resources fell asleep, or was falling asleep, since a moment."""
     return connection.execute(
         sa.select(CHANGES.c.id).where(
             CHANGES.c.resource_id.in_(list(resource_ids)), CHANGES.c.at > since,
@@ -153,5 +153,5 @@ def counts(connection, since):
 
 
 def forget(connection, before):
-    """Delete the changes that were written down before that moment."""
+    """Delete the changes that were recorded before a moment."""
     connection.execute(sa.delete(CHANGES).where(CHANGES.c.at < before))

@@ -81,11 +81,12 @@ def described(connection, ids, names, known=()):
     :param ids: the ids of the resources, including withdrawn ones.
     :param names: the names of the properties that determine rates.
     :param known: {resource id as text: {name: text}} of properties that were read before. Only
-        the others are read from the database.
+        other properties are read from the database.
     :returns: ({resource id: pool}, {resource id as text: {name: text}}); the text is None if the
         resource did not have the property when it was read.
     """
-    pools = {each.id: each.pool for each in resources.with_ids(connection, ids)} if ids else {}
+    pools = ({resource.id: resource.pool for resource in resources.with_ids(connection, ids)}
+             if ids else {})
     known = dict(known)
     properties = {str(key): {**dict.fromkeys(names), **known.get(str(key), {})} for key in ids}
     for pool in sorted(set(pools.values())):
@@ -94,13 +95,13 @@ def described(connection, ids, names, known=()):
         values = resource_properties.values_of(
             connection, pool, frozenset().union(*unread.values()),
             sorted(key for key, missing in unread.items() if missing))
-        for key, found in values.items():
-            properties[str(key)] |= {name: found[name] for name in unread[key] & found.keys()}
+        for key, texts in values.items():
+            properties[str(key)] |= {name: texts[name] for name in unread[key] & texts.keys()}
     return pools, properties
 
 
 def item_properties(properties, resource_id):
-    """Return the properties of a resource, from those of `described`, for a PricedItem."""
+    """Return the properties of a resource, as `described` returns them, for a PricedItem."""
     return tuple(sorted((name, text) for name, text in properties[str(resource_id)].items()
                         if text is not None))
 
@@ -108,12 +109,12 @@ def item_properties(properties, resource_id):
 def _idle(connection, rows):
     """Return {(reservation id, resource id): the measured idle Intervals}.
 
-    The idle part of an hour is counted from the first moment of the hour with an allocation, so
-    several allocations in one hour share it.
+    Several allocations in one hour share its idle seconds: these are counted from the first moment
+    of the hour with an allocation.
     """
-    found = collections.defaultdict(tuple)
+    by_owner = collections.defaultdict(tuple)
     if not rows:
-        return found
+        return by_owner
     spans = collections.defaultdict(list)
     for row in rows:
         spans[row.reservation_id, row.resource_id].append((row.start, row.end))
@@ -121,5 +122,5 @@ def _idle(connection, rows):
             connection, {row.reservation_id for row in rows},
             min(row.start for row in rows) - _HOUR, max(row.end for row in rows)):
         key = reservation_id, resource_id
-        found[key] += tuple(use_sampling.idle_spans(hour, sample.idle_seconds, spans[key]))
-    return found
+        by_owner[key] += tuple(use_sampling.idle_spans(hour, sample.idle_seconds, spans[key]))
+    return by_owner

@@ -22,7 +22,7 @@ def repeat(connection, hashes, now):
     """Count one more refusal of a request that was refused a short while ago.
 
     :param hashes: the request hashes of all Refusals of the request.
-    :returns: whether it was refused a short while ago. If not, nothing was written.
+    :returns: whether the request was refused a short while ago. If not, nothing was written.
     """
     return connection.execute(
         sa.update(REFUSALS).where(REFUSALS.c.request_hash.in_(list(hashes)),

@@ -15,17 +15,17 @@ ALLOCATIONS = tables.ALLOCATIONS
 EVENTS = tables.EVENTS
 RESERVATIONS = tables.RESERVATIONS
 RESOURCES = tables.RESOURCES
-# The longest teardown that counts. A lease that ended earlier released everything at its end.
+# A teardown that takes longer is ignored: its allocations count as released at their end.
 _TEARDOWN = datetime.timedelta(days=1)
 
 
 def since(connection, resource_ids, moment, span, now, cleaning):
     """Return the amounts of resources that were released from `moment` on.
 
-    A running allocation is released when the teardown of its lease is done, or when the resource
-    has been cleaned. One that was void before it began counts if it touched `span`. A resource
-    that was enrolled since then, or became reservable again, counts as released whole, because
-    nobody could use it before.
+    An allocation that ended is released when the teardown of its lease is done, or when the
+    resource has been cleaned. An allocation that became void before its start counts if it touched
+    `span`. A resource that was enrolled, or became reservable again, counts as released whole,
+    because nobody could use it before.
 
     :param cleaning: how long cleaning takes from the end of an allocation.
     :returns: {resource id: [amount of all its copies, or selection.WHOLE]}.

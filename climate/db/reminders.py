@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reminders in the database: the leases that end within the times that subscriptions name."""
+"""Reminders in the database: the leases for which subscriptions get a reminder of the end."""
 import datetime
 
 import sqlalchemy as sa
@@ -21,12 +21,12 @@ _ANY = sa.select(REMINDERS.c.seconds).limit(1)
 
 
 def any_wanted(connection):
-    """Return whether a subscription wants reminders before the end."""
+    """Return whether any subscription has reminders before the end."""
     return connection.execute(_ANY).scalar() is not None
 
 
 def wanted(connection):
-    """Return the distinct numbers of seconds before the end at which a reminder is wanted."""
+    """Return the distinct times before the end, in seconds, at which reminders are sent."""
     return list(connection.execute(
         sa.select(REMINDERS.c.seconds).distinct().order_by(REMINDERS.c.seconds)).scalars())
 
@@ -47,15 +47,15 @@ def has_scan(connection):
 def begin(connection, moment):
     """Record that the scan for reminders begins at a moment.
 
-    :raises Duplicate: it has begun before.
+    :raises Duplicate: the scan has begun before.
     """
     connection.execute(sa.insert(SCANS).values(id=_SCAN, scanned_until=moment))
 
 
 def lock_scan(connection):
-    """Lock the scan until the transaction ends; return up to which moment it has come.
+    """Lock the scan until the transaction ends; return the moment up to which it was done.
 
-    :returns: None if another transaction has locked it, on a database that can skip locked rows.
+    :returns: None if the database can skip locked rows and another transaction has locked the scan.
     """
     return connection.execute(sa.select(SCANS.c.scanned_until).with_for_update(
         skip_locked=engine.skips_locked(connection))).scalar()
@@ -69,11 +69,10 @@ def scanned(connection, until):
 def between(connection, seconds, since, until, now):
     """Yield the Reminders whose moment is after `since` and not after `until`.
 
-    Leases that are over have none, even if their moment was before the end, because "ends soon"
-    must not follow "has ended". Leases that wait for resources have none, because their end is not
-    known.
+    Leases that are over have no reminders, because "ends soon" must not follow "has ended". Leases
+    that wait for resources have no reminders, because their end is not known.
 
-    :param seconds: the list of times before the end.
+    :param seconds: the list of times before the end, in seconds.
     """
     for batch in by_keys.batches(seconds, _BATCH):
         spans = {count: (since + _span(count), until + _span(count)) for count in batch}
@@ -91,10 +90,10 @@ def between(connection, seconds, since, until, now):
 
 
 def leases_of_calendar(connection, subscription, since, limit):
-    """Return the leases that a calendar shows, as rows by their end: those that end after `since`.
+    """Return the leases of a calendar that end after `since`, as rows by their end.
 
-    If there are more than `limit`, leases that are not over go before those that are, and the
-    latest of these before older ones.
+    If there are more than `limit` leases, leases that are over are left out, the oldest first, and
+    then the other leases with the latest ends.
     """
     statement = sa.select(LEASES).where(
         LEASES.c.project_id == subscription.project_id, LEASES.c.deleted_at.is_(None),

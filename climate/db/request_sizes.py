@@ -15,8 +15,8 @@ def _sum(table, *conditions):
         table.c.project_id == _PROJECT, *conditions).scalar_subquery()
 
 
-# Built once because each request runs it. It reads ranges of two indexes and no row: with OR it
-# would read all leases of the project that are over.
+# The statement is built once, because each request runs it. It reads only ranges of indexes. One
+# sum of leases with OR would read all leases of the project that are over.
 _OF_PROJECT = sa.select(
     _sum(LEASES, LEASES.c.ended_at.is_(None))
     + _sum(LEASES, LEASES.c.ended_at > sa.bindparam('since', type_=tables.UtcDateTime))

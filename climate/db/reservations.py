@@ -59,8 +59,8 @@ def of_leases(connection, lease_ids):
 def change(connection, reservation_ids, now, **values):
     """Update reservations with `values`. The caller must have claimed or locked the lease.
 
-    A deleted reservation releases its target. An active one keeps the moment at which it became
-    active. Both lose their secrets.
+    A deleted reservation releases its target. An active reservation gets the moment at which it
+    first became active. In both states its secrets are deleted.
     """
     if values.get('state') in _WITHOUT_SECRETS:
         values['secrets'] = None
@@ -74,14 +74,14 @@ def change(connection, reservation_ids, now, **values):
 
 
 def secrets_of(connection, reservation_ids):
-    """Return {reservation id: Secrets} of reservations; empty for those that were started."""
+    """Return {reservation id: Secrets}; they are empty for reservations that were started."""
     return {key: secrets for key, secrets in connection.execute(
         sa.select(RESERVATIONS.c.id, RESERVATIONS.c.secrets)
         .where(RESERVATIONS.c.id.in_(list(reservation_ids))))}
 
 
 def leasing(connection, leased_ids):
-    """Return {target id: (reservation id, lease id)} of those targets that are leased."""
+    """Return {target id: (reservation id, lease id)} of the targets that are leased now."""
     if not leased_ids:
         return {}
     return {leased_id: (reservation_id, lease_id)
@@ -103,23 +103,23 @@ def lease_of(connection, reservation_id):
 
     :raises ReservationNotFound: no reservation has that id.
     """
-    found = connection.execute(sa.select(RESERVATIONS.c.lease_id).where(
+    lease_id = connection.execute(sa.select(RESERVATIONS.c.lease_id).where(
         RESERVATIONS.c.id == reservation_id)).scalar_one_or_none()
-    if found is None:
+    if lease_id is None:
         raise errors.ReservationNotFound(reservation_id=reservation_id)
-    return found
+    return lease_id
 
 
 def _allocated(connection, reservation_ids):
-    """Return the resources that are allocated to reservations, without released ones.
+    """Return the resources that are allocated to reservations, without released resources.
 
-    :returns: {reservation id: {need key: sorted resource ids, each once for each copy}}.
+    :returns: {reservation id: {need key: sorted resource ids, with one entry for each copy}}.
     """
     if not reservation_ids:
         return {}
-    found = collections.defaultdict(dict)
+    by_reservation = collections.defaultdict(dict)
     for reservation_id, need, resource_id, copies in _ALLOCATED.execute(connection,
                                                                         reservation_ids):
-        by_need = found[reservation_id]
+        by_need = by_reservation[reservation_id]
         by_need[need] = by_need.get(need, ()) + (resource_id,) * copies
-    return found
+    return by_reservation

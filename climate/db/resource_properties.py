@@ -48,7 +48,7 @@ def find(connection, pool):
 
 
 def named(connection, pool, name):
-    """Return a property of a pool, even an unused one; None if there is none or it is a fact."""
+    """Return a property of a pool, even if unused; None if it does not exist or is a fact."""
     row = connection.execute(
         sa.select(PROPERTIES).where(PROPERTIES.c.pool == pool, PROPERTIES.c.name == name,
                                     PROPERTIES.c.fact.is_(False))).one_or_none()
@@ -62,7 +62,7 @@ def set_private(connection, property_id, private, now):
 
 
 def names(connection, pool):
-    """Return the names of all properties and facts of a pool, as (set of public, of private)."""
+    """Return the names of a pool's properties and facts: (set of public, set of private)."""
     rows = connection.execute(
         sa.select(PROPERTIES.c.name, PROPERTIES.c.private).where(PROPERTIES.c.pool == pool)).all()
     return ({row.name for row in rows if not row.private},
@@ -71,31 +71,31 @@ def names(connection, pool):
 
 def values_of(connection, pool, names_wanted, ids=None):
     """Return {resource id: {name: text}} of the properties and facts with these names."""
-    found = collections.defaultdict(dict)
+    by_resource = collections.defaultdict(dict)
     if not names_wanted:
-        return found
+        return by_resource
     statement = (sa.select(VALUES.c.resource_id, PROPERTIES.c.name, VALUES.c.text)
                  .join_from(VALUES, PROPERTIES, VALUES.c.property_id == PROPERTIES.c.id)
                  .where(PROPERTIES.c.pool == pool, PROPERTIES.c.name.in_(list(names_wanted))))
     if ids is not None:
         statement = statement.where(VALUES.c.resource_id.in_(list(ids)))
     for resource_id, name, text in connection.execute(statement):
-        found[resource_id][name] = text
-    return found
+        by_resource[resource_id][name] = text
+    return by_resource
 
 
 def _property_ids(connection, pool, names_wanted, now, fact):
-    def known():
+    def stored():
         rows = connection.execute(
             sa.select(PROPERTIES.c.name, PROPERTIES.c.id)
             .where(PROPERTIES.c.pool == pool, PROPERTIES.c.name.in_(list(names_wanted))))
         return {name: property_id for name, property_id in rows}
-    for name in sorted(set(names_wanted) - set(known())):
-        # Another writer may add the same name; the second one waits and then reads it.
+    for name in sorted(set(names_wanted) - set(stored())):
+        # Another transaction may add the same name. The later one waits, and then reads its row.
         with contextlib.suppress(db_exc.DBDuplicateEntry), connection.begin_nested():
             connection.execute(sa.insert(PROPERTIES).values(
                 pool=pool, name=name, fact=fact, created_at=now))
-    return known()
+    return stored()
 
 
 def _property(row, values):

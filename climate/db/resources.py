@@ -82,10 +82,7 @@ def find(connection, pool, ids=None):
 
 
 def page(connection, pool, after_id=None, limit=None, most_bytes=None):
-    """Return (the enrolled resources of a page of a pool, by id; the end of their list).
-
-    The end is that of ``pages.read``.
-    """
+    """Return (a page of the enrolled resources of a pool, by id; its end as in ``pages.read``)."""
     statement = _BY_ID.where(RESOURCES.c.pool == pool, RESOURCES.c.withdrawn_at.is_(None))
     if after_id is not None:
         statement = statement.where(RESOURCES.c.id > after_id)
@@ -114,12 +111,11 @@ def names(connection, pools):
 def get(connection, pool, resource_id):
     """Return one enrolled resource with its properties.
 
-    :raises ResourceNotFound: the pool has none of that id.
+    :raises ResourceNotFound: the pool has no enrolled resource with that id.
     """
-    found = find(connection, pool, ids=[resource_id])
-    if not found:
-        raise errors.ResourceNotFound(pool=pool, resource=resource_id)
-    return found[0]
+    for resource in find(connection, pool, ids=[resource_id]):
+        return resource
+    raise errors.ResourceNotFound(pool=pool, resource=resource_id)
 
 
 def with_ids(connection, ids):
@@ -128,7 +124,7 @@ def with_ids(connection, ids):
 
 
 def enrolled(connection, ids):
-    """Return those of the resources that are enrolled, with properties, by pool and id."""
+    """Return the enrolled resources with these ids, with properties, by pool and id."""
     return _whole(connection, _ENROLLED_THESE.execute(connection, list(ids)).all())
 
 
@@ -185,8 +181,8 @@ def change(connection, resource_id, now, **values):
     connection.execute(sa.update(RESOURCES).where(RESOURCES.c.id == resource_id)
                        .values(updated_at=now, **values))
     if 'reservable' in values:
-        note = absences.end if values['reservable'] else absences.begin
-        note(connection, resource_id, utilisation.OUT_OF_ORDER, now)
+        record = absences.end if values['reservable'] else absences.begin
+        record(connection, resource_id, utilisation.OUT_OF_ORDER, now)
 
 
 def withdraw(connection, resource_id, now):
@@ -197,17 +193,20 @@ def withdraw(connection, resource_id, now):
 
 
 def hold(connection, ids, reservation_id):
-    """Hold resources for a reservation; return {id: holder} of those that another one holds."""
-    wanted = sorted(ids)
-    done = _HOLD.execute(connection, wanted, {'held_by': reservation_id})
-    if done.rowcount == len(wanted):
+    """Hold resources for a reservation.
+
+    :returns: {resource id: reservation id} of the resources that another reservation holds.
+    """
+    sorted_ids = sorted(ids)
+    done = _HOLD.execute(connection, sorted_ids, {'held_by': reservation_id})
+    if done.rowcount == len(sorted_ids):
         return {}
-    rows = connection.execute(_HOLDERS, {'ids': wanted, 'holder': reservation_id})
+    rows = connection.execute(_HOLDERS, {'ids': sorted_ids, 'holder': reservation_id})
     return {resource_id: holder for resource_id, holder in rows}
 
 
 def release(connection, reservation_id, ids=None):
-    """Release the resources that a reservation holds: all, or those of `ids`."""
+    """Release the resources that a reservation holds, or only those in `ids`."""
     statement = _RELEASE
     if ids is not None:
         statement = statement.where(RESOURCES.c.id.in_(sorted(ids)))
@@ -215,9 +214,9 @@ def release(connection, reservation_id, ids=None):
 
 
 def release_others(connection, reservation_id):
-    """Release the resources that a reservation holds but that are not allocated to it.
+    """Release the resources that a reservation holds without an allocation.
 
-    If its lease is being deleted, it keeps them until the end, because its allocations are void.
+    A lease that is being deleted keeps its resources, although its allocations are void already.
 
     :returns: the number of released resources.
     """
@@ -227,7 +226,7 @@ def release_others(connection, reservation_id):
 def lent(connection, reservation_ids=None):
     """Return the enrolled resources that are lent to these reservations, without properties.
 
-    :param reservation_ids: None: lent to any reservation.
+    :param reservation_ids: None: any reservation.
     """
     statement = sa.select(*_COLUMNS).where(RESOURCES.c.withdrawn_at.is_(None))
     if reservation_ids is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements in the database: their lines, which are only added, and the months."""
+"""The lines and the months of statements in the database. Lines are never changed."""
 import contextlib
 
 import sqlalchemy as sa
@@ -29,7 +29,7 @@ def posted(connection, lease_id):
 def add(connection, lease_id, project_id, first, currency, lines, now):
     """Insert lines of a lease.
 
-    :param first: the number of the first one.
+    :param first: the number of the first line.
     :param lines: [(month, ``ledger.MissingLine``, the amount in the smallest unit)].
     :raises Duplicate: the lease has a line with one of the numbers.
     """
@@ -44,17 +44,17 @@ def add(connection, lease_id, project_id, first, currency, lines, now):
 
 
 def open_months(database, months):
-    """Add rows of the months that have none; any number of managers may do it at once."""
+    """Insert the months that have no row. Several managers may do this at the same time."""
     with database.reader() as connection:
-        known = set(connection.execute(sa.select(MONTHS.c.month).where(
+        stored = set(connection.execute(sa.select(MONTHS.c.month).where(
             MONTHS.c.month.in_(sorted(months)))).scalars())
-    for month in sorted(set(months) - known):
+    for month in sorted(set(months) - stored):
         with contextlib.suppress(engine.Duplicate), database.writer() as connection:
             connection.execute(sa.insert(MONTHS).values(month=month))
 
 
 def lock_months(connection, months):
-    """Lock months until the transaction ends; return the set of open ones.
+    """Lock months until the transaction ends; return the set of open months.
 
     A month before a closed one is closed too, even without a statement.
     """
@@ -72,7 +72,7 @@ def open_before(connection, month):
 
 
 def close(connection, month, now):
-    """Close a month, if it is open; return whether it was."""
+    """Close a month if it is open; return whether it was open."""
     return connection.execute(
         sa.update(MONTHS).where(MONTHS.c.month == month, MONTHS.c.closed_at.is_(None))
         .values(closed_at=now)).rowcount > 0
@@ -105,7 +105,7 @@ def find(connection, query):
 def lines(connection, query, books):
     """Return the StatementLines that a StatementQuery selects, by month, lease and number.
 
-    :param books: {version: PriceBook}, of which the lines show the rates.
+    :param books: {version: PriceBook}, from which the lines take their rates.
     """
     statement = sa.select(LINES).where(*_conditions(query)).order_by(
         LINES.c.month, LINES.c.lease_id, LINES.c.number)

@@ -21,10 +21,11 @@ _BATCH = 500
 
 
 def add(connection, subscription, place, **secrets):
-    """Insert a subscription at a place of its project.
+    """Insert a subscription.
 
+    :param place: the number of the subscription among those of its project.
     :param secrets: the columns of its secret.
-    :raises Duplicate: the place is taken.
+    :raises Duplicate: a subscription of the project has this place.
     """
     values = {column.name: getattr(subscription, column.name) for column in _COLUMNS}
     connection.execute(sa.insert(SUBSCRIPTIONS).values(
@@ -76,7 +77,7 @@ def find(connection, query):
 
 
 def places(connection, project_id):
-    """Return the set of places that the subscriptions of a project take."""
+    """Return the set of places that the subscriptions of a project have."""
     return set(connection.execute(sa.select(SUBSCRIPTIONS.c.place).where(
         SUBSCRIPTIONS.c.project_id == project_id)).scalars())
 
@@ -101,7 +102,7 @@ def any_sent(connection):
 
 
 def of_projects(connection, project_ids):
-    """Return {project id: [Subscription]} of those that are enabled and sent."""
+    """Return {project id: [Subscription]} of the enabled ones to which notifications are sent."""
     by_id = {}
     for batch in by_keys.batches(sorted(project_ids), _BATCH):
         rows = connection.execute(
@@ -148,13 +149,13 @@ def lock_secret(connection, subscription_id):
 
 
 def store_secret(connection, subscription_id, **columns):
-    """Store the same key in another form; the subscription is not changed otherwise."""
+    """Store the key of a subscription in another form, such as encrypted."""
     connection.execute(sa.update(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.id == subscription_id)
                        .values(**columns))
 
 
 def change(connection, subscription_id, now, **values):
-    """Change columns of a subscription, and the table of reminders with ``before_end``."""
+    """Change columns of a subscription; with ``before_end``, replace its reminders too."""
     connection.execute(sa.update(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.id == subscription_id)
                        .values(updated_at=now, **values))
     if 'before_end' in values:
@@ -170,7 +171,7 @@ def succeeded(connection, ids):
 
 
 def delete(connection, subscription_id):
-    """Delete a subscription with its log; return whether there was one."""
+    """Delete a subscription with its log; return whether it existed."""
     return connection.execute(sa.delete(SUBSCRIPTIONS).where(
         SUBSCRIPTIONS.c.id == subscription_id)).rowcount > 0
 
@@ -190,5 +191,4 @@ def _add_reminders(connection, subscription_id, before_end):
 
 
 def _record(row):
-    return domain.Subscription(**row._mapping) if len(row) == len(_COLUMNS) else (
-        domain.Subscription(**{column.name: row._mapping[column.name] for column in _COLUMNS}))
+    return domain.Subscription(**{column.name: row._mapping[column.name] for column in _COLUMNS})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports in the database: resources that members swapped although they seem to work."""
+"""Reports of project members, who swapped resources that seem to work, in the database."""
 import dataclasses
 import datetime
 
@@ -26,7 +26,10 @@ class SwapReport:
 
 
 def put(connection, report, now):
-    """Store a SwapReport in place of an earlier one of its lease; delete the project's old ones."""
+    """Store a SwapReport, which replaces the report of the same lease and resource.
+
+    The expired reports of the project are deleted.
+    """
     connection.execute(sa.delete(REPORTS).where(REPORTS.c.project_id == report.project_id,
                                                 REPORTS.c.until <= now))
     connection.execute(sa.delete(REPORTS).where(REPORTS.c.lease_id == report.lease_id,

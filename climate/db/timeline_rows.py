@@ -32,7 +32,7 @@ _ALLOCATED = (
            allocations.TOUCHES)
     .order_by(ALLOCATIONS.c.resource_id, ALLOCATIONS.c.start, ALLOCATIONS.c.id)
     .limit(sa.bindparam('most')))
-# A lease in the wait queue comes before a best effort, which waits for no release.
+# Leases in the wait queue come before best-effort leases, which are not in the queue.
 _OUTSIDE = sa.case((ACQUISITIONS.c.waits_for == acquisitions.QUEUE, 0), else_=1)
 _WAITING = (
     sa.select(LEASES.c.id, LEASES.c.name, LEASES.c.project_id, LEASES.c.reason,
@@ -58,8 +58,8 @@ def allocated(connection, pool, start, end, most):
 
     :param most: the maximum number of rows.
     :returns: rows (reservation_id, resource_id, start, end, window_id, lease_id, project_id, state,
-        task, lease_start, deleted_at). window_id is None unless the resource has maintenance, and
-        all after it are None unless a lease has the resource.
+        task, lease_start, deleted_at). window_id is None unless the allocation is of a maintenance.
+        The columns after window_id are None unless the allocation is of a lease.
     """
     return connection.execute(_ALLOCATED, {'pool': pool, 'start': start, 'end': end,
                                            'most': most}).all()
@@ -85,7 +85,7 @@ def requests(connection, lease_ids):
 
 
 def leases(connection, lease_ids):
-    """Return {lease id: timeline.Shown}."""
+    """Return {lease id: timeline.ShownLease}."""
     return {row.id: timeline.ShownLease(row.id, row.name, row.project_id)
             for batch in by_keys.batches(lease_ids, _AT_ONCE)
             for row in _LEASES.execute(connection, batch)}

@@ -17,7 +17,7 @@ def add(connection, record):
 
 
 def settle(connection, record_id, trust_id):
-    """Store the id of the trust that a lease uses now; return False if it is being dropped."""
+    """Store the id of the trust that a lease uses now; return False if the record is closing."""
     return connection.execute(sa.update(TRUSTS).where(
         TRUSTS.c.id == record_id, TRUSTS.c.closing.is_(False)).values(
             trust_id=trust_id)).rowcount == 1
@@ -26,7 +26,7 @@ def settle(connection, record_id, trust_id):
 def close(connection, record):
     """Mark an unused record as closing, so that no lease may use its trust.
 
-    :returns: False if it is gone, or a lease got the trust meanwhile.
+    :returns: False if the record is gone, or a lease got the trust meanwhile.
     """
     return connection.execute(sa.update(TRUSTS).where(
         TRUSTS.c.id == record.id, TRUSTS.c.trust_id.is_not_distinct_from(record.trust_id)
@@ -39,7 +39,7 @@ def forget(connection, record_id):
 
 
 def forget_dropped(connection, trust_id):
-    """Delete the record of a trust that was dropped, by the trust's id."""
+    """Delete the record of a deleted trust, by the id of the trust."""
     connection.execute(sa.delete(TRUSTS).where(TRUSTS.c.trust_id == trust_id))
 
 
@@ -58,7 +58,7 @@ def known(connection, trust_ids):
 
 
 def unused(connection, moment):
-    """Return the RecordedTrusts from before a moment that no lease has, oldest first."""
+    """Return the RecordedTrusts from before a moment whose trust no lease has, oldest first."""
     rows = connection.execute(
         sa.select(*_COLUMNS).where(TRUSTS.c.created_at <= moment, ~sa.exists().where(
             LEASES.c.trust_id == TRUSTS.c.trust_id))

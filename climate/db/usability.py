@@ -15,7 +15,7 @@ VALUES = tables.PROPERTY_VALUES
 
 
 def get(connection, reservation_id):
-    """Return the Holding of a reservation, even if its lease is deleted.
+    """Return the UsabilityFacts of a reservation, even if its lease is deleted.
 
     :raises ReservationNotFound: no reservation has that id.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Usage of the days that are over, which stays when their leases are purged."""
+"""Usage of past days, which stays when the leases are purged."""
 import sqlalchemy as sa
 
 from climate.db import by_keys
@@ -19,18 +19,18 @@ _WORK = 'usage'
 _AT_ONCE = 2_000
 _DAY = usage_figures.DAY_SECONDS
 _SUMS = tuple(sa.func.sum(DAYS.c[figure]).label(figure) for figure in usage_figures.FIGURES)
-# The columns of a Key, besides amount and reason.
+# The columns of a UsageKey, besides amount and reason.
 _KEYS = ('day', 'project_id', 'user_id', 'resource_type', 'pool', 'resource_id')
 
 
 def closed_until(connection):
-    """Return the end of the last day that was closed, in seconds since 1970; None: none was."""
+    """Return the end of the last closed day, in seconds since 1970; None: no day is closed."""
     slot = managers.last_slot(connection, _WORK)
     return None if slot is None else usage_figures.second(slot) + _DAY
 
 
 def counted_until(connection):
-    """Return the moment up to which no row is needed any more; None: there is nothing to count."""
+    """Return the moment before which all usage is counted; None: there is nothing to count."""
     until = closed_until(connection)
     return usage_rows.first_moment(connection) if until is None else usage_figures.moment(until)
 
@@ -39,10 +39,10 @@ def close(connection, day, tally, hours):
     """Write the counted usage of a day, once.
 
     :param day: the first second of the day. All days before it are closed.
-    :param tally: {Key: Seconds} of that day.
+    :param tally: {UsageKey: Seconds} of the day.
     :param hours: the PoolSteps of its hours.
-    :returns: False if another manager has closed it; then nothing was written.
-    :raises Duplicate: another manager closed the first day ever just now.
+    :returns: False if another manager has closed the day; then nothing was written.
+    :raises Duplicate: another manager closed the very first day at the same time.
     """
     if not managers.take_slot(connection, _WORK, usage_figures.moment(day)):
         return False
@@ -50,23 +50,24 @@ def close(connection, day, tally, hours):
         {**vars(key), **vars(seconds), 'day': usage_figures.moment(key.day)}
         for key, seconds in tally.items()])
     _insert(connection, HOURS, [
-        {'hour': usage_figures.moment(each.start), 'pool': each.pool, **each.seconds,
-         'units': each.units} for each in hours])
+        {'hour': usage_figures.moment(step.start), 'pool': step.pool, **step.seconds,
+         'units': step.units} for step in hours])
     return True
 
 
 def sums(connection, start, end, columns, project_id=None):
-    """Return [(Key, Seconds)]: the sums of closed days between two beginnings of days.
+    """Return [(UsageKey, Seconds)]: the sums of closed days between two beginnings of days.
 
-    :param columns: the parts of a Key by which is summed, besides amount and reason; the other
-        parts are None.
-    :param project_id: only this project; None: all.
+    :param columns: the fields of a UsageKey by which rows are grouped, besides amount and reason.
+        The other fields are None.
+    :param project_id: only this project; None: all projects.
     """
     keys = [DAYS.c[name] for name in _KEYS if name in columns] + [DAYS.c.amount, DAYS.c.reason]
-    wanted = [DAYS.c.day >= usage_figures.moment(start), DAYS.c.day < usage_figures.moment(end)]
+    statement = sa.select(*keys, *_SUMS).group_by(*keys).where(
+        DAYS.c.day >= usage_figures.moment(start), DAYS.c.day < usage_figures.moment(end))
     if project_id is not None:
-        wanted.append(DAYS.c.project_id == project_id)
-    rows = connection.execute(sa.select(*keys, *_SUMS).where(*wanted).group_by(*keys))
+        statement = statement.where(DAYS.c.project_id == project_id)
+    rows = connection.execute(statement)
     return [(_key(row), usage_figures.Seconds(*(int(row._mapping[figure])
                                                 for figure in usage_figures.FIGURES)))
             for row in rows]
@@ -74,10 +75,11 @@ def sums(connection, start, end, columns, project_id=None):
 
 def hours(connection, start, end, pool=None):
     """Return the PoolSteps of the hours of closed days between two seconds."""
-    wanted = [HOURS.c.hour >= usage_figures.moment(start), HOURS.c.hour < usage_figures.moment(end)]
+    statement = sa.select(HOURS).where(
+        HOURS.c.hour >= usage_figures.moment(start), HOURS.c.hour < usage_figures.moment(end))
     if pool is not None:
-        wanted.append(HOURS.c.pool == pool)
-    rows = connection.execute(sa.select(HOURS).where(*wanted).order_by(HOURS.c.pool, HOURS.c.hour))
+        statement = statement.where(HOURS.c.pool == pool)
+    rows = connection.execute(statement.order_by(HOURS.c.pool, HOURS.c.hour))
     return [utilisation.PoolStep(
         row.pool, usage_figures.second(row.hour),
         {figure: row._mapping[figure] for figure in utilisation.FIGURES}, row.units)
@@ -87,18 +89,18 @@ def hours(connection, start, end, pool=None):
 def properties(connection, names, hidden):
     """Return {name: {resource id: text}} of the properties of all pools that have these names.
 
-    A name that no property has is left out.
+    Names of unknown properties are left out.
 
-    :param hidden: whether private properties and facts count.
+    :param hidden: whether to include private properties and facts.
     """
-    wanted = [PROPERTIES.c.name.in_(sorted(names))]
+    selected = [PROPERTIES.c.name.in_(sorted(names))]
     if not hidden:
-        wanted += [PROPERTIES.c.private.is_(False), PROPERTIES.c.fact.is_(False)]
+        selected += [PROPERTIES.c.private.is_(False), PROPERTIES.c.fact.is_(False)]
     by_name = {}
     for name, resource_id, text in connection.execute(
             sa.select(PROPERTIES.c.name, VALUES.c.resource_id, VALUES.c.text)
             .join_from(PROPERTIES, VALUES, VALUES.c.property_id == PROPERTIES.c.id, isouter=True)
-            .where(*wanted)):
+            .where(*selected)):
         values = by_name.setdefault(name, {})
         if resource_id is not None:
             values[resource_id] = text

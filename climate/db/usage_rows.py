@@ -36,9 +36,9 @@ _ROWS = (
               RESOURCES.c.pool)
     .join_from(ALLOCATIONS, RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id))
 _BETWEEN = _ROWS.where(allocations.TOUCHES)
-# Leases that may have had objects in the cloud after their allocations had ended: those that were
-# over later, that should be over, or that are being deleted. Their ids are read first, and the rest
-# by keys: a database that joins may begin with all leases that are over.
+# Leases that may have had objects in the cloud after their allocations ended: leases that were over
+# late, leases that are not over after their end, and leases that are being deleted. Their ids are
+# read first, and their rows by keys, because for a join a database may read all past leases.
 _OPEN = LEASES.c.ended_at.is_(None)
 _START = sa.bindparam('start', type_=tables.UtcDateTime)
 _LATE_LEASES = sa.union_all(*(sa.select(LEASES.c.id).where(*where) for where in (
@@ -61,7 +61,7 @@ _COURSES = by_keys.ByKeys(
 
 
 def shares(connection, start, end, now, pool=None, project_id=None):
-    """Return the Shares of all allocations that were allocated or occupied between two moments.
+    """Return the UsageShares of the allocations that are allocated or occupied between two moments.
 
     Allocations of offers are left out, because no lease has them yet.
 
@@ -91,14 +91,14 @@ def shares(connection, start, end, now, pool=None, project_id=None):
 
 def enrolments(connection, start, end, pool=None):
     """Return the Enrolments of all resources that were enrolled between two moments."""
-    wanted = [RESOURCES.c.created_at < end,
-              sa.or_(RESOURCES.c.withdrawn_at.is_(None), RESOURCES.c.withdrawn_at > start)]
+    conditions = [RESOURCES.c.created_at < end,
+                  sa.or_(RESOURCES.c.withdrawn_at.is_(None), RESOURCES.c.withdrawn_at > start)]
     if pool is not None:
-        wanted.append(RESOURCES.c.pool == pool)
+        conditions.append(RESOURCES.c.pool == pool)
     rows = connection.execute(
         sa.select(RESOURCES.c.id, RESOURCES.c.pool, RESOURCES.c.created_at,
                   RESOURCES.c.withdrawn_at, sa.cast(RESOURCES.c.capacity, sa.Text).label('units'))
-        .where(*wanted).order_by(RESOURCES.c.id)).all()
+        .where(*conditions).order_by(RESOURCES.c.id)).all()
     absent = absences.touching(connection, start, end)
     return [utilisation.Enrolment(
         row.id, row.pool, _canonical(row.units), _span(row.created_at, row.withdrawn_at or end),
@@ -127,7 +127,7 @@ def _rows(connection, start, end):
 def _by_id(connection, statement, keys):
     """Return {id: row} of the rows with these ids.
 
-    Each table is read by its ids alone: to join a few of them, a database may read a whole table.
+    Each table is read without a join, because for a join a database may read a whole table.
     """
     return {row.id: row for batch in by_keys.batches(sorted(keys), _AT_ONCE)
             for row in statement.execute(connection, batch)}
@@ -161,15 +161,15 @@ def _courses(connection, leases):
 
 def _idle(connection, reservation_ids, start, end):
     """Return {(reservation id, resource id): [(hour, idle seconds)]} between two moments."""
-    found = collections.defaultdict(list)
+    by_owner = collections.defaultdict(list)
     first = start.replace(minute=0, second=0, microsecond=0)
     for batch in by_keys.batches(sorted(reservation_ids), _AT_ONCE):
         for reservation_id, resource_id, hour, sample in use_samples.by_hour(
                 connection, batch, first, max(end, first)):
             if sample.idle_seconds:
-                found[reservation_id, resource_id].append(
+                by_owner[reservation_id, resource_id].append(
                     (usage_figures.second(hour), sample.idle_seconds))
-    return found
+    return by_owner
 
 
 @functools.lru_cache(maxsize=4096)

@@ -16,11 +16,11 @@ SAMPLES = tables.USE_SAMPLES
 
 _KEY = (SAMPLES.c.reservation_id, SAMPLES.c.resource_id)
 _FIGURES = (SAMPLES.c.seconds, SAMPLES.c.idle_seconds, SAMPLES.c.used_seconds)
-#: No sample was taken.
+#: The Sample of a time in which no sample was taken.
 NONE = use_sampling.NO_SAMPLE
 _NOW = sa.bindparam('now', type_=tables.UtcDateTime)
 _OWN = tables.columns(RESERVATIONS, records.Reservation, 'allocated', 'secrets')
-# The present allocations of a reservation; one without any stays in the result.
+# The present allocations of a reservation. A reservation without one stays in the result.
 _HAS = sa.and_(ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id,
                ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.start <= _NOW,
                ALLOCATIONS.c.end > _NOW)
@@ -34,8 +34,9 @@ _RUNNING = (
 _HERE = sa.and_(SAMPLES.c.hour == sa.bindparam('of_hour', type_=tables.UtcDateTime),
                 SAMPLES.c.reservation_id == sa.bindparam('of_reservation'),
                 SAMPLES.c.resource_id == sa.bindparam('of_resource'))
-_MORE = sa.update(SAMPLES).where(_HERE).values({
-    **{each: each + sa.bindparam(f'more_{each.name}', type_=each.type) for each in _FIGURES},
+_ADD = sa.update(SAMPLES).where(_HERE).values({
+    **{figure: figure + sa.bindparam(f'more_{figure.name}', type_=figure.type)
+       for figure in _FIGURES},
     SAMPLES.c.used_until: sa.func.coalesce(
         sa.bindparam('more_used_until', type_=tables.UtcDateTime), SAMPLES.c.used_until)})
 
@@ -47,13 +48,13 @@ def running(connection, now):
     """
     rows = connection.execute(_RUNNING, {'now': now}).all()
     # Two needs of a reservation may be served by one resource.
-    copies, found = collections.Counter(), {}
+    copies, by_key = collections.Counter(), {}
     for row in rows:
         key = row.id, row.resource_id
         copies[key] += row.copies or 0
-        found[key] = row
+        by_key[key] = row
     return [(records.Reservation(*row[:len(_OWN)]), row.project_id, row.resource_id, copies[key])
-            for key, row in found.items()]
+            for key, row in by_key.items()]
 
 
 def add(connection, hour, samples, until=None):
@@ -62,41 +63,41 @@ def add(connection, hour, samples, until=None):
     The caller has claimed a slot of this work in the same transaction; see ``managers.take_slot``.
 
     :param samples: {key: Sample}.
-    :param until: the end of the samples; in used ones something ran until then.
+    :param until: the end of the samples; a sample with use had use until this moment.
     """
-    known = {tuple(row) for row in connection.execute(
+    stored = {tuple(row) for row in connection.execute(
         sa.select(*_KEY).where(SAMPLES.c.hour == hour))}
     figures = {key: {**vars(sample), 'used_until': until if sample.is_used else None}
                for key, sample in samples.items()}
-    more = [{'of_hour': hour, 'of_reservation': key[0], 'of_resource': key[1],
-             **{f'more_{name}': value for name, value in values.items()}}
-            for key, values in sorted(figures.items()) if key in known]
+    additions = [{'of_hour': hour, 'of_reservation': key[0], 'of_resource': key[1],
+                  **{f'more_{name}': value for name, value in values.items()}}
+                 for key, values in sorted(figures.items()) if key in stored]
     new = [{'hour': hour, 'reservation_id': key[0], 'resource_id': key[1], **values}
-           for key, values in sorted(figures.items()) if key not in known]
-    if more:
-        connection.execute(_MORE, more)
+           for key, values in sorted(figures.items()) if key not in stored]
+    if additions:
+        connection.execute(_ADD, additions)
     if new:
         connection.execute(sa.insert(SAMPLES), new)
 
 
 def since(connection, hour, reservation_ids=None):
-    """Return {key: the sum of its Samples} from the hour that begins at `hour` on.
+    """Return {key: the sum of its Samples}, from the hour that begins at `hour` on.
 
-    :param reservation_ids: only samples of these reservations; None: of all.
+    :param reservation_ids: only samples of these reservations; None: of all reservations.
     """
-    conditions = () if reservation_ids is None else (
-        SAMPLES.c.reservation_id.in_(sorted(reservation_ids)),)
-    rows = connection.execute(
-        sa.select(*_KEY, *(sa.func.sum(each) for each in _FIGURES))
-        .where(SAMPLES.c.hour >= hour, *conditions).group_by(*_KEY))
+    statement = (sa.select(*_KEY, *(sa.func.sum(figure) for figure in _FIGURES))
+                 .where(SAMPLES.c.hour >= hour).group_by(*_KEY))
+    if reservation_ids is not None:
+        statement = statement.where(SAMPLES.c.reservation_id.in_(sorted(reservation_ids)))
+    rows = connection.execute(statement)
     return {(reservation_id, resource_id): use_sampling.Sample(int(seconds), int(idle), float(used))
             for reservation_id, resource_id, seconds, idle, used in rows}
 
 
 def used(connection, reservation_ids, before):
-    """Return the sampled hours before a moment, and until when something ran in them.
+    """Return the sampled hours before a moment, with the end of the use in each hour.
 
-    :returns: {hour: the latest moment at which something may have run; None: nothing ran}.
+    :returns: {hour: the latest moment at which a resource may have been used; None: no use}.
     """
     rows = connection.execute(
         sa.select(SAMPLES.c.hour, SAMPLES.c.seconds > SAMPLES.c.idle_seconds, SAMPLES.c.used_until)
@@ -123,5 +124,5 @@ def by_hour(connection, reservation_ids, start, end):
 
 
 def delete(connection, before, *conditions):
-    """Delete the samples of hours that began before that moment and meet all conditions."""
+    """Delete the samples of hours that began before a moment, if they meet all conditions."""
     connection.execute(sa.delete(SAMPLES).where(SAMPLES.c.hour < before, *conditions))

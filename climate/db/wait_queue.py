@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wait queue in the database: the order of its leases, due ones, and woken ones.
+"""The wait queue in the database: the order of its leases, and the leases that are due or woken.
 
-A higher priority comes first, then the older request.
+The highest priority is first. Among leases of the same priority the oldest request is first.
 """
 import dataclasses
 import datetime
@@ -20,8 +20,8 @@ EVENTS = tables.EVENTS
 LEASES = tables.LEASES
 RESERVATIONS = tables.RESERVATIONS
 
-# Another manager may wake leases that retry a start just after an event was claimed. Their events
-# are due a little later than the claim, and count as due too.
+# Another manager may wake leases that retry a start just after this manager claimed an event. So
+# events that are due a little after the claim count as due, too.
 _SAME_MOMENT = datetime.timedelta(seconds=1)
 _QUEUED = ACQUISITIONS.c.waits_for == acquisitions.QUEUE
 _HEALING = ACQUISITIONS.c.waits_for == acquisitions.HEALING
@@ -30,7 +30,7 @@ _ANY_WAITING = sa.select(ACQUISITIONS.c.lease_id).where(sa.or_(_QUEUED, _HEALING
 
 
 def lock(connection):
-    """Lock the queue: until the transaction ends, only it may change the queue or wake leases."""
+    """Lock the queue, so that no other transaction changes the queue or wakes leases."""
     connection.execute(_LOCK).all()
 
 
@@ -70,10 +70,10 @@ def counts(connection, *conditions):
 class QueuedLease:
     """A lease in the queue.
 
-    :ivar end: when it ends; None: `duration_seconds` after it has got its resources.
+    :ivar end: the end, unless the lease ends `duration_seconds` after it has got its resources.
     :ivar least: its minimum need, as ``domain.minimum_need.of`` returns it; None: not known.
-    :ivar holds: whether resources are held back for it.
-    :ivar woken: whether it was woken and not tried since.
+    :ivar holds: whether resources are held back for the lease.
+    :ivar woken: whether the lease was woken and has not been tried since.
     """
 
     lease_id: str
@@ -97,7 +97,7 @@ class QueuedLease:
     def given_up_at(self):
         """Return when the lease is given up; None: never."""
         moments = self.not_after, self.end if self.duration_seconds is None else None
-        return min((each for each in moments if each is not None), default=None)
+        return min((moment for moment in moments if moment is not None), default=None)
 
 
 _HOLDS = sa.exists().where(ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id,
@@ -132,9 +132,9 @@ def is_due_before(connection, acquisition, now):
 
 
 def is_healing_due(connection, now):
-    """Return whether a lease is due to retry, or retries, a start that was given up.
+    """Return whether a lease is due to retry a start that was given up, or is retrying it.
 
-    A lease that waits for something else in the cloud does not count. It needs no free resources.
+    Leases that wait for other objects in the cloud do not count, because they need no resources.
     """
     return connection.execute(
         sa.select(ACQUISITIONS.c.lease_id)
@@ -154,9 +154,9 @@ def wake(connection, lease_id, now):
 
 
 def postpone(connection, lease_ids, now, next_at):
-    """Postpone the tries of leases that are due at `now` to `next_at`, except of those just woken.
+    """Postpone the tries of leases that are due at `now` to `next_at`, unless a lease was woken.
 
-    If a lease has let others go first, its turn is over. The caller has locked the queue.
+    The events forget how often they waited for other leases. The caller has locked the queue.
 
     :returns: the ids of the postponed leases.
     """

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The move from Blazar: its database is read, converted, and written as Climate's own rows."""
+"""The import from Blazar: read its database, convert the rows, and write them to Climate's."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The conversion of a database of Blazar to records of Climate. Pure.
 
-Ids, names, owners, trusts, dates and what exists in the cloud stay as they are. A Problem says
-what could not be kept, what happens instead, and what an operator can do.
+Ids, names, owners, trusts, dates and the objects in the cloud stay as they are. A Problem describes
+an object that cannot be imported unchanged.
 """
 import collections
 import datetime
@@ -17,8 +17,8 @@ from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
-#: States of leases: {Blazar's status: Climate's state}. A crash of Blazar leaves the statuses of
-#: steps that are under way; the events that are still open continue them.
+#: States of leases: {Blazar's status: Climate's state}. Statuses such as STARTING remain only after
+#: a crash of Blazar. The events that are still open then repeat the interrupted work.
 STATES = {
     'PENDING': lifecycle.PENDING, 'ACTIVE': lifecycle.ACTIVE,
     'TERMINATED': lifecycle.TERMINATED, 'ERROR': lifecycle.ERROR,
@@ -95,7 +95,7 @@ class _Conversion:
             created_at=_moment(row['created_at']) or self._now, updated_at=updated_at,
             ended_at=(updated_at or _moment(row['end_date'])) if over else None,
             reservations=tuple(reservation for reservation, _ in parts), events=events)
-        allocations = tuple(allocation for _, given in parts for allocation in given)
+        allocations = tuple(allocation for _, own in parts for allocation in own)
         facts = json.dumps([row, reservation_rows, event_rows, [
             (allocation.resource_id, allocation.copies) for allocation in allocations]],
             default=str, sort_keys=True)
@@ -116,7 +116,7 @@ class _Conversion:
         return clean
 
     def _events(self, row, event_rows, state):
-        """Return the Events of a lease; an end that is missing is added."""
+        """Return the Events of a lease; add the end if it is missing."""
         known = [event for event in event_rows
                  if event['event_type'] in _EVENTS and event['time'] is not None]
         events = [self._event(row, event, state)
@@ -135,7 +135,7 @@ class _Conversion:
         if state == lifecycle.TERMINATED:
             status = lifecycle.EVENT_DONE
         elif is_end:
-            # A lease that still holds something ends, also after an error.
+            # A lease that still holds resources must end, even after an error.
             status = lifecycle.EVENT_UNDONE
         due_at = self._now if is_end and lease['status'] == 'DELETING' else at
         return records.Event(row['id'], lease['id'], row['event_type'], at, due_at, status,
@@ -165,19 +165,18 @@ class _Conversion:
             resources_changed=bool(row['resources_changed']),
             created_at=_moment(row['created_at']) or self._now,
             updated_at=_moment(row['updated_at']))
-        given = () if state == lifecycle.RESERVATION_DELETED else tuple(
+        return reservation, () if state == lifecycle.RESERVATION_DELETED else tuple(
             self._allocations(what, lease, reservation, plugin.needs(request)))
-        return reservation, given
 
     def _allocations(self, what, lease, reservation, needs):
-        """Yield the Allocations of a reservation; their resources are (pool, id in Blazar)."""
+        """Yield the Allocations of a reservation, with (pool, id in Blazar) as resource_id."""
         for resource, copies in sorted(self._resources(reservation.id).items()):
             if resource not in self._enrolled.resources:
                 self._problems.append(imported_records.Problem(
                     what, f'It has {" ".join(resource)}, which Blazar does not know any more.',
                     'It is imported without it.'))
                 continue
-            # Addresses that the request names have a need of their own, the first of two.
+            # If there are two needs, the first is for the addresses that the request names.
             kept = reservation.request.get('kept_floatingips', ())
             is_named = self._enrolled.resources[resource].facts.get('address') in kept
             need = needs[0] if is_named or len(needs) == 1 else needs[1]
@@ -206,7 +205,7 @@ def _state(row, reservation_rows):
 
 
 def _why_not(row, reservation_rows, state):
-    """Return why a lease is left out, as a sentence; None if it is not."""
+    """Return why a lease is left out, as a sentence; None if it is imported."""
     if state is None:
         return f'Its status is {row["status"]}.'
     if not row['project_id'] or not row['user_id']:

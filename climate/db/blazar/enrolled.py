@@ -10,7 +10,7 @@ class Enrolled:
 
     :ivar resources: {(pool, id in Blazar): ImportedResource}.
     :ivar same_host: {id of a host in Blazar: the id of the host with the same name}.
-    :param problems: a list, to which what cannot be kept is added.
+    :param problems: a list, to which Problems are added.
     """
 
     def __init__(self, source, has_addresses, problems):
@@ -41,7 +41,7 @@ class Enrolled:
             by_name[name] = row['id']
             chosen = [(properties[value['property_id']], value['capability_value'])
                       for value in values[row['id']] if value['property_id'] in properties]
-            # If two names look the same, the value of the composed one wins, as in criteria.
+            # If two names differ only in composition, the value of the composed name is kept.
             chosen.sort(key=lambda pair: pair[0]['property_name'] == _composed(pair[0]))
             yield imported_records.ImportedResource(
                 imported_records.HOST, name, _number(row['id']) or None, row['id'],
@@ -62,7 +62,7 @@ class Enrolled:
 
 
 def _composed(described):
-    """Return the name of a property in the form of Unicode (NFC) in which criteria name it."""
+    """Return the name of a property in the Unicode form NFC, as criteria name it."""
     return unicodedata.normalize('NFC', described['property_name'])
 
 

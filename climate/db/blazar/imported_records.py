@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The records of what is imported from Blazar, and of what cannot be."""
+"""The records of an import from Blazar: converted objects, overlaps and problems."""
 import dataclasses
 import datetime
 import hashlib
@@ -13,7 +13,7 @@ LEFT_OUT = 'It is left out.'
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """Something that is not imported as it is.
+    """An object that cannot be imported unchanged.
 
     :ivar what: the object, such as "lease 1b49ee80… (demo) of project p1".
     :ivar why: what is wrong, as a sentence.
@@ -36,8 +36,8 @@ class Problem:
 class Overlap:
     """Two leases that have the same resource at the same time.
 
-    :ivar kept: (id, name, project id) of the lease that keeps the resource: that made first.
-    :ivar lost: the same of the other one.
+    :ivar kept: (id, name, project id) of the lease that was created first. It keeps the resource.
+    :ivar lost: (id, name, project id) of the lease that loses the resource.
     """
 
     resource: str
@@ -64,9 +64,9 @@ class ImportedResource:
 
 @dataclasses.dataclass(frozen=True)
 class ImportedLease:
-    """A lease with its allocations, whose `resource_id` is (pool, source id).
+    """A lease and its allocations. The `resource_id` of an allocation is (pool, source id).
 
-    :ivar fingerprint: a hash of all that Blazar has of it.
+    :ivar fingerprint: a hash of Blazar's rows of the lease.
     """
 
     lease: records.Lease
@@ -81,7 +81,7 @@ def fingerprint(facts):
 
 @dataclasses.dataclass(frozen=True)
 class Conversion:
-    """Everything that is imported, and all that an operator must know about it."""
+    """The objects to import, and the overlaps and problems for the operator."""
 
     resources: tuple
     leases: tuple

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The writing of what was converted from Blazar, some leases in each transaction.
+"""Write a conversion of Blazar's database to the database of Climate.
 
-An import can be repeated: what is there and unchanged is left alone, what Blazar changed or deleted
-meanwhile follows, and a lease on which Climate has begun to act is never touched again. An import
-that was interrupted is completed by the next one.
+An import can be repeated. It applies what Blazar has changed or deleted since the last import, and
+completes an interrupted import. A lease on which Climate has begun to act stays as it is.
 """
 import dataclasses
 import uuid
@@ -28,13 +27,12 @@ from climate.domain import texts
 #: The entry of the history of an imported lease; its text ends with the lease's fingerprint.
 IMPORTED = 'import'
 _TEXT = 'Imported from Blazar, as '
-# How many leases are written in one transaction.
 _AT_ONCE = 200
 
 
 @dataclasses.dataclass
 class Counts:
-    """The numbers of an import. Leases that Climate has begun to act on are `kept`."""
+    """The numbers of an import. `kept` counts leases on which Climate has begun to act."""
 
     resources: int = 0
     added: int = 0
@@ -50,11 +48,11 @@ class Counts:
 
 
 class StillRunning(errors.ConfigurationError):
-    """A manager of Climate, or Blazar, still works on the database. The message says which."""
+    """A manager of Climate, or Blazar, still uses its database. The message names it."""
 
 
 def refuse_running(database, now):
-    """Refuse an import while managers run: they would act on half of it.
+    """Refuse an import while managers run, because they would act on an incomplete import.
 
     :raises StillRunning: a manager has been seen in the last minute.
     """
@@ -80,7 +78,7 @@ def write(database, converted, now, at_once=_AT_ONCE):
         counts.resources += is_new
     with database.reader() as connection:
         known = _fingerprints(connection)
-    # First, because other leases may get what these had.
+    # Delete leases first, because other leases may get their resources.
     still_there = {imported.lease.id for imported in converted.leases}
     for batch in by_keys.batches(sorted(known.keys() - still_there), at_once):
         with database.writer() as connection:
@@ -100,7 +98,7 @@ def write(database, converted, now, at_once=_AT_ONCE):
 
 
 def _leases(connection, batch, known, ids, now):
-    """Write ImportedLeases, in place of what an earlier import wrote of them; return the Counts."""
+    """Write ImportedLeases, and replace those of an earlier import; return the Counts."""
     counts = Counts()
     kept = {imported.lease.id for imported in batch if imported.lease.id in known
             and not _forget(connection, imported.lease.id)}
@@ -116,7 +114,7 @@ def _leases(connection, batch, known, ids, now):
 
 
 def _advance_sequence(connection):
-    """Make PostgreSQL number further resources after the ids that were imported."""
+    """Make PostgreSQL give further resources ids above the imported ones."""
     if connection.dialect.name == 'postgresql':
         sequence = "pg_get_serial_sequence('resources', 'id')"
         connection.exec_driver_sql(
@@ -133,7 +131,7 @@ def _fingerprints(connection):
 
 
 def _resource(connection, imported, now):
-    """Enrol a resource, or set the properties of one that is there; return (its id, is it new)."""
+    """Enrol a resource, or set the properties of an enrolled one; return (id, whether new)."""
     table = tables.RESOURCES
     key = connection.execute(sa.select(table.c.id).where(
         table.c.pool == imported.pool, table.c.enrolled_name == imported.name)).scalar()
@@ -149,8 +147,8 @@ def _resource(connection, imported, now):
                                        fact=True)
     resource_properties.set_values(connection, imported.pool, key, imported.properties, now)
     for name in imported.private:
-        found = resource_properties.named(connection, imported.pool, name)
-        resource_properties.set_private(connection, found.id, True, now)
+        described = resource_properties.named(connection, imported.pool, name)
+        resource_properties.set_private(connection, described.id, True, now)
     return key, is_new
 
 
@@ -179,12 +177,12 @@ def _lease(connection, imported, ids, now):
     lease = imported.lease
     lease = dataclasses.replace(lease, request_bytes=request_sizes.of_lease(lease))
     leases.add(connection, lease)
-    given = [dataclasses.replace(allocation, resource_id=ids[allocation.resource_id])
+    added = [dataclasses.replace(allocation, resource_id=ids[allocation.resource_id])
              for allocation in imported.allocations]
-    allocations.add(connection, given)
+    allocations.add(connection, added)
     active = {reservation.id for reservation in lease.reservations
               if reservation.state == lifecycle.RESERVATION_ACTIVE}
-    for allocation in given:
+    for allocation in added:
         if allocation.whole and allocation.reservation_id in active:
             connection.execute(sa.update(tables.RESOURCES).where(
                 tables.RESOURCES.c.id == allocation.resource_id).values(

@@ -10,36 +10,43 @@ from climate.domain import lifecycle
 
 
 def resolve(leases, resources):
-    """Return (the leases without resources that a lease made earlier has, the Overlaps)."""
+    """Return (the leases, the Overlaps).
+
+    A lease with a resource that an earlier lease has at the same time loses all its resources.
+
+    :param leases: the ImportedLeases, the first created first.
+    """
     taken = collections.defaultdict(list)
     kept, overlaps = [], []
     for imported in leases:
         lost = []
-        for given in imported.allocations:
-            span = interval.Interval(given.start, given.end)
-            for other_span, other, other_whole in taken[given.resource_id]:
-                if span.overlaps(other_span) and (given.whole or other_whole):
+        for allocation in imported.allocations:
+            span = interval.Interval(allocation.start, allocation.end)
+            for other_span, other, other_whole in taken[allocation.resource_id]:
+                if span.overlaps(other_span) and (allocation.whole or other_whole):
                     lost.append(imported_records.Overlap(
-                        resources[given.resource_id].name, max(span.start, other_span.start),
+                        resources[allocation.resource_id].name, max(span.start, other_span.start),
                         min(span.end, other_span.end), other, _named(imported.lease)))
                     break
         if lost:
             overlaps += lost
             imported = _refused(imported, lost)
-        for given in imported.allocations:
-            taken[given.resource_id].append((
-                interval.Interval(given.start, given.end), _named(imported.lease), given.whole))
+        for allocation in imported.allocations:
+            taken[allocation.resource_id].append((
+                interval.Interval(allocation.start, allocation.end), _named(imported.lease),
+                allocation.whole))
         kept.append(imported)
     return kept, overlaps
 
 
 def _refused(imported, overlaps):
-    """Return a lease that lost a resource to another one: in error, without resources."""
+    """Return a lease that lost a resource to another lease: in ERROR, without resources."""
     lease = imported.lease
     names = ', '.join(sorted({overlap.resource for overlap in overlaps}))
     reason = (f'Blazar had allocated {names} to lease {overlaps[0].kept[0]} at the same time, '
               'which was created first and keeps it. Create this lease again.')
-    # An import after a change of the other lease must not take this one for unchanged.
+    # The fingerprint depends on the reason, so that a later import writes this lease again if the
+    # other lease does not overlap any more.
     return dataclasses.replace(
         imported, allocations=(),
         fingerprint=imported_records.fingerprint(f'{imported.fingerprint} {reason}'),

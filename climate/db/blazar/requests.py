@@ -8,10 +8,9 @@ from climate.domain import requirement
 
 
 class Requests:
-    """The details of reservations.
+    """The details of the reservations of a ``source.Source``.
 
-    :param source: the ``source.Source``.
-    :param problems: a list, to which what cannot be kept is added.
+    :param problems: a list, to which Problems are added.
     """
 
     def __init__(self, source, problems):
@@ -31,37 +30,37 @@ class Requests:
     def of(self, what, row):
         """Return (the request, the binding) of a reservation; None if they are malformed.
 
-        :param what: the lease, in the words of a Problem.
+        :param what: the name of the lease in a Problem.
         """
         return self._by_type[row['resource_type']](what, row)
 
     def _host_request(self, what, row):
-        found = next(iter(self._details['computehost_reservations'][row['id']]), None)
-        if found is None:
+        details = next(iter(self._details['computehost_reservations'][row['id']]), None)
+        if details is None:
             return None
-        least, _, most = (found['count_range'] or '').partition('-')
+        least, _, most = (details['count_range'] or '').partition('-')
         if not least.isdecimal() or not most.isdecimal():
             return None
         request = {'min': int(least), 'max': int(most),
-                   'before_end': found['before_end'] or 'default'}
+                   'before_end': details['before_end'] or 'default'}
         for name in ('hypervisor_properties', 'resource_properties'):
-            request[name] = self._criteria(what, found[name])
-        return request, {'aggregate_id': found['aggregate_id']}
+            request[name] = self._criteria(what, details[name])
+        return request, {'aggregate_id': details['aggregate_id']}
 
     def _sized_request(self, what, row):
-        found = next(iter(self._details['instance_reservations'][row['id']]), None)
-        if found is None:
+        details = next(iter(self._details['instance_reservations'][row['id']]), None)
+        if details is None:
             return None
-        return ({'vcpus': found['vcpus'], 'memory_mb': found['memory_mb'],
-                 'disk_gb': found['disk_gb'], 'amount': found['amount'],
-                 'affinity': _boolean(found['affinity']),
-                 'resource_properties': self._criteria(what, found['resource_properties'])},
-                _capacity_binding(found))
+        return ({'vcpus': details['vcpus'], 'memory_mb': details['memory_mb'],
+                 'disk_gb': details['disk_gb'], 'amount': details['amount'],
+                 'affinity': _boolean(details['affinity']),
+                 'resource_properties': self._criteria(what, details['resource_properties'])},
+                _capacity_binding(details))
 
     def _flavor_request(self, what, row):
-        found = next(iter(self._details['instance_reservations'][row['id']]), None)
+        details = next(iter(self._details['instance_reservations'][row['id']]), None)
         try:
-            flavor = json.loads(found['resource_properties'])
+            flavor = json.loads(details['resource_properties'])
             described = {
                 'id': flavor['id'], 'name': flavor['name'], 'vcpus': int(flavor['vcpus']),
                 'ram': int(flavor['ram']), 'disk': int(flavor['disk']),
@@ -70,18 +69,18 @@ class Requests:
                 'extra_specs': dict(flavor.get('extra_specs') or {})}
         except (TypeError, ValueError, KeyError):
             return None
-        return ({'flavor_id': described['id'], 'amount': found['amount'],
-                 'affinity': _boolean(found['affinity']),
+        return ({'flavor_id': described['id'], 'amount': details['amount'],
+                 'affinity': _boolean(details['affinity']),
                  'resource_properties': json.dumps(described, sort_keys=True)},
-                _capacity_binding(found))
+                _capacity_binding(details))
 
     def _address_request(self, what, row):
-        found = next(iter(self._details['floatingip_reservations'][row['id']]), None)
-        if found is None:
+        details = next(iter(self._details['floatingip_reservations'][row['id']]), None)
+        if details is None:
             return None
-        wanted = sorted(each['address'] for each in self._required[found['id']])
-        return ({'network_id': found['network_id'], 'amount': found['amount'],
-                 'required_floatingips': wanted, 'kept_floatingips': wanted}, {})
+        addresses = sorted(row['address'] for row in self._required[details['id']])
+        return ({'network_id': details['network_id'], 'amount': details['amount'],
+                 'required_floatingips': addresses, 'kept_floatingips': addresses}, {})
 
     def _criteria(self, what, text):
         if not text:

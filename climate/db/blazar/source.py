@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The database of Blazar, read in one transaction that changes nothing.
 
-The tables are those of Blazar 2025.2 to 2026.2. A column that a release does not have reads as
-None, so that older schemas need no code of their own.
+Blazar 2025.2 to 2026.2 is supported. A column that a release does not have reads as None, so that
+older schemas need no separate code.
 """
 import collections
 import dataclasses
@@ -32,7 +32,7 @@ OPTIONAL = (
 
 
 class Row(dict):
-    """A row, {column: value}. A column that its release does not have is None."""
+    """A row, {column: value}. A column that the release does not have is None."""
 
     def __missing__(self, column):
         return None
@@ -60,7 +60,7 @@ class Source:
         return self.tables.get(name, ())
 
     def grouped(self, name, column):
-        """Return {value of a column: the rows of a table with it}; () for any other value."""
+        """Return {value: the rows of a table with this value in a column}, a defaultdict."""
         groups = collections.defaultdict(list)
         for row in self.rows(name):
             groups[row[column]].append(row)
@@ -80,7 +80,7 @@ def read(url):
         raise NotBlazar(f'--source: {error}. Write mysql+pymysql://USER:PASSWORD@HOST/DATABASE.'
                         ) from error
     except ValueError:
-        # The text of the error, and its context, may have a part of the password.
+        # The error and its context may contain a part of the password.
         raise NotBlazar('--source: the port is not a number. Write '
                         'mysql+pymysql://USER:PASSWORD@HOST/DATABASE, with %2F for a slash and '
                         '%40 for an @ in the password.') from None
@@ -113,9 +113,9 @@ def _begin_read_only(connection):
 
 
 def _read(connection, shown):
-    there = sa.inspect(connection)
-    names = set(there.get_table_names())
-    columns = {name: {column['name'] for column in there.get_columns(name)}
+    inspector = sa.inspect(connection)
+    names = set(inspector.get_table_names())
+    columns = {name: {column['name'] for column in inspector.get_columns(name)}
                for name in sorted(names & {*REQUIRED, *OPTIONAL})}
     missing = [f'{name}.{column}' for name, wanted in REQUIRED.items() for column in wanted
                if column not in columns.get(name, ())]
@@ -137,7 +137,7 @@ def _rows(connection, name, columns):
 
 
 def _connections(connection):
-    """Return how many other connections the database has; None where this cannot be asked."""
+    """Return the number of other connections to the database; None if it cannot be read."""
     statement = {
         'mysql': 'SELECT COUNT(*) FROM information_schema.processlist '
                  'WHERE db = DATABASE() AND id <> CONNECTION_ID()',

@@ -17,9 +17,9 @@ METADATA = sa.MetaData(naming_convention={
 
 
 class UtcDateTime(sa.types.TypeDecorator):
-    """A moment, aware and in UTC in Python, with microseconds on every database.
+    """A moment with microseconds; in Python it is aware and in UTC.
 
-    DATETIME(6) is used because plain DATETIME of MariaDB drops fractions.
+    The column is DATETIME(6) on MariaDB, because plain DATETIME drops fractions of seconds.
     """
 
     impl = sa.DateTime
@@ -34,7 +34,7 @@ class UtcDateTime(sa.types.TypeDecorator):
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError('Climate stores only aware moments: give it a time zone.')
+            raise ValueError('Climate stores only moments that have a time zone.')
         value = value.astimezone(datetime.UTC)
         return value if dialect.name == 'postgresql' else value.replace(tzinfo=None)
 
@@ -58,7 +58,7 @@ def _read_aware(value):
 
 
 class NameList(sa.types.TypeDecorator):
-    """NameList in an order: a tuple in Python, a list in JSON; null where there are none."""
+    """Ordered names: a tuple in Python, a JSON list in the database; null if it is empty."""
 
     impl = sa.JSON(none_as_null=True)
     cache_ok = True
@@ -71,7 +71,11 @@ class NameList(sa.types.TypeDecorator):
 
 
 class Hidden(sa.types.TypeDecorator):
-    """Secrets, {name: value}: null where there are none. SQLAlchemy logs rows at DEBUG."""
+    """Secrets, {name: value}; null if there are none.
+
+    They are read as records.Secrets, which hide their values, because SQLAlchemy logs rows at
+    DEBUG.
+    """
 
     impl = sa.JSON(none_as_null=True)
     cache_ok = True

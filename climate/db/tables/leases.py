@@ -25,32 +25,31 @@ LEASES = sa.Table(
     sa.Column('ended_at', base.UtcDateTime),
     sa.Column('deleted_at', base.UtcDateTime),
     sa.Column('acquire_type', base.text(16), nullable=False, server_default='immediate'),
-    # NULL beside a reason: an earlier release wrote it, for operators only.
+    # NULL although `reason` is set: an earlier release wrote the reason, for operators only.
     sa.Column('owner_reason', sa.Text),
     sa.Column('idle_exempt', sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column('idle_since', base.UtcDateTime),
     sa.Column('reclaim_at', base.UtcDateTime),
-    # When its owner asked for the start and the resources that it had at its start; null: at its
-    # creation.
+    # When the owner requested the start and the resources at the start; null: at the creation.
     sa.Column('asked_at', base.UtcDateTime),
-    # The bytes of its requests and events, as ``domain.request_sizes`` counts them.
+    # The bytes of the requests and events of the lease, as ``domain.request_sizes`` counts them.
     sa.Column('request_bytes', sa.BigInteger, nullable=False, server_default=sa.text('0')),
     *base.stamps(),
-    # Lists show leases that are not deleted by creation time: of a project, of a state, or all.
-    # A search by name needs no order. SQLite has no statistics by default and uses the index of
-    # which the query gives the most columns.
+    # Lists of leases that are not deleted are sorted by creation time, and may be limited to a
+    # project or a state. A search by name needs no order. SQLite has no statistics by default, so
+    # it chooses the index with the most columns that the query compares.
     sa.Index(None, 'project_id', 'deleted_at', 'created_at', 'id'),
     sa.Index(None, 'project_id', 'deleted_at', 'state', 'created_at', 'id'),
     sa.Index(None, 'deleted_at', 'created_at', 'id'),
     sa.Index(None, 'deleted_at', 'state', 'created_at', 'id'),
     sa.Index(None, 'name', 'project_id', 'deleted_at'),
     sa.Index(None, 'trust_id'),
-    # Usage asks which leases were over after a moment, or are not over though their end has come.
+    # Usage reads the leases that were over after a moment, and those that are late to end.
     sa.Index(None, 'ended_at', 'end'),
     sa.Index(None, 'idle_since'),
-    # Reminders look for leases that end in a short span.
+    # Reminders read the leases that end in a short span of time.
     sa.Index(None, 'end'),
-    # The bytes of a project are added up from the index alone.
+    # The sum of the bytes of a project is read from this index alone.
     sa.Index(None, 'project_id', 'ended_at', 'request_bytes'),
     **base.MYSQL)
 
@@ -66,16 +65,17 @@ RESERVATIONS = sa.Table(
     sa.Column('state', base.text(13), nullable=False),
     sa.Column('missing_resources', sa.Boolean, nullable=False, default=False),
     sa.Column('resources_changed', sa.Boolean, nullable=False, default=False),
-    # The id of the target that it leases; null once the reservation is over, so that no target is
-    # leased twice at a time.
+    # The id of the object in the cloud that is leased, such as a server; null once the reservation
+    # is over. The unique index prevents that two reservations lease an object at the same time.
     sa.Column('leased_id', base.text(64)),
     *base.stamps(),
-    # Its label in its lease, and the labels of the reservations that start before it.
+    # The label in the lease, and the labels of the reservations that start before this one.
     sa.Column('label', base.text(64)),
     sa.Column('depends_on', base.NameList),
-    # When it was active for the first time; null: never, or it was reclaimed. It is billed if not.
+    # When the reservation was active for the first time; null: never, or it was reclaimed.
+    # Reservations with null are not billed.
     sa.Column('started_at', base.UtcDateTime),
-    # The fields of the request that its plugin calls secret; null once it was started, or is over.
+    # The secret fields of the request; null once the reservation was started or is over.
     sa.Column('secrets', base.Hidden),
     sa.Index(None, 'lease_id', 'position'),
     sa.Index('uq_reservations_leased_id', 'leased_id', unique=True),
@@ -106,7 +106,7 @@ ACQUISITIONS = sa.Table(
     sa.Column('lease_id', base.text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
               primary_key=True),
     sa.Column('type', base.text(16), nullable=False),
-    # Why a release by others wakes the lease: the queue or a retry; null: it would not help.
+    # If released resources wake the lease: why it waits, as in ``db.acquisitions``; else null.
     sa.Column('waits_for', base.text(8)),
     sa.Column('retries', sa.Integer),
     sa.Column('retry_pause_seconds', sa.Integer),
@@ -121,13 +121,13 @@ ACQUISITIONS = sa.Table(
     sa.Column('wakes', sa.Integer, nullable=False, default=0),
     sa.Column('heard', sa.Integer, nullable=False, default=0),
     sa.Column('plan', sa.JSON(none_as_null=True)),
-    # What a lease in the wait queue needs at least; null if that is not known.
+    # The minimum need of a lease in the wait queue; null: unknown.
     sa.Column('least', sa.JSON(none_as_null=True)),
     *base.stamps(),
     sa.Index(None, 'waits_for', 'priority', 'created_at'),
     **base.MYSQL)
 
-# The wait queue: its one row is locked by each transaction that changes the queue.
+# One row. Each transaction that changes the wait queue locks this row.
 WAIT_QUEUE = sa.Table(
     'wait_queue', base.METADATA,
     sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
@@ -156,7 +156,7 @@ IDEMPOTENCY_KEYS = sa.Table(
     sa.Index(None, 'expires_at'),
     **base.MYSQL)
 
-# The parts of running leases that their owners asked for later; see ``domain.short_notice``.
+# The parts of leases that their owners requested later; see ``domain.short_notice.LaterRequest``.
 LATER_ASKS = sa.Table(
     'later_asks', base.METADATA,
     sa.Column('id', base.ID, primary_key=True, autoincrement=True),
@@ -164,7 +164,7 @@ LATER_ASKS = sa.Table(
               nullable=False),
     sa.Column('asked_at', base.UtcDateTime, nullable=False),
     sa.Column('since', base.UtcDateTime, nullable=False),
-    # Null: all that the lease has from then on.
+    # Null: the part is all resources of the lease from `since` on.
     sa.Column('reservation_id', base.text(36)),
     sa.Column('resource_id', base.ID),
     sa.Column('above', sa.Integer, nullable=False),
@@ -172,20 +172,21 @@ LATER_ASKS = sa.Table(
     sqlite_autoincrement=True,
     **base.MYSQL)
 
-# Its allocations are those of the reservations that its request names.
+# The request of an offer has the ids of its future reservations. Its allocations name these ids.
 OFFERS = sa.Table(
     'offers', base.METADATA,
     sa.Column('id', base.text(36), primary_key=True),
     sa.Column('project_id', base.text(255), nullable=False),
     sa.Column('user_id', base.text(255), nullable=False),
-    # Its number among the offers that the project may hold at once; null once it holds nothing.
+    # The number of the offer among those that the project may have at once; null once the offer
+    # holds no resources.
     sa.Column('place', sa.Integer),
     sa.Column('start', base.UtcDateTime, nullable=False),
     sa.Column('end', base.UtcDateTime, nullable=False),
     sa.Column('request', sa.JSON, nullable=False),
     sa.Column('held_until', base.UtcDateTime, nullable=False),
     sa.Column('created_at', base.UtcDateTime, nullable=False),
-    # {reservation id: the secret fields of its request}; null once it holds nothing.
+    # {reservation id: the secret fields of its request}; null once the offer holds no resources.
     sa.Column('secrets', base.Hidden),
     sa.Column('request_bytes', sa.BigInteger, nullable=False, server_default=sa.text('0')),
     sa.UniqueConstraint('project_id', 'place'),
@@ -193,34 +194,35 @@ OFFERS = sa.Table(
     sa.Index(None, 'project_id', 'request_bytes'),
     **base.MYSQL)
 
-# What is created in the cloud for requests that are being answered: written before it is created,
-# and deleted in the transaction that writes the lease. What stays here is of a request that failed.
+# Objects that are created in the cloud during a request, before its lease is written. A row is
+# inserted before the objects are created, and deleted in the transaction that writes the lease.
+# If the request fails, the row stays until the objects are deleted.
 EARLY_CREATIONS = sa.Table(
     'early_creations', base.METADATA,
     sa.Column('id', base.text(36), primary_key=True),
     # No foreign key: the reservation is written later, if at all.
     sa.Column('reservation_id', base.text(36), nullable=False),
     sa.Column('resource_type', base.text(66), nullable=False),
-    # Of the offer that is being taken: other requests may try to take it too.
+    # The offer that the request takes. Other requests may try to take the same offer.
     sa.Column('offer_id', base.text(36)),
-    # It is being deleted from the cloud, so that no lease may be written that relies on it.
+    # The objects are being deleted, so no lease may use them any more.
     sa.Column('closing', sa.Boolean, nullable=False, default=False),
     sa.Column('created_at', base.UtcDateTime, nullable=False),
     sa.Index(None, 'created_at'),
     **base.MYSQL)
 
-# The trusts that were created for leases: written before the trust is created, and deleted when it
-# is dropped. The id of the trust is stored in the transaction that writes the lease. Until then
-# `expires_at`, which no other trust has, identifies it.
+# The Keystone trusts of leases. A row is inserted before the trust is created, and deleted when the
+# trust is deleted. The id of the trust is stored in the transaction that writes the lease. Until
+# then `expires_at` identifies the trust, because no two trusts expire at the same moment.
 TRUSTS = sa.Table(
     'trusts', base.METADATA,
     sa.Column('id', base.text(36), primary_key=True),
     # No foreign key: the lease is written later, if at all.
     sa.Column('lease_id', base.text(36), nullable=False),
     sa.Column('trust_id', base.text(36)),
-    # NULL: it never expires; it was created by a release before this table.
+    # NULL: the trust never expires.
     sa.Column('expires_at', base.UtcDateTime),
-    # It is being dropped, so that no lease may be written that relies on it.
+    # The trust is being deleted, so no lease may use it any more.
     sa.Column('closing', sa.Boolean, nullable=False, default=False),
     sa.Column('created_at', base.UtcDateTime, nullable=False),
     sa.Index(None, 'created_at'),

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from climate.db.tables import base
 
-# Hosts, or other resources of one pool, that must be free in some windows of time.
+# Maintenances of resources of one pool, such as hosts, which must be free in windows of time.
 MAINTENANCES = sa.Table(
     'maintenances', base.METADATA,
     sa.Column('id', base.text(36), primary_key=True),
@@ -12,15 +12,16 @@ MAINTENANCES = sa.Table(
     sa.Column('start', base.UtcDateTime, nullable=False),
     sa.Column('end', base.UtcDateTime, nullable=False),
     sa.Column('reason', base.long_text(), nullable=False),
-    # What happens to leases that run: left, swap or end.
+    # The action for running leases: left, swap or end.
     sa.Column('running', base.text(8), nullable=False),
     sa.Column('notice_minutes', sa.Integer, nullable=False),
-    # How the window recurs (RRULE of RFC 5545), and up to when windows were added; null: all were.
+    # The recurrence of the window, an RRULE of RFC 5545.
     sa.Column('rule', sa.Text),
+    # Windows were added up to this moment; null: all windows were added.
     sa.Column('expanded_to', base.UtcDateTime),
     sa.Column('user_id', base.text(255)),
     sa.Column('created_at', base.UtcDateTime, nullable=False),
-    # It is being deleted: what is disabled in the cloud is enabled first.
+    # The maintenance is being deleted. First its disabled resources are enabled in the cloud.
     sa.Column('closing', sa.Boolean, nullable=False, default=False),
     sa.Column('over', sa.Boolean, nullable=False, default=False),
     sa.Index(None, 'over', 'start'),
@@ -35,7 +36,7 @@ MAINTENANCE_RESOURCES = sa.Table(
     sa.Index(None, 'resource_id'),
     **base.MYSQL)
 
-# One time span of a maintenance. Its id stands for a reservation in the allocations.
+# One time span of a maintenance. Allocations have its id in place of a reservation's.
 MAINTENANCE_WINDOWS = sa.Table(
     'maintenance_windows', base.METADATA,
     sa.Column('id', base.text(36), primary_key=True),

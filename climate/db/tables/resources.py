@@ -9,19 +9,20 @@ RESOURCES = sa.Table(
     sa.Column('id', base.ID, primary_key=True, autoincrement=True),
     sa.Column('pool', base.text(32), nullable=False),
     sa.Column('name', base.text(255), nullable=False),
-    # The name while enrolled, null once withdrawn, so that (pool, name) is unique among enrolled.
+    # The name while the resource is enrolled; null once it is withdrawn. So the names of enrolled
+    # resources are unique in their pool.
     sa.Column('enrolled_name', base.text(255)),
     sa.Column('capacity', sa.JSON, nullable=False),
     sa.Column('reservable', sa.Boolean, nullable=False, default=True),
-    # When it was enrolled, or last became reservable again.
+    # When the resource was enrolled, or last became reservable again.
     sa.Column('available_since', base.UtcDateTime),
     sa.Column('generation', sa.Integer, nullable=False, default=0),
     sa.Column('held_by', base.text(36)),
     sa.Column('withdrawn_at', base.UtcDateTime),
-    # The only reservation that may use it; null: any reservation may.
+    # The only reservation that may use the resource; null: any reservation may.
     sa.Column('lent_to', base.text(36)),
     *base.stamps(),
-    # The state that counts now, and why; resource_health has the details.
+    # The present state of health, and its reason; resource_health has the details.
     sa.Column('health_state', base.text(16), nullable=False, server_default='well'),
     sa.Column('health_reason', base.long_text()),
     sa.UniqueConstraint('pool', 'enrolled_name'),
@@ -50,7 +51,7 @@ RESOURCE_HEALTH = sa.Table(
     sa.Column('quarantine_reason', base.long_text()),
     **base.MYSQL)
 
-# The spans in which an enrolled resource could not be leased, or slept.
+# The spans in which an enrolled resource could not be leased, or was asleep.
 RESOURCE_ABSENCES = sa.Table(
     'resource_absences', base.METADATA,
     sa.Column('id', base.ID, primary_key=True, autoincrement=True),
@@ -58,7 +59,7 @@ RESOURCE_ABSENCES = sa.Table(
               nullable=False),
     sa.Column('kind', base.text(16), nullable=False),
     sa.Column('start', base.UtcDateTime, nullable=False),
-    # Null: it goes on.
+    # Null: the absence has not ended.
     sa.Column('end', base.UtcDateTime),
     sa.Index(None, 'resource_id', 'kind', 'end'),
     sa.Index(None, 'end'),
@@ -102,7 +103,7 @@ ALLOCATIONS = sa.Table(
     sa.Column('released_at', base.UtcDateTime),
     # The key of the need that the allocation serves.
     sa.Column('need', base.text(64), nullable=False, server_default=sa.text("''")),
-    # Until when it was guaranteed, if its owner ended it earlier.
+    # The end that was guaranteed, if the owner ended the allocation earlier.
     sa.Column('promised_until', base.UtcDateTime),
     sa.Index(None, 'resource_id', 'end', 'start'),
     sa.Index(None, 'reservation_id', 'resource_id'),
@@ -110,7 +111,7 @@ ALLOCATIONS = sa.Table(
     sqlite_autoincrement=True,
     **base.MYSQL)
 
-# Reports of members that a resource does not work although it seems to. They expire.
+# Reports of project members that a resource does not work, although it seems to work.
 SWAP_REPORTS = sa.Table(
     'swap_reports', base.METADATA,
     sa.Column('lease_id', base.text(36), sa.ForeignKey('leases.id', ondelete='CASCADE'),
@@ -124,7 +125,7 @@ SWAP_REPORTS = sa.Table(
     sa.Index(None, 'project_id', 'until'),
     **base.MYSQL)
 
-# The power of resources that sleep or slept. One without a row has been awake ever since.
+# The power states of resources. A resource without a row has always been awake.
 POWER_STATES = sa.Table(
     'power_states', base.METADATA,
     sa.Column('resource_id', base.ID, sa.ForeignKey('resources.id'), primary_key=True,

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from climate.db.tables import base
 
-# The versions of the price book; none is ever changed.
+# The versions of the price book. A version is never changed.
 PRICE_BOOKS = sa.Table(
     'price_books', base.METADATA,
     sa.Column('version', sa.Integer, primary_key=True, autoincrement=False),
@@ -16,7 +16,8 @@ PRICE_BOOKS = sa.Table(
     sa.UniqueConstraint('valid_from'),
     **base.MYSQL)
 
-# The lines of statements, which are only added. No foreign key: they outlive their lease.
+# The lines of statements. They are never changed or deleted. No foreign key: they outlive their
+# lease.
 STATEMENT_LINES = sa.Table(
     'statement_lines', base.METADATA,
     sa.Column('lease_id', base.text(36), primary_key=True),
@@ -34,7 +35,7 @@ STATEMENT_LINES = sa.Table(
     # The number of the rate in its version of the price book.
     sa.Column('rate', sa.Integer, nullable=False),
     sa.Column('percent', base.text(16), nullable=False),
-    # Whole numbers that are longer than any integer of a database.
+    # Whole numbers as text, because they may be too large for an integer column.
     sa.Column('microseconds', base.text(64), nullable=False),
     sa.Column('atoms', base.text(64), nullable=False),
     # The amount in the smallest unit of the currency.
@@ -49,11 +50,13 @@ STATEMENT_LINES = sa.Table(
 BILLS = sa.Table(
     'bills', base.METADATA,
     sa.Column('lease_id', base.text(36), primary_key=True),
-    # Allocations that ended by then are billed, if the lease is not changed after `generation`.
+    # Allocations that ended by this moment are billed, unless the lease has changed since
+    # `generation`.
     sa.Column('billed_until', base.UtcDateTime, nullable=False),
     sa.Column('generation', sa.Integer, nullable=False),
-    # The properties that determine rates, as they were when a version of the price book first
-    # needed them to bill the lease: {id: {name: text}}; null: the resource did not have it.
+    # The properties that determine rates: {resource id: {name: text}}. They are read when a version
+    # of the price book first needs them to bill the lease. A text is null if the resource did not
+    # have the property.
     sa.Column('properties', sa.JSON, nullable=False),
     **base.MYSQL)
 
@@ -63,12 +66,12 @@ FAILED_BILLS = sa.Table(
     sa.Column('lease_id', base.text(36), primary_key=True),
     sa.Column('since', base.UtcDateTime, nullable=False),
     sa.Column('attempts', sa.Integer, nullable=False),
-    # Until then the lease is left out.
+    # The lease is not billed again before this moment.
     sa.Column('next_at', base.UtcDateTime, nullable=False),
     sa.Index(None, 'next_at'),
     **base.MYSQL)
 
-# The months that have statements; a closed one gets no line any more.
+# The months that have statements. No lines are added to a closed month.
 BILLING_MONTHS = sa.Table(
     'billing_months', base.METADATA,
     sa.Column('month', base.text(7), primary_key=True),

@@ -12,7 +12,7 @@ OUTBOX = sa.Table(
     sa.Column('payload', sa.JSON, nullable=False),
     sa.Column('claim_owner', base.text(255)),
     sa.Column('claimed_until', base.UtcDateTime),
-    # It was copied to the subscriptions that it concerns. Only then it is sent to the bus.
+    # The notification was copied to its subscriptions. Only then is it sent to the bus.
     sa.Column('fanned_out', sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Index(None, 'fanned_out', 'id'),
     sqlite_autoincrement=True,
@@ -23,14 +23,14 @@ SUBSCRIPTIONS = sa.Table(
     sa.Column('id', base.text(36), primary_key=True),
     sa.Column('project_id', base.text(255), nullable=False),
     sa.Column('user_id', base.text(255), nullable=False),
-    # Its number among the subscriptions that the project may have at once.
+    # The number of the subscription among those that the project may have at once.
     sa.Column('place', sa.Integer, nullable=False),
     sa.Column('name', base.text(80)),
     sa.Column('scope', base.text(16), nullable=False),
     sa.Column('transport', base.text(32), nullable=False),
     sa.Column('address', base.long_text()),
     sa.Column('events', base.NameList),
-    # The seconds are in the table "reminders" too, which is searched.
+    # The table `reminders` has the same seconds, for searches.
     sa.Column('before_end', base.NameList),
     # The key that signs webhooks; for a calendar the SHA-256 of the secret in its address.
     sa.Column('secret', base.text(128)),
@@ -63,13 +63,13 @@ REMINDER_SCANS = sa.Table(
     sa.Column('scanned_until', base.UtcDateTime, nullable=False),
     **base.MYSQL)
 
-# Notifications for one subscription each: those that wait, and the log of those that are done.
+# Deliveries of notifications to one subscription: the waiting ones, and the log of finished ones.
 DELIVERIES = sa.Table(
     'deliveries', base.METADATA,
     sa.Column('id', base.ID, primary_key=True, autoincrement=True),
     sa.Column('subscription_id', base.text(36),
               sa.ForeignKey('subscriptions.id', ondelete='CASCADE'), nullable=False),
-    # What it is about, such as "outbox:7".
+    # The origin of the notification, such as "outbox:7".
     sa.Column('source', base.text(160), nullable=False),
     sa.Column('transport', base.text(32), nullable=False),
     sa.Column('kind', base.text(32), nullable=False),
@@ -77,7 +77,7 @@ DELIVERIES = sa.Table(
     sa.Column('content', sa.JSON, nullable=False),
     sa.Column('state', base.text(16), nullable=False),
     sa.Column('attempts', sa.Integer, nullable=False, default=0),
-    # When it is tried next; null once it is done.
+    # The moment of the next attempt; null once the delivery is done.
     sa.Column('next_at', base.UtcDateTime),
     sa.Column('done_at', base.UtcDateTime),
     sa.Column('reason', base.long_text()),
@@ -90,7 +90,8 @@ DELIVERIES = sa.Table(
     sqlite_autoincrement=True,
     **base.MYSQL)
 
-# The last notification of a project about a limit. While the row exists, it is not notified again.
+# The last notification of a project that it reached a limit. For some time after it, the project
+# is not notified of the same limit again.
 LIMIT_NOTICES = sa.Table(
     'limit_notices', base.METADATA,
     sa.Column('project_id', base.text(255), primary_key=True),
@@ -99,8 +100,8 @@ LIMIT_NOTICES = sa.Table(
     sa.Index(None, 'told_at'),
     **base.MYSQL)
 
-# Projects that were notified that they have nearly reached a limit. The row exists until they use
-# clearly less.
+# Projects that were notified that they have nearly reached a limit. The row of a project exists
+# until its use is clearly below the limit.
 NEAR_LIMITS = sa.Table(
     'near_limits', base.METADATA,
     sa.Column('project_id', base.text(255), primary_key=True),

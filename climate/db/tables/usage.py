@@ -4,8 +4,8 @@ import sqlalchemy as sa
 
 from climate.db.tables import base
 
-# The measured use of running reservations, an hour at a time. No foreign key: the rows are kept for
-# a while after the lease is deleted.
+# The measured use of running reservations in each hour. No foreign key: the rows are kept for some
+# time after the lease is deleted.
 USE_SAMPLES = sa.Table(
     'use_samples', base.METADATA,
     sa.Column('hour', base.UtcDateTime, primary_key=True),
@@ -15,8 +15,8 @@ USE_SAMPLES = sa.Table(
     sa.Column('seconds', sa.Integer, nullable=False),
     sa.Column('idle_seconds', sa.Integer, nullable=False),
     sa.Column('used_seconds', sa.Double, nullable=False),
-    # The end of the last sample of the hour in which something ran; null: nothing ran, or an
-    # earlier release wrote the row.
+    # The end of the last sample with use in the hour; null: no sample had use, or an earlier
+    # release wrote the row.
     sa.Column('used_until', base.UtcDateTime),
     sa.Index(None, 'reservation_id', 'hour'),
     **base.MYSQL)
@@ -35,7 +35,7 @@ USAGE_DAYS = sa.Table(
     sa.Column('resource_id', base.ID, nullable=False),
     # The units of one copy, as JSON text.
     sa.Column('amount', base.long_text(), nullable=False),
-    # Of a refusal; else ''.
+    # The reason of a refusal; '' in other rows.
     sa.Column('reason', base.text(64), nullable=False),
     sa.Column('allocated', sa.BigInteger, nullable=False),
     sa.Column('occupied', sa.BigInteger, nullable=False),
@@ -76,21 +76,21 @@ REFUSALS = sa.Table(
     sa.Column('start', base.UtcDateTime, nullable=False),
     sa.Column('end', base.UtcDateTime, nullable=False),
     sa.Column('copies', sa.Integer, nullable=False),
-    # Of one copy, {class: units}; null for whole resources.
+    # The amount of one copy, {class: units}; null for whole resources.
     sa.Column('amount', sa.JSON(none_as_null=True)),
     sa.Column('reason', base.text(32), nullable=False),
     sa.Column('waited_seconds', sa.BigInteger, nullable=False, default=0),
     sa.Column('request_hash', base.text(64), nullable=False),
     # Counts the rows of equal requests, so that two managers do not write the same row twice.
     sa.Column('episode', sa.Integer, nullable=False),
-    # As in a request for resources; null for a row of a release that did not record them.
+    # The criteria as in a request for resources; null: an earlier release wrote the row.
     sa.Column('criteria', sa.JSON(none_as_null=True)),
     sa.UniqueConstraint('request_hash', 'episode'),
-    # Of a pool in a span, and of a project in a span.
+    # For the refusals of a pool, or of a project, in a span of time.
     sa.Index(None, 'pool', 'end', 'start'),
     sa.Index(None, 'project_id', 'end', 'start'),
     sa.Index(None, 'last_at'),
-    # Of all in a span.
+    # For all refusals in a span of time.
     sa.Index(None, 'end', 'start'),
     sqlite_autoincrement=True,
     **base.MYSQL)

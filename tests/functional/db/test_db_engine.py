@@ -36,7 +36,7 @@ def test_a_moment_comes_back_aware_with_its_microseconds(database):
 
 def test_a_moment_without_a_zone_is_refused(database):
     naive = NOON.replace(tzinfo=None)
-    with pytest.raises(Exception, match='only aware moments'):
+    with pytest.raises(Exception, match='only moments that have a time zone'):
         db_rows.saved(database, db_rows.a_lease(start=naive, end=NOON))
 
 
