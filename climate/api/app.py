@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The REST service as one WSGI application: middleware in order, then pecan."""
+"""The REST service as one WSGI application: pecan inside several layers of middleware."""
 from urllib import parse
 
 from oslo_log import log
@@ -32,10 +32,10 @@ _PUBLIC = ('/', '/versions', '/v1/openapi')
 def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
     """Build the WSGI application.
 
-    :param manager: a ManagerClient; None: one that uses the message bus in `conf`.
+    :param manager: a ManagerClient; None: a client on the message bus that `conf` names.
     :param plugins: {resource type: plugin class}; None: the plugins that `conf` enables.
-    :param clock: returns the current time; the status of a lease depends on it.
-    :param rules: a Policy; None: one with the rules that `conf` names.
+    :param clock: a function that returns the current time.
+    :param rules: a Policy; None: the Policy that `conf` names.
     """
     manager = manager or client.ManagerClient(bus.Bus(conf))
     plugins = plugins if plugins is not None else registry.load(conf.plugins)
@@ -58,7 +58,7 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
     health = healthcheck.Healthcheck(None, {
         'oslo_config_config': conf, 'backends': 'climate_manager', 'climate_manager': manager,
         'climate_login_problem': authenticated.login_problem})
-    # Calendars need no token, so their requests have a limit of their own.
+    # Calendars need no token. A separate limit keeps their requests from displacing others.
     calendars = calendar_paths.HiddenSecrets(throttling.RequestLimiter(
         app, conf.api.max_requests))
     app = _PublicPaths({**dict.fromkeys(_PUBLIC, app), '/healthcheck': health}, calendars,
@@ -71,8 +71,8 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
 class _Request(pecan.Request):
     """A request that hides its body and its query from pecan.
 
-    Otherwise pecan would read each body completely, pass its fields as arguments, and replace the
-    method by the field ``_method``.
+    Otherwise pecan would read each body completely, pass the fields of the body as arguments, and
+    replace the HTTP method by the field ``_method``.
     """
 
     json: dict = {}
@@ -93,7 +93,7 @@ class _PublicPaths:
         self._protected = protected
 
     def __call__(self, environ, start_response):
-        # Every route can also be written with .json at its end.
+        # Every path may also end with .json.
         sent_path = environ.get('PATH_INFO') or '/'
         path = environ['PATH_INFO'] = sent_path.removesuffix('.json')
         environ[hooks.JSON_SUFFIX] = path != sent_path

@@ -21,7 +21,8 @@ _GROUP = 'keystone_authtoken'
 # The module that the middleware imports when it checks the first token.
 _MEMCACHE = 'memcache'
 _RETRY_SECONDS = 5
-# The pause after a failed login. Everybody may call /healthcheck, and Keystone may lock users out.
+# The pause after a failed login. Without it, /healthcheck, which needs no token, could repeat the
+# login so often that Keystone locks the user out.
 _LOGIN_SECONDS = 10
 _NO_ANSWER = (keystone_errors.ConnectFailure, keystone_errors.DiscoveryFailure,
               keystone_errors.HttpServerError)
@@ -35,8 +36,8 @@ _IDENTITY = ('HTTP_X_USER_ID', 'HTTP_X_PROJECT_ID', 'HTTP_X_ROLES', 'HTTP_X_USER
 def protect(app, conf):
     """Wrap `app` in the authentication middleware that [api] auth_strategy names.
 
-    Its method `login_problem` returns the reason why no token can be checked, or None. Everybody
-    may read the reason.
+    The method `login_problem` of the middleware returns why no token can be checked, or None. The
+    reason has no secrets, because everybody may read it.
     """
     strategy = conf.api.auth_strategy
     if strategy == 'keystone':
@@ -88,7 +89,7 @@ def _check_cache(servers):
 
 
 class _Keystone(auth_token.AuthProtocol):
-    """The middleware of Keystone; if it cannot check a token, its answer is an error of Climate."""
+    """The middleware of Keystone, with an error of Climate if it cannot check a token."""
 
     def __init__(self, app, conf):
         super().__init__(app, conf)
@@ -100,7 +101,7 @@ class _Keystone(auth_token.AuthProtocol):
         try:
             return super().process_request(request)
         except webob.exc.HTTPServiceUnavailable:
-            # The middleware has logged why.
+            # The middleware has logged the reason.
             pass
         except keystone_errors.ClientException as error:
             LOG.error('[keystone_authtoken]: no token can be checked: %s', error)
@@ -109,7 +110,10 @@ class _Keystone(auth_token.AuthProtocol):
             retry_after=_RETRY_SECONDS))
 
     def login_problem(self):
-        """Return why the login in [keystone_authtoken] gets no token, or None; log a change."""
+        """Return why the login in [keystone_authtoken] gets no token, or None.
+
+        A new reason is logged.
+        """
         with self._lock:
             if time.monotonic() - self._failed_at < _LOGIN_SECONDS:
                 return self._problem
@@ -122,7 +126,7 @@ class _Keystone(auth_token.AuthProtocol):
             return problem
 
     def _logged_in(self):
-        """Return (why there is no token or None, the words of Keystone or None)."""
+        """Return (why the login got no token, the error of Keystone); both are None if it did."""
         try:
             # The session keeps a token until it expires.
             self._session.get_token(self._auth)
@@ -171,7 +175,7 @@ class _Authentication:
 
 
 class _NoAuth(_Authentication):
-    """Accepts every token ``user:project:role,role`` unchecked. For development only."""
+    """Accepts every token ``user:project:role,role`` without a check. For development only."""
 
     challenge = 'Token format="user:project:role,role"'
 

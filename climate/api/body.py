@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading of request bodies, and validation against their JSON schemas."""
+"""Read request bodies, and validate them against their JSON schemas."""
 import json
 import math
 import unicodedata
@@ -9,12 +9,12 @@ from climate import json_text
 from climate import schema_validation
 from climate.api import hooks
 
-# Each value costs some microseconds here, in the schemas and on the bus.
+# Each value costs some microseconds here, in the validation and on the message bus.
 _MOST_VALUES = 50_000
 # Criteria may be nested 16 levels deep. No other field is nested deeper.
 _DEEPEST = 32
-# Keyed by the id of the schema, because a dict is not hashable. The ids stay valid: schemas are
-# constants, and each validator keeps a reference to its schema.
+# The keys are the ids of the schemas, because a dict is not hashable. An id is not reused, because
+# each validator keeps a reference to its schema.
 _VALIDATORS = {}
 
 
@@ -59,7 +59,7 @@ def load(text, field):
         data = json.loads(text, parse_constant=json_text.no_constant, parse_float=_number,
                           object_pairs_hook=json_text.unique)
     except RecursionError as error:
-        # How deep that is depends on the stack below, so the parser's own words would too.
+        # The message of the parser is not used, because it depends on the depth of the stack.
         raise ValueError('it is nested too deep') from error
     refuse_unprintable(data, field, _DEEPEST)
     if _values(data) > _MOST_VALUES:
@@ -97,7 +97,7 @@ def check(data, schema):
         missing = [name for name in problem.validator_value if name not in problem.instance]
         raise errors.MissingFields(fields=', '.join(missing) + (f' (in {path})' if path else ''))
     if problem.validator == 'additionalProperties':
-        # The properties of the innermost object that has the unknown one.
+        # The known properties are those of the object that has the unknown property.
         known = ', '.join(problem.schema['properties'])
         raise errors.BadField(field=path or 'body', reason=(
             f'{problem.message[:300]}. Known are: {known}.'))
@@ -110,14 +110,14 @@ def check(data, schema):
 
 
 def _validator(schema):
-    """Return the cached validator of a schema; making one costs more than using it."""
+    """Return the validator of a schema, which is cached because building it is slow."""
     if id(schema) not in _VALIDATORS:
         _VALIDATORS[id(schema)] = schema_validation.validator(schema)
     return _VALIDATORS[id(schema)]
 
 
 def refuse_unprintable(value, path, deeper):
-    """Refuse text that a database or a terminal would not keep unchanged.
+    """Refuse text that a database or a terminal would change.
 
     :param deeper: how many levels `value` may be nested.
     :raises BadField: a text has a control character or half a surrogate pair, or `value` is

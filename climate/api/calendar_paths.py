@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The addresses of calendars, which are secret and need no token."""
+"""The addresses of calendars, which contain a secret and need no token."""
 import re
 
 from climate.api import subscription_body
 
 PREFIX = '/v1/calendars/'
 _SUFFIX = '.ics'
-# As long as secrets are, with the letters that they have.
 _SECRET = re.compile('[A-Za-z0-9_-]{20,128}')
 _UNKNOWN = 'unknown'
 
@@ -14,8 +13,8 @@ _UNKNOWN = 'unknown'
 class HiddenSecrets:
     """WSGI middleware that replaces the secret in the path of a calendar by its SHA-256.
 
-    Nothing behind it knows the secret, so nothing can log it. The hash leads to the calendar, and
-    cannot be used as an address.
+    The application finds the calendar by the hash. So it does not get the secret and cannot log it.
+    The hash cannot be used in an address.
     """
 
     def __init__(self, application):

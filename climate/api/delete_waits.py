@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waits of DELETE and PUT at REST 1.0 for a lease, bounded in all and for each project."""
+"""Waits of DELETE and PUT for a lease at REST 1.0, with limits on the number of waits."""
 import contextlib
 import time
 
@@ -11,16 +11,16 @@ from climate.domain import lifecycle
 _FIRST_PAUSE_SECONDS = 0.2
 _LONGEST_PAUSE_SECONDS = 2
 _GROWTH = 1.5
-# The tasks after which a lease can be changed.
+# PUT waits for the end of these tasks, because the lease can be changed afterwards.
 _PASSING = frozenset({'start', 'update', 'reclaim'})
 
 
 class DeleteWaits:
     """The requests of one process that wait until a lease is deleted, or can be changed.
 
-    A waiting request releases the slots that it shares with others. The number of waits is limited
-    in all, for each project, and to one for each lease. Beyond that the response is sent at once;
-    the lease shows that it is being deleted.
+    A waiting request does not count as a running request. The number of waits is limited for the
+    process, for each project, and to one for each lease. A request beyond these limits does not
+    wait.
     """
 
     def __init__(self, manager, conf):
@@ -32,7 +32,7 @@ class DeleteWaits:
         self._of_lease = throttling.Slots(1)
 
     def wait(self, environ, caller, lease):
-        """Wait until a lease is deleted, or until the time for that is over.
+        """Wait until a lease is deleted, for at most [api] delete_wait_seconds.
 
         :param lease: the lease as it was before this request. If it was being deleted already,
             this request does not wait.
@@ -42,9 +42,9 @@ class DeleteWaits:
             self._wait(environ, caller, lease.id, _is_gone)
 
     def wait_for_task(self, environ, caller, lease_id):
-        """Wait until a lease is not being started or changed any more.
+        """Wait until the start or the change of a lease is done, as long as `wait` does.
 
-        :returns: False if it still is when the time for that is over, or too many requests wait.
+        :returns: False if it is not done in this time, or too many requests wait.
         """
         return self._wait(environ, caller, lease_id, _is_settled)
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of errors about hosts and servers on the wire, which existing clients know."""
+"""The codes, details and messages of errors about hosts and servers, as existing clients know them.
+
+The classes in ``climate.errors`` are about resources of any pool and targets of any kind.
+"""
 import copy
 
 from climate import errors
@@ -49,22 +52,22 @@ def message(error):
 
 
 def owner_message(error):
-    """Return the message of an error for others."""
+    """Return the message of an error for owners of leases."""
     return _of_ambiguous(error) or error.owner_message
 
 
 def at_1_0(error):
     """Replace an error for REST 1.0.
 
-    Its clients search for "Missing parameter", and expect 403 for a wrong before_end_date. They
-    take 400 for the answer that too few resources are free, or that a quota is full, and try again
-    after any other.
+    Clients of REST 1.0 search for "Missing parameter" and expect 403 for a wrong before_end_date.
+    They expect 400 if too few resources are free or a quota is full, and repeat the request after
+    any other status.
     """
     if isinstance(error, errors.NotEnough | errors.LimitReached):
         renamed = copy.copy(error)
         renamed.status = 400
         return renamed
-    # An error in the form of the date names the field of the body, before_end_date, and stays 400.
+    # The field of a malformed date is before_end_date, and its error stays 400.
     if isinstance(error, errors.BadDate) and error.kwargs.get('field') == 'before_end':
         return errors.Forbidden(error.message.replace('before_end:', 'before_end_date:', 1))
     missing = error.kwargs.get('missing') if isinstance(error, errors.BadField) else None
@@ -72,7 +75,7 @@ def at_1_0(error):
 
 
 def _code_of(error, codes):
-    """Return the code of an error's class; the bus returns an instance of a subclass."""
+    """Return the code of an error's class or base class, because the bus makes subclasses."""
     return next((code for klass, code in codes.items() if isinstance(error, klass)), error.code)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/healthcheck: whether tokens can be checked, and a manager answers and has what it needs."""
+"""/healthcheck: whether tokens can be checked, and whether a manager can work."""
 from oslo_middleware.healthcheck import pluginbase
 
 from climate import context
@@ -9,7 +9,10 @@ _SECONDS = 5
 
 
 class ManagerHealth(pluginbase.HealthcheckBaseExtension):
-    """Logs in to Keystone and pings a manager, which queries the database; a 503 tells why."""
+    """Logs in to Keystone and pings a manager, which queries the database.
+
+    A failure is a 503 with the reason.
+    """
 
     def healthcheck(self, server_port):
         problem = self.conf['climate_login_problem']()
@@ -26,7 +29,7 @@ class ManagerHealth(pluginbase.HealthcheckBaseExtension):
         except errors.DatabaseUnreachable:
             return _result(False, 'the manager does not reach the database')
         except errors.CloudError as error:
-            # Anybody may ask, so the answer has no addresses and no messages of the services.
+            # Everybody may read the answer, so it has no addresses and no messages of the services.
             return _result(False, f'the manager may not use {error.kwargs["service"]}; its log '
                                   'says why')
         except errors.ClimateError as error:

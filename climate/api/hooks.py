@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pecan hooks of every request: the caller, the REST version, the form of errors."""
+"""Pecan hooks of every request: store the caller and the REST version, and render errors."""
 import contextlib
 import json
 import re
@@ -22,7 +22,7 @@ _ACCEPTED = 'climate.accepted'
 #: Whether .json was removed from the end of the path.
 JSON_SUFFIX = 'climate.json_suffix'
 _REQUEST_ID = 'openstack.request_id'
-# Above the controllers of nouns, pecan takes a part of a path for any attribute, even __class__.
+# In these paths pecan would take the next part for an attribute of a controller, even __class__.
 _ATTRIBUTE = re.compile('/(?:v1/|versions/)?_')
 _CHANGING = ('POST', 'PUT', 'PATCH', 'DELETE')
 
@@ -43,7 +43,7 @@ def accepted(request):
 
 
 def is_lenient(request):
-    """Return whether the request uses REST 1.0, which ignores or converts much that 1.1 refuses."""
+    """Return whether the request uses REST 1.0, which accepts bodies that 1.1 refuses."""
     return version(request) == microversion.MINIMUM
 
 
@@ -61,7 +61,7 @@ class RequestHook(hooks.PecanHook):
 
     def on_route(self, state):
         request = state.request
-        # pecan always answers JSON. Reports check the original header for CSV.
+        # pecan must always answer JSON. Reports read the original header for CSV.
         request.environ[_ACCEPTED] = request.headers.get('Accept')
         request.accept = 'application/json'
         request.environ[_CALLER] = context.RequestContext.from_environ(request.environ)
@@ -85,9 +85,9 @@ class RequestHook(hooks.PecanHook):
 
 
 class ErrorHook(hooks.PecanHook):
-    """Renders errors in the form of the request's version; an unexpected error is a plain 500.
+    """Renders errors in the format of the request's version. An unexpected error is a plain 500.
 
-    The operators' version of a message that a caller may not read goes to the log.
+    If the caller may not read the operators' version of a message, it is logged.
     """
 
     priority = 20
@@ -109,7 +109,7 @@ class ErrorHook(hooks.PecanHook):
                         state.request.method, state.request.path, error.message)
         response = _answer(state.request, error, operator)
         if isinstance(error, errors.ManagerSilent) and state.request.method in _CHANGING:
-            # There the caller can see whether the manager went on.
+            # At this address the caller can see whether the manager carried out the request.
             response.headers.setdefault('Location', state.request.path_url)
         return response
 
@@ -117,8 +117,8 @@ class ErrorHook(hooks.PecanHook):
 def _check_scope(caller):
     """Check that the token of a caller, if there is one, belongs to a project.
 
-    All rules of the policy have the scope type "project", but oslo.policy takes an unscoped token
-    for one of a project, and refuses tokens of the system and of a domain without a reason.
+    All rules of the policy have the scope type "project". But oslo.policy accepts a token without
+    a scope as a project's token, and refuses tokens of the system or of a domain without a reason.
     """
     if caller.user_id and not caller.project_id:
         raise errors.WrongScope(
@@ -129,7 +129,7 @@ def _check_scope(caller):
 def refused(environ, error):
     """Return the WSGI response to a request that is refused before it is routed."""
     request = webob.Request(environ)
-    # If the version is not served, the error has the form without a version.
+    # If the version is not served, the error is rendered without a version.
     with contextlib.suppress(errors.ClimateError):
         environ[_VERSION] = microversion.of_request(request.headers)
     return _answer(request, error)
@@ -154,7 +154,7 @@ def _answer(request, error, operator=False):
 def _body(request, error, operator):
     rest_version = request.environ.get(_VERSION)
     message, details = owner_or_operator_text.of_error(error, operator)
-    # REST 1.0 answers an unknown content type in the form without a version, like an unknown URL.
+    # REST 1.0 renders the error of an unknown content type like the error of an unknown URL.
     if rest_version is None or (rest_version == microversion.MINIMUM
                                 and isinstance(error, errors.UnsupportedMediaType)):
         return {'error': error.status, 'error_message': message}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parsing of the bodies of requests about leases into records."""
+"""Parse the bodies of requests about leases into records."""
 import dataclasses
 import hashlib
 import json
@@ -64,7 +64,7 @@ def request_of(request, parts):
         notify_at=_notify_at(data, lenient),
         acquire=None if lenient else _acquire(data.get('acquire')), whole_minutes=lenient,
         dry_run=_dry_run(request), idempotency_key=_key(key),
-        # What was sent counts: a repeated "+2h" is the same request.
+        # The hash is of the body as it was sent, so a repeated "+2h" is the same request.
         request_hash=_hash(sent) if key else None, offer_id=offer_id,
         idle_exempt=not lenient and data.get('idle_exempt', False))
 
@@ -104,8 +104,8 @@ def _absolute(data, now):
     body = {name: times.absolute(value, now) if name in _MOMENTS else value
             for name, value in data.items()}
     if 'events' in body:
-        body['events'] = [{**each, 'time': times.absolute(each['time'], now)}
-                          for each in body['events']]
+        body['events'] = [{**event, 'time': times.absolute(event['time'], now)}
+                          for event in body['events']]
     if 'not_after' in body.get('acquire', ()):
         body['acquire'] = {**body['acquire'], 'not_after': times.absolute(
             body['acquire']['not_after'], now)}
@@ -117,7 +117,7 @@ def _dry_run(request):
 
 
 def _name(text):
-    if any(each in text for each in '\t\r\n'):
+    if any(character in text for character in '\t\r\n'):
         raise errors.BadField(field='name', reason='it must be one line without tabs.')
     if not text.strip():
         raise errors.BadField(field='name', reason='it must have at least one visible character.')
@@ -169,13 +169,14 @@ def _new(request, plugins):
 
 def _changed(request, lease, plugins):
     """Return a changed ReservationRequest; with `plugins`, converted from REST 1.0 to 1.1."""
-    known = [each for each in lease.reservations if each.id == request.id]
+    for stored in lease.reservations if plugins is not None else ():
+        if stored.id == request.id:
+            return dataclasses.replace(
+                request, resource_type=rest_1_0.own_type(request.resource_type, plugins),
+                request=rest_1_0.changes(
+                    plugins.get(stored.resource_type), stored, request.request))
     # The manager refuses ids of reservations that are not in this lease.
-    if plugins is None or not known:
-        return request
-    resource_type = rest_1_0.own_type(request.resource_type, plugins)
-    return dataclasses.replace(request, resource_type=resource_type, request=rest_1_0.changes(
-        plugins.get(known[0].resource_type), known[0], request.request))
+    return request
 
 
 def _notify_at(data, lenient):
@@ -234,9 +235,9 @@ def _hash(data):
 
 
 def refuse_stale(request, lease):
-    """Refuse a request whose If-Match names another version of a lease than this one.
+    """Refuse a request whose If-Match does not name the present version of a lease.
 
-    :raises StalePrecondition: it does.
+    :raises StalePrecondition: the request names another version.
     """
     generation = None if hooks.is_lenient(request) else _generation(request)
     if generation not in (None, lease.generation):
@@ -248,5 +249,5 @@ def _generation(request):
     if text is None or text.strip() == '*':
         return None
     number = text.strip().removeprefix('W/').strip('"')
-    # An ETag that Climate did not make matches no generation of the lease.
+    # An ETag that is not from Climate matches no generation of a lease.
     return int(number) if number.isascii() and number.isdigit() and len(number) < 10 else -1

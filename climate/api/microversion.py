@@ -25,9 +25,9 @@ MAXIMUM = Version(1, 1)
 
 
 def of_request(headers):
-    """Return the Version that the headers request, 1.0 if they name none of this service.
+    """Return the Version that the headers request; 1.0 if they name no version of this service.
 
-    :param headers: {header name: value}; names in upper or lower case.
+    :param headers: {header name: value}; upper and lower case are equal.
     :raises BadField: the version is not MAJOR.MINOR.
     :raises NotAcceptable: the version is not served.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The OpenAPI document; each controller declares the operations of its paths."""
+"""The OpenAPI document, from the operations that each controller declares for its paths."""
 from climate import version
 from climate.api import pool_paths
 from climate.api import reservation_schemas

@@ -17,7 +17,10 @@ def in_path(**schema):
 
 
 def operation(summary, schema=None, status=200, query=(), later=False):
-    """Make an operation; with `later` the response may be a 202, before the work is done."""
+    """Make an operation.
+
+    :param later: whether the response may be a 202, which is sent before the work is done.
+    """
     operation = {'summary': summary, 'parameters': [_VERSION, *query],
                  'responses': {str(status): {'description': 'Done.'}, 'default': _ERROR}}
     if later:

@@ -8,7 +8,7 @@ from climate.policies import hosts as rules
 
 
 class HostSerializer(serializers.FlatSerializer):
-    """Has properties among the fields of a host, in request bodies and in responses."""
+    """Mixes properties with the other fields of a host, in request bodies and in responses."""
 
     one, many = 'host', 'hosts'
     resource_type = 'physical:host'
@@ -21,7 +21,7 @@ class HostSerializer(serializers.FlatSerializer):
     def enrolment(self, data):
         properties = dict(data)
         name = properties.pop('name', '')
-        # The schema of REST 1.1 demands the name.
+        # Only REST 1.0 accepts a host without a name.
         fields = {} if name else _place_in_nova(properties)
         return name, serializers.as_text(properties), fields
 
@@ -36,7 +36,7 @@ class HostSerializer(serializers.FlatSerializer):
 
 
 def _place_in_nova(properties):
-    """Take the id out of `properties` of a host without a name.
+    """Remove the id of a host without a name from `properties`.
 
     :returns: {'id': the id in Nova, as text}.
     :raises Forbidden: the id is missing; existing clients expect 403.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The choice between the texts for owners and those for operators.
+"""The choice between texts for owners and texts for operators.
 
-Reasons of leases, lines of their history and errors have two versions. Only this module chooses
-which one a caller reads.
+Reasons of leases, entries of their history and errors have two versions. This module chooses the
+version that a caller reads.
 """
 from climate.api import error_names
 from climate.policies import leases as rules

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The permissions of callers within a route: parts of requests and of answers."""
+"""The permissions of callers for single fields of requests and answers."""
 import dataclasses
 
 from climate import errors
@@ -14,7 +14,7 @@ def authorize_acquisition(policy, caller, acquisition):
 
     :param acquisition: an Acquire, or None for a lease that is immediate or scheduled.
     :raises Forbidden: policy does not allow it; the error names the rule.
-    :raises BadField: the request would wait without a limit, and policy does not allow that.
+    :raises BadField: the request would wait without a limit, which policy does not allow.
     """
     if acquisition is None:
         return
@@ -33,10 +33,10 @@ def authorize_acquisition(policy, caller, acquisition):
 
 
 def visible_refusal(policy, caller, error):
-    """Remove from a NotEnough what this caller may not see: hosts and other projects' servers.
+    """Remove hosts and servers of other projects from a NotEnough, unless the caller may see them.
 
-    :returns: the same error if it has counts only, or if the caller may see all; else a new
-        NotEnough, which names only servers of the caller's own project.
+    :returns: the same error if it names no hosts and servers, or if the caller may see them; else a
+        new NotEnough, which names only servers of the caller's project.
     """
     if 'reasons' not in error.kwargs or policy.allows(caller, rules.GET_MOVES):
         return error
@@ -46,8 +46,8 @@ def visible_refusal(policy, caller, error):
 def may_use_hidden_criteria(policy, caller, lenient):
     """Return whether the caller's criteria may name hosts and use private properties.
 
-    REST 1.0 allows that to everybody by another rule. Operators can forbid it when none of their
-    clients needs it.
+    A separate rule, which allows everybody by default, applies to REST 1.0. Operators can restrict
+    this rule if their clients do not need it.
     """
     return policy.allows(caller, rules.HIDDEN_CRITERIA_1_0 if lenient else rules.HIDDEN_CRITERIA)
 
@@ -55,8 +55,8 @@ def may_use_hidden_criteria(policy, caller, lenient):
 def visible_resources(parts, caller, pool, resources):
     """Return Resources without the fields that the caller may not read.
 
-    Only administrators see private properties. Reasons of health and of maintenance are texts of
-    operators.
+    Only administrators see private properties. Only operators see the reasons of health and of
+    maintenance.
 
     :param parts: the ``controllers.base.Parts`` of the API process.
     """

@@ -22,7 +22,7 @@ def price(price_record):
     if price_record is None:
         return {}
     return {'price': {'amount': price_record.amount, 'currency': price_record.currency,
-                      'lines': [_charge(each) for each in price_record.lines]}}
+                      'lines': [_charge(charge) for charge in price_record.lines]}}
 
 
 def statement(record):
@@ -40,8 +40,8 @@ def line(record):
 
 def table(fields, items):
     """Return (header, rows) of a CSV table of rendered items."""
-    return fields, [['' if each.get(name) is None else each[name] for name in fields]
-                    for each in items]
+    return fields, [['' if item.get(name) is None else item[name] for name in fields]
+                    for item in items]
 
 
 def _charge(charge):

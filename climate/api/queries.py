@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The query of a request: its known parameters, booleans, the project and the page of a list."""
+"""Parse and check the query of a request: parameters, booleans, the project, the page of a list."""
 from urllib import parse
 
 from climate import errors
@@ -18,12 +18,11 @@ def check(request, schema):
 
 
 def refuse_unknown(request, known, repeatable=()):
-    """Refuse a query with a parameter that the route does not know, or that is given twice.
+    """Refuse a query with an unknown or a repeated parameter, or with text that cannot be stored.
 
-    :param known: the names of the parameters, in the order in which the error lists them.
-    :param repeatable: the names of those that may be given several times.
-    :raises BadField: the query has such a parameter, or a text that cannot be stored; the error
-        names the parameter.
+    :param known: the names of the known parameters, in the order in which the error lists them.
+    :param repeatable: the names of the parameters that may be repeated.
+    :raises BadField: the error names the parameter.
     """
     for name in request.GET:
         if name not in known:
@@ -37,7 +36,7 @@ def refuse_unknown(request, known, repeatable=()):
 
 
 def flag(request, name):
-    """Read a boolean parameter of the query; an absent one is False.
+    """Read a boolean parameter of the query; it is False if it is absent.
 
     :raises BadField: the value is not a boolean.
     """
@@ -92,7 +91,7 @@ def page_of(items, limit):
 
 def next_link(request, marker):
     """Return the links to the next page, which begins after `marker`."""
-    # A parameter may be given several times.
+    # These are pairs, because a parameter may be repeated.
     others = [pair for pair in request.GET.items() if pair[0] != 'marker']
     query = parse.urlencode([*others, ('marker', marker)])
     return [{'rel': 'next', 'href': f'{request.path_url}?{query}'}]

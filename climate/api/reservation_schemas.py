@@ -38,7 +38,7 @@ def with_reservations(schema, plugins, name):
     :param name: `new` or `changed`.
     :returns: a new schema.
     """
-    # A change need not name its type, so that several schemas may match it.
+    # A change may omit its type. Then several schemas may match.
     word = 'oneOf' if name is new else 'anyOf'
     items = {word: [{'$ref': _PREFIX + name(resource_type)} for resource_type in plugins]}
     if name is new:
@@ -47,7 +47,7 @@ def with_reservations(schema, plugins, name):
     properties = schema['properties']
     extended = {**schema, 'properties': {
         **properties, 'reservations': {**properties['reservations'], 'items': items}}}
-    # Bodies are not validated with this part: the service answers with a clearer message.
+    # Bodies are not validated with _SPANS, because the parser of the body has a clearer message.
     return {**extended, 'anyOf': _SPANS} if name is new else extended
 
 

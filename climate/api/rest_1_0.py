@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conversion of reservations in bodies of REST 1.0 into the form of REST 1.1.
+"""Conversion of reservations in bodies of REST 1.0 to the format of REST 1.1.
 
 Clients of REST 1.0 send numbers and booleans as text, unknown fields, and every field of an
-earlier response. Only this module tolerates that; the manager and the plugins get requests in the
-form of REST 1.1.
+earlier response. The manager and the plugins get requests in the format of REST 1.1.
 """
 import re
 
@@ -13,20 +12,21 @@ from climate.plugins.compute.servers import parsing
 _WHOLE_NUMBER = re.compile(r'\s*-?\d{1,18}\s*')
 _WORDS = {'': None, 'none': None, 'null': None, 'true': True, 'yes': True, 'on': True,
           '1': True, 'false': False, 'no': False, 'off': False, '0': False}
-# The only type with two forms; its responses have the fields of both.
+# The only type with two kinds of requests: a leased server, or capacity of a given size. Its
+# responses have the fields of both.
 _TWO_FORMS = 'virtual:instance'
-# Fields that request other or more resources, or another end. A type without the field refuses it.
-# All other unknown fields are dropped.
+# Fields that change which resources are requested, or what happens at the end. A type refuses those
+# that it does not have. Other unknown fields are dropped.
 _REQUESTING = frozenset({
     'min', 'max', 'amount', 'count', 'affinity', 'hypervisor_properties', 'resource_properties',
     'network_properties', 'availability_zone', 'traits', 'network_id', 'required_floatingips',
     'before_end', 'on_end'})
-# Such fields of flavors, and of variants of REST 1.0. They mean nothing for whole hosts.
+# Fields of flavors, and of variants of REST 1.0, that instance types also refuse.
 _OF_INSTANCES = frozenset({
     'ephemeral_gb', 'extra_specs', 'swap', 'swap_gb', 'swap_mb', 'root_gb', 'pcpus', 'vgpus'})
 _INSTANCES = ('virtual:instance', 'flavor:instance')
-# Fields of later versions, of leases and of reservations, that change the result. Others, such as
-# labels, are dropped.
+# Fields of later REST versions that change the result, so that they are refused. Other fields of
+# later versions, such as labels, are dropped.
 _LATER = ('acquire', 'offer')
 _LATER_OF_RESERVATIONS = ('depends_on',)
 # {type as clients of Chameleon write it: the type of Climate}
@@ -38,7 +38,7 @@ _EMPTY_WORDS = ('', '0', 'none', 'null', 'false', 'default')
 def refuse_later(sent):
     """Refuse the body of a new lease with a field that only later versions have.
 
-    :raises BadField: it names the field.
+    :raises BadField: the error names the field.
     """
     later = [(name, sent.get(name)) for name in _LATER]
     later += [(f'reservations.{name}', item.get(name)) for item in sent.get('reservations', ())
@@ -90,8 +90,8 @@ def request(plugin, sent):
 def changes(plugin, reservation, sent):
     """Convert the changes of a stored Reservation.
 
-    Clients send a whole response back, so a null does not change a field that the stored request
-    has, and fields that the type only shows are dropped.
+    Clients send a whole response back. So fields that are only in responses are dropped, and null
+    does not change a field of the stored request.
 
     :param plugin: the plugin class of the type; None if the type is not enabled.
     :raises BadField: see `request`.
@@ -113,7 +113,7 @@ def _is_empty(value):
 
 
 def _one_form(sent):
-    """Select the fields of one form of virtual:instance; only reserved capacity has an amount."""
+    """Select the fields of one kind of virtual:instance; only capacity has an amount."""
     other = parsing.SIZED_FIELDS
     if 'resource_id' not in sent or sent.get('amount') is not None:
         other = parsing.FIELDS
@@ -135,7 +135,7 @@ def _converted(name, value, schema):
             return int(value)
         if 'boolean' in kinds and word in _WORDS:
             return _WORDS[word]
-    # Existing command line clients send each value of digits as a number.
+    # Existing command line clients send a value that has only digits as a number.
     if type(value) is int and name.endswith('_id') and 'string' in kinds:
         return str(value)
     return value

@@ -6,7 +6,7 @@ from climate.domain import maintenance_windows
 
 _TEXT = {'type': 'string', 'maxLength': 80}
 _NAME = {'type': 'string', 'minLength': 1, 'maxLength': 80}
-# The formats are for readers of the document. The parser of each field checks its text.
+# The formats are not validated with the schema. The parser of each field checks its text.
 _DATE_TIME = {'type': 'string', 'maxLength': 80, 'format': 'moment',
               'description': '"now", "+2h", "2030-05-01 08:00" or "2030-05-01T08:00:00Z".'}
 _MINUTE = {'type': 'string', 'maxLength': 80, 'description': '"now" or "2030-05-01 08:00", UTC.'}
@@ -104,7 +104,8 @@ _HOST_CREATE = {
     'properties': {'name': {'type': 'string', 'minLength': 1, 'maxLength': 255}},
     'additionalProperties': _VALUE,
 }
-# A name or the id of a hypervisor in Nova. Of neither, REST 1.0 answers 403, not 400.
+# The schema requires neither the name nor the id in Nova, because REST 1.0 answers 403, not 400, if
+# both are missing.
 _HOST_CREATE_1_0 = {
     'type': 'object',
     'properties': {**_HOST_CREATE['properties'],
@@ -112,7 +113,6 @@ _HOST_CREATE_1_0 = {
                           'minimum': 0, 'maximum': 10 ** 18}},
     'additionalProperties': _VALUE,
 }
-# The reason why it is out of order, or null or false when it is healthy again.
 _OUT_OF_ORDER = {
     'anyOf': [{'type': 'string', 'minLength': 1, 'maxLength': 1000}, {'type': 'null'},
               {'const': False}],
@@ -123,7 +123,7 @@ _HOST_UPDATE = {
     'properties': {'reservable': {'type': 'boolean'}, 'out_of_order': _OUT_OF_ORDER},
     'additionalProperties': _VALUE,
 }
-# Existing clients send booleans as text, as they are shown.
+# Existing clients send booleans as the text that they show.
 _HOST_UPDATE_1_0 = {
     **_HOST_UPDATE,
     'properties': {'reservable': {'enum': [True, False, 'True', 'False', 'true', 'false']}},
@@ -265,7 +265,7 @@ TIMELINE = {
     },
     'additionalProperties': False,
 }
-#: Schema of the query; the body may also have "hold".
+#: Schema of the query. The body may also have "hold".
 AVAILABILITY = _AVAILABILITY
 AVAILABILITY_HOLD = (_HOLD, _HOLD)
 WHAT_IF = (_WHAT_IF, _WHAT_IF)

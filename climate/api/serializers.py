@@ -47,11 +47,11 @@ class ResourceSerializer:
         return data.get('name', ''), as_text(data.get('properties', {})), fields
 
     def renamed(self, error):
-        """Return a BadField that names the field as the body of an enrolment does."""
+        """Return a BadField with the field's name in the body of an enrolment."""
         return error
 
     def is_range(self, name, fields):
-        """Return whether what `enrolment` returned stands for several resources."""
+        """Return whether the name and the fields of an enrolment stand for several resources."""
         return self._pool.is_range(name, fields)
 
     def changes(self, data):
@@ -59,13 +59,11 @@ class ResourceSerializer:
         return as_text(data.get('properties', {})), data.get('reservable')
 
     def out_of_order(self, data):
-        """Return why a body takes a resource out of order; '': it is in order; None: neither.
+        """Return why a body takes a resource out of order, from REST 1.1 on.
 
-        Only from REST 1.1 on.
+        '' means that the resource is healthy again. None means that the body does not say.
         """
-        if 'out_of_order' not in data:
-            return None
-        return data['out_of_order'] or ''
+        return (data['out_of_order'] or '') if 'out_of_order' in data else None
 
     def resource(self, resource, lenient):
         """Render a Resource."""
@@ -151,7 +149,7 @@ class ViewSerializer(ResourceSerializer):
 
 
 def power(resource):
-    """Render the power of a Resource; nothing for one that never sleeps."""
+    """Render the power state of a Resource; {} if the resource never sleeps."""
     if resource.power_state is None:
         return {}
     since = resource.power_since or resource.created_at
@@ -159,7 +157,7 @@ def power(resource):
 
 
 def as_text(properties):
-    """Convert the values of properties to text, except None; True becomes "True"."""
+    """Convert the values of properties to text, such as True to "True"; None stays None."""
     return {name: None if value is None else str(value) for name, value in properties.items()}
 
 

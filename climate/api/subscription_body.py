@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bodies of subscriptions: their schemas, and the records that are made of them."""
+"""The schemas of the bodies of subscriptions, and the parsers that convert bodies to records."""
 import hashlib
 import secrets
 
@@ -48,9 +48,9 @@ UPDATE = (_UPDATE, _UPDATE)
 
 
 def new_secret(transport):
-    """Make the secret of a subscription: (what its user is shown, what the manager gets).
+    """Make the secret of a subscription; return (the secret for the user, the text to store).
 
-    The manager gets the SHA-256 of the secret of a calendar; the secret itself is nowhere stored.
+    For a calendar, the stored text is only the SHA-256 of the secret. Both are None for mail.
     """
     if transport == subscriptions.CALENDAR:
         secret = secrets.token_urlsafe(32)
@@ -62,12 +62,12 @@ def new_secret(transport):
 
 
 def calendar_hash(secret):
-    """Return what is stored of the secret in the address of a calendar."""
+    """Return the SHA-256 of the secret of a calendar, which is stored in place of the secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def request_of(request, limit):
-    """Read the body of a new subscription; return (Request, the secret that is shown or None)."""
+    """Read the body of a new subscription; return (SubscriptionRequest, the secret or None)."""
     data = body.read(request, CREATE, limit)
     transport = data['transport']
     is_calendar = transport == subscriptions.CALENDAR
@@ -83,23 +83,26 @@ def request_of(request, limit):
     return request_record, shown
 
 
-def changes_of(request, limit, known):
-    """Read the body of a change of a Subscription; return (Changes, the new secret or None)."""
+def changes_of(request, limit, before):
+    """Read the body of a change; return (SubscriptionChanges, the new secret or None).
+
+    :param before: the Subscription before the change.
+    """
     data = body.read(request, UPDATE, limit)
-    is_calendar = known.transport == subscriptions.CALENDAR
+    is_calendar = before.transport == subscriptions.CALENDAR
     _refuse_misplaced(data, is_calendar, new=False)
-    shown, kept = new_secret(known.transport) if data.get('renew_secret') else (None, None)
+    shown, kept = new_secret(before.transport) if data.get('renew_secret') else (None, None)
     if data.get('renew_secret') and kept is None:
         raise errors.BadField(field='renew_secret', reason=(
-            f'a subscription by {known.transport} has no secret.'))
+            f'a subscription by {before.transport} has no secret.'))
     changes = subscriptions.SubscriptionChanges(
         address=data.get('address'), name=_name(data), enabled=data.get('enabled'),
         secret=kept, events=_kinds(data['events']) if 'events' in data else None,
         before_end=_before_end(data['before_end']) if 'before_end' in data else None)
     if not (changes.events is None and changes.before_end is None):
-        _refuse_silent(known.transport,
-                       known.events if changes.events is None else changes.events,
-                       known.before_end if changes.before_end is None else changes.before_end)
+        _refuse_silent(before.transport,
+                       before.events if changes.events is None else changes.events,
+                       before.before_end if changes.before_end is None else changes.before_end)
     return changes, shown
 
 
@@ -120,7 +123,7 @@ def _refuse_silent(transport, kinds, before_end):
 
 def _name(data):
     name = data.get('name')
-    if name is not None and any(each in name for each in '\t\r\n'):
+    if name is not None and any(character in name for character in '\t\r\n'):
         raise errors.BadField(field='name', reason='it must be one line without tabs.')
     return name
 

@@ -18,15 +18,15 @@ _CANCELLED = (lifecycle.ERROR, lifecycle.TIMEDOUT)
 def subscription(record, secret=None, address=None):
     """Render a Subscription.
 
-    :param secret: a new secret, which is shown this once.
-    :param address: the address of a calendar that has this secret.
+    :param secret: a new secret, which is never shown again.
+    :param address: the address of a calendar with this secret.
     """
     shown = {
         'id': record.id, 'name': record.name, 'project_id': record.project_id,
         'user_id': record.user_id, 'scope': record.scope, 'transport': record.transport,
         'address': record.address, 'events': list(record.events),
-        'before_end': [moments.span(datetime.timedelta(seconds=each))
-                       for each in record.before_end],
+        'before_end': [moments.span(datetime.timedelta(seconds=seconds))
+                       for seconds in record.before_end],
         'enabled': record.enabled, 'reason': record.reason, 'failures': record.failures,
         'created_at': times.shown(record.created_at), 'updated_at': times.shown(record.updated_at)}
     if address is not None:
@@ -50,7 +50,7 @@ def calendar(content):
     document.add('prodid', f'-//OpenStack//Climate {version.text()}//EN')
     document.add('version', '2.0')
     document.add('method', 'PUBLISH')
-    # The library escapes only the values of names that RFC 5545 has.
+    # The library escapes only the values of properties of RFC 5545.
     document.add('x-wr-calname', icalendar.vText(
         ' '.join((content.subscription.name or 'Leases').split())))
     document.add('refresh-interval', _REFRESH, parameters={'VALUE': 'DURATION'})
@@ -69,7 +69,6 @@ def _event(lease, content):
     event.add('last-modified', lease.updated_at or lease.created_at)
     event.add('sequence', lease.generation)
     event.add('dtstart', lease.start)
-    # A lease that ended early has freed its resources then.
     event.add('dtend', max(lease.start, min(lease.end, lease.ended_at or lease.end)))
     event.add('summary', ' '.join(lease.name.split()))
     event.add('status', 'CANCELLED' if lease.state in _CANCELLED else 'CONFIRMED')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Throttling: limits of the requests that run at the same time, in all and for one project."""
+"""Throttling: limits on the concurrent requests of a process and of a project."""
 import collections
 import re
 import threading
@@ -9,8 +9,8 @@ from climate.api import hooks
 
 _RETRY_SECONDS = 2
 _SLOTS = 'climate.slots'
-# The questions of Nova while it boots a server, without .json at the end of their path.
-_QUESTION = re.compile('/v1/(reservations|servers)/[^/]+/hosts')
+# The requests that Nova sends while it boots a server.
+_OF_NOVA = re.compile('/v1/(reservations|servers)/[^/]+/hosts')
 
 
 class Slots:
@@ -30,11 +30,11 @@ class Slots:
         return TakenSlot(self, key)
 
     def free(self, key):
-        """Count one slot less; only a TakenSlot calls this."""
+        """Free a slot of the key; only a TakenSlot calls this."""
         with self._lock:
             self._taken[key] -= 1
             if not self._taken[key]:
-                # There may be any number of projects.
+                # Without this, the keys of all projects would stay in memory.
                 del self._taken[key]
 
 
@@ -57,18 +57,18 @@ class TakenSlot:
 class RequestLimiter:
     """WSGI middleware that passes at most `limit` requests at a time to `application`.
 
-    Further requests get a 503 at once. Thus memory and the queue on the message bus stay bounded,
-    however many callers there are. Nova's questions have as many slots of their own, so other
-    requests never cause their refusal. Requests that only wait do not count.
+    Further requests get a 503 at once, to bound memory and the queue on the message bus. Requests
+    of Nova have a separate limit of the same size, so that other requests never displace them.
+    Requests that only wait do not count.
     """
 
     def __init__(self, application, limit):
         self._application = application
         self._ordinary = Slots(limit)
-        self._questions = Slots(limit)
+        self._of_nova = Slots(limit)
 
     def __call__(self, environ, start_response):
-        slot = (self._questions if _is_question(environ) else self._ordinary).take()
+        slot = (self._of_nova if _is_of_nova(environ) else self._ordinary).take()
         if slot is None:
             refusal = hooks.refused(environ, errors.Overloaded(retry_after=_RETRY_SECONDS))
             return refusal(environ, start_response)
@@ -78,9 +78,9 @@ class RequestLimiter:
 class ProjectLimiter:
     """WSGI middleware that passes at most `limit` requests of one project at a time.
 
-    Further requests of that project get a 429 at once, and other projects are still served. It is
-    inside the authentication, which knows the project. Nova's questions do not count: by policy
-    only services send them, and all services share one project.
+    Further requests of the project get a 429 at once. The authentication, which is an outer
+    middleware, determines the project. Requests of Nova do not count, because by policy only
+    services send them, and all services share one project.
 
     :param limit: 0: no limit.
     """
@@ -91,7 +91,7 @@ class ProjectLimiter:
         self._slots = Slots(limit)
 
     def __call__(self, environ, start_response):
-        if not self._limit or _is_question(environ):
+        if not self._limit or _is_of_nova(environ):
             return self._application(environ, start_response)
         slot = self._slots.take(environ.get('HTTP_X_PROJECT_ID') or environ.get('HTTP_X_USER_ID'))
         if slot is None:
@@ -108,15 +108,15 @@ def stop_counting(environ):
 
 
 def _carried_out(application, slot, environ, start_response):
-    """Return the response of `application`; the slot is released when it is there."""
+    """Return the response of `application`; then release the slot."""
     environ.setdefault(_SLOTS, []).append(slot)
     try:
-        # Responses are not streamed: the work is done when the application returns.
+        # Responses are not streamed, so the work is done when the application returns.
         return application(environ, start_response)
     finally:
         slot.release()
 
 
-def _is_question(environ):
+def _is_of_nova(environ):
     return (environ['REQUEST_METHOD'] == 'GET'
-            and _QUESTION.fullmatch(environ.get('PATH_INFO') or '') is not None)
+            and _OF_NOVA.fullmatch(environ.get('PATH_INFO') or '') is not None)

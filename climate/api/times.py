@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parsing of moments and durations in requests, and their form in responses."""
+"""Parse moments and durations in requests, and format moments in responses."""
 import contextlib
 import datetime
 
@@ -19,7 +19,7 @@ class _OutOfRangeError(ValueError):
 
 
 def minute(field, text):
-    """Parse a moment in the form of REST 1.0; "now" stays NOW.
+    """Parse a moment of REST 1.0; return NOW for "now".
 
     :raises BadDate: `text` is not ``YYYY-MM-DD HH:MM``, or its year is out of range.
     """
@@ -35,16 +35,16 @@ def minute(field, text):
 
 
 def moment(field, text):
-    """Parse a moment of REST 1.1 that `settled` returned; "now" is NOW, the default zone is UTC.
+    """Parse a moment of REST 1.1 after `absolute`; return NOW for "now". The default zone is UTC.
 
-    :raises BadDate: `text` has another form, or its year is out of range.
+    :raises BadDate: `text` is relative or malformed, or its year is out of range.
     """
     try:
         if moments.is_now(_plain(text)):
             return NOW
-        # What counts from now was settled before, or has no meaning.
+        # Only a malformed relative moment is still relative after `absolute`.
         if moments.is_relative(text):
-            raise ValueError('not settled')
+            raise ValueError('not absolute')
         return _in_range(moments.moment(text, _NEVER))
     except (_OutOfRangeError, moments.OutOfCalendarError) as error:
         raise errors.BadDate(f'{field}: "{text}" is too far away: {_NO_YEAR}.', value=text,
@@ -55,21 +55,18 @@ def moment(field, text):
 
 
 def absolute(value, now):
-    """Replace a relative moment, such as "+2h", by ISO text; other values stay.
-
-    :param now: the moment from which it counts.
-    """
+    """Replace a relative moment, such as "+2h" from `now`, by ISO text; other values stay."""
     if not moments.is_relative(value) or value != value.strip():
         return value
     try:
         return shown(now + datetime.timedelta(seconds=seconds('', value[1:])))
     except (errors.BadField, OverflowError):
-        # The parser of the moment refuses the text, and names the field.
+        # `moment` refuses the text with an error that names the field.
         return value
 
 
 def asked(field, text, now):
-    """Parse a moment of REST 1.1 whose "now" and "+2h" count from `now`.
+    """Parse a moment of REST 1.1. "now" and relative moments such as "+2h" refer to `now`.
 
     :raises BadDate: see `moment`.
     """
@@ -81,7 +78,7 @@ def seconds(field, value):
     """Parse a duration: a number of seconds, or text such as "90m", "1d12h", "PT1H30M".
 
     :returns: seconds.
-    :raises BadField: `value` has another form, or is zero, or longer than a century.
+    :raises BadField: `value` is malformed, zero, or longer than a century.
     """
     number = value if isinstance(value, int) and not isinstance(value, bool) else None
     if isinstance(value, str):
@@ -109,7 +106,7 @@ def shown(value):
 
 
 def _plain(text):
-    # Python would accept the digits of every script.
+    # Python also accepts digits that are not ASCII.
     if not isinstance(text, str) or not text.isascii() or text != text.strip():
         raise ValueError('not ASCII text, or spaces around it')
     return text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parsing of questions for usage, utilisation and energy."""
+"""Parse the queries of usage, utilisation and energy."""
 import datetime
 import unicodedata
 
@@ -19,13 +19,13 @@ FORMATS = ('json', 'csv')
 _DAY = datetime.timedelta(days=1)
 _HOUR = datetime.timedelta(hours=1)
 _LONGEST = datetime.timedelta(days=3660)
-# Days that are over are read as sums. Each future day is counted from all leases.
+# Future days are limited, because each is counted from all leases. Past days are stored as sums.
 _FURTHEST_DAY = datetime.timedelta(days=366)
-# The spans without a start and an end.
+# The default spans.
 _USAGE_SPAN = 30 * _DAY
 _UTILISATION_SPAN = 7 * _DAY
 _MOST_STEPS = 2_000
-# Without a step, the first of these that makes at most _FEW_STEPS steps.
+# The default step is the first one with which the span has at most _FEW_STEPS steps.
 _STEPS = tuple(hours * _HOUR for hours in (1, 3, 6, 12, 24, 7 * 24, 30 * 24))
 _FEW_STEPS = 200
 _MOST_PROPERTIES = 5
@@ -88,10 +88,7 @@ def _span(start, end, grain):
 
 
 def _refuse_span(start, end):
-    """Refuse a span whose end is not after its start, or that is too long.
-
-    :raises BadField: it is one of these.
-    """
+    """Refuse a span that is too long, or whose end is not after its start."""
     if end <= start:
         raise errors.BadField(field='end', reason=(
             f'it must be after the start, {start:%Y-%m-%d %H:%M:%S} UTC.'))
@@ -102,8 +99,8 @@ def _refuse_span(start, end):
 
 
 def _groups(request):
-    """Return the words of group_by, which is given as a list with commas, or several times."""
-    # Names of properties are in this form.
+    """Return the words of group_by, which may have commas and may be repeated in the query."""
+    # Names of properties are stored in the Unicode form NFC.
     words = [word for text in request.GET.getall('group_by')
              for word in unicodedata.normalize('NFC', text).split(',')]
     for word in words:
@@ -124,7 +121,7 @@ def _groups(request):
 def _step(request, start, end):
     """Return the step of the query, or the default for its span.
 
-    :raises BadField: it is not full hours, or makes too many steps.
+    :raises BadField: the step is not a number of full hours, or the span has too many steps.
     """
     span = end - start
     if 'step' not in request.GET:
@@ -145,6 +142,6 @@ def _number(text):
 
 
 def _back(moment, span):
-    """Return the moment a span earlier, or the first one that times may have."""
+    """Return the moment a span earlier, but not before the year 1970."""
     first = times.moment('start', '1970-01-01 00:00')
     return max(first, moment - span) if moment > first else moment

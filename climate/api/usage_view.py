@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers about usage and utilisation, as JSON dicts and as CSV tables."""
+"""Render usage and utilisation as JSON-ready dicts and as CSV tables."""
 import csv
 import io
 import re
@@ -16,7 +16,7 @@ from climate.domain import usage_groups
 from climate.domain import utilisation
 
 CSV = 'text/csv'
-# A spreadsheet takes a cell that begins with one of these for a formula.
+# A spreadsheet interprets a cell that begins with one of these characters as a formula.
 _FORMULA = ('=', '+', '-', '@', '\t', '\r')
 _NUMBER = re.compile(r'-?[0-9]+(\.[0-9]+)?')
 # {word of group_by: the field of an answer}
@@ -25,7 +25,7 @@ _FIELDS = {'project': 'project_id', 'user': 'user_id', 'type': 'resource_type', 
 
 
 def wants_csv(request):
-    """Return whether the caller asks for CSV: by ?format=csv, else by the header Accept.
+    """Return whether the caller requests CSV, by ?format=csv or else by the header Accept.
 
     :raises BadField: the format is unknown.
     """
@@ -43,7 +43,7 @@ def wants_csv(request):
 def as_csv(header, rows):
     """Return a response with a CSV table (RFC 4180).
 
-    A text that a spreadsheet would run as a formula gets an apostrophe before it.
+    An apostrophe is put before text that a spreadsheet would evaluate as a formula.
     """
     text = io.StringIO(newline='')
     writer = csv.writer(text)
@@ -53,7 +53,7 @@ def as_csv(header, rows):
 
 
 def _plain(cell):
-    """Return a cell that is no formula; numbers stay as they are."""
+    """Return a cell as text that is not a formula; numbers stay as they are."""
     if isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell):
         return f"'{cell}"
     return cell
@@ -129,7 +129,7 @@ def _figures(group):
 
 
 def _step(step, answer):
-    """Return one step: the mean of each figure over it, of occupied over its past part."""
+    """Return a step with the mean of each figure; the mean of occupied is over the past part."""
     last = min(step.start + answer.step_seconds, usage_figures.second(answer.end))
     length = last - step.start
     past = max(0, min(last, usage_figures.second(answer.counted_to)) - step.start)

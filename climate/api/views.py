@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rendering of records in responses, by REST version."""
+"""Render records in responses, by REST version."""
 import dataclasses
 import functools
 
@@ -48,7 +48,14 @@ class Views:
 
     def reservation(self, reservation):
         """Render a Reservation, from REST 1.1 on."""
-        return self._reservation_1_1(reservation)
+        return {
+            **self._own_fields(reservation, 'fields'),
+            'id': reservation.id, 'resource_type': reservation.resource_type,
+            'status': reservation.state, 'missing_resources': reservation.missing_resources,
+            'resources_changed': reservation.resources_changed,
+            'resources': [str(each) for each in reservation.resource_ids],
+            **_order_fields(reservation),
+        }
 
     def _lease_1_0(self, lease):
         view = lease_1_0.lease(lease, status_words.word_1_0(lease.state, lease.task),
@@ -73,7 +80,7 @@ class Views:
             'ended_at': times.shown(lease.ended_at), 'deleted_at': times.shown(lease.deleted_at),
             'idle_exempt': lease.idle_exempt, **_idle(lease),
             'acquire': _acquire(lease, permissions.moves),
-            'reservations': [self._reservation_1_1(each) for each in lease.reservations],
+            'reservations': [self.reservation(each) for each in lease.reservations],
             'events': [{'id': event.id, 'type': event.kind, 'time': times.shown(event.at),
                         'status': event.status.lower()}
                        for event in lease.events
@@ -81,19 +88,10 @@ class Views:
             **price_view.price(lease.price),
         }
 
-    def _reservation_1_1(self, reservation):
-        return {
-            **self._own_fields(reservation, 'fields'),
-            'id': reservation.id, 'resource_type': reservation.resource_type,
-            'status': reservation.state, 'missing_resources': reservation.missing_resources,
-            'resources_changed': reservation.resources_changed,
-            'resources': [str(each) for each in reservation.resource_ids],
-            **_order_fields(reservation),
-        }
-
     def _own_fields(self, reservation, form):
+        """Render the fields of the type with the plugin's method `form`: 'shown' or 'fields'."""
         plugin = self._plugins.get(reservation.resource_type)
-        # A reservation whose type is disabled is shown as it was stored.
+        # If the type is disabled, the fields are shown as they are stored.
         if plugin:
             return getattr(plugin, form)(reservation)
         return {name: value for name, value in {
@@ -104,9 +102,9 @@ def _never_came(event, lease, now):
     """Return whether an event was closed because the lease was over before its time."""
     if event.status != lifecycle.EVENT_DONE:
         return False
-    # The clock of the manager, which may be ahead of ours, is right for leases that run.
-    over = (lease.end, lease.ended_at, lease.deleted_at, now if lease.task == 'delete' else None)
-    return event.at > min(each for each in over if each is not None)
+    # `now` is not compared for running leases, because the clock of the manager may be ahead.
+    ends = (lease.end, lease.ended_at, lease.deleted_at, now if lease.task == 'delete' else None)
+    return event.at > min(moment for moment in ends if moment is not None)
 
 
 def _order_fields(reservation):
@@ -117,14 +115,17 @@ def _order_fields(reservation):
 
 
 def _idle(lease):
-    """Render the times since which a lease is idle and at which it is reclaimed, if it runs."""
+    """Render since when a running lease is idle, and when it will be reclaimed."""
     runs = lease.state == lifecycle.ACTIVE
     return {'idle_since': times.shown(lease.idle_since if runs else None),
             'reclaim_at': times.shown(lease.reclaim_at if runs else None)}
 
 
 def _acquire(lease, names):
-    """Render how a lease is acquired: the type, and the fields of this type."""
+    """Render the acquisition of a lease: its type, and the fields of this type.
+
+    :param names: whether to name moved servers and their hosts.
+    """
     view, acquisition = {'type': lease.acquire_type}, lease.acquisition
     if acquisition is None:
         return view
@@ -142,7 +143,7 @@ def _acquire(lease, names):
 
 
 def _plan(plan, names):
-    """Render a clearing plan: the servers of each host and how many are moved; names if allowed."""
+    """Render a clearing plan: the number of servers, and of moved servers, on each host."""
     return {'strategy': plan.strategy, 'hosts': [
         {'reservation_id': host.reservation_id, 'state': host.state, 'servers': len(host.moves),
          'moved': sum(move.state == plans.MOVED for move in host.moves),
@@ -150,7 +151,7 @@ def _plan(plan, names):
 
 
 def _named(host):
-    """Render the details of a cleared host that need a policy permission."""
+    """Render the names of a cleared host and its servers, which need a policy permission."""
     return {'host': host.name, 'why': host.why, 'moves': [
         {'server_id': move.server_id, 'from': move.source, 'to': move.target,
          'state': move.state} for move in host.moves]}
@@ -158,8 +159,8 @@ def _named(host):
 
 def history(entries, permissions):
     """Render the history of a lease, from REST 1.1 on; `permissions` as in `Views.lease`."""
-    return [{'id': str(each.id), 'at': times.shown(each.at), 'who': each.who, 'what': each.what,
-             'why': _why(each, permissions)} for each in entries]
+    return [{'id': str(entry.id), 'at': times.shown(entry.at), 'who': entry.who, 'what': entry.what,
+             'why': _why(entry, permissions)} for entry in entries]
 
 
 def _why(entry, permissions):
@@ -185,7 +186,7 @@ def allocation(resource_id, bookings, lenient):
     for booking in bookings:
         shown = {'id': booking.reservation_id, 'lease_id': booking.lease_id,
                  names[0]: show(booking.start), names[1]: show(booking.end)}
-        # The contract of REST 1.0 has an element for each slot; all of them are one object.
+        # REST 1.0 has an element for each copy. All elements of an allocation are the same object.
         reservations += [shown] * booking.copies if lenient else [
             {**shown, 'count': booking.copies}]
     return {'resource_id': str(resource_id), 'reservations': reservations}

@@ -2,7 +2,7 @@
 """The WSGI application `climate.api.wsgi:application`, for any WSGI server.
 
 The environment variable CLIMATE_CONFIG_FILES names the configuration files, separated by colons.
-By default oslo.config looks for them in its usual places.
+By default oslo.config finds the files in its usual directories.
 """
 # ruff: noqa: E402
 from climate import extras

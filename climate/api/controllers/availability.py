@@ -22,7 +22,7 @@ _NUMBERS = ('limit',)
 
 
 def _parameters():
-    """Return the parameters of a query; the reservations are JSON text in it."""
+    """Return the parameters of the query, in which the reservations are JSON text."""
     schema = schemas.AVAILABILITY
     return [
         {'name': name, 'in': 'query', 'required': name in schema['required'],
@@ -66,7 +66,7 @@ class AvailabilityController(base.Controller):
 
 
 def _from_query(request, now):
-    """Parse the query of GET /v1/availability; its field ``reservations`` is JSON text.
+    """Parse the query of GET /v1/availability, in which ``reservations`` is JSON text.
 
     :returns: an ``availability.AvailabilityQuery``.
     :raises BadRequest: the query does not match the schema; the error names the field.

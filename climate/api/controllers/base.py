@@ -45,18 +45,18 @@ class Parts:
 
 
 class Controller(rest.RestController):
-    """A REST controller of one noun: NOUN for its collection, NOUN/{id} for one of them."""
+    """A REST controller of one noun: /NOUN is the collection, and /NOUN/{id} is one object."""
 
     _OF_ALL = {'get_all': 'GET', 'post': 'POST'}
     _OF_ONE = {'get_one': 'GET', 'put': 'PUT', 'patch': 'PATCH', 'delete': 'DELETE'}
 
-    #: The methods that can be tried without being carried out: ``?dry_run=true``.
+    #: The methods that accept ``?dry_run=true``.
     dry_runs: tuple[str, ...] = ()
-    #: Parameters of GET that requests with a body may have, too, and that mean nothing there.
+    #: Parameters of GET that requests with a body may also have, and that are ignored there.
     ignored: tuple[str, ...] = ()
     #: A clause about the path that "from REST 1.1 on" completes; None: REST 1.0 has the path.
     since_1_1: str | None = None
-    #: Whether REST 1.0 is refused before policy is checked.
+    #: Whether to refuse REST 1.0 before the check of policy.
     version_first = False
 
     def __init__(self, parts):
@@ -80,20 +80,20 @@ class Controller(rest.RestController):
         return method, remainder
 
     def _lookup_child(self, remainder):
-        # pecan's own method returns any attribute, such as __class__.
+        # pecan's method would return any attribute, such as __class__.
         attribute = getattr(self, remainder, None)
-        known = isinstance(attribute, rest.RestController) or util.iscontroller(attribute)
-        return attribute if known else None
+        is_child = isinstance(attribute, rest.RestController) or util.iscontroller(attribute)
+        return attribute if is_child else None
 
     def _find_sub_controllers(self, remainder, request):
-        # pecan's own method raises an error for other attributes.
+        # pecan's method raises an error if an attribute is no controller.
         if not any(map(self._lookup_child, remainder)):
             return None
         return super()._find_sub_controllers(remainder, request)
 
     def _get_args_for_controller(self, controller):
-        # pecan's own method first reads the request of the thread. As there is none, pecan raises a
-        # shared error object, whose traceback would keep the data of every request.
+        # pecan's method first reads the request of the thread. Because there is none, pecan raises
+        # a shared error object, whose traceback would keep the data of every request.
         return _arguments(controller.__func__)
 
     def _refuse_extra_steps(self, name, steps):
@@ -105,7 +105,7 @@ class Controller(rest.RestController):
             raise webob.exc.HTTPMethodNotAllowed()
 
     def _refuse_query(self, request, name):
-        # A caller who asks for a dry run must never get a real change.
+        # A caller who requests a dry run must never get a real change.
         if request.method == 'HEAD' or name in ('get_all', 'get_one'):
             return
         known = (*self.ignored, *((_DRY_RUN,) if name in self.dry_runs else ()))
@@ -136,8 +136,8 @@ class Controller(rest.RestController):
     def _project(self, req, caller, rule):
         """Return the id of the project that a query names; None: all projects.
 
-        :param rule: the rule for other projects than the caller's.
-        :raises Forbidden: the caller may see the own project only.
+        :param rule: the policy rule for projects other than the caller's.
+        :raises Forbidden: the caller may not see other projects.
         """
         everything = queries.flag(req, 'all_projects')
         project_id = queries.project_id(req) if 'project_id' in req.GET else None

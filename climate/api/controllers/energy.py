@@ -15,7 +15,7 @@ PATHS = {'/energy': {'get': operations.operation(
 
 
 class EnergyController(base.Controller):
-    """Reports which resources sleep, how long they slept, and how much energy that saved."""
+    """Reports which resources sleep, how long they slept, and the energy that was saved."""
 
     since_1_1 = 'Energy is reported'
 

@@ -126,7 +126,7 @@ class LeasesController(base.Controller):
         return self._answer(req, resp, self._update(req, lease_id, changes))
 
     def _update(self, req, lease_id, changes):
-        """Change a lease; at REST 1.0 wait until its start, or another change, is done."""
+        """Change a lease; at REST 1.0 first wait for its start, or another change, if necessary."""
         caller = hooks.caller(req)
         try:
             return self._parts.manager.update_lease(caller, lease_id, changes)
@@ -154,8 +154,8 @@ class LeasesController(base.Controller):
         """Get a lease that the caller may see.
 
         :raises LeaseNotFound: the lease does not exist, or is hidden from this caller.
-        :raises Forbidden: the lease is of the caller's project, but the caller's roles do not allow
-            to see leases; or the lease is hidden, and [api] chameleon is set.
+        :raises Forbidden: the caller's roles do not allow to see leases of the caller's project; or
+            [api] chameleon is set, and the lease belongs to another project.
         """
         caller = hooks.caller(req)
         if len(lease_id) > _LONGEST_ID:
@@ -175,7 +175,7 @@ class LeasesController(base.Controller):
         self._parts.policy.authorize(hooks.caller(req), rule, _target(lease))
 
     def _view(self, req, lease):
-        # Policy is checked only if the lease has something to hide.
+        # Policy is checked only if the lease has fields that may be hidden.
         caller, policy = hooks.caller(req), self._parts.policy
         visible = views.Permissions(
             moves=lease.acquisition is not None and policy.allows(caller, rules.GET_MOVES),

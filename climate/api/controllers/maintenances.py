@@ -75,9 +75,9 @@ class MaintenancesController(base.Controller):
 
 
 def _request(data, dry_run, now):
-    """Return the maintenance.Request of a body.
+    """Return the ``maintenance.MaintenanceRequest`` of a body.
 
-    :raises BadField: it names its resources in no way, or in several ways.
+    :raises BadField: not exactly one of "hosts", "resources" and "criteria" is given.
     """
     ways = [name for name in ('hosts', 'resources', 'criteria') if name in data]
     if len(ways) != 1:
@@ -102,7 +102,7 @@ def _request(data, dry_run, now):
 def _shown(planned, with_leases=False):
     """Render a Maintenance.
 
-    :param with_leases: whether the answer has the leases that it affects.
+    :param with_leases: whether to show the leases that the maintenance affects.
     """
     view = {
         'id': planned.id, 'pool': planned.pool, 'start': times.shown(planned.start),

@@ -149,10 +149,10 @@ def _step(step):
 
 
 def _share(part, whole):
-    """Return a share; None if there is nothing to share."""
+    """Return part / whole, rounded; None if the whole is 0."""
     return _rounded(part / whole) if whole > 0 else None
 
 
 def _rounded(number):
-    """Return a number with few digits; None stays None."""
+    """Round a number to _DIGITS digits; None stays None."""
     return None if number is None else round(number, _DIGITS)

@@ -14,7 +14,7 @@ from climate.policies import price_books as rules
 
 _VALID = 'valid'
 _LONGEST = 9
-# Numbers may be text, which is never rounded. Their parser checks the text, and names the field.
+# A number may be text, which is not rounded. The parser of the price book checks the text.
 _NUMBER = {'type': ['string', 'number'], 'maxLength': 32, 'format': 'decimal',
            'description': 'Not negative; text such as "12.50" is kept exactly.'}
 _TEXT = {'type': 'string', 'minLength': 1, 'maxLength': 255}
@@ -62,7 +62,7 @@ PATHS = {
 
 
 class PriceBooksController(base.Controller):
-    """Adds, lists and shows versions; none is ever changed."""
+    """Adds, lists and shows versions. A version is never changed."""
 
     since_1_1 = 'Price books are served'
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The path /v1/reservations/{id}, from REST 1.1 on: its server, and its hosts for Nova."""
+"""The path /v1/reservations/{id}, from REST 1.1 on: the leased server, and the hosts for Nova."""
 import pecan
 
 from climate import errors
@@ -27,14 +27,14 @@ PATHS = {
 
 
 class ReservationsController(base.Controller):
-    """Sets the server that a reservation leases; all else is done at /v1/leases."""
+    """Sets the server that a reservation leases. /v1/leases serves all other requests."""
 
     def __init__(self, parts):
         super().__init__(parts)
         self.hosts = ReservationHostsController(parts)
 
     def get(self, req, resp, reservation_id):
-        """Show pecan that one id precedes the controllers below this one; it is not served."""
+        """Tell pecan by the arguments that an id precedes sub-controllers; this is never called."""
 
     @pecan.expose('json')
     def put(self, req, resp, reservation_id):

@@ -24,7 +24,7 @@ class ResourcesController(base.Controller):
     """Routes to one controller for each enabled pool."""
 
     def __init__(self, parts):
-        # Without the parts, because every attribute is the controller of a pool.
+        # The Parts are not stored, because every attribute must be the controller of a pool.
         vars(self).update({name: PoolController(parts, serializers.ResourceSerializer(pool))
                            for name, pool in parts.pools.items()})
 
@@ -113,7 +113,7 @@ class ViewController(PoolPartController):
 
 
 class PoolController(ViewController):
-    """Does the same, and changes resources; below it are all other paths of a pool."""
+    """Adds changes of resources to a ViewController, and routes to the other paths of a pool."""
 
     def __init__(self, parts, serializer):
         super().__init__(parts, serializer)
@@ -126,7 +126,7 @@ class PoolController(ViewController):
     @pecan.expose()
     def _route(self, args, request=None):
         if args and vars(self).get(args[0]) is self.properties:
-            # A property may have the name of a path.
+            # The name of a property may be equal to the name of a path.
             return routing.lookup_controller(self.properties, args[1:], request)
         return super()._route(args, request)
 
@@ -145,7 +145,7 @@ class PropertiesController(PoolPartController):
 
     @pecan.expose()
     def _route(self, args, request=None):
-        # WSGI shows the slashes in a name as those between parts of the path.
+        # WSGI decodes slashes in a name, so a name may be in several parts of the path.
         return super()._route(['/'.join(args)] if args else [], request)
 
     @pecan.expose('json')
@@ -166,7 +166,7 @@ class PropertiesController(PoolPartController):
         return {'resource_property': self._serializer.property(changed, hooks.is_lenient(req))}
 
     def _change(self, caller, name, private, has_suffix):
-        """Change the property whose name, perhaps without its ending ".json", is in the path."""
+        """Change the property `name`; with `has_suffix`, preferably the property `name`.json."""
         if has_suffix:
             with contextlib.suppress(errors.PropertyNotFound):
                 return self._manager.update_property(
@@ -194,7 +194,7 @@ class AllocationsController(PoolPartController):
     def _filters(self, req, caller):
         """Return the filters of the query, {name: id or None}.
 
-        :raises NotFound: there is no such lease or reservation. REST 1.0 does not check that.
+        :raises NotFound: the lease or reservation does not exist. REST 1.0 does not check this.
         """
         filters = {name: req.GET.get(name) for name in ('lease_id', 'reservation_id')}
         if not hooks.is_lenient(req):
@@ -255,7 +255,7 @@ class PowerController(PoolPartController):
 def _place(text):
     """Parse the marker of a list of allocations into a list of one or three numbers.
 
-    :raises BadField: no page ends there.
+    :raises BadField: the text is not such a marker.
     """
     numbers = [queries.row_number(part) for part in text.split('.')]
     if len(numbers) not in (1, 3) or None in numbers:
@@ -265,7 +265,7 @@ def _place(text):
 
 
 def _flag(req, name):
-    """Read a boolean of the query; at REST 1.0 all but "", "false", "0" and "no" is True."""
+    """Read a boolean of the query; at REST 1.0 only "", "false", "0" and "no" are False."""
     if not hooks.is_lenient(req):
         return queries.flag(req, name)
     return req.GET.get(name, '').lower() not in ('', 'false', '0', 'no')

@@ -70,7 +70,7 @@ class V1Controller:
         self.resources = resources.ResourcesController(parts)
         self._plugins = parts.plugins
         self.statements = statements.StatementsController(parts)
-        # Python has no attribute syntax for a name with a dash.
+        # These names have dashes, so they cannot be written as attributes.
         setattr(self, 'what-if', plans.WhatIfController(parts))
         setattr(self, 'price-books', price_books.PriceBooksController(parts))
         setattr(self, 'os-hosts', resources.PoolController(parts, os_hosts.HostSerializer()))

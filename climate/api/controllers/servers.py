@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The path /v1/servers/{id}/hosts, from REST 1.1 on: where a leased server may be placed."""
+"""The path /v1/servers/{id}/hosts, from REST 1.1 on: the hosts that a leased server may use."""
 import pecan
 
 from climate import errors
@@ -16,14 +16,14 @@ PATHS = {'/servers/{id}/hosts': {
 
 
 class ServersController(base.Controller):
-    """Routes to the hosts of a server; Nova serves all else about servers."""
+    """Routes to the hosts of a server."""
 
     def __init__(self, parts):
         super().__init__(parts)
         self.hosts = ServerHostsController(parts)
 
     def get(self, req, resp, server_id):
-        """Show pecan that one id precedes the controllers below this one; it is not served."""
+        """Tell pecan by the arguments that an id precedes sub-controllers; this is never called."""
 
 
 class ServerHostsController(base.Controller):

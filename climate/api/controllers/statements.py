@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The path /v1/statements, from REST 1.1 on: what leases cost, by project and month."""
+"""The path /v1/statements, from REST 1.1 on: the cost of leases, by project and month."""
 import datetime
 import re
 
@@ -19,7 +19,7 @@ from climate.policies import statements as rules
 #: The parameters of the query of both routes.
 FILTERS = ('month', 'project_id', 'all_projects', 'lease_id', 'format', 'limit', 'marker')
 _MONTH = re.compile('(19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]|1[0-2])')
-# Without a month, the list has the statements of this time.
+# If the query names no month, the list begins with the month this long ago.
 _SHOWN = datetime.timedelta(days=365)
 _LONGEST = 255
 
@@ -40,7 +40,7 @@ PATHS = {
 
 
 class StatementsController(base.Controller):
-    """Lists statements; the lines of one month are below its name."""
+    """Lists statements, and shows the lines of the statements of a month."""
 
     since_1_1 = 'Statements are served'
 
@@ -82,7 +82,7 @@ class StatementsController(base.Controller):
     def _read(self, req, known):
         """Check a query; return (caller, the id of its project, or None for all projects).
 
-        :raises Forbidden: the caller may see the own project only.
+        :raises Forbidden: the caller may not see other projects.
         """
         caller = self._authorized(req, rules.GET)
         queries.refuse_unknown(req, known)

@@ -80,16 +80,17 @@ class SubscriptionsController(base.Controller):
 
     @pecan.expose('json')
     def put(self, req, resp, subscription_id):
-        known = self._visible(req, subscription_id, rules.PUT)
+        subscription = self._visible(req, subscription_id, rules.PUT)
         changes, secret = subscription_body.changes_of(
-            req, self._parts.conf.api.max_body_bytes, known)
-        changed = self._parts.manager.update_subscription(hooks.caller(req), known.id, changes)
+            req, self._parts.conf.api.max_body_bytes, subscription)
+        changed = self._parts.manager.update_subscription(hooks.caller(req), subscription_id,
+                                                          changes)
         return _shown(req, resp, changed, secret)
 
     @pecan.expose('json')
     def delete(self, req, resp, subscription_id):
-        known = self._visible(req, subscription_id, rules.DELETE)
-        self._parts.manager.delete_subscription(hooks.caller(req), known.id)
+        subscription = self._visible(req, subscription_id, rules.DELETE)
+        self._parts.manager.delete_subscription(hooks.caller(req), subscription.id)
         resp.status = 204
 
     def _own(self, req, rule):
@@ -102,8 +103,8 @@ class SubscriptionsController(base.Controller):
     def _visible(self, req, subscription_id, rule):
         """Get a subscription for which a rule allows the request of the caller.
 
-        :raises SubscriptionNotFound: it does not exist, or is hidden from this caller.
-        :raises Forbidden: the caller may see it, but the rule does not allow the request.
+        :raises SubscriptionNotFound: the subscription does not exist, or the caller may not see it.
+        :raises Forbidden: the caller may see the subscription, but the rule refuses the request.
         """
         caller = self._own(req, rules.GET)
         base.refuse_long(subscription_id, errors.SubscriptionNotFound, 'subscription_id')
@@ -128,10 +129,10 @@ class SubscriptionTestController(base.Controller):
 
     @pecan.expose('json')
     def post(self, req, resp, subscription_id):
-        known = self._visible(req, subscription_id, rules.TEST)
+        subscription = self._visible(req, subscription_id, rules.TEST)
         resp.status = 202
         return _shown(req, resp, self._parts.manager.test_subscription(
-            hooks.caller(req), known.id))
+            hooks.caller(req), subscription.id))
 
 
 class SubscriptionLogController(base.Controller):
@@ -143,11 +144,11 @@ class SubscriptionLogController(base.Controller):
 
     @pecan.expose('json')
     def get_all(self, req, resp, subscription_id):
-        known = self._visible(req, subscription_id, rules.GET)
+        subscription = self._visible(req, subscription_id, rules.GET)
         queries.refuse_unknown(req, ('limit', 'marker'))
         return self._page(
             req, 'log', lambda marker, limit: self._parts.manager.subscription_log(
-                hooks.caller(req), known.id, marker, limit,
+                hooks.caller(req), subscription.id, marker, limit,
                 self._parts.conf.api.max_page_bytes),
             lambda entries: list(map(subscription_views.entry, entries)), base.entry_id)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The path /v1/timeline, from REST 1.1 on: the resources of a pool and their leases over time."""
+"""The path /v1/timeline, from REST 1.1 on: the leases of the resources of a pool over time."""
 import datetime
 import hashlib
 import json
@@ -27,7 +27,7 @@ PATHS = {'/timeline': {'get': operations.operation(
 
 
 class TimelineController(base.Controller):
-    """Shows a timeline. An answer that the caller has already is 304 without a body."""
+    """Shows a timeline. The response is 304 without a body if the caller has the same answer."""
 
     since_1_1 = 'Timelines are served'
 
@@ -75,8 +75,8 @@ def _resolution(text):
 def _shown(answer, pool, named, operator):
     """Return a ``timeline.Timeline`` as JSON-ready data.
 
-    :param named: whether resources have their names.
-    :param operator: whether the caller reads the operators' versions of texts.
+    :param named: whether to show the names of resources.
+    :param operator: whether to show the operators' versions of texts.
     """
     return {
         'pool': pool, 'start': times.shown(answer.start), 'end': times.shown(answer.end),

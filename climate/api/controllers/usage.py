@@ -42,7 +42,7 @@ class UsageController(base.Controller):
 
 
 class UtilisationController(base.Controller):
-    """Reports how full pools were and will be, without names and without leases."""
+    """Reports the past and future utilisation of pools, without names and without leases."""
 
     since_1_1 = 'Utilisation is reported'
 
