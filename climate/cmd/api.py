@@ -27,7 +27,7 @@ def listen(application, conf):
 
     :raises ConfigurationError: the address cannot be used.
     """
-    # A thread for each request, each question of Nova, and each DELETE that waits.
+    # One thread for each request, each request of Nova, and each DELETE or PUT that waits.
     threads = 2 * conf.api.max_requests + conf.api.delete_waits + _REFUSING
     return web.listen(application, conf, 'api', threads=threads,
                       connection_limit=_CONNECTIONS * threads,

@@ -35,7 +35,7 @@ def examine(parts, fix, wait=time.sleep, unknown=False):
     """Print the differences, or with `fix` the results of their repairs; return the exit status.
 
     :param wait: called with the seconds between the two comparisons.
-    :param unknown: whether to repair objects without a record in the database, too.
+    :param unknown: whether to also repair objects without a record in the database.
     """
     auditor = audits.Auditor(parts)
     drifts = _compare_twice(auditor, parts.conf.manager.audit_grace_seconds, wait)
@@ -43,14 +43,14 @@ def examine(parts, fix, wait=time.sleep, unknown=False):
         print(table([(drift, drift.remedy) for drift in drifts], '--fix'))
         return DRIFT if drifts else 0
     outcomes = repairs.Repairs(parts, unknown).make(drifts)
-    left = {drift.key for drift in audit.in_both(drifts, auditor.compare())}
-    print(table([(drift, f'left: {outcomes[drift] or "it is there again"}' if drift.key in left
-                  else 'repaired') for drift in drifts], 'NOW'))
-    return DRIFT if left else 0
+    remaining = {drift.key for drift in audit.in_both(drifts, auditor.compare())}
+    print(table([(drift, f'left: {outcomes[drift] or "it is there again"}'
+                  if drift.key in remaining else 'repaired') for drift in drifts], 'NOW'))
+    return DRIFT if remaining else 0
 
 
 def table(rows, last):
-    """Return a table as text, with a summary at its end.
+    """Return a table of differences as text, with their number at the end.
 
     :param rows: pairs (Drift, text of the last column).
     :param last: the heading of the last column.
@@ -66,7 +66,7 @@ def table(rows, last):
 
 
 def _compare_twice(auditor, grace_seconds, wait):
-    """Return the Drifts that two comparisons find, without changes in progress."""
+    """Return the Drifts that two comparisons find; a change in progress is in only one of them."""
     drifts = auditor.compare()
     if not drifts or not grace_seconds:
         return drifts

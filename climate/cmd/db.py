@@ -21,7 +21,7 @@ from climate.manager.notifications import encryption
 from climate.manager.usage import days
 from climate.plugins import registry
 
-# The most subscriptions that an error names.
+# The maximum number of subscriptions that an error names.
 _SHOWN = 20
 
 
@@ -40,7 +40,7 @@ def _version(conf, database):
 def _purge(conf, database):
     before = _day(conf.command.before) if conf.command.before else _days_ago(
         database.now(), conf.command.days)
-    # Usage of the days that managers have not closed yet must be counted first.
+    # First count the usage of the days that managers have not closed yet.
     days.close(database, database.now(), most=None)
     count = migrate.purge(database, before)
     print(f'Removed {count} leases that ended or were deleted before {before:%Y-%m-%d} UTC.')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The body of climate-manager, imported after the concurrency backend was chosen."""
+"""The program climate-manager, which is imported after the concurrency backend was chosen."""
 import os
 import signal
 import threading
@@ -22,7 +22,7 @@ LOG = log.getLogger(__name__)
 # The pause after a start that failed.
 _PAUSE_SECONDS = 10
 
-# A positional argument, because oslo.config would make a subcommand mandatory.
+# The command is a positional argument, because oslo.config would make a subcommand mandatory.
 _COMMAND_LINE = (
     cfg.StrOpt('command', positional=True, required=False, choices=[
         ('audit', 'compare the database with the cloud; exit with 2 if they differ')],
@@ -41,7 +41,7 @@ _PROGRAM = 'climate-manager'
 class _CheckedConf:
     """The configuration for oslo.service, which reads it again on SIGHUP and forks a new worker.
 
-    Unusable files are not read: a worker with them could not start and would be forked for ever.
+    Files are not read if they are unusable, because then workers would fail and be forked for ever.
     """
 
     def __init__(self, conf):
@@ -66,13 +66,13 @@ class ManagerService(oslo_service.Service):
         self._pause_seconds = pause_seconds
         self._manager = None
         self._stopping = threading.Event()
-        # Held while the manager starts: one that has started in part cannot be stopped.
+        # Held while the manager starts, because a manager cannot be stopped during its start.
         self._starting = threading.Lock()
 
     def start(self):
-        """Start the manager; try again until it succeeds or the service is stopped.
+        """Start the manager; retry until the start succeeds or the service is stopped.
 
-        A process that ended instead would be forked again at once, for ever.
+        If the process ended after a failure, oslo.service would fork it again at once, for ever.
         """
         start.return_large_blocks()
         logged = None
@@ -93,7 +93,7 @@ class ManagerService(oslo_service.Service):
             self._manager.start()
 
     def reset(self):
-        """Prepare for another start. With eventlet, SIGHUP stops and starts this same object."""
+        """Prepare for another start, because with eventlet SIGHUP restarts this object."""
         self._manager = None
         self._stopping.clear()
 
@@ -101,7 +101,7 @@ class ManagerService(oslo_service.Service):
         self._stopping.set()
         with self._starting:
             if self._manager is not None:
-                # oslo.service kills the process after this time; 0: never.
+                # oslo.service kills the process after this time; 0 means never.
                 self._manager.stop(self._conf.graceful_shutdown_timeout or float('inf'))
         super().stop()
 
@@ -113,30 +113,30 @@ def run(argv):
     """
     conf = _configured(argv)
     if conf.command is not None:
-        # By default oslo.log writes to stdout, where the command prints.
+        # By default oslo.log writes to stdout, to which the command prints.
         conf.set_default('use_stderr', True)
     with start.refusing(_PROGRAM):
         configuration.set_up_logging(conf)
         if conf.command == 'audit':
             return audit.run(conf)
-        # Checked before the fork, because a child that cannot start is forked again for ever.
+        # Check before the fork, because a child that cannot start is forked again for ever.
         prerequisites.check(conf)
-        # Not at SIGHUP: then the worker listens there.
+        # A reload does not check the address, because the worker then listens on it.
         metrics_server.check_address(conf)
-    seen = conf
+    checked_conf = conf
     if conf.manager.backend == 'threading':
-        seen = _CheckedConf(conf)
+        checked_conf = _CheckedConf(conf)
         _stop_on_sigint()
-    oslo_service.launch(seen, ManagerService(conf), workers=1).wait()
+    oslo_service.launch(checked_conf, ManagerService(conf), workers=1).wait()
     return 0
 
 
 def _stop_on_sigint():
     """Treat SIGINT as SIGTERM in this process, and ignore it in its workers.
 
-    By default cotyledon ends all of them at once.
+    By default cotyledon, which runs the workers, ends all processes at once.
     """
-    # No thread and no worker receives it; this one fetches it.
+    # Threads and workers inherit the blocked signal. Only the thread "sigint" receives it.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
     def wait():

@@ -72,9 +72,9 @@ def main():
     login = console_login.KeyLogin(_identity(url))
     with start.refusing('climate-standalone'):
         pages = console_program.listen(console.build(conf, method=login), conf)
-    # From now on a signal must remove the note.
+    # Catch signals before the file is written, because a stop must delete the file.
     stopped = _stop_event()
-    note = _leave_note(url, state)
+    note = _write_address(url, state)
     opened = (f'http://{netutils.escape_ipv6(conf.console.host)}:{conf.console.port}'
               f'/login?key={login.key}')
     print(_WELCOME.format(url=url, count=count, state=state, bin=_bin(), console=opened),
@@ -91,10 +91,10 @@ def main():
 def _stay_on_one_processor():
     """Pin the process to one processor.
 
-    Threads of one Python process do not run at the same time, and waking a thread on another
-    processor cost a quarter of the time of API and manager (contributor/performance).
+    Threads of one Python process do not run at the same time. Waking threads on other processors
+    cost a quarter of the time of API and manager (contributor/performance).
     """
-    # Linux only.
+    # Only Linux has this function.
     if hasattr(os, 'sched_setaffinity'):
         os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
 
@@ -102,7 +102,8 @@ def _stay_on_one_processor():
 class _LateApplication:
     """A WSGI application that is built after the server listens.
 
-    The server listens first, so that a second standalone does not touch the data of a running one.
+    The server listens first, so that a second standalone fails before it changes the data of a
+    running one.
     """
 
     built = None
@@ -120,14 +121,14 @@ def _configuration(state):
         ('cloud', 'driver', 'simulated'),
         ('simulated', 'state', f'{state}/cloud.sqlite'),
         ('api', 'auth_strategy', 'noauth'),
-        # Each has its own threads, and a standalone has one user.
+        # Both limits determine the number of threads. A standalone has one user, so few are enough.
         ('api', 'max_requests', 40),
         ('api', 'delete_waits', 8),
         ('manager', 'poll_seconds', 1),
         ('cache', 'enabled', True),
         ('cache', 'backend', 'dogpile.cache.memory'),
     ])
-    # Two standalones with different ports of the API have different ports of the console.
+    # If two standalones have different ports of the API, their consoles also have different ports.
     conf.set_default('port', conf.api.port + 1000, group='console')
     return conf
 
@@ -148,10 +149,11 @@ def _enrol_all(manager, calls):
     return len(calls.list_resources(admin, 'host'))
 
 
-def _leave_note(url, state):
+def _write_address(url, state):
     """Write the address of this standalone for the `climate` command; return the file's path.
 
-    If another standalone has such a file, or the home cannot be written, it is in `state`.
+    The file is in `state` if another standalone has written its address, or the usual directory
+    cannot be written.
     """
     path = standalone.path(os.environ)
     own = state / 'standalone.json'
@@ -192,7 +194,7 @@ def _stop_event():
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
-    # nohup ignores it.
+    # nohup sets SIGHUP to be ignored.
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, stop)
     return stopped

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The start of each program: its errors on one line, and its setting of malloc."""
+"""The start of each program: print errors on one line, and set up malloc."""
 import contextlib
 import ctypes
 
@@ -28,8 +28,8 @@ def return_large_blocks():
     """Make malloc return blocks larger than 128 KiB to the system when they are freed.
 
     The numpy columns of a search are such blocks. By default glibc raises this threshold to the
-    largest freed block, up to 32 MiB (mallopt(3), M_MMAP_THRESHOLD). Smaller blocks stay with the
-    thread that had them, and a manager has many threads.
+    size of the largest freed block, up to 32 MiB (mallopt(3), M_MMAP_THRESHOLD). Smaller freed
+    blocks stay with their thread, and a manager has many threads.
 
     :returns: False if the C library has no such threshold.
     """

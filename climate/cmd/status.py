@@ -26,9 +26,9 @@ def upgrade_check(conf):
 
 
 def cloud_of(conf):
-    """Print which of the services that the enabled plugins use answer.
+    """Print for each service that the enabled plugins use whether it answers.
 
-    :returns: the exit status: 0, or 1 if one does not answer.
+    :returns: the exit status: 0, or 1 if a service does not answer.
     """
     answers = status_checks.answers(conf)
     width = max(len(answer.name) for answer in answers)
@@ -46,7 +46,7 @@ def managers_of(conf):
         with database.reader() as connection:
             rows = managers.every(connection)
     for manager in heartbeat.with_liveness(rows, now, conf.manager.claim_seconds):
-        # Other managers carry out the events of a dead one.
+        # Other managers carry out the events of a dead manager.
         events = (f'{manager.running} running' if manager.up
                   else f'it does nothing; {manager.running} of its events went to other managers')
         state = 'down' if not manager.up else 'not ready' if manager.not_ready else 'up'
@@ -64,7 +64,8 @@ COMMANDS = {
     'managers': (managers_of, 'which managers are up'),
 }
 _COMMAND_LINE = (
-    # A list, because oslo.config takes the options of a subcommand before its word only.
+    # The command is a list of words, because oslo.config accepts options only before the word of a
+    # subcommand.
     cfg.MultiStrOpt('command', positional=True, required=False, default=[], help='What to do. '
                     + '; '.join(f'{name}: {text}' for name, (_, text) in COMMANDS.items()) + '.'),
     cfg.BoolOpt('json', default=False, help='With "upgrade check": print JSON.'),
@@ -86,7 +87,7 @@ def main():
         conf.set_default('use_stderr', True)
         log.setup(conf, 'climate')
     else:
-        # Errors are printed, so they are not logged as well.
+        # Errors are printed, so they are not logged.
         logging.disable()
     with start.refusing('climate-status'):
         return COMMANDS[words][0](conf)

@@ -30,7 +30,7 @@ OPTIONS = (
 
 
 class UpgradeChecks(upgradecheck.UpgradeCommands):
-    """The checks before the services of this release are started.
+    """The checks of the prerequisites of a manager of this release.
 
     :param conf: the configuration of the services, with OPTIONS.
     """

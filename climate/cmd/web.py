@@ -17,16 +17,17 @@ from climate.conf import reloading
 
 LOG = log.getLogger(__name__)
 
-# The longest pause between two checks whether a stop has waited long enough.
+# The longest pause between two checks of the deadlines of a stop.
 _POLL_SECONDS = 0.5
-# A balancer may be sending the next request over a connection, and would lose it.
+# During a stop, idle connections stay open for this time, because a load balancer may be sending
+# the next request over such a connection.
 _IDLE_SECONDS = 2
-# How long the threads without a request have to end.
+# The time within which idle threads must end.
 _THREADS_SECONDS = 0.2
 
 
 class _Task(task.WSGITask):
-    """A request whose answer closes the connection if the server is stopping."""
+    """A request; its response closes the connection if the server is stopping."""
 
     def build_response_header(self):
         if not self.channel.server.accepting:
@@ -43,7 +44,7 @@ class _Channel(channel.HTTPChannel):
 
 
 class WebServer:
-    """The server waitress on one or more sockets; it answers while `run` runs.
+    """The server waitress on one or more sockets; it answers requests during `run`.
 
     :param idle_seconds: how long a connection without a request stays open during a stop.
     :param adjustments: the arguments of ``waitress.create_server``.
@@ -55,7 +56,7 @@ class WebServer:
         self._sockets = {}
         self._orders = collections.deque()
         self._deadline = None
-        # A signal handler may interrupt the thread that holds it.
+        # Reentrant, because a signal handler may interrupt the thread that holds this lock.
         self._lock = threading.RLock()
         self._is_closed = False
         server = waitress.create_server(
@@ -90,23 +91,23 @@ class WebServer:
             self.close()
 
     def order(self, action, *arguments):
-        """Order the thread of `run` to call a function soon; signal handlers may use it."""
+        """Call a function soon in the thread of `run`; signal handlers may call this method."""
         self._orders.append((action, arguments))
         with self._lock:
             if not self._is_closed:
                 self._listeners[0].pull_trigger()
 
     def stop(self, within_seconds):
-        """Close the listening sockets, finish the requests in progress, and let `run` return.
+        """Close the listening sockets, finish the requests in progress, and return from `run`.
 
-        :param within_seconds: how long requests may take to finish.
+        :param within_seconds: the time within which requests must finish.
         """
         self._deadline = time.monotonic() + within_seconds
 
     def close(self):
         """Close all sockets at once, and end the threads that have no request."""
         with self._lock:
-            # Afterwards the descriptor of the trigger may be that of another file.
+            # `order` must not use the trigger any more, because its descriptor may be reused.
             self._is_closed = True
         self._dispatcher.shutdown(timeout=_THREADS_SECONDS)
         wasyncore.close_all(self._sockets)
@@ -120,7 +121,7 @@ class WebServer:
     def _finish(self):
         for listener in self._listeners:
             self._accept_all(listener)
-            # Not its own `close`, because its connections still need its trigger.
+            # The method `listener.close` would also close the trigger, which connections need.
             wasyncore.dispatcher.close(listener)
         idle_until = time.monotonic() + self._idle_seconds
         while self.connections and time.monotonic() < self._deadline:
@@ -133,7 +134,7 @@ class WebServer:
             LOG.warning('%s requests were not finished in time', busy)
 
     def _accept_all(self, listener):
-        """Accept the connections that the kernel has made; it would reset them."""
+        """Accept the connections in the kernel's queue, which a close would reset."""
         before = None
         while before != len(self._sockets):
             before = len(self._sockets)
@@ -141,7 +142,7 @@ class WebServer:
 
 
 def listen(application, conf, group, **adjustments):
-    """Return a WebServer that listens on `host` and `port` of an option group; run it to answer.
+    """Return a WebServer that listens on `host` and `port` of an option group; call its `run`.
 
     :param group: 'api' or 'console'.
     :param adjustments: further arguments of ``waitress.create_server``.
@@ -153,7 +154,6 @@ def listen(application, conf, group, **adjustments):
         server = WebServer(application, host=host, port=port, ident='climate',
                            clear_untrusted_proxy_headers=False, **adjustments)
     except ValueError as error:
-        # waitress: a name without an address
         raise errors.ConfigurationError(
             f'[{group}] host = {host}: this name has no address. Name an address of this machine, '
             'or 0.0.0.0 for all.') from error

@@ -45,11 +45,11 @@ GROUPS = (
     services.KEYSTONE, services.NOVA, services.PLACEMENT, services.GLANCE, cloud.SIMULATED)
 
 # Defaults of libraries are set at the import, so that the sample configuration has them, too.
-# A manager needs a connection for each worker, and oslo.db would keep only five open.
+# The pool has more than the five connections of oslo.db, one for each worker of a manager.
 cfg.set_defaults(database.database_opts, max_pool_size=20)
 log.set_defaults(default_log_levels=[*log.get_default_log_levels(), 'alembic=WARNING',
                                      'waitress=ERROR'])
-# Browsers may send and read the headers of the REST interface.
+# Pages of other origins may send and read these headers of the REST interface.
 cors.set_defaults(
     allow_headers=['X-Auth-Token', 'OpenStack-API-Version', 'X-Openstack-Request-Id',
                    'Idempotency-Key', 'If-Match'],
@@ -72,10 +72,10 @@ def register(conf):
 def load(argv, program, files=None, defaults=()):
     """Return the configuration of the command line and the files, with logging registered.
 
-    oslo.messaging keeps its tracing and metrics options on the global ``cfg.CONF`` and fails with
-    any other object. So this is the only place that uses it; everything else takes ``conf``.
+    The result is the global ``cfg.CONF``, because oslo.messaging keeps its tracing and metrics
+    options there and fails with any other object. Other modules get it as ``conf``.
 
-    :param files: configuration files to read; None: those that oslo.config finds.
+    :param files: the configuration files to read; None: the files that oslo.config finds.
     :param defaults: triples (group, option, value) that replace default values.
     """
     conf = register(cfg.CONF)
@@ -96,7 +96,7 @@ def load(argv, program, files=None, defaults=()):
 
 
 def set_up_logging(conf):
-    """Set up the log of a daemon, and warn of what its configuration files misspell.
+    """Set up the log of a daemon, and warn of unknown names in its configuration files.
 
     :raises ConfigurationError: the log cannot be written, or an option of a library is wrong.
     """

@@ -28,11 +28,11 @@ NO_LOGIN = (exceptions.NoMatchingPlugin, cfg.NoSuchGroupError)
 
 
 class WrongValue(errors.ConfigurationError):
-    """An option has a wrong value; the text names the option, the value and the remedy."""
+    """An option has a wrong value. The message names the option, the value and the remedy."""
 
 
 class UnreadableFile(errors.ConfigurationError):
-    """A configuration file cannot be read; the text has the reason."""
+    """A configuration file cannot be read. The message has the reason."""
 
 
 def values(conf, options):
@@ -45,7 +45,7 @@ def values(conf, options):
         name = str(getattr(group, 'name', group))
         section = conf if name == 'DEFAULT' else conf[name]
         for option in group_options:
-            # A login has only the options of its auth_type.
+            # Only the options of the login's auth_type are registered.
             if option.dest in section:
                 _value(conf, section, name, option)
 
@@ -60,20 +60,20 @@ def _value(conf, section, group, option):
         if not _is_missing(option, value) and not is_endless:
             return
         reason = 'it is empty' if value is None else 'it is not a finite number'
-    place, text = _given(conf, group, option)
+    place, text = _source(conf, group, option)
     shown, why = ('***', '') if option.secret else (f'"{text}"', f' ({reason})')
     raise WrongValue(f'[{group}] {option.name} = {shown} in {place} cannot be used{why}. Write '
                      f'{_accepted(option.type)}.')
 
 
 def _is_missing(option, value):
-    """Return whether a line without a value leaves an option without one that needs it."""
+    """Return whether an option that needs a number was set to an empty value."""
     return value is None and option.default is not None and isinstance(
         option.type, types.Number)
 
 
 def _accepted(kind):
-    """Return what a type of oslo.config accepts, in words."""
+    """Return a description of the values that a type of oslo.config accepts."""
     if isinstance(kind, types.Boolean):
         return 'true or false'
     if getattr(kind, 'choices', None):
@@ -92,8 +92,8 @@ def _accepted(kind):
     return 'another value; see the sample configuration'
 
 
-def _given(conf, group, option):
-    """Return (where an option was set, its text)."""
+def _source(conf, group, option):
+    """Return (the place where an option is set, its text)."""
     variable = f'OS_{group.upper()}__{option.dest.upper()}'
     if variable in os.environ:
         return f'the environment variable {variable}', os.environ[variable]
@@ -107,7 +107,7 @@ def _given(conf, group, option):
 def url(conf, group, name):
     """Check that an option, if it is set, is the URL of an HTTP service.
 
-    :raises WrongValue: it is not.
+    :raises WrongValue: the option is not such a URL.
     """
     text = conf[group].get(name)
     if not text:
@@ -118,7 +118,7 @@ def url(conf, group, name):
     except ValueError:
         usable = False
     if not usable:
-        # A wrong URL may have a password, too.
+        # The URL is not shown, because it may contain a password.
         raise WrongValue(f'[{group}] {name} is not a URL. Write one such as '
                          'https://service.example.org:5000.')
 
@@ -145,7 +145,7 @@ def no_login(group, error):
 def file(conf, group, name):
     """Check that an option, if it is set, names a file that can be read.
 
-    :raises WrongValue: it does not.
+    :raises WrongValue: the file cannot be read.
     """
     path = conf[group].get(name)
     if not path:
@@ -159,7 +159,7 @@ def file(conf, group, name):
 
 
 def names(conf):
-    """Check the options of libraries in the files; return a sentence for each unknown name.
+    """Check the configuration files; return a sentence for each unknown name.
 
     :raises WrongValue: an option of a library does not accept its value.
     :raises UnreadableFile: a file cannot be read.
@@ -167,7 +167,7 @@ def names(conf):
     known, files = _known(), _sections(conf)
     if known is None:
         return []
-    # The groups that others name as their auth_section.
+    # The groups that another group names as its auth_section.
     shared = {value for _path, sections in files for options in sections.values()
               for value in options.get('auth_section', ())}
     written, problems = {}, []
@@ -204,7 +204,7 @@ def _near(word, words):
 
 
 def _sections(conf):
-    """Return [(path, {group: {option: [texts]}})] of the configuration files, in their order."""
+    """Return [(path, {group: {option: [texts]}})] of the configuration files, in order."""
     paths = list(conf.config_file or ())
     for folder in conf.config_dirs:
         paths += sorted(os.path.join(folder, name) for name in os.listdir(folder)
@@ -233,7 +233,7 @@ def unreadable(error, path='a configuration file'):
 def _known():
     """Return {group: {name: option}}; the option of a deprecated name is None.
 
-    None if a plugin or an adapter does not load: the start reports that.
+    Return None if a plugin or an adapter does not load, because the start reports this.
     """
     known = {'DEFAULT': dict.fromkeys(('config_file', 'config_dir', 'config_source'))}
     for point in metadata.entry_points(group='oslo.config.opts'):
@@ -241,30 +241,30 @@ def _known():
             continue
         try:
             listed = point.load()()
-        except Exception:  # A package of others may raise anything.
+        except Exception:  # A foreign package may raise any exception.
             LOG.debug('The options of %s cannot be listed', point.name, exc_info=True)
             return None
         for group, options in listed:
             group = str(getattr(group, 'name', group or 'DEFAULT'))
             for option in options:
                 known.setdefault(group, {}).update({option.name: option, option.dest: option})
-                for old in filter(lambda each: each.name, option.deprecated_opts):
+                for old in filter(lambda deprecated: deprecated.name, option.deprecated_opts):
                     known.setdefault(old.group or group, {}).update(
                         dict.fromkeys((old.name, old.name.replace('-', '_'))))
     return known
 
 
 def _login_options(options):
-    """Return the names of the options that a group with the options of a login may have.
+    """Return the names of the options of a login that a group may have.
 
-    :param options: {option: [texts]} of that group.
+    :param options: {option: [texts]} of the group.
     """
     names = {'auth_type', 'auth_section', 'auth_plugin'}
     for kind in (*options.get('auth_type', ()), *options.get('auth_plugin', ())):
         try:
             loader = loading.get_plugin_loader(kind)
         except exceptions.NoMatchingPlugin:
-            # The start refuses it by itself, and names it.
+            # The start refuses an unknown auth_type, so every name is accepted here.
             return names | set(options)
         for option in loader.get_options():
             for name in (option.name, option.dest, *(old.name for old in option.deprecated)):

@@ -23,7 +23,7 @@ class Client:
     :ivar title: the name of the service, such as Nova.
     :ivar service_type: the type of the service in the service catalog, such as compute.
     :ivar own: the service's own oslo.config options.
-    :ivar timeout: the default of the option timeout, in seconds; None: that of [keystone].
+    :ivar timeout: the default of the option timeout, in seconds; None: the value of [keystone].
     :ivar help: the text of the group in the sample configuration.
     """
 

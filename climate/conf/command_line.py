@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of options and words in a command line."""
+"""Reorder a command line so that argparse accepts options in any position."""
 from oslo_config import cfg
 
-# oslo.config registers these when it parses a command line, and not before.
+# oslo.config registers these options only when it parses the command line.
 _OF_OSLO_CONFIG = ('config-file', 'config-dir')
 
 
 def options_first(conf, argv):
     """Return a command line with the registered options of `conf` before everything else.
 
-    argparse passes everything after a subcommand to the parser of that subcommand, which knows only
-    its own options. It also refuses a word after an option if another word precedes the option.
+    argparse passes everything after a subcommand to the parser of the subcommand, which knows only
+    its own options. argparse also refuses an option between two words.
     """
     with_value, flags = _registered(conf)
     first, rest, words = [], [], iter(argv)
@@ -27,7 +27,7 @@ def options_first(conf, argv):
 
 
 def _registered(conf):
-    """Return ({option with a value}, {option without one}), as a command line has them."""
+    """Return ({option with a value}, {option without a value}), with their dashes."""
     with_value, flags = {f'--{name}' for name in _OF_OSLO_CONFIG}, set()
     for option, group in conf._all_cli_opts():
         if option.positional or isinstance(option, cfg.SubCommandOpt):

@@ -9,7 +9,7 @@ from climate.conf import group
 
 
 class PropertyName(types.String):
-    """The name of a property, in the composed form of Unicode (NFC), as stored names are."""
+    """The name of a property in the Unicode form NFC, in which names are stored."""
 
     def __call__(self, value):
         return unicodedata.normalize('NFC', super().__call__(value))

@@ -18,7 +18,7 @@ class Group:
 
     def register(self, conf):
         """Register the group in `conf`."""
-        # A new OptGroup each time, because oslo.config stores values in it.
+        # Each call needs a new OptGroup, because oslo.config stores values in the OptGroup.
         conf.register_group(self._group())
         conf.register_opts(self.options, group=self.name)
 

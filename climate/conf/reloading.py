@@ -19,9 +19,10 @@ _CHECK_SECONDS = 60
 
 
 def mutate(conf, program):
-    """Change the options that can change in a running program, and log the others that differ.
+    """Read the files again, and change the options that can change in a running program.
 
-    If the files cannot be used, nothing changes, and the log has the reason.
+    oslo.config logs the other options that differ. If the files cannot be used, nothing changes,
+    and the reason is logged.
     """
     try:
         for problem in checking.names(conf):
@@ -35,13 +36,13 @@ def mutate(conf, program):
 
 
 def reload(conf, program, check):
-    """Change all options, for workers that are forked from now on; return whether they changed.
+    """Read the files again for workers that are forked from now on; return whether this succeeded.
 
-    If the files cannot be used, nothing changes, and the log has the reason.
+    If the files cannot be used, nothing changes, and the reason is logged.
 
     :param check: `check(conf)` raises an error if the program cannot start with this configuration.
     """
-    # In another process, because this one cannot undo the reading.
+    # The files are first read in another process, because reading cannot be undone.
     process = multiprocessing.get_context('fork').Process(target=_try, args=(conf, program, check))
     process.start()
     process.join(_CHECK_SECONDS)
@@ -61,11 +62,11 @@ def reload(conf, program, check):
 
 def _try(conf, program, check):
     """Exit with 0 if the configuration files can be used."""
-    # Otherwise a signal to this process would reach the other one, too.
+    # Otherwise a signal to this process would reach the parent process, too.
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
-        # It names what oslo.config only refuses.
+        # The error of this check names the wrong value, unlike that of reload_config_files.
         checking.names(conf)
         if not conf.reload_config_files():
             sys.exit(1)

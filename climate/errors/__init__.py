@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All errors that Climate raises itself, as one tree.
+"""All errors of Climate, as one tree.
 
 ::
 
@@ -14,18 +14,18 @@
         BadPeriod                          an end that is not after the start
         PropertyNameTooLong
       NotAuthenticated               401
-      Forbidden                      403   policy says no
+      Forbidden                      403   policy does not allow the request
         TrustRefused                       the caller cannot delegate to Climate
       NotFound                       404
         LeaseNotFound ReservationNotFound OfferNotFound PropertyNotFound UnknownPool
         PriceBookNotFound StatementNotFound
         SubscriptionNotFound CalendarNotFound
-        MaintenanceNotFound                there is none, or it is over
+        MaintenanceNotFound                the maintenance does not exist, or it is over
         ResourceNotFound                   neither enrolled nor known to the cloud
         TargetGone                         the target that a reservation leases does not exist
       NotAcceptable                  406   a REST version that is not served
       Conflict                       409   a valid request that the current state does not allow
-        BadTransition                      the state of the lease does not allow it
+        BadTransition                      the state of the lease does not allow the change
         LeaseEnded                   400   the lease is past its end: it can only be renamed
         NotEnough                          too few resources are free
         LostRace                           another request booked first (the manager retries)
@@ -34,8 +34,8 @@
           TooManyOffers TooManyOwnSubscriptions TooManyRequestBytes TooManySubscriptions
           TooManyWaiting
         PriceBookOverlaps                  another version is valid from the same moment
-        SubscriptionOff                    nothing is sent to it
-        TooManySwaps                       of resources that seem to work
+        SubscriptionOff                    the subscription is switched off
+        TooManySwaps                       too many swaps of resources that seem to work
         ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
       StalePrecondition              412   If-Match names an older version
       BodyTooLarge                   413
@@ -52,7 +52,7 @@
       ManagerSilent                  504   no response in time; the work may go on
       CloudError                     502   another service of the cloud failed
         TrustDead StillBusy ResourcesRefused
-        CloudUnreachable         503   it is down or busy: try again later
+        CloudUnreachable         503   a service is down or busy: try again later
 
 A class has ``status`` (HTTP), ``code`` (stable, for programs) and ``template``. The keyword
 arguments of an error fill its template and become its ``details``. No class is specific to one
@@ -60,7 +60,8 @@ pool or one kind of target; ``climate.api.error_names`` has the codes for hosts 
 existing clients know.
 
 An error has two messages: ``message`` for operators, and ``owner_message`` for the owner of a
-lease, without names of hosts, ids of other projects, addresses and words of other services.
+lease. The latter has no names of hosts, ids of other projects, addresses or texts of other
+services.
 """
 from climate.errors.base import *  # noqa: F403
 from climate.errors.cloud import *  # noqa: F403

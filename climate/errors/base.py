@@ -2,17 +2,18 @@
 """The root of all errors, and the families to which they belong."""
 from typing import Any
 
-#: The last sentence of a message that leaves out what only operators may read.
+#: The last sentence of an owner's message that leaves out the reason.
 ASK_OPERATOR = ' Your operator can see why, by the id of the lease or of the request.'
 
-#: Keyword arguments that are the owner's version of another one; never shown as details.
+#: Keyword arguments for owners: {argument: the operators' argument that it replaces}; None: the
+#: whole message. They are never shown as details under these names.
 _OWNERS = {'owner_message': None, 'owner_reason': 'reason', 'owner_nearest': 'nearest'}
 
 
 class ConfigurationError(Exception):
-    """The configuration cannot be used. The text names the option, what is wrong, and what to do.
+    """The configuration cannot be used. The text has the option, the problem and the remedy.
 
-    Programs print it on one line and end with the exit status 1.
+    Programs print the text on one line and end with the exit status 1.
     """
 
 
@@ -23,9 +24,9 @@ class ClimateError(Exception):
     these keyword arguments: ``owner_message``, the whole message; ``owner_reason`` instead of
     ``reason``; ``owner_nearest`` instead of ``nearest``.
 
-    oslo.messaging rebuilds an error on the other side of the bus as ``klass(*args, **kwargs)``,
-    therefore ``__init__`` keeps its keyword arguments. ``str(error)`` of a rebuilt error contains
-    the traceback of the manager.
+    The receiver of an error on the bus rebuilds it as ``klass(*args, **kwargs)``. Therefore
+    ``__init__`` stores its keyword arguments. ``str(error)`` of a rebuilt error contains the
+    traceback of the manager.
     """
 
     __module__ = 'climate.errors'
@@ -37,7 +38,7 @@ class ClimateError(Exception):
     operators_details: frozenset[str] = frozenset()
 
     def __init_subclass__(cls) -> None:
-        # The name of the module is sent with an error, and other releases look the class up there.
+        # The bus carries the name of the module, in which other releases look up the class.
         if cls.__module__.startswith('climate.errors.'):
             cls.__module__ = 'climate.errors'
 
@@ -53,7 +54,7 @@ class ClimateError(Exception):
 
     @property
     def owner_message(self) -> str:
-        """The message for those who may not read what only operators may."""
+        """The message for callers who may not read the operators' message."""
         if 'owner_message' in self.kwargs:
             return self.kwargs['owner_message']
         if 'owner_reason' in self.kwargs:
@@ -69,7 +70,7 @@ class ClimateError(Exception):
 
     @property
     def owner_details(self) -> dict[str, Any]:
-        """The details for those who may not read what only operators may."""
+        """The details for callers who may not read the operators' details."""
         own = {_OWNERS[name]: value for name, value in self.kwargs.items()
                if _OWNERS.get(name) is not None}
         return {name: own.get(name, value) for name, value in self.details.items()
@@ -86,7 +87,7 @@ def with_sentence(error: ClimateError, sentence: str, **more: Any) -> ClimateErr
 
 
 class BeginsWithNoun:
-    """Mixin for a template that begins with an argument: capitalizes the message."""
+    """A mixin for a template that begins with an argument. It capitalizes the message."""
 
     @classmethod
     def sentence(cls, words):
@@ -128,7 +129,7 @@ class LimitReached(Conflict):
 
     ``details`` of a quota: ``limit``, such as "neutron.floatingip", and ``reason``.
 
-    :ivar limit: the name of the limit, if the class stands for one.
+    :ivar limit: the name of the limit, if the class is for one limit.
     """
 
     code = 'limit_reached'

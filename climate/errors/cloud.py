@@ -8,8 +8,8 @@ from climate.errors import base
 class CloudError(base.ClimateError):
     """Another service of the cloud failed. ``details``: ``service``, ``reason``.
 
-    The reason is in the words of the service, or of its client, and may have its internal address.
-    So owners read it only if the error has an ``owner_reason``, which is in the words of Climate.
+    The reason is the message of the service or of its client, and may have an internal address. So
+    owners do not read it. They read ``owner_reason``, a message of Climate, if the error has one.
     """
 
     status = 502
@@ -20,7 +20,7 @@ class CloudError(base.ClimateError):
 
     @classmethod
     def plain(cls, service: str, reason: str, **more: Any) -> 'CloudError':
-        """Return the error for a reason in the words of Climate, which owners read too.
+        """Return the error for a reason that Climate has written, so that owners may read it.
 
         :param reason: without names of hosts, addresses, and ids of other projects.
         """
@@ -28,9 +28,9 @@ class CloudError(base.ClimateError):
 
 
 class CloudUnreachable(CloudError):
-    """A service is down or busy: it did not answer, or answered with an error of its own.
+    """A service is down or busy: it did not answer, or answered with an internal error.
 
-    It refused nothing, so the same call can succeed later.
+    It did not refuse the call, so the same call can succeed later.
     """
 
     status = 503
@@ -53,7 +53,7 @@ class StillBusy(CloudError):
     """The work is not finished yet: try again in a moment. Never shown to a user.
 
     Keyword arguments for the manager: ``has_own_limit=True`` if the caller limits the time of this
-    wait itself; with it ``takes_minutes=True`` if ever longer pauses between two tries will do.
+    wait; then also ``takes_minutes=True`` if the pauses between two tries may grow.
     """
 
     code = 'still_busy'
@@ -62,7 +62,7 @@ class StillBusy(CloudError):
 
 
 class PowerFailed(CloudError):
-    """A resource could not be switched on or off, or does not say which it is.
+    """A resource could not be switched on or off, or its power state is unknown.
 
     ``details``: ``resource``, ``reason``.
     """
@@ -73,7 +73,7 @@ class PowerFailed(CloudError):
 
 
 class ResourcesRefused(CloudError):
-    """A service refuses some resources for now, and others may do. Never shown to a user.
+    """A service refuses some resources now, but may accept others. Never shown to a user.
 
     ``details``: ``service``, ``reason``, ``refused`` ({name of the resource: the reason}).
     """

@@ -71,10 +71,10 @@ class NotEnough(base.Conflict):
     """Too few resources are free.
 
     ``details``: ``wanted`` and ``free`` (counts), ``criteria`` ([{"criterion": text, "met_by":
-    count}], for each condition by itself), ``matching`` (how many resources met all conditions),
-    ``nearest`` (the earliest later start at which the request fits, as ISO text, or None). For
-    best effort the details are instead ``wanted``, ``free``, ``reasons`` ({host: why it cannot be
-    cleared}, shown to callers whom policy allows) and ``own_servers`` (ids of servers of the
+    count}], each condition alone), ``matching`` (the number of resources that meet all conditions),
+    ``nearest`` (the earliest later start at which the request fits, as ISO text, or None). The
+    details of a best-effort request are ``wanted``, ``free``, ``reasons`` ({host: why it cannot be
+    cleared}, if policy allows the caller to read them) and ``own_servers`` (ids of servers of the
     caller's project on hosts that could be cleared).
     """
 

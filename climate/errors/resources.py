@@ -18,7 +18,7 @@ class ResourceNotFound(base.BeginsWithNoun, base.NotFound):
 class MaintenanceNotFound(base.NotFound):
     code = 'maintenance_not_found'
     template = ('There is no maintenance {maintenance_id}, or it is over; '
-                '"climate maintenance list" names those that there are.')
+                '"climate maintenance list" lists the existing ones.')
 
 
 class PropertyNotFound(base.NotFound):

@@ -26,7 +26,7 @@ class DatabaseUnreachable(Overloaded):
 
 
 class DatabaseRefuses(DatabaseUnreachable):
-    """The database answers, but does not work until somebody acts. ``details``: ``reason``."""
+    """The database answers, but an operator must repair it. ``details``: ``reason``."""
 
     code = 'database_refuses'
     template = ('The database does not work: {reason} Your operator must act; try again in '

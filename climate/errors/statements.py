@@ -16,11 +16,11 @@ class NoPriceBook(base.NotFound):
 
 class StatementNotFound(base.NotFound):
     code = 'statement_not_found'
-    template = ('Project {project_id} has no statement of {month}: a lease is billed when it has '
-                'ended, or its month has.')
+    template = ('Project {project_id} has no statement of {month}: a lease is billed after its end '
+                'and after the end of each month.')
 
 
 class PriceBookOverlaps(base.Conflict):
     code = 'price_book_overlaps'
-    template = ('Version {version} of the price book is valid from {valid_from} too: a version is '
-                'never changed; let the new one begin at another moment.')
+    template = ('Version {version} of the price book is also valid from {valid_from}, and a '
+                'version is never changed: choose another moment for the new version.')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notifiers: they send notifications to their subscribers, each by one transport."""
+"""Notifiers send notifications to subscribers. Each notifier is for one transport."""
 from climate import errors
 from climate import loading
 

@@ -6,11 +6,11 @@ import dataclasses
 
 
 class Undelivered(Exception):
-    """A notification was not accepted; the text is the reason, for the log of the subscription.
+    """A notification was not accepted. The text is the reason, for the log of the subscription.
 
-    :ivar permanent: the same notification will never be accepted, so it is given up.
-    :ivar counts: the receiver is at fault. After many such failures its subscription is switched
-        off.
+    :ivar permanent: whether to give up the notification, because it will never be accepted.
+    :ivar counts: whether the receiver is at fault. After many such failures the subscription is
+        switched off.
     """
 
     def __init__(self, reason, permanent=False, counts=True):
@@ -20,7 +20,7 @@ class Undelivered(Exception):
 
 
 class Down(Undelivered):
-    """The notifier can send to nobody now; no receiver is at fault."""
+    """The notifier cannot send any notification now. No receiver is at fault."""
 
     def __init__(self, reason):
         super().__init__(reason, counts=False)
@@ -30,9 +30,9 @@ class Down(Undelivered):
 class Message:
     """One notification for one subscriber.
 
-    :ivar id: the same at every attempt, so that a receiver can drop duplicates.
+    :ivar id: an id that is the same at every attempt, so that a receiver can drop duplicates.
     :ivar address: the mail address or URL of the subscription.
-    :ivar secret: the key that signs it, or None.
+    :ivar secret: the key that signs the notification, or None.
     :ivar body: the content, as JSON-ready data: id, kind, headline, at, lease and more.
     """
 
@@ -47,9 +47,9 @@ class Message:
 
 
 class Notifier(abc.ABC):
-    """A transport of notifications, such as mail. The entry point has its name.
+    """A transport of notifications, such as mail. The name of the entry point names the transport.
 
-    :ivar has_secret: each of its subscriptions has a secret that signs the notifications.
+    :ivar has_secret: whether each subscription has a secret that signs its notifications.
     """
 
     has_secret = False
@@ -66,7 +66,7 @@ class Notifier(abc.ABC):
     def check(self):
         """Check the configuration.
 
-        :raises ConfigurationError: it cannot be used; the text names the option.
+        :raises ConfigurationError: an option cannot be used; the text names the option.
         """
 
     def template_problems(self):
@@ -75,14 +75,14 @@ class Notifier(abc.ABC):
 
     @abc.abstractmethod
     def checked(self, address):
-        """Return the address of a new subscription in its proper form; nothing is sent.
+        """Check the address of a new subscription without sending; return the address to store.
 
-        :raises BadField: it cannot be used; the error says why.
+        :raises BadField: the address cannot be used; the error has the reason.
         """
 
     @contextlib.contextmanager
     def session(self):
-        """Yield a function that sends one Message; its connections are closed after the block.
+        """Yield a function that sends one Message. Connections are closed after the block.
 
         The function raises Undelivered if the message was not accepted.
         """
@@ -91,6 +91,6 @@ class Notifier(abc.ABC):
     def send(self, message):
         """Send one Message.
 
-        :raises Undelivered: it was not accepted.
+        :raises Undelivered: the message was not accepted.
         """
         raise NotImplementedError

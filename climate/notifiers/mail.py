@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notifications by mail: text and HTML, by SMTP with TLS and a login."""
+"""Notifications by mail: text and HTML, sent by SMTP with TLS and a login."""
 import contextlib
 from email import errors as email_errors
 from email import message
@@ -20,7 +20,7 @@ email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
 
 
 class Mail(base.Notifier):
-    """Sends mail by the server of [mail]."""
+    """Sends mail to the SMTP server that [mail] names."""
 
     def __init__(self, conf):
         super().__init__(conf)
@@ -110,7 +110,7 @@ class Mail(base.Notifier):
         sender = self._conf.mail.sender
         try:
             built = self.built(mail)
-            # Some texts fail only here.
+            # Some texts raise an error only here.
             built.as_bytes()
         except (ValueError, email_errors.MessageError) as error:
             raise base.Undelivered(f'No mail could be made of it: {error}',
@@ -134,7 +134,7 @@ class Mail(base.Notifier):
         built['Subject'] = _plain(self._templates.render(mail_templates.SUBJECT, mail.body))
         built['Date'] = utils.localtime()
         built['Message-ID'] = f'<{mail.id}@{sender.rpartition("@")[2]}>'
-        # RFC 3834: no program answers it.
+        # With this header (RFC 3834) programs do not answer the mail.
         built['Auto-Submitted'] = 'auto-generated'
         built['Climate-Notification-Id'] = mail.id
         built.set_content(self._templates.render(mail_templates.TEXT, mail.body))
@@ -146,8 +146,8 @@ class Mail(base.Notifier):
 def _plain(subject):
     """Return a subject in which the email package finds no encoded word (RFC 2047).
 
-    It would decode one in the name of a lease, and write the line breaks in it as they are: they
-    begin a header or the body of the mail. A word joiner, which is invisible, prevents that.
+    The package would decode an encoded word in the name of a lease. Decoded line breaks would begin
+    another header or the body of the mail. An invisible word joiner prevents this.
     """
     return subject.replace('=?', '=\u2060?')
 
@@ -155,7 +155,7 @@ def _plain(subject):
 def _domain(address):
     """Return the domain of a mail address, in lower case.
 
-    :raises ValueError: it is not a mail address; the text is the reason.
+    :raises ValueError: the text is not a mail address; the error has the reason.
     """
     if not address.isascii():
         raise ValueError('write the mail address in ASCII, an international domain as xn--…')
@@ -171,8 +171,8 @@ def _domain(address):
 def _refused(code, text):
     """Return the Undelivered for an answer of the server about one mail.
 
-    A code below 500 is temporary, and often about the server itself, so the subscription is not at
-    fault: it must not be switched off while a relay defers all mail.
+    A code below 500 is temporary, and often about the server itself, such as a relay that defers
+    all mail. So it does not count as a failure of the subscription.
     """
     words = text.decode(errors='replace') if isinstance(text, bytes) else str(text)
     return base.Undelivered(
@@ -181,7 +181,7 @@ def _refused(code, text):
 
 
 def _words(error):
-    """Return the description of a failure of the server, without the content of the mail."""
+    """Describe a failure of the server, without the content of the mail."""
     if isinstance(error, smtplib.SMTPAuthenticationError):
         return f'it does not accept the login ({error.smtp_code}).'
     return f'{type(error).__name__}: {" ".join(str(error).split())[:_LONGEST_REASON]}'

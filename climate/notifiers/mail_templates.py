@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The templates of mail: the built-in ones, and those of the operator that replace them."""
+"""The templates of mail: built-in templates, and templates of the operator that replace them."""
 import collections.abc
 import datetime
 import itertools
@@ -17,10 +17,10 @@ LOG = log.getLogger(__name__)
 
 #: The parts of a mail.
 PARTS = SUBJECT, TEXT, HTML = ('subject.txt', 'body.txt', 'body.html')
-# The limit of the text; a template that exceeds it has an error.
+# The maximum number of characters of a part; a longer text is an error of the template.
 _LONGEST = 200_000
 _LONGEST_SUBJECT = 200
-# The number of steps that the loops over range() of one part may have together.
+# The maximum number of steps of all loops over range() in one part.
 _MOST_STEPS = 100_000
 # The errors of a template: those of Jinja2, of its file, and of any expression in it.
 _FAILURES = (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, MemoryError,
@@ -47,7 +47,7 @@ class Templates:
     def render(self, part, body):
         """Render a part of a mail.
 
-        If the operator's template has an error, it is logged and the built-in one is used.
+        An error of the operator's template is logged, and the built-in template is used instead.
 
         :param body: the body of a Message.
         """
@@ -64,7 +64,7 @@ class Templates:
         problems = []
         for part, kind in itertools.product(PARTS, notification_kinds.KINDS):
             tried = (self._tried(part, kind, body) for body in examples(kind))
-            problem = next((each for _, each in tried if each is not None), None)
+            problem = next((problem for _, problem in tried if problem is not None), None)
             if problem is not None:
                 problems.append(f'{problem} (for {part}, with an example of {kind})')
         return problems
@@ -90,18 +90,18 @@ class Templates:
         for piece in template.generate(**{
                 'lease': None, 'details': None, 'seconds_before_end': None, **body,
                 'range': _limited_range()}):
-            # Escaped HTML (Markup) would escape the pieces that are added to it.
+            # str() is needed, because Markup would escape the text that is added to it.
             text += str(piece)
             if len(text) > _LONGEST:
                 raise ValueError(f'{template.name}: it makes more than {_LONGEST} characters')
         if part != SUBJECT:
             return text
-        # A name may have line breaks; a header may not.
+        # A header has no line breaks, but a name may have some.
         return ' '.join(text.split())[:_LONGEST_SUBJECT]
 
 
 class _Environment(sandbox.SandboxedEnvironment):
-    """A sandbox that limits products, so that none takes the memory of the manager."""
+    """A sandbox that limits products, so that a template cannot exhaust the manager's memory."""
 
     intercepted_binops = frozenset(('*', '**'))
 
@@ -136,7 +136,7 @@ def described(error):
     place = getattr(error, 'name', None) or ''
     line = getattr(error, 'lineno', None)
     for frame in traceback.extract_tb(error.__traceback__):
-        # Jinja2 puts a frame for the template into the traceback.
+        # The traceback of Jinja2 has a frame with the file and the line of the template.
         if not line and frame.filename.endswith(PARTS):
             place, line = pathlib.Path(frame.filename).name, frame.lineno
     where = f'{place} line {line}: ' if place and line else f'{place}: ' if place else ''
@@ -166,7 +166,7 @@ def _environment(directory):
 
 
 def _moment(text):
-    """Return a time of the JSON in a readable form."""
+    """Format an ISO moment for readers."""
     moment = datetime.datetime.fromisoformat(text)
     return f'{moments.in_utc(moment):%Y-%m-%d %H:%M} UTC'
 

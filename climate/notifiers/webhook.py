@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Notifications by webhook: JSON, signed with HMAC-SHA256, posted to an address of the user.
 
-The name in the URL is resolved once, and the connection goes to the IP address that was checked, so
-a name that changes its address meanwhile has no effect. Redirects are not followed, proxies are
-not used, and the body of a response is not read.
+The name in the URL is resolved once, and the connection goes to the IP address that was checked.
+So a later change of the name's address has no effect. Redirects are not followed, proxies are not
+used, and the body of a response is not read.
 """
 import contextlib
 import hashlib
@@ -36,7 +36,7 @@ _HOST = re.compile(r'(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*'
 
 
 class Webhook(base.Notifier):
-    """Posts notifications to public addresses, and to those of [webhook] allowed_networks."""
+    """Posts notifications to public addresses, and to addresses in [webhook] allowed_networks."""
 
     has_secret = True
 
@@ -66,7 +66,7 @@ class Webhook(base.Notifier):
             raise errors.BadField(field='address', reason=f'{error}.') from error
         if parts.scheme != 'https' and not (parts.scheme == 'http' and conf.allow_http):
             raise errors.BadField(field='address', reason='it must begin with https://.')
-        # Names are looked up when something is sent, because they may change.
+        # Names are resolved when a notification is sent, because their addresses may change.
         host = parts.hostname.removesuffix('.')
         literal = webhook_addresses.literal(host)
         if host == 'localhost' or host.endswith('.localhost'):
@@ -100,7 +100,7 @@ class Webhook(base.Notifier):
         allowed = [address for *_, (address, *_) in entries if webhook_addresses.may_be_called(
             address, self._conf.webhook.allowed_networks)]
         if not allowed:
-            # The addresses could reveal networks that the user does not know.
+            # The error does not show the addresses, because they could reveal internal networks.
             raise base.Undelivered(_forbidden('no public address'))
         return allowed[0]
 
@@ -161,13 +161,13 @@ class _Pinned(http.client.HTTPConnection):
         self._address = address
         self._tls = context
         self.aborted = False
-        # The header Host leaves out this port.
+        # http.client leaves this port out of the header Host.
         self.default_port = _PORTS['https' if context else 'http']
 
     def connect(self):
         self.sock = socket.create_connection((self._address, self.port), self.timeout)
         if self._tls is not None:
-            # The handshake comes later, so that `abort` knows the socket.
+            # The handshake is separate, so that `abort` can already close the socket.
             self.sock = self._tls.wrap_socket(self.sock, server_hostname=self.host,
                                               do_handshake_on_connect=False)
             self.sock.do_handshake()
@@ -178,13 +178,13 @@ class _Pinned(http.client.HTTPConnection):
         """End the connection, even while another thread is waiting for it."""
         self.aborted = True
         if self.sock is not None:
-            # The method of the TLS socket would change the object that the other thread uses.
+            # The TLS socket's own method would change the object that the other thread uses.
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(self.sock, socket.SHUT_RDWR)
 
 
 def signature(secret, moment, content):
-    """Return the HMAC-SHA256 of a timestamp, a point and the content, as hexadecimal text."""
+    """Return the HMAC-SHA256 of "TIMESTAMP.CONTENT", as hexadecimal text."""
     signed = moment.encode() + b'.' + content
     return hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
 
@@ -192,7 +192,7 @@ def signature(secret, moment, content):
 def _parsed(address):
     """Return the parts of a URL.
 
-    :raises ValueError: it cannot be used; the text says why.
+    :raises ValueError: the URL cannot be used; the error has the reason.
     """
     if len(address) > _LONGEST_URL:
         raise ValueError(f'a URL has at most {_LONGEST_URL} characters')
@@ -223,9 +223,9 @@ def _forbidden(address):
 
 
 def _within(deadline, call):
-    """Return the result of a name lookup, which has no time limit of its own.
+    """Return the result of a name lookup, with a time limit.
 
-    :raises Undelivered: it took too long, or the name is unknown.
+    :raises Undelivered: the lookup took too long, or the name is unknown.
     """
     results = []
 

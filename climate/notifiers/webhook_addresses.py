@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The network addresses that webhooks may call: no private, local or reserved ones."""
+"""The IP addresses that webhooks may call: public ones, and those that an operator allows."""
 import ipaddress
 import socket
 
-# The prefix of IPv6 addresses that a translator (NAT64) turns into the IPv4 address at their end.
+# A NAT64 translator replaces an IPv6 address with this prefix by the IPv4 address in its last bits.
 _NAT64 = ipaddress.ip_network('64:ff9b::/96')
-# Networks that are not public, in addition to the table of Python's release. A large cloud has its
-# metadata service in the first one.
+# Networks that are not public, but that some releases of Python consider public. The first network
+# has the metadata service of a large cloud.
 _SPECIAL = [ipaddress.ip_network(network) for network in (
     '192.0.0.0/24', '192.88.99.0/24', '64:ff9b:1::/48', '3fff::/20', '5f00::/16', 'fec0::/10')]
-# The first 32 of the last 64 bits of ISATAP addresses, without and with the bit for unique ones.
+# The first half of the interface identifier of an ISATAP address, without and with the universal
+# bit.
 _ISATAP = (0x00005efe, 0x02005efe)
 
 
@@ -27,9 +28,9 @@ def may_be_called(text, allowed):
 
 
 def literal(host):
-    """Return the IP address that stands in a URL in place of a host name; None for a name.
+    """Return the IP address that a host in a URL is; None if it is a name.
 
-    Like the C library, this accepts decimal, octal and hexadecimal numbers, too.
+    Like the C library, this also accepts decimal, octal and hexadecimal numbers.
     """
     try:
         return str(ipaddress.ip_address(host))
@@ -42,7 +43,7 @@ def literal(host):
 
 
 def _embedded(address):
-    """Return the IPv4 addresses that an IPv6 address leads to."""
+    """Return the IPv4 addresses to which packets for an IPv6 address may be sent."""
     if address.version == 4:
         return set()
     embedded = {address.ipv4_mapped, address.sixtofour, *(address.teredo or ())}
@@ -54,7 +55,7 @@ def _embedded(address):
 
 def _is_public(address):
     if address.version == 6 and (address.ipv4_mapped or address in _NAT64):
-        # The IPv4 address inside decides.
+        # `may_be_called` checks the embedded IPv4 address.
         return True
     if any(address in network for network in _SPECIAL if network.version == address.version):
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The translation of a request to boot servers into a lease, and into a request with it."""
+"""Convert a request to boot servers to a lease, and to a request that names the lease."""
 import contextlib
 import json
 import urllib.parse
@@ -8,7 +8,7 @@ from climate.nova import errors
 from climate.nova import lease_hints
 from climate.nova import scheduler_hints
 
-#: Limit of leased servers in one request; the filter asks about each of their reservations.
+#: Maximum number of leased servers in one request. The filter queries each of their reservations.
 MOST_SERVERS = 100
 
 _LONGEST_NAME = 80
@@ -32,7 +32,7 @@ def lease_of(server, params):
     terms = {'name': f'lease-{name}'[:_LONGEST_NAME], **params}
     if 'on_end' in terms:
         reservation['on_end'] = terms.pop('on_end')
-    # Checked here, because Nova would refuse the request after the lease was created.
+    # The check is here, because Nova would refuse the request only after the lease was created.
     if not isinstance(server.get('metadata', {}), dict):
         raise errors.BadBootRequest('server.metadata', 'it must be an object.')
     return {**terms, 'reservations': [reservation] * _count(server)}
@@ -54,7 +54,7 @@ def leased(body, lease):
 
 
 def naming(body, reservation_id):
-    """Return the request body with this reservation in place of the lease that it names."""
+    """Return the request body with the hint naming this reservation in place of its lease."""
     key = next(name for name in lease_hints.KEYS if name in body)
     return {**body, key: {**body[key], scheduler_hints.RESERVATION: reservation_id}}
 
@@ -67,9 +67,9 @@ def _name(server):
 
 
 def _zone(server):
-    """Return the availability zone that a request names; None: none.
+    """Return the availability zone that a request names; None: it names no zone.
 
-    Administrators may add a host and a node, behind colons. Nova refuses other values than text.
+    Administrators may write ZONE:HOST:NODE. Nova refuses values that are not text.
     """
     zone = server.get('availability_zone')
     return zone.partition(':')[0].strip() if isinstance(zone, str) else None

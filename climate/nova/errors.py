@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The errors that refuse a request to boot with a lease."""
 
-#: The errors of reading foreign JSON; deeply nested JSON raises RecursionError.
+#: The errors while reading foreign JSON. Deeply nested JSON raises RecursionError.
 UNREADABLE = (ValueError, KeyError, TypeError, RecursionError)
 
 
 class BootRefused(Exception):
-    """The request is refused; the text names the field and how to correct it.
+    """The request is refused. The text has the field and the correction.
 
     :ivar status: the HTTP status.
     :ivar retry_seconds: seconds after which the request may be repeated, or None.

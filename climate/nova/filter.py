@@ -28,9 +28,9 @@ from climate.nova import scheduler_hints
 
 LOG = log.getLogger(__name__)
 
-# A request that boots several leased servers names the reservations of all; see boots.MOST_SERVERS.
+# A request that boots several leased servers names all their reservations; see boots.MOST_SERVERS.
 _MOST_RESERVATIONS = 100
-# Each reservation costs a call: after this many, the filter stops asking if a host passed.
+# Each reservation costs a call. After each batch, the filter stops if a host has passed.
 _BATCH = 10
 
 
@@ -51,7 +51,7 @@ class ClimateFilter(filters.BaseHostFilter):
     def filter_all(self, filter_obj_list, spec_obj):
         """Return the list of hosts that may take the request."""
         hosts = list(filter_obj_list)
-        # A rebuild stays on its host; a refusal would leave the server in ERROR.
+        # A rebuilt server stays on its host. A refusal would leave it in ERROR.
         if not hosts or utils.request_is_rebuild(spec_obj):
             return hosts
         request = scheduler_hints.read(spec_obj)
@@ -83,14 +83,14 @@ class ClimateFilter(filters.BaseHostFilter):
             if passed:
                 break
         if is_outdated:
-            # A cached answer contradicts the aggregates or leaves no host, and the reservation
-            # may have changed since: ask again.
+            # A cached answer contradicts the aggregates or refuses all hosts. Query Climate again,
+            # because the reservation may have changed since.
             answers = self._uncached_answers(request, answers)
             passed, refused = _apply(host_rules.HostRules(request, self._names, answers), hosts)
         return passed, refused
 
     def _answers(self, request):
-        """Yield ({reservation id: answer}, whether one came from the cache), growing."""
+        """Yield ({reservation id: answer}, whether any is cached), each time with more answers."""
         named = request.reservations
         if len(named) > _MOST_RESERVATIONS:
             raise _AllHostsRefused(
@@ -98,7 +98,8 @@ class ClimateFilter(filters.BaseHostFilter):
         answers, any_cached = {}, False
         with _refusing():
             if len(named) > _BATCH and request.server_id is not None:
-                # Servers booted together share the hint; one reservation may be this server's.
+                # Servers that are booted together have the same hint, so first query the
+                # reservation of this server.
                 answers = self._of_server(request)
                 if answers:
                     yield answers, False
@@ -106,7 +107,7 @@ class ClimateFilter(filters.BaseHostFilter):
                 any_cached |= self._ask(named[first:first + _BATCH], request, answers)
                 yield answers, any_cached
             if any(answer.ordinary for answer in answers.values()):
-                # The server counts as one without a hint, so its flavor decides.
+                # The server is treated as if it had no hint, so its flavor decides.
                 any_cached |= self._ask(request.of_flavor, request, answers)
                 yield answers, any_cached
 
@@ -115,7 +116,7 @@ class ClimateFilter(filters.BaseHostFilter):
         any_cached = False
         for named_id in reservations:
             answer, is_cached = self._climate.ask(named_id, request.project_id)
-            # The answer is about a reservation, also if a lease was named.
+            # If the request names a lease, the answer is about its only reservation.
             answers[answer.reservation_id or named_id] = _counting(answer, request)
             any_cached |= is_cached
         return any_cached
@@ -136,13 +137,13 @@ class ClimateFilter(filters.BaseHostFilter):
         return _apply(host_rules.HostRules(own, self._names, answers), hosts)[0]
 
     def _of_server(self, request):
-        """Return {reservation id: answer} of the reservation of the server; {}: it has none."""
+        """Return {reservation id: answer} of the server's reservation; {} if it has none."""
         answer = self._climate.ask_server(request.server_id, request.project_id)
         return {} if answer is None else {answer.reservation_id: answer}
 
 
 class _AllHostsRefused(Exception):
-    """The request is refused on all hosts; the text says why."""
+    """The request is refused on all hosts. The text is the reason."""
 
 
 @contextlib.contextmanager
@@ -166,10 +167,10 @@ def _climate(conf):
 
 
 def _counting(answer, request):
-    """Return the answer as it counts for a server, which may outlive its reservation."""
+    """Return the answer, as an ordinary one if the server has outlived its reservation."""
     if request.exists and answer is reservation_client.UNKNOWN:
-        # The server could not have booted with an unknown reservation, so its lease was purged
-        # and it is an ordinary server now.
+        # A server cannot boot with an unknown reservation. So the lease of this server was purged,
+        # and the server is an ordinary server now.
         return dataclasses.replace(answer, ordinary=True)
     return answer
 

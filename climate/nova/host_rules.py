@@ -2,9 +2,9 @@
 """The rules by which a server may be placed on a host, without any I/O.
 
 A host is reserved while it is in the freepool or in the aggregate of a reservation. A reserved host
-takes only servers of its reservation, and a server that names a reservation goes nowhere else. If
-Climate was asked about the reservation, its answer lists those hosts, or says that its servers are
-ordinary ones now. Otherwise the aggregates decide.
+accepts only servers of its reservation. A server that names a reservation is placed only on hosts
+of this reservation. If Climate was queried, its answer lists these hosts, or says that the servers
+of the reservation are ordinary servers now. Otherwise the aggregates decide.
 """
 import collections.abc
 import dataclasses
@@ -24,7 +24,7 @@ _FOREIGN = 'its reservation is not for this project, or not active'
 
 @dataclasses.dataclass(frozen=True)
 class AggregateNames:
-    """The names that Climate uses in Nova; they must equal those in its own group [nova]."""
+    """The names that Climate uses in Nova. They must equal those in Climate's group [nova]."""
 
     freepool: str = 'freepool'
     owner_key: str = 'climate:owner'
@@ -35,7 +35,7 @@ class AggregateNames:
 class NovaAggregate:
     """An aggregate of a host, with the same attributes as Nova's own object.
 
-    :ivar availability_zone: its zone or None.
+    :ivar availability_zone: the zone of the aggregate, or None.
     :ivar metadata: {key: text}.
     """
 
@@ -48,12 +48,12 @@ class NovaAggregate:
 class PlacementRequest:
     """The facts of a request to place a server that concern reservations.
 
-    :ivar reservations: ids of the reservations that it names; None for an ordinary request.
+    :ivar reservations: ids of the reservations that the request names; None if it names none.
     :ivar by_flavor: whether the flavor names the reservation, not a hint.
     :ivar of_flavor: ids of reservations that the flavor names in addition to the hint.
     :ivar server_id: the server to place; None if it is not known.
     :ivar exists: whether the server is moved or unshelved, not booted.
-    :ivar size: the resources it takes of a host, {resource class: units}; None if not known.
+    :ivar size: the resources that the server needs, {resource class: units}; None if not known.
     """
 
     reservations: list | None
@@ -69,15 +69,16 @@ class PlacementRequest:
 class ReservationAnswer:
     """The answer of Climate about a reservation to a project.
 
-    :ivar active: whether its owner may use the reservation now.
+    :ivar active: whether the owner may use the reservation now.
     :ivar usable: whether the project of the request may use the reservation now.
-    :ivar reason: why it is not usable, in words; None if it is.
-    :ivar hosts: the service hosts that belong to it now.
+    :ivar reason: why the reservation is not usable; None if it is usable.
+    :ivar hosts: the service hosts of the reservation now.
     :ivar ordinary: whether its servers may be placed as if they named no reservation.
-    :ivar server_id: the only server that may use it; None: any server.
-    :ivar capacity: the resources that the server may take of a host, {resource class: units};
-        None: Climate does not limit it.
-    :ivar reservation_id: the reservation, which may be named by its lease; None: not known.
+    :ivar server_id: the only server that may use the reservation; None: any server.
+    :ivar capacity: the resources that the server may use of a host, {resource class: units};
+        None: Climate does not limit them.
+    :ivar reservation_id: the id of the reservation, if the request named the lease instead; None:
+        not known.
     """
 
     active: bool
@@ -93,8 +94,8 @@ class ReservationAnswer:
 class HostRules:
     """The rules that decide which hosts may take the server of one request.
 
-    :ivar doubtful: whether a host passed that is, for Nova, in no aggregate which the project may
-        use: either Nova's view of the aggregates is outdated, or the answer is.
+    :ivar doubtful: whether a host passed although Nova sees it in no aggregate that the project may
+        use. Then Nova's view of the aggregates, or the answer, is outdated.
     """
 
     def __init__(self, request, names, answers=None):
@@ -109,9 +110,9 @@ class HostRules:
         self._answers = answers
 
     def refusals(self, places):
-        """Return for each host the reason against placing the server there; None: it may be placed.
+        """Return for each host why it may not take the server; None: it may take the server.
 
-        Each request goes through all hosts of the cloud, perhaps ten thousand: this must be fast.
+        This must be fast, because each request checks all hosts of the cloud, perhaps ten thousand.
 
         :param places: [(service host, its aggregates)].
         """
@@ -153,11 +154,11 @@ class HostRules:
         return refusals
 
     def _answers_for_it(self):
-        """Return the answers as they count for this server.
+        """Return the answers, adapted to this server.
 
-        Servers that are booted together name the reservations of all of them. A reservation of
-        another server opens no host to this one. If one of the reservations is the server's own,
-        that one alone says whether the server is an ordinary one now.
+        Servers that are booted together name the reservations of all of them. The reservation of
+        another server does not allow any host. If one of the reservations is this server's, only
+        its answer determines whether the server is ordinary now.
         """
         server_id = self._request.server_id
         has_own = server_id is not None and any(
@@ -180,7 +181,7 @@ class HostRules:
                 if self._is_reserved(aggregate)}
 
     def _inside(self, reservation_id, answer, aggregates):
-        """Return the reason of a host of an active reservation against the server; None: none."""
+        """Return why a host of an active reservation refuses the server; None: it does not."""
         if self._exceeds(answer.capacity):
             return _TOO_LARGE
         own = next((aggregate for aggregate in aggregates if aggregate.name == reservation_id),
@@ -205,7 +206,7 @@ class HostRules:
         return bool(prefix) and (aggregate.availability_zone or '').startswith(prefix)
 
     def _opens(self, aggregate):
-        """Return whether the project owns the aggregate, or it is shared with the project."""
+        """Return whether the aggregate is owned by the project, or shared with it."""
         project_id = self._request.project_id
         owner = aggregate.metadata.get(self._names.owner_key)
         return (bool(project_id) and owner == project_id) or self._is_shared(aggregate)

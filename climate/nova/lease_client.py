@@ -18,9 +18,9 @@ _RETRY_SECONDS = 10
 _FOR_SERVERS = ('physical:host', 'virtual:instance', 'flavor:instance')
 # A message names at most this many reservations of a lease.
 _NAMED = 10
-# Statuses that Nova has too. Any other refusal becomes a plain 400 or 503.
+# Statuses that Nova also returns. Other statuses of refusals are replaced by 400 or 503.
 _STATUSES = {400, 401, 403, 404, 409, 413, 429, 500}
-# The codes with which Climate refuses a lease for a server that belongs to another one.
+# The codes with which Climate refuses a lease for a server that belongs to another lease.
 _LEASED_ALREADY = ('reserved_flavor', 'acts_for_lease')
 # An id becomes part of a URL and of a header, so it is checked.
 _ID = re.compile('[0-9A-Za-z-]{1,36}')
@@ -43,8 +43,8 @@ class BootCaller:
 class CreatedLease:
     """A lease that Climate created.
 
-    :ivar reservation_ids: one for each server.
-    :ivar is_later: whether it starts later than it was created.
+    :ivar reservation_ids: one id for each server.
+    :ivar is_later: whether the lease starts later than its creation.
     """
 
     id: str
@@ -53,7 +53,7 @@ class CreatedLease:
 
 
 class LeaseClient:
-    """A client of Climate's leases that acts as the user who sent the request."""
+    """A client for leases that calls Climate with the token of the user who sent the request."""
 
     def __init__(self, adapter, timeout):
         """Prepare the client without calling Climate.
@@ -94,7 +94,7 @@ class LeaseClient:
         """Return the id of the only reservation for servers of a lease.
 
         :returns: None if the caller has no such lease, or Climate cannot be asked.
-        :raises BadBootRequest: the lease does not have exactly one; the message names those it has.
+        :raises BadBootRequest: the lease has none or several; the message names them.
         """
         if not _ID.fullmatch(lease_id):
             return None
@@ -104,7 +104,7 @@ class LeaseClient:
                    if reservation['resource_type'] in _FOR_SERVERS
                    and reservation['status'] != 'deleted']
         except errors.BootRefused as error:
-            # The id may be that of a reservation. The scheduler asks again, and decides.
+            # The id may be the id of a reservation. The scheduler filter will query and decide.
             LOG.debug('The hint reservation=%s is passed on: %s', lease_id, error)
             return None
         except errors.UNREADABLE as error:
@@ -132,7 +132,7 @@ class LeaseClient:
         if method == 'POST':
             headers['Idempotency-Key'] = caller.request_id
         try:
-            # authenticated=True would replace the user's token by that of the login.
+            # authenticated=True would replace the user's token by the token of the login.
             response = self._adapter.request(
                 path, method, headers=headers, authenticated=False, raise_exc=False,
                 connect_retries=1, connect_retry_delay=0.1, **arguments)
@@ -170,7 +170,7 @@ def _refusal(response):
     status = response.status_code
     message = _message(response)
     if message is None:
-        # A proxy answers 5xx while Climate is down; any other answer comes from a wrong URL.
+        # A proxy answers 5xx while Climate is down. Any other foreign answer means a wrong URL.
         log_it = LOG.warning if status >= 500 else LOG.error
         log_it('%s gave an answer that is not from Climate, with status %d', response.url, status)
         return errors.ClimateUnreachable(_RETRY_SECONDS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scheduler hints ``reserved`` and ``lease_params``, by which a request asks for a lease."""
+"""The scheduler hints ``reserved`` and ``lease_params``, with which a server gets a lease."""
 import dataclasses
 import datetime
 import json
@@ -9,7 +9,7 @@ from climate import moments
 from climate.nova import errors
 from climate.nova import scheduler_hints
 
-#: The keys under which Nova accepts hints; if both are present it reads only the first.
+#: The keys under which Nova accepts hints. If both are present, Nova reads only the first.
 KEYS = ('os:scheduler_hints', 'OS-SCH-HNT:scheduler_hints')
 
 _RESERVED = 'reserved'
@@ -33,8 +33,8 @@ class LeaseHints:
     :ivar reserved: whether a lease is requested; None if the hint is missing.
     :ivar params: the checked `lease_params`; None if the hint is missing.
     :ivar reservation: whether the request names existing reservations.
-    :ivar named_id: the id in the hint `reservation`, of a reservation or a lease; None if the hint
-        is missing or has several.
+    :ivar named_id: the id of a reservation or a lease in the hint `reservation`; None if the hint
+        is missing or has several ids.
     """
 
     reserved: bool | None
@@ -59,7 +59,7 @@ def read(body):
 
 
 def without(body):
-    """Return a copy of `body` without the two hints, and without keys that are empty then."""
+    """Return a copy of `body` without the two hints, and without keys that become empty."""
     changed = dict(body)
     for key in KEYS:
         if key in changed:
@@ -71,9 +71,10 @@ def without(body):
 
 
 def lease_params(hints, default_days=None):
-    """Return the parameters of the lease for the request, or None if it gets none.
+    """Return the parameters of the lease for the request, or None if the request gets no lease.
 
-    :param default_days: length of the lease of a request without hints; None: it gets no lease.
+    :param default_days: the length of the lease of a request without hints; None: such a request
+        gets no lease.
     :raises BadBootRequest: the hints cannot be combined, or the length of the lease is missing.
     """
     by_default = default_days is not None and not hints.reservation
@@ -151,7 +152,7 @@ def _checked(name, value):
 
 
 def _moment(name, text):
-    """Return the text of a moment, which Climate reads by its own clock."""
+    """Check the text of a moment. The text is not converted, because Climate uses its own clock."""
     try:
         moments.moment(text, datetime.datetime.now(datetime.UTC))
     except ValueError as error:

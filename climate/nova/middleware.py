@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The WSGI filter of nova-api that creates a lease for servers when they are booted.
 
-In api-paste.ini, behind keystonecontext in both pipelines::
+Configure it in api-paste.ini, after keystonecontext in both pipelines::
 
     [filter:climate]
     paste.filter_factory = climate.nova.middleware:filter_factory
 
-The lease is created first, so that a refusal comes before any server exists. Then Nova creates the
-servers, whose metadata names the lease. Then the lease is bound to them. If nova-api is killed in
-between, Climate's manager binds the lease itself, or ends it.
+The lease is created first, so that no server exists if it is refused. Then Nova creates the
+servers, whose metadata names the lease. Finally the lease is bound to the servers. If nova-api is
+killed before that, Climate's manager binds the lease, or ends it.
 
-A request that names an existing lease is passed on with the only reservation of that lease.
+If a request names an existing lease, the hint is replaced by the only reservation of this lease.
 """
 import uuid
 
@@ -26,7 +26,7 @@ from climate.nova import wsgi
 
 LOG = log.getLogger(__name__)
 
-# Nova still accepts the second path as an old name of the first.
+# Nova still accepts the second path, which is the old name of the first.
 _PATHS = ('/servers', '/os-volumes_boot')
 _HEADER = 'X-Climate-Lease-Id'
 
@@ -34,7 +34,7 @@ _HEADER = 'X-Climate-Lease-Id'
 def filter_factory(global_conf, **local_conf):
     """Return the callable with which paste wraps nova-api; options come from nova.conf [climate].
 
-    :raises AuthPluginException: the options do not say how to reach Climate, or are wrong.
+    :raises AuthPluginException: the options of the login or of the address are missing or wrong.
     """
     conf = nova.conf.CONF
     options.register(conf)
@@ -73,7 +73,7 @@ class LeaseMiddleware:
     def _create(self, environ, caller):
         """Create the lease of the request and name it in the request body.
 
-        :returns: the CreatedLease, or None if the request gets none.
+        :returns: the CreatedLease, or None if the request gets no lease.
         """
         body = wsgi.document(environ)
         if body is None or not isinstance(body.get('server'), dict):

@@ -49,7 +49,7 @@ TIMEOUT_SECONDS = 5
 class DefaultLease:
     """The default lease of servers whose request does not ask for one.
 
-    :ivar days: its length; None: such servers get no lease.
+    :ivar days: the length of the lease; None: such servers get no lease.
     :ivar exempt: ids of projects whose servers get no default lease.
     """
 
@@ -94,8 +94,8 @@ def adapter(conf):
 def user_adapter(conf):
     """Return a keystoneauth Adapter for Climate, for calls that carry the user's own token.
 
-    :raises AuthPluginException: `conf` has neither a login to read the service catalog with nor
-        the address of Climate, or the options of the login are wrong.
+    :raises AuthPluginException: the options of the login are wrong, or `conf` has neither a login
+        for the service catalog nor the address of Climate.
     """
     login = loading.load_auth_from_conf_options(conf, GROUP)
     if login is None and not conf.climate.endpoint_override:

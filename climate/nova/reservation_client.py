@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The client that asks Climate whether a project may use a reservation now, on which hosts."""
+"""The client that queries whether, and on which hosts, a project may use a reservation now."""
 import re
 import threading
 import time
@@ -20,20 +20,20 @@ UNKNOWN = host_rules.ReservationAnswer(active=False, usable=False,
 
 
 class NoAnswer(Exception):
-    """Climate cannot be reached, or its answer cannot be used; the text says why."""
+    """Climate cannot be reached, or its answer cannot be used. The text is the reason."""
 
 
 class ReservationClient:
-    """A client that asks Climate about reservations and caches the answers briefly.
+    """A client that queries reservations and caches the answers for a short time.
 
-    Only answers that a reservation is active are cached, so that a reservation that starts now can
-    be used now.
+    Only answers about active reservations are cached, so that a reservation can be used as soon as
+    it starts.
     """
 
     def __init__(self, adapter, cache_seconds, clock=time.monotonic):
         """Prepare the client without calling Climate.
 
-        :param adapter: a keystoneauth Adapter; it logs in when it is first used, and again when
+        :param adapter: a keystoneauth Adapter. It logs in for the first call, and again when
             Climate refuses the token.
         :param cache_seconds: seconds for which an answer, or a failure, is cached.
         """
@@ -41,16 +41,16 @@ class ReservationClient:
         self._seconds = cache_seconds
         self._clock = clock
         self._lock = threading.Lock()
-        # {(reservation id, project id): (when it expires, ReservationAnswer)}
+        # {(reservation id, project id): (the moment of expiry, ReservationAnswer)}
         self._cached = {}
-        # (until when no call is made, the reason)
+        # (the moment until which no call is made, the reason)
         self._paused = (float('-inf'), None)
 
     def ask(self, reservation_id, project_id):
         """Return (the ReservationAnswer, whether it came from the cache).
 
         :param reservation_id: the id of a reservation, or of a lease that has only one.
-        :raises NoAnswer: the call fails, or one failed within the last `cache_seconds`.
+        :raises NoAnswer: the call fails, or a call failed within the last `cache_seconds`.
         """
         if not _ID.fullmatch(reservation_id):
             return UNKNOWN, False
@@ -76,7 +76,7 @@ class ReservationClient:
 
         These answers are not cached, because they are rarely needed.
 
-        :raises NoAnswer: the call fails, or one failed within the last `cache_seconds`.
+        :raises NoAnswer: the call fails, or a call failed within the last `cache_seconds`.
         """
         self._refuse_paused()
         return self._call('server', server_id, project_id)
@@ -133,7 +133,7 @@ def _answer(body):
     hosts, reason = body['service_hosts'], body['reason']
     if not isinstance(hosts, list) or not isinstance(reason, str | None):
         raise TypeError('service_hosts is not a list, or reason is not text')
-    # The other fields are missing in answers of an older Climate.
+    # An older Climate does not send the other fields.
     capacity = body.get('room')
     return host_rules.ReservationAnswer(
         active=body['active'] is True, usable=body['usable'] is True, reason=reason,

@@ -24,7 +24,7 @@ def read(spec_obj):
 
 
 def demands_host(spec_obj):
-    """Return whether the request demands one host, as an unshelve or migration to it does."""
+    """Return whether the request demands one host, such as an unshelve or migration to a host."""
     return _of_destination(spec_obj, 'host') is not None
 
 
@@ -40,7 +40,7 @@ def ids(value):
 def size_of(flavor):
     """Return the resources of a server, {resource class: units}, as Nova requests them.
 
-    :param flavor: Nova's Flavor object of the server, or the one of its resize.
+    :param flavor: Nova's Flavor object of the server, or the new Flavor of a resize.
     :returns: None if some fields of the flavor are not loaded.
     """
     names = ('vcpus', 'memory_mb', 'root_gb', 'ephemeral_gb', 'swap')
@@ -62,7 +62,7 @@ def _of_flavor(flavor):
 
 
 def _exists(spec_obj):
-    """Return whether the server is moved or unshelved: only then the request has its cell."""
+    """Return whether the server is moved or unshelved. Only such a request has a cell."""
     return _of_destination(spec_obj, 'cell') is not None
 
 

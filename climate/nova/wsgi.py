@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading, changing and forwarding whole WSGI requests and responses of nova-api."""
+"""Read, change and forward complete WSGI requests and responses of nova-api."""
 import io
 import json
 
 from climate.nova import errors
 
-# Nova's own limit is a tenth of this and applies first, unless the operator raised it.
+# Nova's own limit applies first unless the operator raised it, because its default is a tenth.
 _MOST_BYTES = 1 << 20
 # Nova's names of the faults.
 _FAULTS = {400: 'badRequest', 401: 'unauthorized', 403: 'forbidden', 404: 'itemNotFound',
@@ -75,7 +75,7 @@ class Response:
             return None
 
     def send(self, start_response):
-        """Send the response as a WSGI application does."""
+        """Send the response, as the return value of a WSGI application."""
         start_response(self.status, self.headers)
         return self._chunks
 

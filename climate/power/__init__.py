@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Power drivers: they switch machines on and off, such as by the BMC of a host."""
+"""Power drivers switch machines on and off, for example by the BMC of a host."""
 from climate import loading
 
 
 def load(conf, cloud):
-    """Return the Driver that [energy] driver names; None if it names none.
+    """Return the Driver that [energy] driver names; None if the option is empty.
 
-    :raises ConfigurationError: it is not installed, does not load, or its options are wrong.
+    :raises ConfigurationError: the driver is not installed, does not load, or has wrong options.
     """
     name = conf.energy.driver
     if not name:

@@ -10,44 +10,44 @@ ON, OFF = 'on', 'off'
 
 
 class SwitchedMachine(Protocol):
-    """A machine, as a driver sees it, with the resources on it."""
+    """The facts of a machine that a driver may read."""
 
     @property
     def name(self) -> str:
-        """The name of the machine: that of a host, or of the host of storage back ends."""
+        """The name of the host, or of the host of storage back ends."""
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """The properties that operators gave to the resources on it."""
+        """The properties that operators set on the resources of the machine."""
 
 
 class Driver(abc.ABC):
     """Switches machines. One instance serves all threads of a manager.
 
-    Each method ends within [energy] timeout_seconds, or little later, and may be repeated. It
-    raises ``errors.PowerFailed`` if the machine, or its BMC, refuses or does not answer. No error
-    may contain a password.
+    Each method returns within about [energy] timeout_seconds, and may be repeated. It raises
+    ``errors.PowerFailed`` if the machine or its BMC refuses or does not answer. Errors must not
+    contain passwords.
     """
 
     def __init__(self, conf: cfg.ConfigOpts, cloud: object) -> None:
-        """Prepare the driver without calling anything.
+        """Prepare the driver without calling a machine.
 
-        :param cloud: the cloud of the manager; only the simulated driver uses it.
-        :raises ConfigurationError: its options are missing or wrong.
+        :param cloud: the cloud of the manager, for the simulated driver.
+        :raises ConfigurationError: the options of the driver are missing or wrong.
         """
         self.conf = conf
 
     @abc.abstractmethod
     def state(self, machine: SwitchedMachine) -> str:
-        """Return ON or OFF; the old state while the machine is being switched.
+        """Return ON or OFF. While the machine is being switched, return its old state.
 
-        :raises errors.PowerFailed: its state is not known now.
+        :raises errors.PowerFailed: the state of the machine is not known.
         """
 
     def check(self, machine: SwitchedMachine) -> None:
-        """Check, without switching it, that the machine can be put to sleep and woken again.
+        """Check, without switching the machine, that it can be put to sleep and woken again.
 
-        :raises errors.PowerFailed: it cannot, or that is not known now.
+        :raises errors.PowerFailed: the machine cannot be switched, or the check failed.
         """
         self.state(machine)
 
@@ -57,4 +57,4 @@ class Driver(abc.ABC):
 
     @abc.abstractmethod
     def sleep(self, machine: SwitchedMachine) -> None:
-        """Ask the machine to shut down; do not wait until it is off."""
+        """Order the machine to shut down; do not wait until it is off."""

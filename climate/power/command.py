@@ -10,7 +10,7 @@ _LONGEST = 200
 
 
 class Command(base.Driver):
-    """Calls [energy] command with "on", "off" or "state" and the name; no shell sees either."""
+    """Calls [energy] command, without a shell, with "on", "off" or "state" and the name."""
 
     def __init__(self, conf, cloud):
         super().__init__(conf, cloud)

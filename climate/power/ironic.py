@@ -14,7 +14,7 @@ _STATES = {_ON: base.ON, 'rebooting': base.ON, 'power off': base.OFF}
 
 
 class Ironic(base.Driver):
-    """Asks Ironic, by the cloud in clouds.yaml that [energy] ironic_cloud names."""
+    """Calls Ironic in the cloud that [energy] ironic_cloud names in clouds.yaml."""
 
     def __init__(self, conf, cloud):
         super().__init__(conf, cloud)
@@ -36,7 +36,7 @@ class Ironic(base.Driver):
         self._switch(machine, _ON)
 
     def sleep(self, machine):
-        # Ironic forces it off if it does not shut down in time.
+        # If the node does not shut down in time, Ironic switches it off.
         self._switch(machine, _SOFT_OFF)
 
     def _switch(self, machine, target):

@@ -22,24 +22,24 @@ ADDRESS = 'bmc_address'
 # A machine that is being switched still has its old state. Any other state is unknown.
 _STATES = {sushy.PowerState.ON: base.ON, sushy.PowerState.POWERING_OFF: base.ON,
            sushy.PowerState.OFF: base.OFF, sushy.PowerState.POWERING_ON: base.OFF}
-# The first type that a BMC allows is used. PushPowerButton is not among them: if it is repeated
-# after a stale answer, it undoes its own effect.
+# The first type that a BMC allows is used. PushPowerButton is left out, because a repeated push
+# reverses the first one.
 _ON_TYPES = (sushy.ResetType.ON, sushy.ResetType.FORCE_ON)
 _OFF_TYPES = (sushy.ResetType.GRACEFUL_SHUTDOWN, sushy.ResetType.FORCE_OFF)
 _ACTION_INFO = '@Redfish.ActionInfo'
 
 
 class Redfish(base.Driver):
-    """Calls BMCs. Addresses, names and passwords are in [energy] bmc_file.
+    """Calls BMCs. Addresses, user names and passwords are in [energy] bmc_file.
 
-    The property bmc_address of a resource may have the address. Users may read properties, so
-    passwords are in the file only.
+    The address may instead be in the property bmc_address of a resource. Passwords may not, because
+    users may read properties.
     """
 
     def __init__(self, conf, cloud):
         super().__init__(conf, cloud)
         self._lock = threading.Lock()
-        self._stamp, self._known, self._connected = None, {}, {}
+        self._stamp, self._bmcs, self._connected = None, {}, {}
         if not conf.energy.bmc_file:
             raise errors.ConfigurationError(
                 '[energy] bmc_file is not set, and [energy] driver is redfish.')
@@ -78,7 +78,7 @@ class Redfish(base.Driver):
         bmc = self._bmc(machine)
         try:
             return work(self._system(bmc))
-        # An answer that is not Redfish, such as a list, breaks sushy with one of the last four.
+        # If an answer is not Redfish, such as a list, sushy raises one of the last four errors.
         except (sushy_errors.SushyError, requests.RequestException, OSError,
                 AttributeError, KeyError, TypeError, ValueError) as error:
             with self._lock:
@@ -90,7 +90,7 @@ class Redfish(base.Driver):
                                      reason=f'its BMC: {text[:300]}') from None
 
     def _system(self, bmc):
-        """Return the system of a BMC, read again; its login is kept."""
+        """Read the system of a BMC; the login is reused."""
         key = _key(bmc)
         with self._lock:
             root = self._connected.get(key)
@@ -98,7 +98,7 @@ class Redfish(base.Driver):
             connector = sushy.connector.Connector(
                 bmc['address'], verify=bmc.get('ca_file') or True,
                 default_request_timeout=self.conf.energy.timeout_seconds,
-                # One attempt; with 0 it makes three, each with the whole time limit.
+                # 1 means one attempt. 0 would mean three attempts, each with the whole time limit.
                 server_side_retries=1)
             login = sushy.auth.SessionOrBasicAuth(bmc.get('username', ''), bmc.get('password', ''))
             root = sushy.Sushy(bmc['address'], connector=connector, auth=login)
@@ -108,8 +108,8 @@ class Redfish(base.Driver):
 
     def _bmc(self, machine):
         self._read()
-        bmc = {**self._known.get(_EVERY, {}), **self._known.get(machine.name, {})}
-        if machine.name not in self._known and ADDRESS in machine.properties:
+        bmc = {**self._bmcs.get(_EVERY, {}), **self._bmcs.get(machine.name, {})}
+        if machine.name not in self._bmcs and ADDRESS in machine.properties:
             bmc['address'] = machine.properties[ADDRESS]
         address = parse.urlsplit(str(bmc.get('address', '')))
         if address.scheme not in ('http', 'https') or not address.hostname:
@@ -118,19 +118,19 @@ class Redfish(base.Driver):
         return bmc
 
     def _refuse_shared(self, machine):
-        """Refuse a system that another machine shares, because it would be switched off, too.
+        """Refuse a system that the file also has for another machine, or for all machines.
 
-        :raises PowerFailed: the file has the system for another machine, or for all machines.
+        :raises PowerFailed: the other machine would be switched off, too.
         """
         bmc = self._bmc(machine)
-        if machine.name not in self._known and ADDRESS not in machine.properties and (
+        if machine.name not in self._bmcs and ADDRESS not in machine.properties and (
                 'address' in bmc):
             raise errors.PowerFailed(resource=machine.name, reason=(
                 f'[energy] bmc_file has no entry for it, and the address of "{_EVERY}" is that of '
                 'other machines, too.'))
-        for name, other in self._known.items():
+        for name, other in self._bmcs.items():
             if name not in (_EVERY, machine.name) and _is_one_system(
-                    bmc, {**self._known.get(_EVERY, {}), **other}):
+                    bmc, {**self._bmcs.get(_EVERY, {}), **other}):
                 raise errors.PowerFailed(resource=machine.name, reason=(
                     f'in [energy] bmc_file {name} has the same BMC, so that each would switch off '
                     'the other one: give them different addresses, or different systems.'))
@@ -138,7 +138,7 @@ class Redfish(base.Driver):
     def _read(self):
         """Read the file again if it has changed.
 
-        :raises PowerFailed: it cannot be read, has another form, or others may read it.
+        :raises PowerFailed: the file cannot be read, is malformed, or other users may read it.
         """
         path = self.conf.energy.bmc_file
         try:
@@ -148,13 +148,13 @@ class Redfish(base.Driver):
                     return
                 if stamp[0] & (stat.S_IRWXO | stat.S_IWGRP):
                     raise _refused('others may read or change it; chmod 640 it.')
-                known = yaml_text.read(opened.read(_LONGEST + 1), _LONGEST) or {}
+                bmcs = yaml_text.read(opened.read(_LONGEST + 1), _LONGEST) or {}
         except (OSError, UnicodeDecodeError) as error:
             raise _refused(f'it cannot be read: {error}') from error
         except ValueError:
             # The message of the parser would show a part of the file.
             raise _refused('it is not YAML, or has a key twice.') from None
-        self._known, self._stamp, self._connected = _checked(known), stamp, {}
+        self._bmcs, self._stamp, self._connected = _checked(bmcs), stamp, {}
 
 
 def _state(machine, system):
@@ -166,9 +166,9 @@ def _state(machine, system):
 
 
 def _refuse_unread(machine, system):
-    """Refuse a system that lists its reset types elsewhere, where they cannot be read.
+    """Refuse a system whose list of reset types cannot be read.
 
-    sushy then allows all of them, which is good enough only for waking a machine.
+    sushy then allows all reset types. This is sufficient only to wake a machine.
 
     :raises PowerFailed: the list cannot be read.
     """
@@ -192,16 +192,16 @@ def _reset_type(machine, system, types):
         'leave the machine out of [energy] bmc_file.'))
 
 
-def _checked(known):
-    if not isinstance(known, dict) or not all(isinstance(each, dict) for each in known.values()):
+def _checked(bmcs):
+    if not isinstance(bmcs, dict) or not all(isinstance(bmc, dict) for bmc in bmcs.values()):
         raise _refused('it has to be {name: {address: …, username: …, password: …}}.')
-    for name, bmc in known.items():
+    for name, bmc in bmcs.items():
         unknown = set(bmc) - _KEYS
         if unknown:
             raise _refused(f'{name} has the unknown key "{min(map(str, unknown))}"; known are '
                            f'{", ".join(sorted(_KEYS))}.')
     return {str(name): {key: str(value) for key, value in bmc.items()}
-            for name, bmc in known.items()}
+            for name, bmc in bmcs.items()}
 
 
 def _refused(reason):
@@ -215,8 +215,8 @@ def _stat(opened):
 
 def _is_one_system(one, other):
     """Return whether two entries of the file may name the same system."""
-    first, second = ({name: str(each[name]).rstrip('/').lower() for name in ('address', 'system')
-                      if each.get(name)} for each in (one, other))
+    first, second = ({name: str(bmc[name]).rstrip('/').lower() for name in ('address', 'system')
+                      if bmc.get(name)} for bmc in (one, other))
     return 'address' in second and all(
         second.get(name, text) == text for name, text in first.items())
 

@@ -5,7 +5,7 @@ from climate.power import base
 
 
 class Simulated(base.Driver):
-    """Switches machines of the simulated cloud; the resources on one that is off are down."""
+    """Switches machines of the simulated cloud. The resources on a machine that is off are down."""
 
     def __init__(self, conf, cloud):
         super().__init__(conf, cloud)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The message bus: RPC calls over it, and whether it accepts our login."""
+"""The message bus: RPC calls to managers, and checks that the bus can be used."""
 import contextlib
 from typing import Any
 
@@ -16,13 +16,13 @@ from climate.rpc import transport
 
 LOG = log.getLogger(__name__)
 
-# By default oslo.messaging retries for ever while the broker is gone. Requests would hang in the
-# API, and be carried out long after their callers gave up.
+# By default oslo.messaging retries for ever while the broker is down. Then requests would hang in
+# the API, and be carried out long after their callers had given up.
 _RETRIES = 2
 #: The option with the URL of the bus of calls.
 OPTION = '[DEFAULT] transport_url'
-# oslo.messaging passes these errors of the driver on, and does not try again. NotAllowed: there is
-# no such virtual host, or the user may not use it.
+# oslo.messaging raises these errors of the driver unchanged, without a retry. NotAllowed means that
+# the virtual host does not exist or that the user may not use it.
 _REFUSED = (*pyamqp.Transport.channel_errors, amqp.NotAllowed)
 #: The errors of a bus that cannot be used.
 UNUSABLE = (*_REFUSED, messaging.MessagingException, kombu_exceptions.OperationalError)
@@ -33,7 +33,7 @@ class BusUnreachable(Exception):
 
 
 class NoManagerQueue(BusUnreachable):
-    """The bus has no queue for calls, because no manager has listened there yet."""
+    """The bus has no queue for calls, because no manager has started yet."""
 
 
 class LoginRefused(BusUnreachable, errors.ConfigurationError):
@@ -46,10 +46,10 @@ class LoginRefused(BusUnreachable, errors.ConfigurationError):
 
 
 def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES, needs_manager: bool = False) -> None:
-    """Log in to the bus that transport_url names, and leave it.
+    """Log in to the bus that transport_url names, and close the connection.
 
-    :param retries: how often a connection is tried again.
-    :param needs_manager: check that there is a queue from which managers read calls.
+    :param retries: the number of further attempts to connect.
+    :param needs_manager: whether to check that the queue of the managers exists.
     :raises NoManagerQueue: the queue does not exist.
     :raises LoginRefused: the user, the password or the virtual host is wrong.
     :raises BusUnreachable: the broker does not answer.
@@ -59,7 +59,7 @@ def reach(conf: cfg.ConfigOpts, retries: int = _RETRIES, needs_manager: bool = F
     try:
         connected = transport.connect(conf)
         try:
-            # It is sent without waiting for an answer.
+            # cast() does not wait for an answer.
             messaging.get_rpc_client(
                 connected, transport.target(conf), serializer=transport.RpcSerializer(),
                 retry=retries, transport_options=messaging.TransportOptions(
@@ -108,7 +108,7 @@ def unusable(option: str, error: Exception) -> BusUnreachable:
 class Bus:
     """RPC calls over oslo.messaging.
 
-    :raises ManagerSilent: no answer within rpc_response_timeout; the work may go on.
+    :raises ManagerSilent: no answer arrived within rpc_response_timeout; the work may go on.
     :raises Overloaded: the bus does not accept the call.
     :raises NoManager: no manager has started yet.
     """
@@ -140,7 +140,7 @@ class Bus:
             raise errors.Overloaded(retry_after=5) from error
         except (BusUnreachable, messaging.MessageDeliveryFailure,
                 kombu_exceptions.OperationalError) as error:
-            # oslo.messaging passes kombu's error on if it gets no connection.
+            # oslo.messaging raises kombu's error if it gets no connection.
             raise errors.Overloaded(retry_after=5) from error
         except messaging.RemoteError as error:
             # An unexpected error, which the manager logged with its traceback.
@@ -149,11 +149,12 @@ class Bus:
     def _reach(self) -> None:
         """Check before the first call that the broker can be reached and has a queue for calls.
 
-        The first call opens the connection for answers. oslo.messaging waits for it without limit,
-        and all other calls wait too. And RabbitMQ drops a call without a queue, so that its caller
-        would wait until its time limit. The queue stays when its managers stop.
+        The first call opens the connection for answers. If the broker is down, oslo.messaging waits
+        for this connection without limit, and so do all other calls. If there is no queue, RabbitMQ
+        drops the call, and the caller waits until its time limit. A queue that exists stays when
+        the managers stop.
         """
         if not self._reached:
-            # With a separate connection, because a returned message leaves one unusable.
+            # The check has a separate connection, because a returned message makes it unusable.
             reach(self._conf, needs_manager=True)
             self._reached = True

@@ -35,11 +35,11 @@ class RpcCaller(Protocol):
 
     def call(self, context: context.RequestContext, method: str, timeout: float | None = None,
              **arguments: Any) -> Any:
-        """Call the method of that name; arguments and result are records, packed or not."""
+        """Call an RPC method. Its arguments and its result are records, packed or not."""
 
 
 def _remote(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that calls the RPC method of the same name and unpacks its answer."""
+    """Return a method that calls the RPC method of the same name and unpacks the answer."""
     _self, _context, *parameters = inspect.signature(method).parameters.values()
     names = [parameter.name for parameter in parameters]
     defaults = {parameter.name: parameter.default for parameter in parameters
@@ -65,9 +65,9 @@ def _all_remote(cls: type[_Class]) -> type[_Class]:
 
 @_all_remote
 class ManagerClient:
-    """The client of a manager. Each public method declares an RPC method; none has a body.
+    """The client of a manager. Each public method declares an RPC method and has no body.
 
-    The annotation of its result says which records the answer is unpacked into.
+    The answer is unpacked into records by the return annotation of the method.
 
     :param bus: a Bus, or the manager itself in the same process.
     """
@@ -80,7 +80,7 @@ class ManagerClient:
 
     def create_lease(self, context: context.RequestContext, lease_id: str,
                      request: records.LeaseRequest) -> records.Lease:
-        """Create a lease under an id that the API chose; return the Lease."""
+        """Create a lease with the id `lease_id`; return the Lease."""
 
     def update_lease(self, context: context.RequestContext, lease_id: str,
                      changes: records.LeaseChanges) -> records.Lease:
@@ -94,8 +94,8 @@ class ManagerClient:
                       by_admin: bool = False) -> records.Lease:
         """Swap a resource of a running lease for another one; return the Lease.
 
-        :param resource: its name or id.
-        :param reservation_id: the reservation that has it; None: the only one.
+        :param resource: the name or id of the resource.
+        :param reservation_id: the reservation that has the resource; None: only one has it.
         :param by_admin: the caller is an administrator, so the resource goes into quarantine.
         """
 
@@ -107,9 +107,10 @@ class ManagerClient:
                       most_bytes: int | None = None) -> list[records.HistoryLine]:
         """Return the history of a lease, as HistoryLines in order.
 
-        :param marker: the id of the line before the first one; None: from the beginning.
-        :param limit: the most lines; None: all.
-        :param most_bytes: the most bytes. If they end the list, its last item is None.
+        :param marker: only lines after the line with this id; None: from the beginning.
+        :param limit: the maximum number of lines; None: all.
+        :param most_bytes: the maximum number of bytes. If this limit ends the list, its last item
+            is None.
         """
 
     def list_leases(self, context: context.RequestContext,
@@ -171,7 +172,7 @@ class ManagerClient:
 
     def test_subscription(self, context: context.RequestContext,
                           subscription_id: str) -> subscriptions.Subscription:
-        """Order a test of a subscription; its log will have the result."""
+        """Order a test of a subscription. The log of the subscription will have the result."""
 
     def subscription_log(self, context: context.RequestContext, subscription_id: str,
                          marker: int | None = None, limit: int | None = None,
@@ -183,7 +184,7 @@ class ManagerClient:
 
     def get_calendar(self, context: context.RequestContext,
                      secret_hash: str) -> subscriptions.LeaseCalendar:
-        """Return the Calendar whose address has the secret with that SHA-256."""
+        """Return the LeaseCalendar whose secret has the SHA-256 `secret_hash`."""
 
     def find_availability(self, context: context.RequestContext,
                           query: availability.AvailabilityQuery) -> availability.AvailabilityAnswer:
@@ -219,7 +220,7 @@ class ManagerClient:
     def create_maintenance(self, context: context.RequestContext,
                            request: maintenance_windows.MaintenanceRequest
                            ) -> maintenance_windows.Maintenance:
-        """Plan a maintenance, or preview it; return it with the leases that it affects."""
+        """Plan or preview a maintenance; return the Maintenance with the leases that it affects."""
 
     def list_maintenances(self, context: context.RequestContext, marker: str | None = None,
                           limit: int | None = None, most_bytes: int | None = None
@@ -228,7 +229,7 @@ class ManagerClient:
 
         If the bytes end the list, its last item is None.
 
-        :param marker: the id after which to begin; None: at the first.
+        :param marker: the list begins after this id; None: with the first maintenance.
         """
 
     def get_maintenance(self, context: context.RequestContext,
@@ -256,7 +257,7 @@ class ManagerClient:
 
     def create_price_book(self, context: context.RequestContext, valid_from: records.Moment | None,
                           document: Mapping[str, Any]) -> prices.StoredBook:
-        """Add a version of the price book; return it.
+        """Add a version of the price book; return the StoredBook.
 
         :param valid_from: None: now.
         """
@@ -266,7 +267,7 @@ class ManagerClient:
 
     def get_price_book(self, context: context.RequestContext,
                        version: int | None) -> prices.StoredBook:
-        """Return a version of the price book; None: the one that is valid now."""
+        """Return a version of the price book; None: the version that is valid now."""
 
     def list_statements(self, context: context.RequestContext,
                         query: prices.StatementQuery) -> list[prices.Statement]:
@@ -294,7 +295,7 @@ class ManagerClient:
     def create_resources(self, context: context.RequestContext, pool: str, name: str,
                          properties: Mapping[str, str | None],
                          fields: Mapping[str, Any] | None = None) -> list[records.Resource]:
-        """Enrol all resources of a range, or none; return the Resources, by id.
+        """Enrol all resources of a range, or none of them; return the Resources, by id.
 
         The parameters are those of `create_resource`.
         """
@@ -303,11 +304,11 @@ class ManagerClient:
                         properties: Mapping[str, str | None],
                         reservable: bool | None = None,
                         out_of_order: str | None = None) -> records.Resource:
-        """Change all of these of a resource, or nothing; return the Resource.
+        """Change a resource, completely or not at all; return the Resource.
 
-        :param properties: {property: text or None to remove it}.
-        :param reservable: whether it can be leased; None: leave this unchanged.
-        :param out_of_order: why it is out of order; '': it is healthy; None: leave this unchanged.
+        :param properties: {property: text, or None to remove the property}.
+        :param reservable: whether the resource can be leased; None: no change.
+        :param out_of_order: why the resource is out of order; '': it is healthy; None: no change.
         """
 
     def set_out_of_order(self, context: context.RequestContext, pool: str, resource_id: int,
@@ -337,7 +338,7 @@ class ManagerClient:
         """
 
     def list_properties(self, context: context.RequestContext, pool: str) -> list[records.Property]:
-        """Return the Property records of a pool, private ones included."""
+        """Return the Property records of a pool, including private ones."""
 
     def update_property(self, context: context.RequestContext, pool: str, name: str,
                         private: bool) -> records.Property:
@@ -356,8 +357,8 @@ class ManagerClient:
                                        list[int] | None]:
         """Return one page of the allocations of a pool.
 
-        :param limit: the most resources, and the most allocations, in the page.
-        :param marker: the end of the previous page; None: the first page.
+        :param limit: the maximum number of resources, and of allocations, in the page.
+        :param marker: the marker of the previous page; None: the first page.
         :returns: ([(resource id, [Allocation])], the marker of this page or None if it is the last
-            one). A resource with many allocations goes on in the next page.
+            page). The allocations of a resource may continue on the next page.
         """

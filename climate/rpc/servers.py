@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of a manager at the bus: answer calls, and stop without losing one."""
+"""The servers of a manager on the bus: they answer calls, and stop without losing a call."""
 from collections.abc import Callable
 import threading
 from typing import Any
@@ -17,7 +17,7 @@ LOG = log.getLogger(__name__)
 def serve(conf: cfg.ConfigOpts, name: str, endpoint: object) -> messaging.MessageHandlingServer:
     """Start to answer calls of the API with the methods of `endpoint`; return the server.
 
-    :param name: the name of the server; calls are addressed to all servers.
+    :param name: the name of the server. It must be unique, but calls are sent to any server.
     """
     connected = transport.connect(conf)
     transport.limit_prefetch(conf)
@@ -30,12 +30,12 @@ def serve(conf: cfg.ConfigOpts, name: str, endpoint: object) -> messaging.Messag
 
 
 def stop(server: messaging.MessageHandlingServer) -> None:
-    """Take no more calls. Those taken before are still answered, until `server.wait` returns.
+    """Accept no more calls. Accepted calls are answered before `server.wait` returns.
 
-    oslo.messaging stops reading, but leaves its consumers at RabbitMQ, which goes on to deliver
-    calls until the connection is closed. To close it, the driver reads these calls, acknowledges
-    them and drops them, so their callers would wait until their time limit. Therefore this
-    function cancels the consumers and answers what was delivered until then.
+    oslo.messaging stops reading, but RabbitMQ continues to deliver calls to the consumers until the
+    connection is closed. When the driver closes the connection, it acknowledges and drops these
+    calls, so that their callers would wait until their time limit. Therefore this function cancels
+    the consumers, and answers the calls that were delivered before.
     """
     server.stop()
     listener: Any = server.listener._poll_style_listener
@@ -47,12 +47,12 @@ def stop(server: messaging.MessageHandlingServer) -> None:
 
 
 class BusServer:
-    """A server of oslo.messaging that may be stopped while it still waits for its broker.
+    """A server of oslo.messaging that can be stopped while it still waits for its broker.
 
     oslo.messaging waits for a broker without limit.
 
-    :param serve: returns the server when it has started.
-    :param option: the option with the URL of its bus.
+    :param serve: a function that starts the server and returns it.
+    :param option: the option with the URL of the server's bus.
     """
 
     def __init__(self, serve: Callable[[], messaging.MessageHandlingServer],
@@ -64,7 +64,7 @@ class BusServer:
         self._stopped = False
 
     def start(self) -> None:
-        """Start the server; return when it has reached its broker.
+        """Start the server; return when it is connected to its broker.
 
         :raises BusUnreachable: the broker refuses the login or the queues, or cannot be used.
         """
@@ -79,7 +79,7 @@ class BusServer:
             stop(server)
 
     def stop(self) -> None:
-        """Take no more messages, or none at all if the server has not started yet."""
+        """Accept no more messages; if the server is still starting, stop it after the start."""
         with self._lock:
             self._stopped = True
             server = self._server
@@ -87,17 +87,17 @@ class BusServer:
             stop(server)
 
     def wait(self) -> None:
-        """Wait until all messages that were taken have been handled."""
+        """Wait until all accepted messages have been handled."""
         if self._server is not None:
             self._server.wait()
 
 
 def _cancel(connection: Any) -> None:
-    # The broker gives the calls of a lost connection to other managers.
+    # If the connection is lost, the broker sends its calls to other managers.
     if not connection.connection.connected:
         return
-    # The driver deletes them when it closes a connection, but not after `reset`. With these options
-    # the managers share them.
+    # The driver deletes fanout queues when it closes a connection, but not after `reset`. With
+    # these options the managers share their fanout queues, so they must not be deleted.
     is_shared = connection.rabbit_stream_fanout or connection.use_queue_manager
     fanout = [] if is_shared else [
         consumer.queue for consumer in connection._consumers if consumer.type == 'fanout']

@@ -10,7 +10,7 @@ from climate import context
 from climate import errors
 from climate.rpc import wire
 
-#: Modules whose exceptions are rebuilt by the client; all others arrive as RemoteError.
+#: The client rebuilds exceptions of these modules. Other exceptions arrive as RemoteError.
 ALLOWED_ERRORS = ['climate.errors']
 VERSION = '1.0'
 # The options with the buses of notifications.
@@ -22,10 +22,9 @@ _LOCAL_DRIVERS = {'', 'log', 'noop', 'test'}
 
 
 class RpcSerializer(messaging.NoOpSerializer):  # type: ignore[misc]
-    """The serializer of the RequestContext and of the records in calls and answers.
+    """Packs the RequestContext, and the records in calls and answers.
 
-    A call inside a process passes records unpacked. The receiver of a packed record knows its class
-    and unpacks it.
+    Records are not unpacked here, because only their receiver knows their classes.
     """
 
     def serialize_entity(self, ctxt: context.RequestContext, entity: object) -> Any:
@@ -39,16 +38,16 @@ class RpcSerializer(messaging.NoOpSerializer):  # type: ignore[misc]
 
 
 def connect(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
-    """Return the RPC transport that transport_url names; it is not called yet.
+    """Return the RPC transport that transport_url names, without connecting to the broker.
 
-    :raises ConfigurationError: it is not the URL of a message bus.
+    :raises ConfigurationError: the option is not the URL of a message bus.
     """
     return _connected('[DEFAULT] transport_url', lambda: messaging.get_rpc_transport(
         conf, allowed_remote_exmods=ALLOWED_ERRORS))
 
 
 def notification_buses(conf: cfg.ConfigOpts) -> dict[str, messaging.transport.Transport]:
-    """Return {option: transport} of the buses of notifications that are on; none is called yet.
+    """Return {option: transport} of the enabled buses of notifications, without connecting.
 
     :raises ConfigurationError: an option is not the URL of a message bus.
     """
@@ -66,9 +65,9 @@ def nova_option(conf: cfg.ConfigOpts) -> str:
 
 
 def connect_notifications(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
-    """Return the transport of Climate's own notifications; it is not called yet.
+    """Return the transport of Climate's own notifications, without connecting to the broker.
 
-    :raises ConfigurationError: its option is not the URL of a message bus, and a driver sends
+    :raises ConfigurationError: the option is not the URL of a message bus, and a driver sends
         notifications there.
     """
     try:
@@ -81,9 +80,9 @@ def connect_notifications(conf: cfg.ConfigOpts) -> messaging.transport.Transport
 
 
 def connect_to_nova(conf: cfg.ConfigOpts) -> messaging.transport.Transport:
-    """Return the transport of Nova's notifications; it is not called yet.
+    """Return the transport of Nova's notifications, without connecting to the broker.
 
-    :raises ConfigurationError: its option is not the URL of a message bus.
+    :raises ConfigurationError: the option is not the URL of a message bus.
     """
     url = conf.nova.notification_transport_url
     if not url:
@@ -115,9 +114,9 @@ def _connected(option: str, connect: Callable[[], Any]) -> messaging.transport.T
 
 
 def limit_prefetch(conf: cfg.ConfigOpts) -> None:
-    """Limit how many calls a manager takes from RabbitMQ to those that it can answer soon.
+    """Limit the number of calls that a manager reads from RabbitMQ to the number of its workers.
 
-    By default oslo.messaging takes all calls into memory. Calls that stay in the broker go to other
+    By default oslo.messaging reads all calls into memory. Calls that stay in the broker go to other
     managers, or expire when their callers stop waiting.
     """
     if 'oslo_messaging_rabbit' in conf:

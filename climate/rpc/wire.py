@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The format of records on the bus: JSON-ready, with moments as ISO text."""
+"""Convert records to JSON-ready data for the bus, with moments as ISO text, and back."""
 from collections.abc import Callable
 from collections.abc import Mapping
 import dataclasses
@@ -36,12 +36,12 @@ def pack(value: Any) -> Any:
 
 
 def unpack(cls: type[_Record], data: Any) -> _Record:
-    """Return the record of class `cls` that `pack` made `data` from.
+    """Return the record of class `cls` that `pack` converted to `data`.
 
-    None and records are returned unchanged. Fields that a newer sender added are dropped, so that
-    API and manager may differ by a release.
+    None and records are returned unchanged. Unknown fields are dropped, because API and manager may
+    differ by a release.
     """
-    # A record has never left this process.
+    # Inside a process, records are passed unpacked.
     if data is None or isinstance(data, cls):
         return typing.cast(_Record, data)
     readers = _readers(cls)  # type: ignore[arg-type]
@@ -51,12 +51,12 @@ def unpack(cls: type[_Record], data: Any) -> _Record:
 
 @functools.cache
 def answer_reader(method: Callable[..., Any]) -> Callable[[Any], Any]:
-    """Return a function that unpacks a packed answer by the annotation of a method's result."""
+    """Return a function that unpacks an answer by the return annotation of a method."""
     return _reader(typing.get_type_hints(method)['return'])
 
 
 def moment(data: Any) -> datetime.datetime | None:
-    """Return the moment that `pack` made `data` from; None and moments are returned unchanged."""
+    """Return the moment that `pack` converted to `data`; None and moments stay unchanged."""
     return datetime.datetime.fromisoformat(data) if isinstance(data, str) else data
 
 
