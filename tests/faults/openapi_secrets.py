@@ -63,7 +63,7 @@ def _with_disabled_host(manager):
     """A lease whose only host was disabled before it began, with a reason."""
     now = manager.clock()
     [host] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(start=now + builders.minutes(1), end=now + _LONG))
+    lease = manager.book(start=now + builders.minutes(1), end=now + _LONG)
     manager.cloud.mark_host(host.name, enabled=False, reason=f'{MARK}: sold to another customer')
     manager.run_until(now + builders.minutes(2))
     return lease
@@ -82,7 +82,7 @@ def _failed(manager, error):
     """A lease whose start fails with that error."""
     now = manager.clock()
     _enrol_next(manager)
-    lease = manager.create(builders.a_lease(end=now + _LONG))
+    lease = manager.book(end=now + _LONG)
     manager.cloud.fail('nova.add_host', 99, error)
     manager.run_until(now + builders.seconds(10))
     manager.cloud.fail('nova.add_host', 0, None)
@@ -95,7 +95,7 @@ def _with_a_late_neighbour(manager):
     _enrol_next(manager)
     end = now + builders.minutes(2)
     theirs = manager.create(builders.a_lease(end=end), builders.a_member(FOREIGN, FOREIGN_PROJECT))
-    mine = manager.create(builders.a_lease(start=end, end=now + _LONG))
+    mine = manager.book(start=end, end=now + _LONG)
     manager.run()
     manager.cloud.boot(FOREIGN_PROJECT, 'late', {'reservation': theirs.reservations[0].id})
     manager.cloud.fail('nova.delete_server', 9999, errors.CloudError(

@@ -102,21 +102,21 @@ class World:
         names = sorted(self.manager.cloud.host_names())
         hosts = [manager.client.create_resource(builders.an_admin(), 'host', name, {'gpu': 'A100'})
                  for name in names[known:known + _HOSTS]]
-        later = builders.NOON + builders.hours(2)
+        later = builders.at(2)
         server = manager.cloud.boot('demo', 'vm', {}, flavor='2')
         leases = [
             *secretive,
-            manager.create(builders.a_lease(builders.hosts(1))),
-            manager.create(builders.a_lease(builders.hosts(1, 2), start=later,
-                                            end=later + builders.hours(2))),
-            manager.create(builders.a_lease(
+            manager.book(builders.hosts(1)),
+            manager.book(builders.hosts(1, 2), start=later,
+                         end=later + builders.hours(2)),
+            manager.book(
                 _wish('virtual:instance', vcpus=1, memory_mb=512, disk_gb=1, amount=2),
-                _wish('virtual:dummy'))),
-            manager.create(builders.a_lease(_wish('flavor:instance', flavor_id='2', amount=1))),
-            manager.create(builders.a_lease(
-                _wish('virtual:instance', resource_id=None, flavor_id='2'))),
-            manager.create(builders.a_lease(
-                _wish('virtual:instance', resource_id=server.id))),
+                _wish('virtual:dummy')),
+            manager.book(_wish('flavor:instance', flavor_id='2', amount=1)),
+            manager.book(
+                _wish('virtual:instance', resource_id=None, flavor_id='2')),
+            manager.book(
+                _wish('virtual:instance', resource_id=server.id)),
             manager.create(builders.a_lease(_wish('virtual:dummy')),
                            builders.a_member('eve', 'other')),
         ]

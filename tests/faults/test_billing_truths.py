@@ -67,7 +67,7 @@ def test_a_line_that_changes_and_one_that_is_new_in_a_closed_month_are_seen(bill
 
 
 def test_a_day_that_is_counted_twice_is_seen(billed):
-    midnight = builders.NOON + builders.hours(12)
+    midnight = builders.at(12)
     days.close(billed.database, midnight + builders.hours(2))
     billing_truths.usage_is_right(billed.core, midnight - builders.hours(24), midnight)
     model_tests.write(billed, sa.update(tables.USAGE_DAYS).values(

@@ -148,7 +148,7 @@ def test_one_of_all_requests_for_the_last_host_on_three_nodes_gets_it(cluster, f
     began = time.monotonic()
     for _ in range(_ROUNDS):
         answers = cluster.race(*[
-            lambda manager=manager: manager.create(builders.a_lease())
+            lambda manager=manager: manager.book()
             for manager in cluster.managers for _ in range(_CALLERS)])
         assert _kinds(answers) == {'Lease': 1, 'NotEnough': len(answers) - 1}
         assert len(_given(cluster.accounts())) == 1
@@ -165,7 +165,7 @@ def test_a_lease_that_is_prolonged_and_bookings_on_other_nodes_never_share_the_h
     later = builders.a_lease(start=builders.NOON + _ONE, end=builders.NOON + 2 * _ONE)
     for _ in range(_ROUNDS):
         here, there, elsewhere = cluster.managers
-        lease = here.create(builders.a_lease())
+        lease = here.book()
         here.run()
         # A booking has fewer statements, and would nearly always be the first.
         pauses = [chance.uniform(0, _LATER_SECONDS) for _ in range(2)]
@@ -186,7 +186,7 @@ def test_a_prolongation_that_is_committed_refuses_a_booking_that_was_proved_befo
         cluster, without_foreign_keys):
     here, there, _ = cluster.managers
     here.enrol(1)
-    lease = here.create(builders.a_lease())
+    lease = here.book()
     here.run()
     span = interval.Interval(builders.NOON + _ONE, builders.NOON + 2 * _ONE)
     wishes = draft.Drafts(there.core).draft(

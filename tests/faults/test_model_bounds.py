@@ -17,7 +17,7 @@ TOO_MANY = builders.hosts(10 ** 6)
 @pytest.fixture
 def lease(manager):
     manager.enrol(2)
-    found = manager.create(builders.a_lease())
+    found = manager.book()
     manager.run()
     return manager.lease(found)
 
@@ -34,9 +34,9 @@ def _read(manager):
 def _refused(manager, count=1):
     for number in range(count):
         with pytest.raises(errors.NotEnough):
-            manager.create(builders.a_lease(
+            manager.book(
                 TOO_MANY, start=manager.clock() + builders.minutes(number),
-                end=builders.NOON + builders.hours(9)))
+                end=builders.at(9))
 
 
 def test_a_host_that_is_kept_for_a_lease_that_is_over_is_seen(manager, lease):
@@ -59,7 +59,7 @@ def test_a_quarantine_by_the_word_of_one_member_is_seen(manager, lease, by_admin
 
 def test_a_member_who_takes_from_others_is_seen(manager, lease):
     before = bounds.free_for_others(_read(manager), set(), manager.clock())
-    mine = manager.create(builders.a_lease())
+    mine = manager.book()
     assert bounds.free_for_others(_read(manager), {mine.id}, manager.clock()) == before
     assert bounds.free_for_others(_read(manager), set(), manager.clock()) != before
     manager.client.delete_lease(builders.a_member(), mine.id)
@@ -101,7 +101,7 @@ def test_a_refusal_that_moves_a_forecast_by_more_than_the_pool_is_seen(manager, 
 
 def test_rows_of_members_that_a_purge_leaves_are_seen(manager, lease):
     _refused(manager)
-    manager.run_until(builders.NOON + builders.hours(99))
+    manager.run_until(builders.at(99))
     days.close(manager.database, manager.clock(), most=None)
     bounds.a_purge_leaves_nothing_of_members(manager.core, manager.clock())
     _write(manager, sa.insert(tables.HISTORY).values(

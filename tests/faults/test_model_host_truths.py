@@ -64,7 +64,7 @@ def look(hosts, manager):
 @pytest.fixture
 def lease(look, manager):
     """A lease that will run on the first host."""
-    return manager.create(builders.a_lease(end=NOON + hours(2)))
+    return manager.book(end=NOON + hours(2))
 
 
 def _write(manager, statement):
@@ -140,8 +140,7 @@ def test_a_host_that_is_open_during_its_maintenance_is_seen(manager, hosts, look
 
 
 def test_a_lease_on_a_sick_host_of_which_nobody_was_told_is_seen(manager, hosts):
-    manager.create(builders.a_lease(builders.hosts(2), start=NOON + hours(1),
-                                    end=NOON + hours(2)))
+    manager.book(builders.hosts(2), start=NOON + hours(1), end=NOON + hours(2))
     manager.client.set_out_of_order(ADMIN, 'host', hosts[0].id, 'a fan')
 
     def known():
@@ -156,7 +155,7 @@ def test_a_lease_on_a_sick_host_of_which_nobody_was_told_is_seen(manager, hosts)
 
 
 def test_a_lease_that_waits_for_a_host_that_sleeps_is_seen(manager, hosts):
-    manager.create(builders.a_lease(start=NOON + minutes(30), end=NOON + hours(2)))
+    manager.book(start=NOON + minutes(30), end=NOON + hours(2))
     _power(manager, hosts[0], sleep.ASLEEP)
 
     def look(now):

@@ -20,8 +20,8 @@ class Eyes:
     def __init__(self, manager, **options):
         self.manager = manager
         manager.enrol(1)
-        self.lease = manager.create(builders.a_lease(
-            builders.hosts(1, before_end='snapshot', **options), end=NOON + builders.hours(4)))
+        self.lease = manager.book(
+            builders.hosts(1, before_end='snapshot', **options), end=NOON + builders.hours(4))
         manager.run()
         [reservation] = manager.lease(self.lease).reservations
         self.server = manager.cloud.boot('demo', 'vm', {'reservation': reservation.id})

@@ -14,15 +14,15 @@ from climate.domain import event_kinds
 from climate.domain import records
 from climate.domain.clearing import plans
 
-LATER = {'start': builders.NOON + builders.hours(2), 'end': builders.NOON + builders.hours(3)}
+LATER = {'start': builders.at(2), 'end': builders.at(3)}
 
 
 @pytest.fixture
 def lease(manager):
     """A lease of a host that runs, beside one of another host to come; all is true of them."""
     manager.enrol(2)
-    found = manager.create(builders.a_lease())
-    manager.create(builders.a_lease(**LATER))
+    found = manager.book()
+    manager.book(**LATER)
     manager.run()
     _look(manager)
     return manager.lease(found)
@@ -121,9 +121,9 @@ def test_a_notification_that_is_lost_or_doubled_is_seen(manager, lease, double):
 @pytest.fixture
 def waiting(manager, lease):
     """A lease that waits for more hosts than are free; one is held back for it."""
-    found = manager.create(builders.a_lease(
+    found = manager.book(
         builders.hosts(2), duration_seconds=3600,
-        acquire=records.AcquireRequest('wait', not_after=builders.NOON + builders.hours(1))))
+        acquire=records.AcquireRequest('wait', not_after=builders.at(1)))
     manager.run()
     _look(manager)
     return found
@@ -141,8 +141,7 @@ def test_a_lease_that_waits_and_stands_in_no_line_is_seen(manager, waiting):
 
 
 def test_a_lease_that_was_given_up_and_has_something_is_seen(manager, lease):
-    later = manager.create(builders.a_lease(
-        start=builders.NOON + builders.hours(5), end=builders.NOON + builders.hours(6)))
+    later = manager.book(start=builders.at(5), end=builders.at(6))
     write(manager, sa.insert(tables.ACQUISITIONS).values(
         lease_id=later.id, type='wait', notify_at=[], created_at=builders.NOON))
     write(manager, sa.delete(tables.EVENTS).where(tables.EVENTS.c.lease_id == later.id))
@@ -182,7 +181,7 @@ def test_a_disabled_service_without_a_clearing_is_seen(manager, waiting):
 
 
 def test_a_promise_to_nobody_is_seen(manager, lease):
-    start = builders.NOON + builders.hours(5)
+    start = builders.at(5)
     offer = manager.hold(builders.a_lease(start=start, end=start + builders.hours(1)))
     _look(manager)
     write(manager, sa.update(tables.OFFERS).where(tables.OFFERS.c.id == offer.id).values(
@@ -213,9 +212,9 @@ def test_an_exempt_lease_that_was_taken_back_is_seen(manager, lease):
 @pytest.fixture
 def staged(manager, lease):
     """A lease of instances that is staged and has not begun."""
-    found = manager.create(builders.a_lease(
+    found = manager.book(
         builders.instances(vcpus=2, memory_mb=1024),
-        start=LATER['end'], end=LATER['end'] + builders.hours(1)))
+        start=LATER['end'], end=LATER['end'] + builders.hours(1))
     manager.run_until(LATER['end'] - builders.minutes(1))
     _look(manager)
     return manager.lease(found).reservations[0]

@@ -35,9 +35,9 @@ def addresses(amount=1, required=(), network_id=PUBLIC):
 
 
 def leased(manager, *arguments, start=None, end=3, **more):
-    return manager.create(builders.a_lease(
-        addresses(*arguments, **more), start=start and builders.NOON + builders.hours(start),
-        end=builders.NOON + builders.hours(end)))
+    return manager.book(
+        addresses(*arguments, **more), start=start and builders.at(start),
+        end=builders.at(end))
 
 
 def change(manager, lease, **request):

@@ -18,9 +18,9 @@ def ended(conf, database):
     """A lease that is over, and the ids of the hosts."""
     manager = builders.Manager(conf, database, builders.Clock())
     hosts = [host.id for host in manager.enrol(4)]
-    made = manager.create(builders.a_lease())
+    made = manager.book()
     manager.run()
-    manager.run_until(builders.NOON + builders.hours(2))
+    manager.run_until(builders.at(2))
     with database.reader() as connection:
         return leases.get(connection, made.id), hosts
 

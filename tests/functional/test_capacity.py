@@ -93,31 +93,31 @@ def test_affinity_says_how_instances_lie(manager, enrol_hosts, affinity, expecte
 def test_affinity_needs_one_host_with_capacity_for_all_instances(manager, enrol_hosts):
     enrol_hosts(3)
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(sized(9, affinity=True)))
-    assert spread(manager.create(builders.a_lease(sized(9)))) == [8, 1]
+        manager.book(sized(9, affinity=True))
+    assert spread(manager.book(sized(9))) == [8, 1]
 
 
 def test_anti_affinity_needs_one_host_for_each_instance(manager, enrol_hosts):
     enrol_hosts(2)
     with pytest.raises(errors.NotEnough, match=r'3 servers .* only 2 fit'):
-        manager.create(builders.a_lease(sized(3, affinity=False)))
+        manager.book(sized(3, affinity=False))
 
 
 def test_a1_every_slot_counts(manager, enrol_hosts):
     enrol_hosts(1)
-    manager.create(builders.a_lease(sized(2, vcpus=2)))
-    manager.create(builders.a_lease(sized(2, vcpus=2)))
+    manager.book(sized(2, vcpus=2))
+    manager.book(sized(2, vcpus=2))
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(sized(1, vcpus=1)))
+        manager.book(sized(1, vcpus=1))
 
 
 def test_a8_only_the_slots_on_a_host_count_there(manager, enrol_hosts):
     enrol_hosts(4)
     manager.cloud.add_flavor('two', 'two', vcpus=2)
-    manager.create(builders.a_lease(flavored('two', 4, affinity=False)))
-    manager.create(builders.a_lease(flavored('two', 12)))
+    manager.book(flavored('two', 4, affinity=False))
+    manager.book(flavored('two', 12))
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(flavored('two', 1)))
+        manager.book(flavored('two', 1))
 
 
 @pytest.mark.parametrize('first', [sized(8), builders.hosts(1)], ids=['slots', 'whole'])
@@ -126,16 +126,15 @@ def test_a8_only_the_slots_on_a_host_count_there(manager, enrol_hosts):
 def test_a9_leases_that_touch_follow_one_another_on_the_same_host(
         manager, enrol_hosts, first, second):
     enrol_hosts(1)
-    before = manager.create(builders.a_lease(first))
-    after = manager.create(builders.a_lease(second, start=NOON + HOUR, end=NOON + 2 * HOUR))
+    before = manager.book(first)
+    after = manager.book(second, start=NOON + HOUR, end=NOON + 2 * HOUR)
     manager.run()
     [reservation] = before.reservations
     if first.resource_type == 'virtual:instance':
         manager.cloud.boot('demo', 'one', flavor=reservation.id)
     else:
         manager.cloud.boot('demo', 'one', {'reservation': reservation.id})
-    manager.run_until(NOON + HOUR + builders.minutes(1))
-    assert manager.lease(before).state == lifecycle.TERMINATED
+    manager.expect(before, lifecycle.TERMINATED, NOON + HOUR + builders.minutes(1))
     assert manager.lease(after).state == lifecycle.ACTIVE
     assert manager.cloud.servers() == []
 
@@ -145,9 +144,9 @@ def test_a9_leases_that_touch_follow_one_another_on_the_same_host(
     (flavored(), builders.hosts(1)), (builders.hosts(1), flavored())])
 def test_whole_hosts_and_slots_exclude_each_other(manager, enrol_hosts, first, second):
     enrol_hosts(1)
-    manager.create(builders.a_lease(first, end=NOON + 2 * HOUR))
+    manager.book(first, end=NOON + 2 * HOUR)
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(second, start=NOON + HOUR, end=NOON + 3 * HOUR))
+        manager.book(second, start=NOON + HOUR, end=NOON + 3 * HOUR)
 
 
 @pytest.mark.usefixtures('as_before')
@@ -167,31 +166,28 @@ def test_a_start_of_slots_waits_while_another_holds_the_host_whole(manager, enro
     manager.client.create_resource(builders.an_admin(), 'host', 'only', {})
     whole = manager.active()
     manager.cloud.boot('demo', 'one', {'reservation': whole.reservations[0].id})
-    slots = manager.create(builders.a_lease(sized(1), start=NOON + HOUR, end=NOON + 2 * HOUR))
-    manager.run_until(NOON + HOUR + builders.minutes(0.2))
-    assert manager.lease(slots).state == lifecycle.PENDING
-    manager.run_until(NOON + HOUR + builders.minutes(2))
-    assert manager.lease(slots).state == lifecycle.ACTIVE
+    slots = manager.book(sized(1), start=NOON + HOUR, end=NOON + 2 * HOUR)
+    manager.expect(slots, lifecycle.PENDING, NOON + HOUR + builders.minutes(0.2))
+    manager.expect(slots, lifecycle.ACTIVE, NOON + HOUR + builders.minutes(2))
 
 
 def test_capacity_is_what_placement_lets_nova_use(manager, enrol_hosts):
     enrol_hosts(1, vcpus=2, memory_mb=4096)
     # (4096 - 512 reserved) MB, and 2 VCPU times 4.
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(sized(4, memory_mb=1024)))
-    manager.create(builders.a_lease(sized(3, memory_mb=1024)))
+        manager.book(sized(4, memory_mb=1024))
+    manager.book(sized(3, memory_mb=1024))
 
 
 def test_an_instance_is_no_larger_than_placement_allows(manager, enrol_hosts):
     enrol_hosts(1, vcpus=2)
     with pytest.raises(errors.NotEnough, match='0 with capacity for one when empty'):
-        manager.create(builders.a_lease(sized(1, vcpus=3)))
+        manager.book(sized(1, vcpus=3))
 
 
 def test_criteria_pick_the_hosts(manager, enrol_hosts):
     enrol_hosts(2)
-    lease = manager.create(builders.a_lease(sized(
-        2, resource_properties='["==", "$hypervisor_hostname", "small-1"]')))
+    lease = manager.book(sized(2, resource_properties='["==", "$hypervisor_hostname", "small-1"]'))
     [host] = set(lease.reservations[0].resource_ids)
     assert manager.client.get_resource(builders.an_admin(), 'host', host).name == 'small-1'
 
@@ -214,7 +210,7 @@ def test_the_traits_and_resources_of_a_flavor_count(manager, enrol_hosts):
     assert copy.extra_specs['hw:mem_page_size'] == 'any'
     for flavor_id in ('fast', 'pinned', 'metal'):
         with pytest.raises(errors.NotEnough):
-            manager.create(builders.a_lease(flavored(flavor_id)))
+            manager.book(flavored(flavor_id))
 
 
 @pytest.mark.parametrize('specs', [
@@ -225,7 +221,7 @@ def test_a_flavor_that_the_database_cannot_keep_is_refused(manager, enrol_hosts,
     enrol_hosts(1)
     manager.cloud.add_flavor('odd', 'odd', extra_specs=specs)
     with pytest.raises(errors.BadRequest):
-        manager.create(builders.a_lease(flavored('odd')))
+        manager.book(flavored('odd'))
 
 
 def test_a_flavor_of_others_is_as_unknown_as_none(manager, enrol_hosts):
@@ -233,15 +229,14 @@ def test_a_flavor_of_others_is_as_unknown_as_none(manager, enrol_hosts):
     manager.cloud.add_flavor('theirs', 'theirs', public=False)
     for flavor_id in ('theirs', 'none'):
         with pytest.raises(errors.BadField, match=f'flavor_id: there is no flavor "{flavor_id}"'):
-            manager.create(builders.a_lease(flavored(flavor_id)))
+            manager.book(flavored(flavor_id))
     manager.cloud.as_service().flavors.allow('theirs', 'demo')
-    manager.create(builders.a_lease(flavored('theirs')))
+    manager.book(flavored('theirs'))
 
 
 def test_a_flavor_is_named_by_its_name_too(manager, enrol_hosts):
     enrol_hosts(1)
-    lease = manager.create(builders.a_lease(flavored('m1.small'), start=NOON + HOUR,
-                                            end=NOON + 2 * HOUR))
+    lease = manager.book(flavored('m1.small'), start=NOON + HOUR, end=NOON + 2 * HOUR)
     request = manager.lease(lease).reservations[0].request
     assert (request['flavor_id'], json.loads(request['resource_properties'])['id']) == ('2', '2')
     # The name of the leased flavor changes nothing; another name is another flavor.
@@ -253,7 +248,7 @@ def test_a_flavor_is_named_by_its_name_too(manager, enrol_hosts):
 def test_an_id_comes_before_a_name(manager, enrol_hosts):
     enrol_hosts(1)
     manager.cloud.add_flavor('9', '2')
-    lease = manager.create(builders.a_lease(flavored('2')))
+    lease = manager.book(flavored('2'))
     assert 'm1.small' in lease.reservations[0].request['resource_properties']
 
 
@@ -263,16 +258,16 @@ def test_a_name_of_several_flavors_is_refused_with_their_ids(manager, enrol_host
     manager.cloud.add_flavor('a2', 'große Flavor')
     manager.cloud.add_flavor('a3', 'große Flavor', public=False)
     with pytest.raises(errors.BadField, match=r'flavor_id: several.*"große Flavor".*a1 or a2'):
-        manager.create(builders.a_lease(flavored('große Flavor')))
+        manager.book(flavored('große Flavor'))
 
 
 def test_a_name_of_a_flavor_of_others_is_as_unknown_as_none(manager, enrol_hosts):
     enrol_hosts(1)
     manager.cloud.add_flavor('f1', 'theirs', public=False)
     with pytest.raises(errors.BadField, match='flavor_id: there is no flavor "theirs"'):
-        manager.create(builders.a_lease(flavored('theirs')))
+        manager.book(flavored('theirs'))
     manager.cloud.as_service().flavors.allow('f1', 'demo')
-    manager.create(builders.a_lease(flavored('theirs')))
+    manager.book(flavored('theirs'))
 
 
 @pytest.mark.parametrize('request_of', [sized, flavored])
@@ -311,7 +306,7 @@ def test_a_change_that_has_no_room_leaves_all_as_it_was(manager, enrol_hosts, re
 def test_sizes_and_affinity_change_before_the_start_and_not_after(manager, enrol_hosts):
     enrol_hosts(2)
     later = {'start': NOON + HOUR, 'end': NOON + 2 * HOUR}
-    lease = manager.create(builders.a_lease(sized(2), **later))
+    lease = manager.book(sized(2), **later)
     change(manager, lease, vcpus=2, affinity=False)
     manager.run_until(NOON + HOUR)
     lease = manager.lease(lease)
@@ -334,14 +329,13 @@ def test_a_lease_is_prolonged_with_its_slots_where_they_are(manager, enrol_hosts
         end=NOON + 3 * HOUR))
     assert manager.lease(lease).reservations[0].resource_ids == had
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(sized(7), start=NOON + 2 * HOUR, end=NOON + 3 * HOUR))
+        manager.book(sized(7), start=NOON + 2 * HOUR, end=NOON + 3 * HOUR)
 
 
 def test_a_leased_flavor_keeps_its_sizes_when_the_flavor_changes(manager, enrol_hosts):
     enrol_hosts(1)
     manager.cloud.add_flavor('f', 'f', vcpus=1)
-    lease = manager.create(builders.a_lease(flavored('f', 2), start=NOON + HOUR,
-                                            end=NOON + 2 * HOUR))
+    lease = manager.book(flavored('f', 2), start=NOON + HOUR, end=NOON + 2 * HOUR)
     manager.cloud.as_service().flavors.delete('f')
     change(manager, lease, amount=3)
     # A client may send back the id that it was shown.
@@ -356,31 +350,30 @@ def test_a_leased_flavor_keeps_its_sizes_when_the_flavor_changes(manager, enrol_
 def test_an_extra_spec_in_a_request_is_never_given(manager, enrol_hosts):
     enrol_hosts(1)
     forged = json.dumps({'id': '2', 'vcpus': 0, 'extra_specs': {'hw:cpu_policy': 'dedicated'}})
-    lease = manager.create(builders.a_lease(records.ReservationRequest('flavor:instance', {
-        'flavor_id': '2', 'amount': 1, 'resource_properties': forged})))
+    lease = manager.book(records.ReservationRequest('flavor:instance', {
+        'flavor_id': '2', 'amount': 1, 'resource_properties': forged}))
     assert 'm1.small' in lease.reservations[0].request['resource_properties']
 
 
 def test_a_start_that_fails_half_way_still_ends_cleanly(manager, enrol_hosts, as_before):
     enrol_hosts(1)
     manager.cloud.fail('nova.allow_flavor', 99, errors.CloudError(service='Nova', reason='no'))
-    lease = manager.create(builders.a_lease(sized(1, affinity=True)))
-    manager.run_until(NOON + builders.minutes(10))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    lease = manager.book(sized(1, affinity=True))
+    manager.expect(lease, lifecycle.ERROR, NOON + builders.minutes(10))
     manager.cloud.fail('nova.allow_flavor', 0, None)
 
 
 def test_b_reservations_of_one_lease_share_out_hosts_so_that_all_are_served(manager):
     gpu, _ = manager.enrol(2)
     manager.client.update_resource(builders.an_admin(), 'host', gpu.id, {'gpu': 'A100'})
-    lease = manager.create(builders.a_lease(
-        builders.hosts(1, 2), sized(4, resource_properties='["==", "$gpu", "A100"]')))
+    lease = manager.book(
+        builders.hosts(1, 2), sized(4, resource_properties='["==", "$gpu", "A100"]'))
     assert set(lease.reservations[1].resource_ids) == {gpu.id}
     assert gpu.id not in lease.reservations[0].resource_ids
 
 
 def test_b_large_instances_find_room_beside_small_ones_of_the_same_lease(manager, enrol_hosts):
     enrol_hosts(2)
-    lease = manager.create(builders.a_lease(sized(4, vcpus=1, affinity=None), sized(1, vcpus=1),
-                                            sized(8, vcpus=1, affinity=True)))
+    lease = manager.book(sized(4, vcpus=1, affinity=None), sized(1, vcpus=1),
+                         sized(8, vcpus=1, affinity=True))
     assert [spread(lease, place) for place in range(3)] == [[4], [1], [8]]

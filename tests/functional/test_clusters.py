@@ -32,7 +32,7 @@ def settle(manager, minutes=3):
 
 def started(manager, *reservations, **more):
     """A running lease."""
-    lease = manager.create(builders.a_lease(*reservations, **more))
+    lease = manager.book(*reservations, **more)
     settle(manager)
     lease = manager.lease(lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason
@@ -91,8 +91,7 @@ def test_a_cluster_is_made_at_the_start_on_the_hosts_of_the_lease_and_deleted_at
     assert flavors_of(manager) == {reservation.id: 3, f'{reservation.id}-masters': 1}
     assert {key: len(ids) for key, ids in reservation.allocated.items()} == {
         'masters': 1, 'workers': 3}
-    manager.run_until(NOON + HOUR + builders.minutes(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOUR + builders.minutes(5))
     assert the_clusters(manager) == []
 
 
@@ -110,14 +109,11 @@ def test_no_other_server_gets_the_capacity_of_a_cluster(manager, enrol_hosts):
 @pytest.mark.usefixtures('as_before')
 def test_a_cluster_for_later_has_its_capacity_until_then(manager, enrol_hosts):
     enrol_hosts(1)
-    later = manager.create(builders.a_lease(
-        a_cluster(5), start=NOON + HOUR, end=NOON + 2 * HOUR))
+    later = manager.book(a_cluster(5), start=NOON + HOUR, end=NOON + 2 * HOUR)
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(
-            a_cluster(2), start=NOON + HOUR, end=NOON + 2 * HOUR))
+        manager.book(a_cluster(2), start=NOON + HOUR, end=NOON + 2 * HOUR)
     assert the_clusters(manager) == []
-    manager.run_until(NOON + HOUR + builders.minutes(3))
-    assert manager.lease(later).state == lifecycle.ACTIVE
+    manager.expect(later, lifecycle.ACTIVE, NOON + HOUR + builders.minutes(3))
     assert len(the_clusters(manager)) == 1
 
 
@@ -125,10 +121,10 @@ def test_masters_and_workers_are_two_needs(manager, enrol_hosts):
     enrol_hosts(1)
     # 8 VCPU: a master of flavor 3 takes 2, a worker of flavor 2 takes 1.
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(a_cluster(1, master_count=4)))
+        manager.book(a_cluster(1, master_count=4))
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(a_cluster(7)))
-    manager.create(builders.a_lease(a_cluster(7, master_flavor_id='m1.small')))
+        manager.book(a_cluster(7))
+    manager.book(a_cluster(7, master_flavor_id='m1.small'))
 
 
 @pytest.mark.usefixtures('as_before')
@@ -175,7 +171,7 @@ def test_values_of_an_answer_may_be_sent_back(manager, enrol_hosts):
 def test_a_cluster_that_fails_is_deleted_and_made_again(manager, enrol_hosts):
     enrol_hosts(1)
     manager.cloud.as_service().clusters.spoil('CREATE', 1, 'image not found')
-    lease = manager.create(builders.a_lease(a_cluster(1)))
+    lease = manager.book(a_cluster(1))
     settle(manager, 10)
     assert manager.lease(lease).state == lifecycle.ACTIVE
     assert [each.status for each in the_clusters(manager)] == ['CREATE_COMPLETE']
@@ -185,7 +181,7 @@ def test_a_cluster_that_fails_is_deleted_and_made_again(manager, enrol_hosts):
 def test_a_cluster_that_fails_for_good_ends_in_error_with_a_reason_and_leaves_nothing(
         manager, enrol_hosts):
     enrol_hosts(1)
-    lease = manager.create(builders.a_lease(a_cluster(1, labels={'fail': 'no such image'})))
+    lease = manager.book(a_cluster(1, labels={'fail': 'no such image'}))
     settle(manager, 59)
     found = manager.lease(lease)
     assert found.state == lifecycle.ERROR
@@ -198,8 +194,7 @@ def test_a_failed_delete_is_repeated(manager, enrol_hosts):
     enrol_hosts(1)
     lease = started(manager, a_cluster(1))
     manager.cloud.as_service().clusters.spoil('DELETE', 2)
-    manager.run_until(NOON + HOUR + builders.minutes(30))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOUR + builders.minutes(30))
     assert the_clusters(manager) == []
 
 
@@ -217,9 +212,8 @@ def test_a_resize_that_fails_is_repeated(manager, enrol_hosts):
 def test_a_cluster_takes_its_time(manager, enrol_hosts, conf):
     conf.set_override('cluster_seconds', 45, group='simulated')
     enrol_hosts(1)
-    lease = manager.create(builders.a_lease(a_cluster(1)))
-    manager.run_until(NOON + builders.seconds(30))
-    assert manager.lease(lease).state == lifecycle.PENDING
+    lease = manager.book(a_cluster(1))
+    manager.expect(lease, lifecycle.PENDING, NOON + builders.seconds(30))
     settle(manager)
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
@@ -229,7 +223,7 @@ def test_a_lease_that_is_deleted_while_its_cluster_is_made_leaves_nothing(
         manager, enrol_hosts, conf):
     conf.set_override('cluster_seconds', 45, group='simulated')
     enrol_hosts(1)
-    lease = manager.create(builders.a_lease(a_cluster(1)))
+    lease = manager.book(a_cluster(1))
     manager.run_until(NOON + builders.seconds(20))
     manager.client.delete_lease(builders.a_member(), lease.id)
     settle(manager, 10)
@@ -258,8 +252,7 @@ def test_the_cluster_of_an_owner_who_is_gone_is_deleted(manager, enrol_hosts):
     enrol_hosts(1)
     lease = started(manager, a_cluster(1))
     manager.cloud.delete_trustor('demo')
-    manager.run_until(NOON + HOUR + builders.minutes(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOUR + builders.minutes(5))
 
 
 @pytest.mark.usefixtures('as_before')
@@ -268,21 +261,19 @@ def test_a_cluster_that_its_user_deleted_is_gone_at_the_end(manager, enrol_hosts
     lease = started(manager, a_cluster(1))
     manager.cloud.as_service().clusters.delete(lease.reservations[0].binding['cluster_id'])
     assert the_clusters(manager) == []
-    manager.run_until(NOON + HOUR + builders.minutes(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOUR + builders.minutes(5))
 
 
 def test_a_full_quota_is_said_when_the_lease_is_made(manager, enrol_hosts):
     enrol_hosts(1)
     manager.cloud.as_service().clusters.set_quota('demo', 0)
     with pytest.raises(errors.Conflict, match='quota of clusters in Magnum is full'):
-        manager.create(builders.a_lease(a_cluster(1)))
+        manager.book(a_cluster(1))
 
 
 def test_a_quota_that_fills_before_the_start_is_said(manager, enrol_hosts):
     enrol_hosts(1)
-    lease = manager.create(builders.a_lease(a_cluster(1), start=NOON + HOUR,
-                                            end=NOON + 3 * HOUR))
+    lease = manager.book(a_cluster(1), start=NOON + HOUR, end=NOON + 3 * HOUR)
     manager.cloud.as_service().clusters.set_quota('demo', 0)
     manager.run_until(NOON + 2 * HOUR)
     assert 'quota of clusters in Magnum is full' in manager.lease(lease).reason
@@ -294,9 +285,9 @@ def test_a_full_quota_of_nova_is_said_when_the_lease_is_made(manager, enrol_host
     # A master of 2 cores and 4096 MB, two workers of 1 core and 2048 MB each.
     manager.cloud.set_quota('demo', quota, most)
     with pytest.raises(errors.Conflict, match=f'quota "{quota}" in Nova, and the project has'):
-        manager.create(builders.a_lease(a_cluster(2)))
+        manager.book(a_cluster(2))
     manager.cloud.set_quota('demo', quota, most + 1)
-    manager.create(builders.a_lease(a_cluster(2)))
+    manager.book(a_cluster(2))
 
 
 def test_present_servers_count_in_a_quota_only_for_a_lease_that_starts_now(manager, enrol_hosts):
@@ -304,11 +295,11 @@ def test_present_servers_count_in_a_quota_only_for_a_lease_that_starts_now(manag
     manager.cloud.set_quota('demo', 'instances', 3)
     manager.cloud.boot('demo', 'mine', flavor='1')
     with pytest.raises(errors.Conflict, match='3, of which 1 are used'):
-        manager.create(builders.a_lease(a_cluster(2)))
+        manager.book(a_cluster(2))
     later = {'start': NOON + HOUR, 'end': NOON + 3 * HOUR}
     with pytest.raises(errors.Conflict, match='"instances"'):
-        manager.create(builders.a_lease(a_cluster(3), **later))
-    lease = manager.create(builders.a_lease(a_cluster(2), **later))
+        manager.book(a_cluster(3), **later)
+    lease = manager.book(a_cluster(2), **later)
     manager.run_until(NOON + 2 * HOUR)
     assert 'quota "instances" in Nova' in manager.lease(lease).owner_reason
     assert the_clusters(manager) == []
@@ -326,8 +317,7 @@ def test_a_change_compares_only_the_added_nodes_with_the_quota(manager, enrol_ho
     assert flavors_of(manager)[lease.reservations[0].id] == 3
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
         end=NOON + 2 * HOUR))
-    manager.run_until(NOON + 2 * HOUR - builders.minutes(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + 2 * HOUR - builders.minutes(1))
 
 
 @pytest.mark.usefixtures('as_before')
@@ -335,7 +325,7 @@ def test_nodes_of_a_cluster_count_in_the_quotas_too(manager, enrol_hosts, users_
     enrol_hosts(1)
     manager.cloud.set_quota('demo', 'instances', 3)
     with pytest.raises(errors.Conflict, match='quota "instances" in Nova'):
-        manager.create(builders.a_lease(nodes_of(users_cluster, 2)))
+        manager.book(nodes_of(users_cluster, 2))
     started(manager, nodes_of(users_cluster, 1))
 
 
@@ -343,7 +333,7 @@ def test_nodes_of_a_cluster_count_in_the_quotas_too(manager, enrol_hosts, users_
 def test_a_cluster_that_magnum_accepts_and_shows_later_is_made_once(manager, enrol_hosts):
     enrol_hosts(1)
     manager.cloud.as_service().clusters.queue(90)
-    lease = manager.create(builders.a_lease(a_cluster(1)))
+    lease = manager.book(a_cluster(1))
     manager.run_until(NOON + builders.seconds(60))
     assert the_clusters(manager) == []
     assert 'accepted the creation of cluster' in manager.lease(lease).owner_reason
@@ -357,7 +347,7 @@ def test_a_cluster_that_magnum_accepts_and_shows_later_is_made_once(manager, enr
 def test_a_lease_that_ends_before_magnum_shows_its_cluster_waits_for_it(manager, enrol_hosts):
     enrol_hosts(1)
     manager.cloud.as_service().clusters.queue(90)
-    lease = manager.create(builders.a_lease(a_cluster(1)))
+    lease = manager.book(a_cluster(1))
     manager.run_until(NOON + builders.seconds(30))
     manager.client.delete_lease(builders.a_member(), lease.id)
     manager.run_until(NOON + builders.seconds(80))
@@ -373,13 +363,13 @@ def test_a_cluster_that_magnum_never_shows_is_asked_for_again_and_does_not_keep_
     enrol_hosts(1)
     clusters = manager.cloud.as_service().clusters
     clusters.queue(9_000_000)
-    lease = manager.create(builders.a_lease(a_cluster(1), end=NOON + 2 * HOUR))
+    lease = manager.book(a_cluster(1), end=NOON + 2 * HOUR)
     manager.run_until(NOON + builders.minutes(4))
     clusters.queue(0)
     settle(manager, 30)
     assert manager.lease(lease).state == lifecycle.ACTIVE
     clusters.queue(9_000_000)
-    lost = manager.create(builders.a_lease(a_cluster(1), end=NOON + 3 * HOUR))
+    lost = manager.book(a_cluster(1), end=NOON + 3 * HOUR)
     settle(manager)
     manager.client.delete_lease(builders.a_member(), lost.id)
     settle(manager, 10)
@@ -393,14 +383,11 @@ def test_magnum_that_does_nothing_for_too_long_is_a_failure_that_says_so(
     conf.set_override('cluster_seconds', 3000, group='simulated')
     conf.set_override('wait_minutes', 5, group='virtual:cluster')
     enrol_hosts(1)
-    lease = manager.create(builders.a_lease(a_cluster(1), end=NOON + 2 * HOUR))
-    manager.run_until(NOON + builders.minutes(4))
-    assert manager.lease(lease).state == lifecycle.PENDING
-    manager.run_until(NOON + builders.minutes(20))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    lease = manager.book(a_cluster(1), end=NOON + 2 * HOUR)
+    manager.expect(lease, lifecycle.PENDING, NOON + builders.minutes(4))
+    manager.expect(lease, lifecycle.ERROR, NOON + builders.minutes(20))
     assert 'longer than 5 minutes' in manager.lease(lease).owner_reason
-    manager.run_until(NOON + HOUR)
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + HOUR)
     conf.set_override('cluster_seconds', 0, group='simulated')
     manager.client.delete_lease(builders.a_member(), lease.id)
 
@@ -419,8 +406,7 @@ def test_nodes_are_added_to_a_cluster_and_taken_from_it(manager, enrol_hosts, us
         manager.change_reservation(lease, node_count=count)
         settle(manager)
         assert flavors_of(manager) == {reservation.id: count, '1': 2}
-    manager.run_until(NOON + HOUR + builders.minutes(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOUR + builders.minutes(5))
     assert [each.name for each in clusters.groups(users_cluster)] == [
         'default-master', 'default-worker']
     assert flavors_of(manager) == {'1': 2}
@@ -433,8 +419,7 @@ def test_the_nodes_of_an_owner_who_is_gone_are_deleted_and_their_group_is_named(
     lease = started(manager, nodes_of(users_cluster, 2, flavor_id='m1.small'))
     group_id = lease.reservations[0].binding['node_group_id']
     manager.cloud.delete_trustor('demo')
-    manager.run_until(NOON + HOUR + builders.minutes(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOUR + builders.minutes(5))
     assert flavors_of(manager) == {'1': 2}
     assert f'node group {group_id} of cluster' in manager.lease(lease).owner_reason
 
@@ -442,8 +427,7 @@ def test_the_nodes_of_an_owner_who_is_gone_are_deleted_and_their_group_is_named(
 def test_nodes_of_a_cluster_that_is_deleted_before_the_start_end_the_reservation(
         manager, enrol_hosts, users_cluster):
     enrol_hosts(1)
-    lease = manager.create(builders.a_lease(
-        nodes_of(users_cluster, 1), start=NOON + HOUR, end=NOON + 2 * HOUR))
+    lease = manager.book(nodes_of(users_cluster, 1), start=NOON + HOUR, end=NOON + 2 * HOUR)
     manager.cloud.as_service().clusters.delete(users_cluster)
     manager.run_until(NOON + HOUR + builders.minutes(10))
     assert manager.lease(lease).state in (lifecycle.TERMINATED, lifecycle.ERROR)
@@ -473,8 +457,7 @@ def test_an_error_names_the_field_whose_object_the_project_cannot_use(
     clusters.add_template('twice')
     clusters.add_template('twice')
     with pytest.raises(errors.BadField) as caught:
-        manager.create(builders.a_lease(
-            records.ReservationRequest('virtual:cluster', request_)))
+        manager.book(records.ReservationRequest('virtual:cluster', request_))
     assert caught.value.kwargs['field'] == field
 
 
@@ -482,7 +465,7 @@ def test_an_error_names_the_field_whose_object_the_project_cannot_use(
 def test_a_count_outside_its_range_is_refused(manager, enrol_hosts, count):
     enrol_hosts(1)
     with pytest.raises(errors.BadRequest, match='node_count'):
-        manager.create(builders.a_lease(a_cluster(count)))
+        manager.book(a_cluster(count))
 
 
 def test_the_cluster_of_another_project_gets_no_nodes(manager, enrol_hosts, users_cluster):
@@ -498,7 +481,7 @@ def test_16_requests_for_the_last_master_get_one(manager, enrol_hosts):
     made = 0
     for _ in range(16):
         try:
-            manager.create(builders.a_lease(a_cluster(5)))
+            manager.book(a_cluster(5))
         except errors.NotEnough:
             continue
         made += 1

@@ -13,7 +13,7 @@ from climate.manager.audit import comparison
 from climate.manager.audit import repairs
 from climate.manager.pools import refresh
 
-LATE = builders.NOON + builders.hours(3) + builders.minutes(1)
+LATE = builders.at(3) + builders.minutes(1)
 
 
 @pytest.fixture
@@ -36,14 +36,13 @@ def test_an_address_is_deleted_once_its_router_has_forgotten_it(slow_router, man
     lease = scene.leased(manager, 2)
     manager.run()
     manager.cloud.network.associate('172.24.4.210', 'a port')
-    manager.run_until(builders.NOON + builders.hours(3))
+    manager.run_until(builders.at(3))
     [left] = manager.cloud.network.floating_ips()
     assert (left.address, left.port_id, left.status) == ('172.24.4.210', None, 'ACTIVE')
     assert manager.lease(lease).state == lifecycle.ACTIVE
     with pytest.raises(errors.NotEnough):
         scene.leased(manager, 4, end=4)
-    manager.run_until(LATE)
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, LATE)
     assert scene.there(manager) == {}
 
 
@@ -52,8 +51,7 @@ def test_a_router_that_never_forgets_holds_no_lease_back_for_ever(conf, manager)
     lease = scene.leased(manager, 1)
     manager.run()
     manager.cloud.network.associate('172.24.4.210', 'a port')
-    manager.run_until(LATE + builders.minutes(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, LATE + builders.minutes(1))
     assert scene.there(manager) == {}
 
 
@@ -64,10 +62,8 @@ def test_the_next_lease_waits_until_the_address_is_deleted(slow_router, manager)
     for number in range(210, 214):
         manager.cloud.network.associate(f'172.24.4.{number}', 'a port')
     before = {each.id for each in manager.cloud.network.floating_ips()}
-    manager.run_until(builders.NOON + builders.hours(3))
-    assert manager.lease(after).state == lifecycle.PENDING
-    manager.run_until(LATE)
-    assert manager.lease(after).state == lifecycle.ACTIVE
+    manager.expect(after, lifecycle.PENDING, builders.at(3))
+    manager.expect(after, lifecycle.ACTIVE, LATE)
     assert len(scene.there(manager)) == 4
     assert before.isdisjoint(each.id for each in manager.cloud.network.floating_ips())
 
@@ -87,7 +83,7 @@ def test_a_floating_ip_of_the_users_own_stays_whatever_is_written_on_it(manager)
     [reservation] = lease.reservations
     manager.cloud.network.take_address(scene.PUBLIC, '172.24.4.50', 'demo')
     manager.cloud.network.mark('172.24.4.50', f'Climate reservation {reservation.id}')
-    manager.run_until(builders.NOON + builders.hours(1))
+    manager.run_until(builders.at(1))
     assert scene.there(manager) == {50: 'demo', 210: 'demo'}
     manager.run_until(LATE)
     assert scene.there(manager) == {50: 'demo'}
@@ -121,7 +117,7 @@ def test_a_mark_of_an_ended_lease_on_the_address_of_another_does_not_delete_it(m
     manager.run()
     manager.run_until(LATE)
     scene.leased(manager, 1, ['172.24.4.210'], start=4, end=9)
-    manager.run_until(builders.NOON + builders.hours(4))
+    manager.run_until(builders.at(4))
     manager.cloud.network.mark('172.24.4.210', f'Climate reservation {first.reservations[0].id}')
     repairs.Repairs(manager.core).make(drifts(manager).values())
     assert scene.there(manager) == {210: 'demo'}
@@ -170,7 +166,7 @@ def test_a_full_quota_does_not_keep_a_lease_from_shrinking_or_a_new_name(manager
     with pytest.raises(errors.Conflict):
         scene.change(manager, lease, amount=3)
     scene.change(manager, lease, amount=1)
-    manager.run_until(builders.NOON + builders.hours(1))
+    manager.run_until(builders.at(1))
     assert scene.there(manager) == {210: 'demo'}
     [reservation] = manager.lease(lease).reservations
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(

@@ -20,9 +20,7 @@ def test_floating_ips_are_made_at_the_start_and_deleted_at_the_end(manager):
     assert lease.state == lifecycle.PENDING
     assert scene.there(manager) == {}
 
-    manager.run_until(builders.NOON + builders.hours(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE
+    lease = manager.expect(lease, lifecycle.ACTIVE, builders.at(1))
     [reservation] = lease.reservations
     made = manager.cloud.network.floating_ips()
     assert scene.there(manager) == {210: 'demo', 212: 'demo'}
@@ -31,7 +29,7 @@ def test_floating_ips_are_made_at_the_start_and_deleted_at_the_end(manager):
     assert reservation.binding['floating_ips'] == {each.address: each.id for each in made}
     manager.cloud.network.associate('172.24.4.212', 'a port')
 
-    manager.run_until(builders.NOON + builders.hours(3) + builders.minutes(1))
+    manager.run_until(builders.at(3) + builders.minutes(1))
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert scene.there(manager) == {}
     assert manager.cloud.as_service().keystone.trusts() == []
@@ -84,7 +82,7 @@ def test_a_running_lease_that_names_no_addresses_any_more_keeps_them(manager):
 def test_a_lease_that_has_not_started_may_name_others(manager):
     lease = scene.leased(manager, 2, ['172.24.4.213'], start=1)
     scene.change(manager, lease, required_floatingips=['172.24.4.210', '172.24.4.211'])
-    manager.run_until(builders.NOON + builders.hours(1))
+    manager.run_until(builders.at(1))
     assert sorted(scene.there(manager)) == [210, 211]
 
 
@@ -101,8 +99,8 @@ def test_prolonging_keeps_addresses_and_ending_early_frees_them(manager):
     manager.run()
     before = manager.cloud.network.floating_ips()
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        end=builders.NOON + builders.hours(6)))
-    manager.run_until(builders.NOON + builders.hours(4))
+        end=builders.at(6)))
+    manager.run_until(builders.at(4))
     assert manager.cloud.network.floating_ips() == before
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
     manager.run()
@@ -112,9 +110,9 @@ def test_prolonging_keeps_addresses_and_ending_early_frees_them(manager):
 def test_a_dead_trust_neither_keeps_a_lease_from_starting_nor_leaves_anything(manager):
     lease = scene.leased(manager, 1, start=1)
     manager.cloud.delete_trustor('demo')
-    manager.run_until(builders.NOON + builders.hours(1))
+    manager.run_until(builders.at(1))
     assert scene.there(manager) == {210: 'demo'}
-    manager.run_until(builders.NOON + builders.hours(3) + builders.minutes(1))
+    manager.run_until(builders.at(3) + builders.minutes(1))
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert scene.there(manager) == {}
 
@@ -124,7 +122,7 @@ def test_a_lease_ends_although_its_owner_changed_or_deleted_its_floating_ips(man
     manager.run()
     manager.cloud.network.untag('172.24.4.210')
     manager.cloud.network.delete_floating_ip('172.24.4.211')
-    manager.run_until(builders.NOON + builders.hours(3) + builders.minutes(1))
+    manager.run_until(builders.at(3) + builders.minutes(1))
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert scene.there(manager) == {}
 
@@ -132,21 +130,20 @@ def test_a_lease_ends_although_its_owner_changed_or_deleted_its_floating_ips(man
 def test_an_address_that_an_administrator_took_is_replaced(manager):
     lease = scene.leased(manager, 1, start=1)
     manager.cloud.network.take_address(scene.PUBLIC, '172.24.4.210', 'admin')
-    manager.run_until(builders.NOON + builders.hours(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, builders.at(1))
     assert scene.there(manager) == {210: 'admin', 211: 'demo'}
-    manager.run_until(builders.NOON + builders.hours(3) + builders.minutes(1))
+    manager.run_until(builders.at(3) + builders.minutes(1))
     assert scene.there(manager) == {210: 'admin'}
 
 
 def test_a_named_address_that_is_taken_fails_the_start_and_says_so(manager):
     lease = scene.leased(manager, 1, ['172.24.4.210'], start=1)
     manager.cloud.network.take_address(scene.PUBLIC, '172.24.4.210', 'admin')
-    manager.run_until(builders.NOON + builders.hours(2))
+    manager.run_until(builders.at(2))
     lease = manager.lease(lease)
     assert lease.state != lifecycle.ACTIVE
     assert '172.24.4.210' in lease.reason
-    manager.run_until(builders.NOON + builders.hours(3) + builders.minutes(1))
+    manager.run_until(builders.at(3) + builders.minutes(1))
     assert scene.there(manager) == {210: 'admin'}
 
 
@@ -167,7 +164,7 @@ def test_a_full_quota_is_said_with_its_name_when_the_lease_is_made(manager):
 def test_a_quota_that_is_full_at_the_start_is_the_reason(manager):
     lease = scene.leased(manager, 2, start=1)
     manager.cloud.network.set_quota('demo', 'floatingip', 0)
-    manager.run_until(builders.NOON + builders.hours(2))
+    manager.run_until(builders.at(2))
     assert '"floatingip"' in manager.lease(lease).reason
     assert scene.there(manager) == {}
 
@@ -176,13 +173,11 @@ def test_neutron_is_down_for_a_moment(manager):
     lease = scene.leased(manager, 2, end=5)
     manager.cloud.fail('neutron.create_floating_ip', 1,
                        errors.CloudUnreachable(service='Neutron', reason='no'))
-    manager.run_until(builders.NOON + builders.minutes(30))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, builders.NOON + builders.minutes(30))
     assert len(scene.there(manager)) == 2
     manager.cloud.fail('neutron.delete_floating_ip', 1,
                        errors.CloudUnreachable(service='Neutron', reason='no'))
-    manager.run_until(builders.NOON + builders.hours(6))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, builders.at(6))
     assert scene.there(manager) == {}
 
 
@@ -190,8 +185,7 @@ def test_neutron_is_down_for_a_moment(manager):
 def test_a_start_that_breaks_off_is_completed_without_a_second_floating_ip(manager, call):
     lease = scene.leased(manager, 2, end=5)
     manager.cloud.fail(f'neutron.{call}', 1, errors.CloudError(service='Neutron', reason='no'))
-    manager.run_until(builders.NOON + builders.minutes(30))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, builders.NOON + builders.minutes(30))
     assert len(scene.there(manager)) == 2
     assert all(each.tags for each in manager.cloud.network.floating_ips())
 
@@ -290,11 +284,10 @@ def test_a_leased_address_is_not_withdrawn(manager):
 
 def test_hosts_and_addresses_start_together_or_not_at_all(manager):
     manager.enrol(1)
-    manager.active(builders.hosts(1), scene.addresses(2),
-                   end=builders.NOON + builders.hours(2))
+    manager.active(builders.hosts(1), scene.addresses(2), end=builders.at(2))
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(scene.addresses(2), builders.hosts(1),
-                                        start=builders.NOON + builders.hours(1),
-                                        end=builders.NOON + builders.hours(3)))
-    manager.run_until(builders.NOON + builders.hours(2) + builders.minutes(1))
+        manager.book(scene.addresses(2), builders.hosts(1),
+                     start=builders.at(1),
+                     end=builders.at(3))
+    manager.run_until(builders.at(2) + builders.minutes(1))
     assert scene.there(manager) == {}

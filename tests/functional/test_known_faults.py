@@ -59,7 +59,7 @@ def test_a2_of_many_who_want_the_last_rooms_at_once_no_two_get_the_same(
 
     def ask(_):
         try:
-            return manager.create(builders.a_lease(request_of(3)))
+            return manager.book(request_of(3))
         except errors.NotEnough:
             return None
     with concurrent.futures.ThreadPoolExecutor(8) as threads:
@@ -83,8 +83,7 @@ def test_a5_a_lease_that_fills_the_cloud_shrinks_is_prolonged_and_shortened(
 def test_a5_a_pending_lease_that_fills_the_cloud_moves_over_its_own_time(
         manager, enrol, request_of):
     enrol(1)
-    lease = manager.create(builders.a_lease(request_of(8), start=NOON + hours(1),
-                                            end=NOON + hours(3)))
+    lease = manager.book(request_of(8), start=NOON + hours(1), end=NOON + hours(3))
     lease = change(manager, lease, start=NOON + hours(2), end=NOON + hours(4))
     assert lease.start == NOON + hours(2)
 
@@ -118,13 +117,13 @@ def test_a6_nobody_gives_a_reservation_an_identity_a_state_or_resources_by_a_bod
 
 def test_a10_as_many_as_are_free_are_given_whether_they_were_ever_used_or_not(manager, enrol):
     used, *_ = enrol(3)
-    manager.create(builders.a_lease(sized(1), end=NOON + hours(1)))
+    manager.book(sized(1), end=NOON + hours(1))
     later = {'start': NOON + hours(2), 'end': NOON + hours(3)}
-    lease = manager.create(builders.a_lease(builders.hosts(1, 3), **later))
+    lease = manager.book(builders.hosts(1, 3), **later)
     assert len(lease.reservations[0].resource_ids) == 3
     assert used.id in lease.reservations[0].resource_ids
     manager.client.delete_lease(builders.a_member(), lease.id)
-    apart = manager.create(builders.a_lease(sized(3, affinity=False), **later))
+    apart = manager.book(sized(3, affinity=False), **later)
     assert len(set(apart.reservations[0].resource_ids)) == 3
 
 
@@ -134,12 +133,11 @@ def test_a11_a_lease_that_is_refused_or_fails_leaves_nothing_in_the_cloud(
     enrol(2)
     before = manager.cloud.leftovers()
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(request_of(1), request_of(99)))
+        manager.book(request_of(1), request_of(99))
     assert manager.cloud.as_service().keystone.trusts() == []
     manager.cloud.fail('nova.allow_flavor', 99, NO)
-    lease = manager.create(builders.a_lease(request_of(2, False)))
-    manager.run_until(NOON + minutes(10))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    lease = manager.book(request_of(2, False))
+    manager.expect(lease, lifecycle.ERROR, NOON + minutes(10))
     manager.client.delete_lease(builders.a_member(), lease.id)
     manager.run_until(NOON + minutes(20))
     assert manager.cloud.leftovers() == before
@@ -149,8 +147,7 @@ def test_a11_a_lease_that_is_refused_or_fails_leaves_nothing_in_the_cloud(
 def test_a12_a_property_changes_on_a_host_with_instances_unless_one_asked_for_it(manager):
     [host] = manager.enrol(1, rack='7', row='1')
     admin = builders.an_admin()
-    manager.create(builders.a_lease(
-        flavored(1), sized(1, resource_properties='["==", "$rack", "7"]')))
+    manager.book(flavored(1), sized(1, resource_properties='["==", "$rack", "7"]'))
     changed = manager.client.update_resource(admin, 'host', host.id, {'row': '2'})
     assert changed.properties == {'rack': '7', 'row': '2'}
     with pytest.raises(errors.PropertyInUse):
@@ -214,9 +211,8 @@ def test_a18_the_dates_of_what_has_begun_or_is_over_stay_also_within_the_minute(
 def test_a20_a_start_that_failed_is_not_told_as_one(manager, enrol, request_of):
     enrol(1)
     manager.cloud.fail('nova.allow_flavor', 99, NO)
-    lease = manager.create(builders.a_lease(request_of(1)))
-    manager.run_until(NOON + minutes(59))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    lease = manager.book(request_of(1))
+    manager.expect(lease, lifecycle.ERROR, NOON + minutes(59))
     kinds = _told(manager)
     assert 'lease.error' in kinds
     assert 'lease.event.start_lease' not in kinds
@@ -227,7 +223,7 @@ def test_a20_a_start_that_failed_is_not_told_as_one(manager, enrol, request_of):
 def test_a21_a_lease_whose_start_failed_is_renamed_without_ado(manager, enrol, request_of):
     enrol(1)
     manager.cloud.fail('nova.allow_flavor', 99, NO)
-    lease = manager.create(builders.a_lease(request_of(1)))
+    lease = manager.book(request_of(1))
     manager.run_until(NOON + minutes(10))
     assert change(manager, lease, name='another').name == 'another'
 
@@ -245,9 +241,7 @@ def test_b_an_end_whose_servers_do_not_die_says_so_and_gives_nothing_back_before
     manager.run_until(NOON + hours(1) + minutes(9))
     assert manager.lease(lease).task == 'end'
     assert _slots(manager) == [2]
-    manager.run_until(NOON + hours(1) + minutes(30))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ERROR
+    lease = manager.expect(lease, lifecycle.ERROR, NOON + hours(1) + minutes(30))
     assert 'being deleted' in lease.reason
     assert _slots(manager) == [2]
 
@@ -260,12 +254,10 @@ def test_b_a_whole_host_is_handed_over_when_the_instances_before_it_are_gone(
     enrol(1, of=manager)
     before = manager.active(request_of(2))
     manager.cloud.boot('demo', 'one', flavor=before.reservations[0].id)
-    whole = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
-    manager.run_until(NOON + hours(1) + datetime.timedelta(seconds=30))
-    assert manager.lease(whole).state == lifecycle.PENDING
+    whole = manager.book(start=NOON + hours(1), end=NOON + hours(2))
+    manager.expect(whole, lifecycle.PENDING, NOON + hours(1) + datetime.timedelta(seconds=30))
     assert len(manager.cloud.servers()) == 1
-    manager.run_until(NOON + hours(1) + minutes(3))
-    assert manager.lease(whole).state == lifecycle.ACTIVE
+    manager.expect(whole, lifecycle.ACTIVE, NOON + hours(1) + minutes(3))
     assert manager.lease(before).state == lifecycle.TERMINATED
 
 

@@ -63,12 +63,11 @@ def test_series_with_known_labels_exist_at_zero_from_the_start(manager):
 
 def test_metrics_count_results_and_lateness_of_events(manager):
     manager.enrol(2)
-    manager.create(builders.a_lease())
-    manager.create(builders.a_lease(start=builders.NOON + builders.hours(2),
-                                    end=builders.NOON + builders.hours(3)))
+    manager.book()
+    manager.book(start=builders.at(2), end=builders.at(3))
     before = read_samples(manager)
     manager.run()
-    manager.clock.now = builders.NOON + builders.hours(2) + builders.minutes(4)
+    manager.clock.now = builders.at(2) + builders.minutes(4)
     found = read_samples(manager)
     assert found['event_overdue_seconds', 'start_lease'] == 240
     assert found['event_overdue_seconds', 'end_lease'] == 64 * 60
@@ -99,16 +98,15 @@ def test_metrics_count_results_and_lateness_of_events(manager):
 
 def test_a_lease_in_error_that_keeps_its_host_is_counted_until_it_is_healed(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=builders.NOON + builders.hours(1)))
+    lease = manager.book(end=builders.at(1))
     manager.run()
     manager.cloud.fail('nova.remove_host', 6, errors.CloudError(service='Nova', reason='no'))
-    manager.run_until(builders.NOON + builders.hours(1) + builders.minutes(2))
+    manager.run_until(builders.at(1) + builders.minutes(2))
     found = read_samples(manager)
     assert manager.lease(lease).state == lifecycle.ERROR
     assert found['error_leases_holding',] == found['leases', 'ERROR'] == 1
     assert found['events_total', 'end_lease', 'given_up'] == 1
-    manager.run_until(manager.clock.now + builders.hours(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, manager.clock.now + builders.hours(1))
     assert read_samples(manager)['error_leases_holding',] == 0
 
 

@@ -16,7 +16,7 @@ from climate.plugins.network import network
 
 CLASSES = {'virtual:network': network.NetworkPlugin, 'physical:host': host.HostPlugin}
 WITH_ROUTER = {'subnet': '10.42.0.0/24', 'router': True, 'external_network': neutron.PUBLIC}
-LATE = builders.NOON + builders.hours(3) + builders.minutes(1)
+LATE = builders.at(3) + builders.minutes(1)
 
 
 @pytest.fixture
@@ -37,18 +37,16 @@ def enrol_one(manager, name):
 
 
 def leased(manager, start=None, end=3, **request):
-    return manager.create(builders.a_lease(
+    return manager.book(
         records.ReservationRequest('virtual:network', request),
-        start=start and builders.NOON + builders.hours(start),
-        end=builders.NOON + builders.hours(end)))
+        start=start and builders.at(start),
+        end=builders.at(end))
 
 
 def running(manager, **request):
     """A lease that has started, and its network."""
     lease = leased(manager, **request)
-    manager.run()
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = manager.expect(lease, lifecycle.ACTIVE)
     [found] = [each for each in there(manager)
                if each.id == lease.reservations[0].binding['network_id']]
     return lease, found
@@ -86,9 +84,7 @@ def test_a_network_is_made_at_the_start_and_deleted_at_the_end(manager):
     assert fields(manager, lease)['segment'] is None
     assert there(manager) == []
 
-    manager.run_until(builders.NOON + builders.hours(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE
+    lease = manager.expect(lease, lifecycle.ACTIVE, builders.at(1))
     [reservation] = lease.reservations
     [made], [router] = there(manager), manager.cloud.network.routers()
     assert (made.name, made.project_id, made.segment) == (
@@ -103,8 +99,7 @@ def test_a_network_is_made_at_the_start_and_deleted_at_the_end(manager):
     assert (shown['network_id'], shown['router_id']) == (made.id, router.id)
     assert [shown['subnet_id']] == list(made.subnet_ids)
 
-    manager.run_until(LATE)
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, LATE)
     nothing_left(manager)
 
 
@@ -145,8 +140,8 @@ def test_a_network_name_is_kept(manager):
 def test_prolonging_keeps_the_network_and_ending_early_frees_the_segment(manager):
     lease, before = running(manager, **WITH_ROUTER)
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        end=builders.NOON + builders.hours(6)))
-    manager.run_until(builders.NOON + builders.hours(4))
+        end=builders.at(6)))
+    manager.run_until(builders.at(4))
     assert there(manager) == [before]
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
     manager.run()
@@ -188,7 +183,7 @@ def test_a_running_reservation_keeps_its_network_but_may_end_otherwise(manager):
 def test_a_pending_reservation_may_change_all(manager):
     lease = leased(manager, start=1)
     change(manager, lease, **WITH_ROUTER, required_segment='physnet1:vlan:3001')
-    manager.run_until(builders.NOON + builders.hours(1))
+    manager.run_until(builders.at(1))
     assert numbers(manager) == {3001: 'demo'}
     assert len(manager.cloud.network.routers()) == 1
 
@@ -196,17 +191,16 @@ def test_a_pending_reservation_may_change_all(manager):
 def test_a_dead_trust_keeps_a_bare_network_neither_from_starting_nor_from_ending(manager):
     lease = leased(manager, start=1)
     manager.cloud.delete_trustor('demo')
-    manager.run_until(builders.NOON + builders.hours(1))
+    manager.run_until(builders.at(1))
     assert set(numbers(manager).values()) == {'demo'}
-    manager.run_until(LATE)
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, LATE)
     nothing_left(manager)
 
 
 def test_a_trust_that_dies_before_the_subnet_is_made_leaves_nothing(manager):
     lease = leased(manager, start=1, **WITH_ROUTER)
     manager.cloud.delete_trustor('demo')
-    manager.run_until(builders.NOON + builders.hours(2))
+    manager.run_until(builders.at(2))
     assert manager.lease(lease).state != lifecycle.ACTIVE
     assert 'trust' in manager.lease(lease).reason
     manager.run_until(LATE)
@@ -216,8 +210,7 @@ def test_a_trust_that_dies_before_the_subnet_is_made_leaves_nothing(manager):
 def test_a_trust_that_dies_during_the_lease_does_not_matter(manager):
     lease, _ = running(manager, **WITH_ROUTER)
     manager.cloud.delete_trustor('demo')
-    manager.run_until(LATE)
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, LATE)
     nothing_left(manager)
 
 
@@ -236,15 +229,14 @@ def test_a_segment_that_an_administrator_took_is_replaced_and_not_touched(manage
         manager.cloud.network.take_segment(('physnet1', 'vlan', number))
     lease, _ = running(manager)
     assert numbers(manager) == {3000: 'admin', 3001: 'admin', 3002: 'demo'}
-    manager.run_until(LATE)
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, LATE)
     assert numbers(manager) == {3000: 'admin', 3001: 'admin'}
 
 
 def test_a_network_of_the_same_project_on_the_segment_is_not_taken_for_that_of_the_lease(manager):
     mine = manager.cloud.network.take_segment(('physnet1', 'vlan', 3001), 'demo')
     lease = leased(manager, required_segment='physnet1:vlan:3001')
-    manager.run_until(builders.NOON + builders.hours(1))
+    manager.run_until(builders.at(1))
     assert 'physnet1:vlan:3001' in manager.lease(lease).reason
     manager.run_until(LATE)
     assert there(manager) == [mine]
@@ -259,8 +251,7 @@ def test_other_networks_and_routers_that_the_owner_marks_stay(manager):
     for each in (other.id, same.id):
         hands.describe(each, f'Climate reservation {lease.reservations[0].id}')
     hands.describe(mine.id, f'Climate reservation {lease.reservations[0].id}')
-    manager.run_until(LATE)
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, LATE)
     assert {each.id for each in there(manager)} == {other.id, same.id}
     assert [each.id for each in hands.routers()] == [mine.id]
 
@@ -284,7 +275,7 @@ def test_a_full_quota_is_said_with_its_name_when_the_lease_is_made_and_before_it
     hands.set_quota('demo', name, 1)
     lease = leased(manager, start=1, **WITH_ROUTER)
     hands.set_quota('demo', name, 0)
-    manager.run_until(builders.NOON + builders.hours(2))
+    manager.run_until(builders.at(2))
     assert f'"{name}"' in manager.lease(lease).reason
     nothing_made(manager)
     hands.set_quota('demo', name, 1)
@@ -310,7 +301,7 @@ def test_a_start_that_breaks_off_is_completed_and_makes_nothing_twice(manager, c
     assert len(there(manager)) == len(manager.cloud.network.routers()) == 1
     assert len(there(manager)[0].subnet_ids) == 1
     assert len(there(manager)[0].tags) == 2
-    manager.run_until(builders.NOON + builders.hours(6))
+    manager.run_until(builders.at(6))
     nothing_left(manager)
 
 
@@ -320,8 +311,7 @@ def test_neutron_is_down_for_a_moment_at_the_end(manager, call):
     lease, _ = running(manager, **WITH_ROUTER)
     manager.cloud.fail(f'neutron.{call}', 4,
                        errors.CloudUnreachable(service='Neutron', reason='no'))
-    manager.run_until(LATE + builders.hours(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, LATE + builders.hours(1))
     nothing_left(manager)
 
 
@@ -385,8 +375,7 @@ def test_a_port_that_nova_never_detaches_does_not_hold_the_segment(conf, manager
     manager.cloud.network.add_port(made.id, '10.42.0.5', 'demo', 'compute:nova', server.id)
     manager.run_until(LATE)
     assert there(manager) == [made]
-    manager.run_until(LATE + builders.minutes(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
+    manager.expect(lease, lifecycle.TERMINATED, LATE + builders.minutes(5))
     nothing_left(manager)
 
 
@@ -400,22 +389,19 @@ def test_the_history_tells_which_server_loses_a_port(manager, full):
 def test_a_lease_waits_for_its_owner_to_leave_the_network(manager):
     lease, made = running(manager, on_end='wait', **WITH_ROUTER)
     port = manager.cloud.network.add_port(made.id, '10.42.0.5', 'demo', '')
-    manager.run_until(LATE + builders.minutes(20))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE
+    lease = manager.expect(lease, lifecycle.ACTIVE, LATE + builders.minutes(20))
     assert there(manager) == [made]
     assert len(manager.cloud.network.routers()) == 1
     # The other two segments are free, and this one is not.
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(
+        manager.book(
             *(records.ReservationRequest('virtual:network', {}) for _ in range(3)),
-            start=manager.clock.now, end=manager.clock.now + builders.hours(1)))
+            start=manager.clock.now, end=manager.clock.now + builders.hours(1))
     [line] = [each for each in manager.client.lease_history(builders.a_member(), lease.id)
               if each.what == 'end held back by network']
     assert port in line.text.owner
     manager.cloud.network.delete_port(port)
-    manager.run_until(LATE + builders.minutes(30))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, LATE + builders.minutes(30))
     nothing_left(manager)
 
 
@@ -423,9 +409,7 @@ def test_a_lease_that_waited_too_long_is_in_error_and_ends_when_it_is_deleted(co
     lease, made = running(manager, on_end='wait')
     port = manager.cloud.network.add_port(made.id, '10.42.0.5', 'demo', '')
     foreign = manager.cloud.network.add_port(made.id, '10.42.0.6', 'other', '')
-    manager.run_until(LATE + builders.hours(6))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ERROR
+    lease = manager.expect(lease, lifecycle.ERROR, LATE + builders.hours(6))
     assert port in lease.reason
     assert foreign not in lease.reason
     assert there(manager) == [made]
@@ -517,10 +501,10 @@ def test_hosts_and_networks_start_together_or_not_at_all(manager):
     manager.enrol(1)
     manager.active(
         builders.hosts(1), records.ReservationRequest('virtual:network', WITH_ROUTER),
-        end=builders.NOON + builders.hours(2))
+        end=builders.at(2))
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(
+        manager.book(
             records.ReservationRequest('virtual:network', {}), builders.hosts(1),
-            start=builders.NOON + builders.hours(1), end=builders.NOON + builders.hours(3)))
-    manager.run_until(builders.NOON + builders.hours(2) + builders.minutes(1))
+            start=builders.at(1), end=builders.at(3))
+    manager.run_until(builders.at(2) + builders.minutes(1))
     nothing_left(manager)

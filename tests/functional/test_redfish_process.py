@@ -236,7 +236,7 @@ def _lives(kept, lease, follow=_NAMES):
 def test_a_bmc_that_says_on_of_a_host_that_is_off_costs_its_lease_no_more_than_time(
         conf, kept):
     conf.set_override('wake_limit_minutes', 4, group='energy')
-    lease = kept.manager.create(builders.a_lease(end=kept.manager.clock() + hours(8)))
+    lease = kept.manager.book(end=kept.manager.clock() + hours(8))
     [first] = lease.reservations[0].resource_ids
     liar = _NAMES[first - 1]
     [found] = _lives(kept, lease, follow=set(_NAMES) - {liar})
@@ -245,7 +245,7 @@ def test_a_bmc_that_says_on_of_a_host_that_is_off_costs_its_lease_no_more_than_t
 
 
 def test_a_bmc_that_hangs_while_its_host_wakes_delays_the_start_and_no_more(kept, emulator):
-    lease = kept.manager.create(builders.a_lease(end=kept.manager.clock() + hours(8)))
+    lease = kept.manager.book(end=kept.manager.clock() + hours(8))
     with hanging(emulator.process):
         for _ in range(3):
             kept.manager.run_until(kept.manager.clock.now + minutes(1))

@@ -59,13 +59,13 @@ FORMS = [_capacity, _server, _server_to_come, _stack, _cluster]
 @pytest.mark.parametrize('form', FORMS)
 def test_a_flavor_with_devices_that_nothing_counts_is_refused(manager, form, flavor):
     with pytest.raises(errors.BadField, match='has devices of a host') as caught:
-        manager.create(builders.a_lease(form(manager, flavor), start=NOON + hours(1)))
+        manager.book(form(manager, flavor), start=NOON + hours(1))
     assert 'ask your operator' in caught.value.message
 
 
 @pytest.mark.parametrize('form', FORMS)
 def test_servers_with_encrypted_memory_are_leased_on_hosts_that_can_encrypt_it(manager, form):
-    lease = manager.create(builders.a_lease(form(manager, 'encrypted'), start=NOON + hours(1)))
+    lease = manager.book(form(manager, 'encrypted'), start=NOON + hours(1))
     hosts = {each.id: each.name for each in
              manager.client.list_resources(builders.an_admin(), 'host')}
     assert any(hosts[key].startswith('sev') for key in lease.reservations[0].resource_ids)
@@ -77,7 +77,7 @@ def test_no_more_servers_with_encrypted_memory_are_leased_than_hosts_can_have(ma
         server = manager.cloud.boot('demo', f'vm-{number}', flavor=lease.reservations[0].id)
         assert server.host.startswith('sev')
     with pytest.raises(errors.NotEnough, match='3 hosts are enrolled, 2 with capacity for one'):
-        manager.create(builders.a_lease(_capacity(manager, 'encrypted')))
+        manager.book(_capacity(manager, 'encrypted'))
     manager.active(_capacity(manager, '1'))
 
 
@@ -86,5 +86,5 @@ def test_if_no_host_is_known_to_encrypt_memory_the_refusal_says_so(manager):
         if each.name != 'plain':
             manager.client.delete_resource(builders.an_admin(), 'host', each.id)
     with pytest.raises(errors.NotEnough) as caught:
-        manager.create(builders.a_lease(_capacity(manager, 'encrypted')))
+        manager.book(_capacity(manager, 'encrypted'))
     assert 'no host is known to have MEM_ENCRYPTION_CONTEXT' in caught.value.message

@@ -29,17 +29,15 @@ def test_an_existing_stack_sleeps_until_the_start(conf, manager, stack, on_end, 
     manager.run_until(NOON + builders.minutes(2))
     assert stacks.now(manager) == {'mine': 'SUSPEND_COMPLETE'}
     assert [each.status for each in manager.cloud.servers()] == ['SUSPENDED']
-    manager.run_until(LATER + builders.minutes(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, LATER + builders.minutes(1))
     assert stacks.now(manager) == {'mine': 'RESUME_COMPLETE'}
     assert [each.status for each in manager.cloud.servers()] == ['ACTIVE']
-    manager.run_until(LATER + builders.hours(1) + builders.minutes(2))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, LATER + builders.hours(1) + builders.minutes(2))
     assert stacks.now(manager) == left
 
 
 def test_a_stack_that_runs_is_left_alone_if_its_lease_starts_now(manager, stack):
-    manager.create(builders.a_lease(stacks.known(stack)))
+    manager.book(stacks.known(stack))
     manager.run()
     assert stacks.now(manager) == {'mine': 'CREATE_COMPLETE'}
 
@@ -67,8 +65,7 @@ def test_a_lease_whose_stack_is_deleted_by_its_owner_is_over(manager, stack):
     lease = manager.create(later(stacks.known(stack)))
     manager.run()
     manager.cloud.as_service().stacks.delete('demo', stack)
-    manager.run_until(LATER + builders.minutes(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, LATER + builders.minutes(1))
     assert manager.cloud.as_service().keystone.trusts() == []
 
 
@@ -92,9 +89,8 @@ def test_a_lease_that_is_deleted_before_its_start_leaves_its_stack_asleep(manage
 
 
 def test_the_existing_stack_of_an_owner_who_is_gone_is_still_brought_to_its_end(manager, stack):
-    lease = manager.create(builders.a_lease(stacks.known(stack, on_end='delete')))
+    lease = manager.book(stacks.known(stack, on_end='delete'))
     manager.run()
     manager.cloud.delete_trustor('demo')
-    manager.run_until(NOON + builders.hours(1) + builders.minutes(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + builders.hours(1) + builders.minutes(1))
     assert manager.cloud.stacks() == []

@@ -28,8 +28,7 @@ def slow(conf):
 @pytest.mark.usefixtures('slow', 'as_before')
 def test_a_stack_is_created_at_the_start_in_its_owners_project_and_deleted_at_the_end(manager):
     manager.enrol(4)
-    lease = manager.create(builders.a_lease(stacks.with_room(2), start=LATER,
-                                            end=LATER + builders.hours(1)))
+    lease = manager.book(stacks.with_room(2), start=LATER, end=LATER + builders.hours(1))
     assert lease.state == lifecycle.PENDING
     assert len(only(lease).resource_ids) == 2
     manager.run_until(LATER)
@@ -71,7 +70,7 @@ def test_a_lease_with_a_stack_has_a_redelegable_trust_and_others_do_not(manager)
 
 @pytest.mark.usefixtures('slow', 'as_before')
 def test_a_lease_has_as_many_stacks_as_it_asks_for(manager):
-    lease = manager.create(builders.a_lease(stacks.asked(), stacks.asked(), stacks.asked()))
+    lease = manager.book(stacks.asked(), stacks.asked(), stacks.asked())
     run_for(manager, 120)
     lease = manager.lease(lease)
     assert lease.state == lifecycle.ACTIVE
@@ -82,7 +81,7 @@ def test_a_lease_has_as_many_stacks_as_it_asks_for(manager):
 
 @pytest.mark.usefixtures('as_before')
 def test_the_trust_of_an_older_version_creates_the_first_stack(manager):
-    lease = manager.create(builders.a_lease(stacks.asked(), start=LATER))
+    lease = manager.book(stacks.asked(), start=LATER)
     with manager.cloud.state() as connection:
         connection.execute('UPDATE trusts SET redelegation_count = 1')
     manager.run_until(LATER)
@@ -93,14 +92,14 @@ def test_the_trust_of_an_older_version_creates_the_first_stack(manager):
 def test_a_stack_without_enough_room_is_refused(manager):
     manager.enrol(1)
     with pytest.raises(errors.NotEnough, match=r'servers of flavor m1\.small'):
-        manager.create(builders.a_lease(stacks.with_room(200)))
+        manager.book(stacks.with_room(200))
     assert manager.cloud.as_service().keystone.trusts() == []
 
 
 def test_a_template_that_cannot_be_placed_on_reserved_hosts_is_refused(manager):
     bare = stacks.template(vm=stacks.server(flavor='m1.small'))
     with pytest.raises(errors.BadField, match='hold_room=preferred') as refused:
-        manager.create(builders.a_lease(stacks.asked(bare)))
+        manager.book(stacks.asked(bare))
     assert refused.value.details['field'] == 'flavor_parameter'
 
 
@@ -117,10 +116,10 @@ def test_servers_with_a_flavor_of_their_own_are_outside_of_the_room(manager):
     manager.enrol(2)
     mixed = stacks.placed(1, big=stacks.server(flavor='m1.large'))
     with pytest.raises(errors.BadField, match='servers big have another flavor'):
-        manager.create(builders.a_lease(stacks.asked(mixed, flavor_parameter='size')))
+        manager.book(stacks.asked(mixed, flavor_parameter='size'))
     # The same flavor, but not from the parameter: only the start shows it.
     hidden = stacks.placed(1, sly=stacks.server(flavor='m1.small'))
-    lease = manager.create(builders.a_lease(stacks.asked(hidden, flavor_parameter='size')))
+    lease = manager.book(stacks.asked(hidden, flavor_parameter='size'))
     manager.run()
     assert 'servers sly of the template do not take their flavor' in stacks.told(manager, lease)
     assert manager.cloud.stacks() == []
@@ -178,7 +177,7 @@ def test_a_hint_without_hosts_to_depend_on_is_refused(manager):
     template = stacks.template({'hints': {'type': 'json', 'default': {}}}, vm=stacks.server(
         flavor='2', scheduler_hints={'get_param': 'hints'}))
     with pytest.raises(errors.BadField, match='depends on 0') as refused:
-        manager.create(builders.a_lease(stacks.asked(template, hint_parameter='hints')))
+        manager.book(stacks.asked(template, hint_parameter='hints'))
     assert refused.value.details['field'] == 'hint_parameter'
 
 
@@ -186,7 +185,7 @@ def test_a_hint_without_hosts_to_depend_on_is_refused(manager):
 def test_a_template_that_makes_leases_itself_is_refused(manager, kind):
     nested = {'type': 'OS::Heat::ResourceGroup', 'properties': {'resource_def': {'type': kind}}}
     with pytest.raises(errors.BadField, match='makes a lease itself') as refused:
-        manager.create(builders.a_lease(stacks.asked(stacks.template(inner=nested))))
+        manager.book(stacks.asked(stacks.template(inner=nested)))
     assert refused.value.details['field'] == 'template'
 
 
@@ -199,7 +198,7 @@ def test_a_template_that_makes_leases_itself_is_refused(manager, kind):
 def test_an_environment_does_not_hide_that_a_template_makes_leases(manager, environment):
     template = stacks.template(thing={'type': 'OS::My::Thing'})
     with pytest.raises(errors.BadField, match=r'OS::(Blazar|Climate)::.* makes a lease') as refused:
-        manager.create(builders.a_lease(stacks.asked(template, environment=environment)))
+        manager.book(stacks.asked(template, environment=environment))
     assert refused.value.details['field'] == 'environment'
 
 
@@ -209,12 +208,12 @@ def test_servers_by_another_name_need_room_too(manager):
     environment = {'resource_registry': {'OS::My::Server': 'OS::My::Vm',
                                          'OS::My::Vm': 'OS::Nova::Server', 'OS::X::Y': 'x.yaml'}}
     with pytest.raises(errors.BadField, match='hold_room=preferred'):
-        manager.create(builders.a_lease(stacks.asked(template, environment=environment)))
+        manager.book(stacks.asked(template, environment=environment))
 
 
 def test_a_malformed_environment_is_refused(manager):
     with pytest.raises(errors.BadField, match='YAML') as refused:
-        manager.create(builders.a_lease(stacks.asked(environment='a: [')))
+        manager.book(stacks.asked(environment='a: ['))
     assert refused.value.details['field'] == 'environment'
 
 
@@ -242,7 +241,7 @@ def test_a_malformed_environment_is_refused(manager):
 def test_bad_input_names_the_field_and_the_way_out(manager, request_of, field, words):
     asked = type(stacks.asked())(stacks.TYPE, request_of)
     with pytest.raises(errors.BadField, match=words) as refused:
-        manager.create(builders.a_lease(asked))
+        manager.book(asked)
     assert refused.value.details['field'] == field
 
 
@@ -251,15 +250,14 @@ def test_a_full_quota_is_said_early_with_its_name(manager):
     manager.cloud.set_quota('demo', 'cores', 1)
     for start in (None, LATER):
         with pytest.raises(errors.LimitReached, match='quota "cores"'):
-            manager.create(builders.a_lease(stacks.with_room(2), start=start))
+            manager.book(stacks.with_room(2), start=start)
 
 
 @pytest.mark.usefixtures('as_before')
 def test_a_quota_that_is_full_at_the_start_is_explained(manager):
     manager.enrol(2)
     manager.cloud.set_quota('demo', 'instances', 2)
-    lease = manager.create(builders.a_lease(stacks.with_room(2), start=LATER,
-                                            end=LATER + builders.hours(1)))
+    lease = manager.book(stacks.with_room(2), start=LATER, end=LATER + builders.hours(1))
     other = manager.cloud.boot('demo', 'other', flavor='1')
     manager.run_until(LATER + builders.seconds(1))
     assert 'quota "instances"' in stacks.told(manager, lease)
@@ -273,8 +271,8 @@ def test_a_stack_that_could_not_be_created_is_deleted_and_created_again(manager)
     template = stacks.template(vm=stacks.server(flavor='2'))
     for name in manager.cloud.host_names():
         manager.cloud.mark_host(name, up=False)
-    lease = manager.create(builders.a_lease(stacks.asked(template, hold_room='preferred'),
-                                            end=NOON + builders.hours(3)))
+    lease = manager.book(stacks.asked(template, hold_room='preferred'),
+                         end=NOON + builders.hours(3))
     run_for(manager, 45)
     assert 'No valid host' in stacks.told(manager, lease)
     for name in manager.cloud.host_names():
@@ -288,7 +286,7 @@ def test_a_stack_that_could_not_be_created_is_deleted_and_created_again(manager)
 @pytest.mark.usefixtures('slow', 'as_before')
 def test_a_failed_delete_is_tried_again_and_explained(manager):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease(stacks.with_room(1)))
+    lease = manager.book(stacks.with_room(1))
     run_for(manager, 60)
     [server] = manager.cloud.servers()
     manager.cloud.lock_server(server.id)
@@ -307,15 +305,13 @@ def test_a_dead_trust_leaves_nothing_behind(manager):
     manager.enrol(2)
     lease = manager.active(stacks.with_room(1))
     manager.cloud.delete_trustor('demo')
-    manager.run_until(NOON + builders.hours(1) + builders.minutes(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + builders.hours(1) + builders.minutes(1))
 
 
 @pytest.mark.usefixtures('as_before')
 def test_a_dead_trust_at_the_start_creates_nothing_in_the_service_project(manager):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease(stacks.with_room(1), start=LATER,
-                                            end=LATER + builders.hours(1)))
+    lease = manager.book(stacks.with_room(1), start=LATER, end=LATER + builders.hours(1))
     manager.cloud.delete_trustor('demo')
     manager.run_until(LATER + builders.minutes(30))
     assert manager.cloud.stacks() == []
@@ -325,7 +321,7 @@ def test_a_dead_trust_at_the_start_creates_nothing_in_the_service_project(manage
 @pytest.mark.usefixtures('slow', 'as_before')
 def test_a_lease_that_is_deleted_while_its_stack_is_created_leaves_nothing(manager):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease(stacks.with_room(1)))
+    lease = manager.book(stacks.with_room(1))
     run_for(manager, 5)
     assert list(stacks.now(manager).values()) == ['CREATE_IN_PROGRESS']
     manager.client.delete_lease(builders.a_member(), lease.id)
@@ -337,8 +333,7 @@ def test_a_lease_that_is_deleted_while_its_stack_is_created_leaves_nothing(manag
     ('leave', 'CREATE_COMPLETE'), ('suspend', 'SUSPEND_COMPLETE')])
 def test_a_stack_without_room_may_stay_at_the_end(manager, on_end, left):
     lease = manager.active(stacks.asked(on_end=on_end))
-    manager.run_until(NOON + builders.hours(1) + builders.minutes(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + builders.hours(1) + builders.minutes(1))
     assert list(stacks.now(manager).values()) == [left]
 
 
@@ -355,8 +350,7 @@ def test_a_stack_may_change_its_dates_and_on_end_only(manager):
         update(builders.a_member(), lease.id, changes(template=stacks.placed()))
     update(builders.a_member(), lease.id, stacks.records.LeaseChanges(
         end=NOON + builders.hours(2)))
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
     assert only(update(builders.a_member(), lease.id, changes(on_end='leave'))).request[
         'on_end'] == 'leave'
     manager.run()

@@ -70,7 +70,7 @@ def course(count=2, **changed):
 
 
 def leased(manager, *reservations):
-    return manager.create(builders.a_lease(*(reservations or course()), start=LATER, end=END))
+    return manager.book(*(reservations or course()), start=LATER, end=END)
 
 
 def of(manager, lease, label):
@@ -100,9 +100,7 @@ def test_a_stack_that_is_another_one_with_what_its_lease_has_is_not_created(mana
 @pytest.mark.usefixtures('as_before')
 def test_the_stack_uses_what_its_lease_has_and_ends_before_it(manager):
     lease = leased(manager)
-    manager.run_until(LATER + builders.minutes(2))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = manager.expect(lease, lifecycle.ACTIVE, LATER + builders.minutes(2))
     [server] = manager.cloud.servers()
     metal = of(manager, lease, 'metal')
     assert server.host in manager.cloud.as_service().nova.aggregate(metal.id).hosts
@@ -117,8 +115,7 @@ def test_the_stack_uses_what_its_lease_has_and_ends_before_it(manager):
     # What it depends on is there until it is gone.
     assert len(manager.cloud.network.floating_ips()) == 2
     assert len(manager.cloud.as_service().volumes.every()) == 1
-    manager.run_until(END + builders.minutes(10))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, END + builders.minutes(10))
     assert [(each['project_id'], each['status']) for each in manager.cloud.images()] == [
         ('demo', 'active')]
 
@@ -129,10 +126,9 @@ def test_the_stack_uses_what_its_lease_has_and_ends_before_it(manager):
 def test_if_one_cannot_start_the_others_are_taken_back(manager, refused):
     lease = leased(manager)
     manager.cloud.fail(refused, 1000, errors.CloudError(service='The service', reason='no.'))
-    manager.run_until(END - builders.minutes(30))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, END - builders.minutes(30))
     assert 'So the reservations that had started were ended' in stacks.told(manager, lease)
-    again = manager.create(builders.a_lease(builders.hosts(2), end=END))
+    again = manager.book(builders.hosts(2), end=END)
     assert len(again.reservations[0].resource_ids) == 2
     manager.client.delete_lease(builders.a_member(), again.id)
     manager.run()
@@ -145,8 +141,8 @@ def test_if_one_cannot_start_the_others_are_taken_back(manager, refused):
 def test_a_prolongation_covers_all_reservations_or_none(manager):
     lease = leased(manager)
     manager.run_until(LATER + builders.minutes(2))
-    late = manager.create(builders.a_lease(records.ReservationRequest('virtual:floatingip', {
-        'network_id': neutron.PUBLIC, 'amount': 3}), start=END, end=END + builders.hours(1)))
+    late = manager.book(records.ReservationRequest('virtual:floatingip', {
+        'network_id': neutron.PUBLIC, 'amount': 3}), start=END, end=END + builders.hours(1))
     with pytest.raises(errors.ClimateError):
         manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
             end=END + builders.hours(1)))
@@ -182,7 +178,7 @@ def test_the_lease_says_that_objects_of_the_template_are_not_held(manager):
     template = stacks.template(
         ip={'type': 'OS::Neutron::FloatingIP', 'properties': {'floating_network': 'public'}},
         disk={'type': 'OS::Cinder::Volume', 'properties': {'size': 10}})
-    lease = manager.create(builders.a_lease(stacks.asked(template)))
+    lease = manager.book(stacks.asked(template))
     [reservation] = lease.reservations
     assert 'floating IP "ip", volume "disk"' in reservation.request['not_held']
     assert reservation.request['uses'] == {
@@ -199,4 +195,4 @@ def test_the_lease_says_that_objects_of_the_template_are_not_held(manager):
         'type': 'OS::Cinder::Volume', 'properties': {'size': 1}}}}, 'volumes')])
 def test_the_quotas_of_volumes_are_checked_early(manager, resource, quota):
     with pytest.raises(errors.LimitReached, match=f'quota "{quota}" in Cinder'):
-        manager.create(builders.a_lease(stacks.asked(stacks.template(some=resource))))
+        manager.book(stacks.asked(stacks.template(some=resource)))

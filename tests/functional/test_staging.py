@@ -38,7 +38,7 @@ def sized(**more):
 
 def later(pool, *reservations):
     """A lease for later, as it is once it was staged."""
-    lease = pool.create(builders.a_lease(*reservations, **LATER))
+    lease = pool.book(*reservations, **LATER)
     pool.run_until(LATER['start'] - builders.minutes(2))
     lease = pool.lease(lease)
     assert lease.event(event_kinds.STAGE).status == lifecycle.EVENT_DONE
@@ -46,10 +46,7 @@ def later(pool, *reservations):
 
 
 def started(pool, lease):
-    pool.run_until(LATER['start'])
-    lease = pool.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
-    return lease
+    return pool.expect(lease, lifecycle.ACTIVE, LATER['start'])
 
 
 def made(pool, lease):
@@ -74,8 +71,7 @@ def test_a_start_makes_only_the_calls_that_open_the_door(pool, resource_type):
     if REQUESTS[resource_type].get('affinity'):
         wanted['nova.server_group'] = 1
     assert {name: made.count(name) for name in made} == wanted
-    pool.run_until(LATER['end'] + hours(1))
-    assert pool.lease(lease).state == lifecycle.TERMINATED
+    pool.expect(lease, lifecycle.TERMINATED, LATER['end'] + hours(1))
     assert pool.cloud.leftovers() == before
 
 
@@ -124,14 +120,13 @@ def test_a_start_recreates_staged_objects_that_somebody_deleted(pool, asked):
     nova = pool.cloud.as_service().nova
     nova.delete_aggregate(nova.aggregate(lease.reservations[0].id))
     pool.cloud.as_service().flavors.delete(lease.reservations[0].id)
-    pool.run_until(LATER['start'] + builders.minutes(1))
-    assert pool.lease(lease).state == lifecycle.ACTIVE
+    pool.expect(lease, lifecycle.ACTIVE, LATER['start'] + builders.minutes(1))
     assert len(made(pool, lease)[0]) == 1
 
 
 def test_a_failed_stage_is_left_to_the_start(pool):
     pool.cloud.fail('nova.create_aggregate', 1000, errors.CloudError(service='Nova', reason='no'))
-    lease = pool.create(builders.a_lease(sized(), **LATER))
+    lease = pool.book(sized(), **LATER)
     pool.run_until(LATER['start'] - builders.seconds(1))
     lease = pool.lease(lease)
     assert (lease.state, lease.reason) == (lifecycle.PENDING, None)
@@ -141,7 +136,7 @@ def test_a_failed_stage_is_left_to_the_start(pool):
 
 def test_a_start_creates_everything_if_staging_is_off(pool):
     pool.core.conf.set_override('stage_seconds', 0, group='manager')
-    lease = pool.create(builders.a_lease(sized(), **LATER))
+    lease = pool.book(sized(), **LATER)
     assert lease.event(event_kinds.STAGE) is None
     started(pool, lease)
 
@@ -152,8 +147,7 @@ def test_a_lease_that_starts_later_than_it_was_staged_for_stays_staged(pool):
         start=LATER['start'] + hours(1)))
     pool.run_until(LATER['start'])
     assert made(pool, pool.lease(lease))[0] == ()
-    pool.run_until(LATER['start'] + hours(1))
-    assert pool.lease(lease).state == lifecycle.ACTIVE
+    pool.expect(lease, lifecycle.ACTIVE, LATER['start'] + hours(1))
 
 
 def flavor_of(pool, lease):
@@ -185,7 +179,7 @@ def test_an_affinity_that_is_taken_back_leaves_no_group(pool):
 
 
 def test_a_change_during_a_stage_starts_as_it_is_then(pool):
-    lease = pool.create(builders.a_lease(sized(), **LATER))
+    lease = pool.book(sized(), **LATER)
 
     def work():
         pool.change_reservation(lease, vcpus=4)
@@ -202,7 +196,7 @@ def test_a_change_during_a_stage_starts_as_it_is_then(pool):
 def test_a_lease_that_is_changed_and_deleted_during_its_stage_leaves_nothing(
         pool, asked, point, changes):
     before = pool.cloud.leftovers()
-    lease = pool.create(builders.a_lease(asked, **LATER))
+    lease = pool.book(asked, **LATER)
 
     def work():
         if changes:
@@ -220,7 +214,7 @@ def test_a_lease_that_is_changed_and_deleted_during_its_stage_leaves_nothing(
 
 
 def test_a_stage_that_is_overtaken_by_a_change_writes_nothing_over_it(pool):
-    lease = pool.create(builders.a_lease(sized(affinity=True), **LATER))
+    lease = pool.book(sized(affinity=True), **LATER)
 
     def work():
         pool.clock.now = LATER['start'] - builders.seconds(6)
@@ -234,7 +228,7 @@ def test_a_stage_that_is_overtaken_by_a_change_writes_nothing_over_it(pool):
 
 
 def test_a_stage_that_is_late_stops_for_the_start(pool):
-    lease = pool.create(builders.a_lease(sized(), **LATER))
+    lease = pool.book(sized(), **LATER)
 
     def work():
         pool.clock.now = LATER['start']

@@ -94,7 +94,7 @@ def shown(api, lease):
 
 
 def at(hour, minute=1):
-    return builders.NOON + builders.hours(hour - 12) + builders.minutes(minute)
+    return builders.at(hour - 12) + builders.minutes(minute)
 
 
 def test_a_backend_is_enrolled_as_cinder_describes_it(api):

@@ -35,8 +35,7 @@ def room(size_gb=50, **more):
 
 
 def leased(manager, *reservations, start=None, end=None, **more):
-    return manager.create(builders.a_lease(
-        *reservations, start=start, end=end or (start or NOON) + HOURS(2), **more))
+    return manager.book(*reservations, start=start, end=end or (start or NOON) + HOURS(2), **more)
 
 
 def run_for(manager, span):
@@ -64,16 +63,13 @@ def test_volumes_are_made_at_the_start_and_become_images_of_the_owner(manager, v
                    start=NOON + HOURS(1))
     manager.run()
     assert volumes.every() == []
-    manager.run_until(NOON + HOURS(1) + MINUTES(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE
+    lease = manager.expect(lease, lifecycle.ACTIVE, NOON + HOURS(1) + MINUTES(1))
     made = volumes.every()
     assert [(each.size_gb, each.status, each.project_id, each.backend) for each in made] == [
         (50, 'available', 'demo', SSD)] * 2
     assert lease.reservations[0].binding['volume_ids'] == [each.id for each in made]
 
-    manager.run_until(NOON + HOURS(3) + MINUTES(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOURS(3) + MINUTES(1))
     assert volumes.every() == []
     assert [(each['project_id'], each['status']) for each in manager.cloud.images()] == [
         ('demo', 'active')] * 2
@@ -89,8 +85,7 @@ def test_a_volume_is_not_deleted_before_its_image_is_active(manager, volumes):
         if (name, when) == ('cinder.delete_volume', 'before'):
             deleted.append([each['status'] for each in manager.cloud.images()])
     manager.cloud.faults.on_point = note
-    manager.run_until(NOON + HOURS(2) + MINUTES(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOURS(2) + MINUTES(1))
     assert deleted == [['active']]
 
 
@@ -100,8 +95,7 @@ def test_an_image_that_fails_keeps_the_volume_and_the_lease_says_so(manager, vol
     run_for(manager, MINUTES(1))
     manager.cloud.fail('cinder.upload_to_image', 10 ** 6,
                        errors.CloudError(service='Cinder', reason='no space for images'))
-    manager.run_until(NOON + HOURS(12))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    manager.expect(lease, lifecycle.ERROR, NOON + HOURS(12))
     assert 'The volumes are kept.' in manager.lease(lease).reason
     [volume] = volumes.every()
     assert volume.status == 'available'
@@ -117,8 +111,7 @@ def test_an_image_that_fails_keeps_the_volume_and_the_lease_says_so(manager, vol
 
 def test_a_volume_gets_an_ordinary_type_and_stays(manager, volumes):
     lease = leased(manager, room(on_end='retype', volume_type='ordinary'))
-    manager.run_until(NOON + HOURS(2) + MINUTES(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOURS(2) + MINUTES(1))
     [volume] = volumes.every()
     assert (volume.type_name, volume.backend, volume.project_id) == (
         'ordinary', 'ordinary@plain#plain', 'demo')
@@ -140,8 +133,7 @@ def test_a_type_is_given_that_the_owner_fills_up_to_its_quota(manager, volumes):
         manager.cloud.as_user(stranger.id).volumes.create('three', 1, name, {})
     manager.cloud.as_service().keystone.delete_trust(stranger.id)
 
-    manager.run_until(NOON + HOURS(2) + MINUTES(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOURS(2) + MINUTES(1))
     assert volumes.every() == []
     assert_nothing_is_left(manager, volumes)
 
@@ -258,9 +250,7 @@ def test_the_quotas_of_what_is_left_at_the_end_are_said_as_early(manager, volume
 def test_a_quota_that_is_used_up_before_the_start_is_said_by_its_name(manager, volumes):
     lease = leased(manager, room(150), start=NOON + HOURS(1))
     own_volume(manager, volumes, 900)
-    manager.run_until(NOON + HOURS(1) + MINUTES(30))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ERROR
+    lease = manager.expect(lease, lifecycle.ERROR, NOON + HOURS(1) + MINUTES(30))
     assert '150 of the quota "gigabytes" in Cinder, and the project has 1000' in lease.reason
     manager.run_until(NOON + HOURS(3) + MINUTES(5))
     assert_nothing_is_left(manager, volumes)
@@ -283,8 +273,7 @@ def test_volumes_are_attached_to_the_server_of_the_lease_and_detached_at_its_end
         'virtual:volume', {'size_gb': 5, 'amount': 2, 'attach': True}, depends_on=('vm',)))
     assert [(each.status, each.server_ids) for each in volumes.every()] == [
         ('in-use', (server.id,))] * 2
-    manager.run_until(NOON + HOURS(2) + MINUTES(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOURS(2) + MINUTES(1))
     assert volumes.every() == []
     assert len([each for each in manager.cloud.images() if each['key']]) == 2
     assert_nothing_is_left(manager, volumes)
@@ -297,8 +286,7 @@ def test_an_existing_volume_is_attached_and_stays_with_the_copy_of_it(manager, v
         'virtual:volume', {'resource_id': volume_id, 'attach': True, 'on_end': on_end},
         depends_on=('vm',)))
     assert volumes.volume(volume_id).server_ids == (server.id,)
-    manager.run_until(NOON + HOURS(2) + MINUTES(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOURS(2) + MINUTES(1))
     found = volumes.volume(volume_id)
     assert (found.status, found.server_ids) == ('available', ())
     assert len(volumes.snapshots(volume_id)) == (on_end == 'snapshot')
@@ -320,8 +308,7 @@ def test_an_image_of_an_existing_volume_in_use_is_given_up_in_the_end_and_the_vo
     manager.cloud.as_user(trust).attachments.attach_volume(server.id, volume_id)
     manager.run_until(NOON + HOURS(2) + MINUTES(50))
     assert manager.lease(lease).state != lifecycle.TERMINATED
-    manager.run_until(NOON + HOURS(3) + MINUTES(10))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOURS(3) + MINUTES(10))
     assert 'The volume itself stays.' in manager.lease(lease).reason
     assert volumes.volume(volume_id).server_ids == (server.id,)
 
@@ -335,8 +322,7 @@ def test_a_snapshot_that_fails_is_given_up_and_does_not_fill_the_quota_of_the_ow
     with manager.cloud.state() as connection:
         connection.execute('CREATE TRIGGER none AFTER INSERT ON volume_snapshots BEGIN '
                            f"UPDATE volume_snapshots SET status = '{status}'; END")
-    manager.run_until(NOON + HOURS(3) + MINUTES(10))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOURS(3) + MINUTES(10))
     assert 'There is no snapshot of volume' in manager.lease(lease).reason
     assert [each.status for each in volumes.snapshots(volume_id)] == [status] * most
     assert volumes.volume(volume_id).status == 'available'
@@ -347,8 +333,7 @@ def test_a_lease_of_a_volume_that_its_owner_deletes_is_over(manager, volumes):
     lease = leased(manager, records.ReservationRequest(
         'virtual:volume', {'resource_id': volume_id}), start=NOON + HOURS(1))
     volumes.delete(volume_id)
-    manager.run_until(NOON + HOURS(1) + MINUTES(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOURS(1) + MINUTES(5))
     assert_nothing_is_left(manager, volumes)
 
 
@@ -357,8 +342,7 @@ def test_a_dead_trust_leaves_no_volume_and_nothing_in_the_project_of_the_service
     lease = leased(manager, room())
     run_for(manager, MINUTES(1))
     manager.cloud.delete_trustor('demo')
-    manager.run_until(NOON + HOURS(2) + MINUTES(1))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + HOURS(2) + MINUTES(1))
     assert volumes.every() == []
     assert [each['project_id'] for each in manager.cloud.images()] == ['demo']
     assert_nothing_is_left(manager, volumes)
@@ -399,8 +383,7 @@ def test_a_lease_whose_back_end_is_down_at_the_start_gets_room_on_another(manage
               if each.id == first]
     with manager.cloud.state() as connection:
         connection.execute('DELETE FROM backends WHERE name = ?', (down,))
-    manager.run_until(NOON + HOURS(1) + MINUTES(10))
-    assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
+    manager.expect(lease, lifecycle.ACTIVE, NOON + HOURS(1) + MINUTES(10))
     assert [{each.backend, down} for each in volumes.every()] == [{SSD, HDD}]
     manager.run_until(NOON + HOURS(3) + MINUTES(5))
     assert_nothing_is_left(manager, volumes)

@@ -34,11 +34,8 @@ def _room(zone=None, **more):
 
 
 def _started(manager, *reservations, **more):
-    lease = manager.create(builders.a_lease(*reservations, **more))
-    manager.run_until(lease.start + minutes(2))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
-    return lease
+    lease = manager.book(*reservations, **more)
+    return manager.expect(lease, lifecycle.ACTIVE, lease.start + minutes(2))
 
 
 @pytest.mark.parametrize(('zone', 'backend'), [('az1', SSD), ('az2', HDD)])
@@ -110,8 +107,7 @@ def test_volumes_are_placed_in_a_zone_of_the_hosts_of_the_lease(
         zones = [{'az2'}, {'az2'}]
     lease = _started(strict, *[hosts, room][::in_order])
     assert _zones(strict, lease) == zones
-    strict.run_until(lease.end + minutes(5))
-    assert strict.lease(lease).state == lifecycle.TERMINATED
+    strict.expect(lease, lifecycle.TERMINATED, lease.end + minutes(5))
 
 
 def test_by_default_volumes_are_placed_in_any_zone(manager):
@@ -129,7 +125,7 @@ def test_volumes_for_no_hosts_are_placed_in_any_zone(strict):
 def test_a_lease_whose_volumes_find_no_room_in_a_zone_of_its_hosts_says_so(strict, hosts, room):
     _started(strict, _room('az2', size_gb=100))
     with pytest.raises(errors.NotEnough) as caught:
-        strict.create(builders.a_lease(hosts, room))
+        strict.book(hosts, room)
     if hosts.request['min'] == 1:
         assert 'same availability_zone as a host of the lease' in caught.value.message
 
@@ -176,7 +172,7 @@ def test_a_volume_is_attached_in_the_zone_of_a_running_server_or_the_lease_says_
     server = _server_in(strict, 'az2')
     room = records.ReservationRequest('virtual:volume', _room(zone, attach=True).request,
                                       depends_on=('vm',))
-    lease = strict.create(builders.a_lease(_leased(server), room, end=NOON + hours(5)))
+    lease = strict.book(_leased(server), room, end=NOON + hours(5))
     strict.run_until(NOON + minutes(10))
     lease = strict.lease(lease)
     if zone == 'az2':

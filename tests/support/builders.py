@@ -48,6 +48,11 @@ def seconds(count):
     return datetime.timedelta(seconds=count)
 
 
+def at(count):
+    """The moment a number of hours after noon."""
+    return NOON + hours(count)
+
+
 class Clock:
     """Stands at NOON until it is moved."""
 
@@ -121,13 +126,13 @@ class Manager:
     def create(self, request, caller=None):
         return self.client.create_lease(caller or a_member(), str(uuid.uuid4()), request)
 
+    def book(self, *reservations, **more):
+        """Create a lease as a member, by default of one host for an hour from noon on."""
+        return self.create(a_lease(*reservations, **more))
+
     def active(self, *reservations, **more):
         """Create a lease, by default of one host for an hour from now, and start it."""
-        lease = self.create(a_lease(*reservations, **more))
-        self.run()
-        lease = self.lease(lease)
-        assert lease.state == lifecycle.ACTIVE, lease.reason
-        return lease
+        return self.expect(self.book(*reservations, **more), lifecycle.ACTIVE)
 
     def change_reservation(self, lease, place=0, **fields):
         """Change fields of one reservation as the owner; return the lease, not yet updated."""
@@ -154,6 +159,13 @@ class Manager:
     def lease(self, lease):
         """The lease as it is now."""
         return self.client.get_lease(a_member(), lease.id)
+
+    def expect(self, lease, state, moment=None):
+        """Run until a moment (None: now) and return the lease, which is in that state then."""
+        self.run() if moment is None else self.run_until(moment)
+        lease = self.lease(lease)
+        assert lease.state == state, (lease.state, lease.reason)
+        return lease
 
 
 class Api:

@@ -10,7 +10,7 @@ HOSTS = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
 def full(manager):
     """A lease that has the only host until midnight."""
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=builders.NOON + builders.hours(12)))
+    lease = manager.book(end=builders.at(12))
     manager.run()
     return lease
 

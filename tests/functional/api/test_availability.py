@@ -23,7 +23,7 @@ def ask(api):
 
 def test_an_answer_has_times_and_properties_of_the_hosts(ask, manager):
     manager.enrol(2)
-    manager.create(builders.a_lease())
+    manager.book()
     manager.run()
     answer = ask(reservations=[{**HOST, 'max': 2}])
     assert answer.status_int == 200
@@ -50,7 +50,7 @@ def test_an_answer_has_times_and_properties_of_the_hosts(ask, manager):
 
 def test_an_offer_can_be_leased_in_the_words_of_the_answer(ask, api, manager):
     manager.enrol(1)
-    manager.create(builders.a_lease())
+    manager.book()
     [offer] = ask(earliest='2030-05-01 12:30').json['offers']
     body = {'name': 'x', 'start': offer['start'], 'end': offer['end'], 'reservations': [HOST]}
     assert api.post('/v1/leases', body, version='1.1').status_int == 201
@@ -168,7 +168,7 @@ def test_an_offer_is_held_and_a_lease_takes_it(hold, ask, api, manager):
 
 def test_offers_are_held_beside_each_other_where_there_is_room(hold, manager):
     manager.enrol(2)
-    manager.create(builders.a_lease())
+    manager.book()
     two = {**HOST, 'max': 2}
     # At noon one host is free and from one o'clock on both, of which the first offer has one.
     found = hold(reservations=[two], hold=2).json['offers']

@@ -178,8 +178,8 @@ def test_offers_show_the_price_of_a_lease_that_takes_them(api, manager):
 def test_statements_are_shown_to_their_project_in_json_and_csv(api, manager):
     manager.enrol(1)
     created(api)
-    lease = manager.create(builders.a_lease())
-    manager.run_until(builders.NOON + builders.hours(2))
+    lease = manager.book()
+    manager.run_until(builders.at(2))
     cases.bill(manager)
     assert api.get('/v1/statements', version=V).json == {'statements': [{
         'project_id': 'demo', 'month': '2030-05', 'amount': '2.60', 'currency': 'EUR',
@@ -205,8 +205,8 @@ def test_statements_are_shown_to_their_project_in_json_and_csv(api, manager):
 def test_a_member_reads_no_statement_of_another_project_by_any_parameter(api, manager):
     manager.enrol(1)
     created(api)
-    lease = manager.create(builders.a_lease())
-    manager.run_until(builders.NOON + builders.hours(2))
+    lease = manager.book()
+    manager.run_until(builders.at(2))
     cases.bill(manager)
     stranger = {'token': builders.STRANGER, 'version': V}
     for path, status in (
@@ -229,7 +229,7 @@ def test_a_name_that_looks_like_a_formula_reaches_no_table_of_statements(api, ma
     created(api)
     api.post('/v1/leases', {'name': name, 'duration': '1h', 'reservations': [
         {'resource_type': 'physical:host', 'min': 1, 'max': 1}]}, version=V)
-    manager.run_until(builders.NOON + builders.hours(2))
+    manager.run_until(builders.at(2))
     cases.bill(manager)
     found = api.get('/v1/statements/2030-05?format=csv', version=V).text
     assert name not in found
@@ -241,10 +241,10 @@ def test_a_name_that_looks_like_a_formula_reaches_no_table_of_statements(api, ma
 def test_amounts_below_zero_stay_numbers_in_csv(api, manager):
     manager.enrol(1)
     created(api)
-    lease = manager.create(builders.a_lease(end=builders.NOON + builders.hours(10)))
-    manager.run_until(builders.NOON + builders.hours(4))
+    lease = manager.book(end=builders.at(10))
+    manager.run_until(builders.at(4))
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
-    manager.run_until(builders.NOON + builders.hours(5))
+    manager.run_until(builders.at(5))
     cases.bill(manager)
     found = api.get('/v1/statements/2030-05?format=csv', version=V).text
     amounts = [row['amount'] for row in csv.DictReader(io.StringIO(found))]

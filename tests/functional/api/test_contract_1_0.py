@@ -58,7 +58,7 @@ def place(lease):
 def test_a_lease_has_the_fields_of_the_contract_in_each_state(api, manager):
     manager.enrol(2)
     lease = create(api)
-    for moment in (builders.NOON, builders.NOON + builders.hours(2)):
+    for moment in (builders.NOON, builders.at(2)):
         assert_shape(lease, LEASE)
         for reservation in lease['reservations']:
             assert_shape(reservation, RESERVATION)
@@ -112,7 +112,7 @@ def test_a_lease_needs_no_reservations_and_lives_all_the_same(api, manager):
     assert lease['reservations'] == []
     manager.run()
     assert api.get(place(lease)).json['lease']['status'] == 'ACTIVE'
-    manager.run_until(builders.NOON + builders.hours(2))
+    manager.run_until(builders.at(2))
     assert api.get(place(lease)).json['lease']['status'] == 'TERMINATED'
 
 

@@ -99,7 +99,7 @@ def test_allocations_list_every_host_and_repeat_no_time_limit_for_a_lease(api, c
     assert call('GET', '/allocations?nonsense=1').json == {'allocations': both}
     assert call('GET', '/1/allocation').json == {'allocation': both[0]}
     assert call('GET', '/2/allocation').json == {'allocation': both[1]}
-    manager.run_until(builders.NOON + builders.hours(5))
+    manager.run_until(builders.at(5))
     assert call('GET', '/allocations').json == {'allocations': none}
     for query, wanted in ((f'lease_id={lease["id"]}', both), ('lease_id=x', none),
                           (f'reservation_id={reservation["id"]}', both),
@@ -209,9 +209,9 @@ def test_a_host_is_taken_out_of_use_and_back(call, manager, word):
     assert answer.json['host']['reservable'] is False
     assert answer.json['host']['rack'] == '8'
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease())
+        manager.book()
     assert call('PUT', f'/{host.id}', {'reservable': True}).json['host']['reservable'] is True
-    manager.create(builders.a_lease())
+    manager.book()
 
 
 def test_the_size_of_a_host_is_not_overridden_by_a_property(call, manager):

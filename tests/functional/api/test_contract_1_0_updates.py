@@ -27,7 +27,7 @@ def active(api, manager):
 
 @pytest.fixture
 def ended(api, manager, active):
-    manager.run_until(builders.NOON + builders.hours(3))
+    manager.run_until(builders.at(3))
     return active
 
 

@@ -106,7 +106,7 @@ def test_a_status_is_told_in_the_words_of_climate(conf, manager, clock):
     service.delete(f'/v1/leases/{now["id"]}')
     assert words() == ['inactive', 'deleting']
     assert listed('deleting') == [now['id']]
-    manager.run_until(builders.NOON + builders.hours(3))
+    manager.run_until(builders.at(3))
     assert service.get(f'/v1/leases/{later["id"]}').json['lease']['status'] == 'terminated'
 
 

@@ -130,7 +130,7 @@ def test_a_lease_of_a_client_of_rest_1_0(api, manager, enrolled):
     assert same.status_int == 200, same.text
     [newer] = api.get(place, version='1.1').json['lease']['reservations']
     assert [each['address'] for each in newer['floating_ips']] == ['172.24.4.210']
-    manager.run_until(builders.NOON + builders.hours(2))
+    manager.run_until(builders.at(2))
     assert api.delete(f'/v1/floatingips/{enrolled["id"]}', **ADMIN).status_int == 204
 
 

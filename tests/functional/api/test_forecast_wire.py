@@ -11,7 +11,7 @@ PLACE = '/v1/forecast'
 
 def test_a_forecast_has_an_element_for_each_hour(api, manager):
     manager.enrol(2)
-    manager.create(builders.a_lease(end=builders.NOON + builders.hours(1)))
+    manager.book(end=builders.at(1))
     answer = api.get(f'{PLACE}?end=%2B2h', **ADMIN)
     assert answer.status_int == 200, answer.body
     found = answer.json['forecast']

@@ -16,11 +16,11 @@ def idle(conf, manager):
     for name, value in {'sample_minutes': 60, 'idle_hours': 2, 'action': 'end'}.items():
         conf.set_override(name, value, group='idle')
     manager.enrol(2)
-    lease = manager.create(builders.a_lease(end=NOON + builders.hours(99)))
+    lease = manager.book(end=NOON + builders.hours(99))
     for hour in range(4):
         manager.run_until(NOON + builders.hours(hour))
         detection.IdleDetection(manager.core, 'this manager').step(manager.clock())
-    manager.create(builders.a_lease(end=NOON + builders.hours(99), name='new'))
+    manager.book(end=NOON + builders.hours(99), name='new')
     manager.run()
     return lease
 

@@ -103,7 +103,7 @@ REFUSED = {'rack': 'r2', 'out_of_order': 'a fan', 'reservable': False}
 @pytest.mark.parametrize('field', [*REFUSED, None])
 def test_all_changes_of_a_host_are_made_or_none(api, manager, field):
     manager.enrol(2, rack='r1')
-    manager.create(builders.a_lease(builders.hosts(2, criteria='["=", "$rack", "r1"]')))
+    manager.book(builders.hosts(2, criteria='["=", "$rack", "r1"]'))
     before = api.get('/v1/os-hosts/1', **ADMIN).json
     asked = {name: value for name, value in REFUSED.items() if name not in ('rack', field)}
     refused = api.put('/v1/os-hosts/1', {**asked, 'rack': 'r2'}, **ADMIN)

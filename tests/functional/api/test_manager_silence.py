@@ -74,8 +74,7 @@ def test_other_calls_without_an_answer_are_told_so(service, version):
 
 @pytest.mark.parametrize('version', ['1.0', '1.1'])
 def test_a_change_without_an_answer_says_where_to_look(service, manager, version):
-    lease = manager.create(builders.a_lease(builders.records.ReservationRequest(
-        'virtual:dummy', {})))
+    lease = manager.book(builders.records.ReservationRequest('virtual:dummy', {}))
     api = service(LateBus(manager.core, {'update_lease', 'delete_lease', 'create_resource'}))
     headers = {'OpenStack-API-Version': f'reservation {version}'}
     place = f'/v1/leases/{lease.id}'

@@ -22,8 +22,7 @@ def spans(api):
 
 
 def leased(manager, hosts, first, last):
-    return manager.create(builders.a_lease(builders.hosts(hosts), start=(
-        builders.NOON + builders.hours(first)), end=builders.NOON + builders.hours(last)))
+    return manager.book(builders.hosts(hosts), start=(builders.at(first)), end=builders.at(last))
 
 
 def test_a_calendar_counts_the_free_hosts_over_time(spans, manager, conf):

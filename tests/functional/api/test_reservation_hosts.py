@@ -7,7 +7,7 @@ from support import every_type
 from climate import errors
 
 NOVA = 'nova:service:service'
-LATER = builders.NOON + builders.hours(1)
+LATER = builders.at(1)
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def reservation_of(lease):
 
 
 def test_a_lease_that_runs_shows_its_hosts(ask, manager, enrolled):
-    lease = manager.create(builders.a_lease(builders.hosts(2)))
+    lease = manager.book(builders.hosts(2))
     manager.run()
     mine = manager.lease(lease).reservations[0].resource_ids
     had = [host for host in enrolled if host.id in mine]
@@ -43,7 +43,7 @@ def test_a_lease_that_runs_shows_its_hosts(ask, manager, enrolled):
 
 
 def test_a_lease_that_has_not_started_says_when_it_will(ask, manager, enrolled):
-    lease = manager.create(builders.a_lease(start=LATER, end=LATER + builders.hours(1)))
+    lease = manager.book(start=LATER, end=LATER + builders.hours(1))
     manager.run()
     found = ask(reservation_of(lease)).json['reservation']
     assert (found['active'], found['usable']) == (False, False)
@@ -53,14 +53,14 @@ def test_a_lease_that_has_not_started_says_when_it_will(ask, manager, enrolled):
 
 
 def test_a_lease_is_not_usable_before_its_start_was_carried_out(ask, manager, enrolled):
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     assert not ask(reservation_of(lease)).json['reservation']['usable']
     manager.run()
     assert ask(reservation_of(lease)).json['reservation']['usable']
 
 
 def test_a_lease_is_over_the_moment_its_end_comes(ask, manager, clock, enrolled):
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     manager.run()
     clock.advance(builders.hours(1))
     found = ask(reservation_of(lease)).json['reservation']
@@ -71,7 +71,7 @@ def test_a_lease_is_over_the_moment_its_end_comes(ask, manager, clock, enrolled)
 
 
 def test_another_project_is_told_that_it_is_not_its_own(ask, manager, enrolled):
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     manager.run()
     found = ask(reservation_of(lease), project='other').json['reservation']
     assert (found['active'], found['usable'], found['project_id']) == (True, False, 'demo')
@@ -80,7 +80,7 @@ def test_another_project_is_told_that_it_is_not_its_own(ask, manager, enrolled):
 
 
 def test_a_lease_that_is_deleted_is_not_usable_at_once(ask, manager, api, enrolled):
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     manager.run()
     assert api.delete(f'/v1/leases/{lease.id}', version='1.1').status_int == 204
     found = ask(reservation_of(lease)).json['reservation']
@@ -91,7 +91,7 @@ def test_a_lease_that_is_deleted_is_not_usable_at_once(ask, manager, api, enroll
 
 
 def test_a_host_that_a_running_lease_gave_up_is_not_shown(ask, manager, api, enrolled):
-    lease = manager.create(builders.a_lease(builders.hosts(3)))
+    lease = manager.book(builders.hosts(3))
     manager.run()
     body = {'reservations': [{'id': reservation_of(lease), 'min': 1, 'max': 1}]}
     assert api.put(f'/v1/leases/{lease.id}', body, version='1.1').status_int == 200
@@ -99,7 +99,7 @@ def test_a_host_that_a_running_lease_gave_up_is_not_shown(ask, manager, api, enr
 
 
 def test_a_host_that_a_running_lease_gains_is_shown_when_it_is_there(ask, manager, api, enrolled):
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     manager.run()
     body = {'reservations': [{'id': reservation_of(lease), 'min': 3, 'max': 3}]}
     assert api.put(f'/v1/leases/{lease.id}', body, version='1.1').status_int == 200
@@ -109,8 +109,7 @@ def test_a_host_that_a_running_lease_gains_is_shown_when_it_is_there(ask, manage
 
 
 def test_a_reservation_of_a_type_without_hosts_has_none(ask, manager):
-    lease = manager.create(builders.a_lease(
-        builders.records.ReservationRequest('virtual:dummy', {})))
+    lease = manager.book(builders.records.ReservationRequest('virtual:dummy', {}))
     manager.run()
     found = ask(reservation_of(lease)).json['reservation']
     assert (found['usable'], found['hosts']) == (True, [])
@@ -118,7 +117,7 @@ def test_a_reservation_of_a_type_without_hosts_has_none(ask, manager):
 
 def test_a_lease_stands_for_its_only_reservation_for_servers(ask, manager, enrolled):
     dummy = builders.records.ReservationRequest('virtual:dummy', {})
-    lease = manager.create(builders.a_lease(builders.hosts(2), dummy))
+    lease = manager.book(builders.hosts(2), dummy)
     manager.run()
     assert ask(lease.id).json == ask(lease.reservations[0].id).json
     assert ask(lease.id).json['reservation']['usable']
@@ -126,7 +125,7 @@ def test_a_lease_stands_for_its_only_reservation_for_servers(ask, manager, enrol
 
 
 def test_a_lease_with_several_reservations_names_them(ask, manager, enrolled):
-    lease = manager.create(builders.a_lease(builders.hosts(1), builders.hosts(2)))
+    lease = manager.book(builders.hosts(1), builders.hosts(2))
     manager.run()
     found = ask(lease.id).json['reservation']
     ids = ', '.join(each.id for each in lease.reservations)
@@ -136,8 +135,7 @@ def test_a_lease_with_several_reservations_names_them(ask, manager, enrolled):
 
 
 def test_a_lease_without_reservations_for_servers_says_so(ask, manager):
-    lease = manager.create(builders.a_lease(
-        builders.records.ReservationRequest('virtual:dummy', {})))
+    lease = manager.book(builders.records.ReservationRequest('virtual:dummy', {}))
     assert ask(lease.id).json['reservation']['reason'] == (
         f'Lease {lease.id} has no reservation for servers.')
 
@@ -170,8 +168,8 @@ def test_a_target_that_is_no_server_is_none_to_nova(ask, manager, api, enrolled,
     made, asked = _TARGETS[kind]
     target_id = made(manager)
     manager.clock.advance(builders.minutes(1))
-    lease = manager.create(builders.a_lease(builders.hosts(1), asked(target_id), end=(
-        manager.clock() + builders.hours(2))))
+    lease = manager.book(builders.hosts(1), asked(target_id), end=(
+        manager.clock() + builders.hours(2)))
     manager.run_until(manager.clock() + builders.minutes(2))
     hosts, target = lease.reservations
     # Somebody's server may have the same id as the volume, and is an ordinary one.
@@ -202,8 +200,7 @@ def test_servers_that_the_start_itself_boots_are_let_in(ask, conf, manager, enro
     conf.set_override('stack_seconds', 60, group='simulated')
     conf.set_override('cluster_seconds', 60, group='simulated')
     resource_type, request = _WITH_SERVERS[kind]
-    lease = manager.create(builders.a_lease(
-        builders.records.ReservationRequest(resource_type, request), end=LATER))
+    lease = manager.book(builders.records.ReservationRequest(resource_type, request), end=LATER)
     assert not ask(reservation_of(lease)).json['reservation']['usable']
     manager.run()
     found = ask(reservation_of(lease)).json['reservation']
@@ -215,7 +212,7 @@ def test_servers_that_the_start_itself_boots_are_let_in(ask, conf, manager, enro
 
 
 def test_rest_1_0_does_not_show_hosts(ask, manager, enrolled):
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     answer = ask(reservation_of(lease), version='1.0')
     assert answer.status_int == 404
     assert 'from REST 1.1 on' in answer.json['error_message']

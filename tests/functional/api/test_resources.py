@@ -101,7 +101,7 @@ def test_allocations_of_an_unknown_lease_or_reservation_are_not_found(api, manag
 
 def test_allocations_of_a_deleted_lease_are_found(api, manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     manager.run()
     manager.client.delete_lease(builders.a_member(), lease.id)
     manager.run()
@@ -111,7 +111,7 @@ def test_allocations_of_a_deleted_lease_are_found(api, manager):
 
 def test_properties_and_allocations_are_those_of_the_pool(api, manager):
     [host] = manager.enrol(1, gpu='A100')
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     assert api.get(f'{HOSTS}/properties?detail=true', **ADMIN).json == {'resource_properties': [
         {'property': 'gpu', 'private': False, 'values': ['A100']}]}
     changed = api.call('PATCH', f'{HOSTS}/properties/gpu', {'private': True}, **ADMIN)

@@ -16,7 +16,7 @@ SPAN = '/v1/timeline?start=2030-05-01T08:00:00Z&end=2030-05-02T08:00:00Z'
 @pytest.fixture
 def lease(manager):
     manager.enrol(2, rack='r7')
-    return manager.create(builders.a_lease(end=builders.NOON + builders.hours(6)))
+    return manager.book(end=builders.at(6))
 
 
 def timeline(api, path=SPAN, **options):
@@ -55,7 +55,7 @@ def test_a_member_sees_the_own_lease_by_name(api, lease):
 
 def test_an_offer_is_shown_as_held(api, manager):
     manager.enrol(1)
-    manager.hold(builders.a_lease(end=builders.NOON + builders.hours(1)))
+    manager.hold(builders.a_lease(end=builders.at(1)))
     found = timeline(api, **ADMIN)
     assert [found['kinds'][kind] for kind in found['bars']['kind']] == ['offer']
 
@@ -70,7 +70,7 @@ def test_an_unchanged_timeline_is_not_sent_again(api, manager, lease):
     first = api.get(SPAN, **ADMIN)
     again = api.get(SPAN, headers={'If-None-Match': first.headers['ETag']}, **ADMIN)
     assert (again.status_int, again.body) == (304, b'')
-    manager.create(builders.a_lease(end=builders.NOON + builders.hours(1)))
+    manager.book(end=builders.at(1))
     changed = api.get(SPAN, headers={'If-None-Match': first.headers['ETag']}, **ADMIN)
     assert changed.status_int == 200
 
@@ -102,7 +102,7 @@ def test_more_bars_than_an_answer_has_are_refused(api, manager, monkeypatch):
     monkeypatch.setattr('climate.domain.timeline.MOST_BARS', 1)
     manager.enrol(2)
     for _ in range(2):
-        manager.create(builders.a_lease(end=builders.NOON + builders.hours(1)))
+        manager.book(end=builders.at(1))
     answer = api.get(SPAN, **ADMIN)
     assert (answer.status_int, 'shorter' in answer.json['error_message']) == (400, True)
 
@@ -140,13 +140,13 @@ def waiting(api, **options):
 def queue(manager):
     """Two leases that wait for hosts: one of demo, then one of elsewhere."""
     manager.enrol(2)
-    manager.create(builders.a_lease(builders.hosts(2)))
-    first = manager.create(builders.a_lease(
-        builders.hosts(2), name='first', end=builders.NOON + builders.hours(2),
-        acquire=records.AcquireRequest(acquire.WAIT, not_after=builders.NOON + builders.hours(9))))
+    manager.book(builders.hosts(2))
+    first = manager.book(
+        builders.hosts(2), name='first', end=builders.at(2),
+        acquire=records.AcquireRequest(acquire.WAIT, not_after=builders.at(9)))
     manager.clock.advance(builders.minutes(1))
     manager.create(builders.a_lease(
-        name='second', end=builders.NOON + builders.hours(2),
+        name='second', end=builders.at(2),
         acquire=records.AcquireRequest(acquire.RETRIES)), builders.a_member('eve', 'elsewhere'))
     return first
 

@@ -17,7 +17,7 @@ MAY_1 = 'start=2030-05-01&end=2030-05-02'
 def lived(manager):
     """Two hosts of rack r1; demo had both for two hours, other has one for an hour later."""
     manager.enrol(2, rack='r1')
-    manager.create(builders.a_lease(builders.hosts(2), end=NOON + hours(2)))
+    manager.book(builders.hosts(2), end=NOON + hours(2))
     manager.create(builders.a_lease(start=NOON + hours(4), end=NOON + hours(5)),
                    builders.a_member(project='other'))
     manager.run_until(NOON + hours(3))

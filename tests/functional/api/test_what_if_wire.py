@@ -11,7 +11,7 @@ PLACE = '/v1/what-if'
 def a_day(manager, conf):
     conf.set_override('cleaning_minutes', 0, group='manager')
     manager.enrol(2)
-    manager.create(builders.a_lease(end=builders.NOON + builders.hours(12)))
+    manager.book(end=builders.at(12))
 
 
 def test_an_answer_has_moved_leases_and_the_use_of_the_pool(api, manager):

@@ -84,9 +84,8 @@ def test_slots_are_rows_at_rest_1_0_and_a_count_from_1_1_on(lease, api, manager)
 def test_pages_have_all_allocations_once_and_are_never_larger_than_asked(api, manager, limit):
     hosts = manager.enrol(4)
     for hour in range(5):
-        start = builders.NOON + builders.hours(2 * hour)
-        manager.create(builders.a_lease(builders.hosts(2), start=start,
-                                        end=start + builders.hours(1)))
+        start = builders.at(2 * hour)
+        manager.book(builders.hosts(2), start=start, end=start + builders.hours(1))
     whole = api.get('/v1/os-hosts/allocations', **ADMIN).json['allocations']
     assert sum(len(each['reservations']) for each in whole) == 10
     found = pages(api, f'/v1/os-hosts/allocations?limit={limit}')
@@ -102,10 +101,9 @@ def test_pages_have_all_allocations_once_and_are_never_larger_than_asked(api, ma
 
 def test_pages_keep_the_filters(api, manager):
     manager.enrol(3)
-    manager.create(builders.a_lease(builders.hosts(3)))
-    start = builders.NOON + builders.hours(3)
-    mine = manager.create(builders.a_lease(builders.hosts(3), start=start,
-                                           end=start + builders.hours(1)))
+    manager.book(builders.hosts(3))
+    start = builders.at(3)
+    mine = manager.book(builders.hosts(3), start=start, end=start + builders.hours(1))
     found = pages(api, f'/v1/resources/host/allocations?limit=1&lease_id={mine.id}')
     assert len(found) == 3
     assert {each['lease_id'] for page in found for _, shown in page for each in shown} == {mine.id}

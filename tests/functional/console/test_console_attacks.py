@@ -12,7 +12,7 @@ SCRIPT = '<script>alert(1)</script>"\'{{7331*7919}}'
 @pytest.fixture
 def lease(manager):
     manager.enrol(2)
-    return manager.create(builders.a_lease(name=SCRIPT))
+    return manager.book(name=SCRIPT)
 
 
 def test_a_script_in_the_name_of_a_lease_is_shown_as_text(browser, lease):

@@ -20,7 +20,7 @@ def admin(conf, url):
 def leases(manager):
     """A lease of demo that is over, one that runs, and one of another project."""
     manager.enrol(3)
-    manager.create(builders.a_lease(name='yesterday'))
+    manager.book(name='yesterday')
     manager.run_until(NOON + hours(2))
     for name, caller in (('today', None), ('theirs', builders.a_member('eve', 'elsewhere'))):
         manager.create(builders.a_lease(name=name, end=NOON + hours(9)), caller)

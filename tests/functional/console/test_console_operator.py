@@ -68,7 +68,7 @@ def test_an_idle_lease_is_shown_with_when_it_is_taken_back(admin, conf, manager)
     for name, value in {'sample_minutes': 60, 'idle_hours': 2, 'action': 'end'}.items():
         conf.set_override(name, value, group='idle')
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(99), name='sleepy'))
+    lease = manager.book(end=NOON + hours(99), name='sleepy')
     for hour in range(4):
         manager.run_until(NOON + hours(hour))
         detection.IdleDetection(manager.core, 'this manager').step(manager.clock())
@@ -103,10 +103,10 @@ def test_energy_has_its_numbers_as_table_and_csv(admin, conf, manager):
 def queue(manager):
     """A lease that waits, with a name that a spreadsheet would run."""
     manager.enrol(1)
-    manager.create(builders.a_lease(end=NOON + hours(5)))
-    return manager.create(builders.a_lease(
+    manager.book(end=NOON + hours(5))
+    return manager.book(
         name='=HYPERLINK("http://evil")', end=NOON + hours(2),
-        acquire=records.AcquireRequest(acquire.WAIT, not_after=NOON + hours(9))))
+        acquire=records.AcquireRequest(acquire.WAIT, not_after=NOON + hours(9)))
 
 
 def test_the_wait_queue_has_its_numbers_as_table_and_csv(admin, queue):

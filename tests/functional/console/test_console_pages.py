@@ -8,7 +8,7 @@ from support import builders
 @pytest.fixture
 def lease(manager):
     manager.enrol(2)
-    return manager.create(builders.a_lease())
+    return manager.book()
 
 
 def test_lists_can_be_read_without_scripts(browser, lease):

@@ -120,8 +120,7 @@ def test_an_event_that_meets_a_full_disk_fails_no_lease_and_happens_once_there_i
     roomy = small(10 ** 6)
     manager = builders.Manager(conf, roomy, clock)
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(start=clock() + builders.hours(1),
-                                            end=clock() + builders.hours(3)))
+    lease = manager.book(start=clock() + builders.hours(1), end=clock() + builders.hours(3))
     full = small(1)
     with pytest.raises(errors.DatabaseRefuses):
         _fill(full)

@@ -39,8 +39,7 @@ def test_planning_costs_six_statements_however_many_hosts_there_are(manager, dat
 def test_booking_costs_the_same_however_many_hosts_are_booked(manager, database, count):
     enrol(database, count)
     with builders.statements() as made:
-        manager.create(builders.a_lease(
-            builders.hosts(count // 2, criteria='["=", "$rack", "7"]')))
+        manager.book(builders.hosts(count // 2, criteria='["=", "$rack", "7"]'))
     # PostgreSQL's driver may send a long list of rows in pages of a thousand; here it is one.
     assert len(made) <= 18, made
 
@@ -107,7 +106,7 @@ def test_a_list_of_leases_tells_of_no_errands_and_all_that_is_shown(manager, dat
 @pytest.mark.parametrize('count', [10, 200])
 def test_a_question_of_the_scheduler_costs_two_statements_for_all_hosts(manager, database, count):
     enrol(database, count)
-    lease = manager.create(builders.a_lease(builders.hosts(count // 2)))
+    lease = manager.book(builders.hosts(count // 2))
     with database.writer() as connection:
         leases.change(connection, lease, builders.NOON, state=lifecycle.ACTIVE)
         reservations.change(connection, [lease.reservations[0].id], builders.NOON,

@@ -154,8 +154,8 @@ def test_allocations_stay_allocated(manager):
     later = {'start': UPGRADE + minutes(41), 'end': UPGRADE + minutes(50)}
     # Two of the seven are allocated to others then.
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(hosts('whole', 6), **later))
-    manager.create(builders.a_lease(hosts('whole', 5), **later))
+        manager.book(hosts('whole', 6), **later)
+    manager.book(hosts('whole', 5), **later)
     assert_nothing_is_promised_twice(manager)
 
 
@@ -263,14 +263,12 @@ def test_offers_that_are_held_are_held_on_until_they_expire_and_are_taken(manage
     taken = manager.take(second)
     promised = kept.resource_ids()
     assert given(taken) == {part.id: promised[part.id] for part in second.request}
-    manager.run_until(UPGRADE + minutes(21))
-    assert manager.lease(taken).state == lifecycle.ACTIVE
+    manager.expect(taken, lifecycle.ACTIVE, UPGRADE + minutes(21))
 
 
 def test_a_request_that_was_answered_before_is_answered_with_the_same_lease(manager):
     [row] = kept.ROWS['idempotency_keys']
-    again = manager.create(builders.a_lease(
-        idempotency_key=row['key'], request_hash=row['request_hash']))
+    again = manager.book(idempotency_key=row['key'], request_hash=row['request_hash'])
     assert again.id == row['lease_id'] == by_name(manager)['starts later on two hosts'].id
 
 

@@ -199,8 +199,7 @@ class Second(builders.Manager):
 def claimed_start(manager, *reservations, owner, hosts=1):
     """Create a lease of three hours; returns it and another manager that has claimed its start."""
     manager.enrol(hosts)
-    lease = manager.create(builders.a_lease(
-        *reservations, end=builders.NOON + builders.hours(3)))
+    lease = manager.book(*reservations, end=builders.at(3))
     second = Second(manager, owner=owner)
     second.claim()
     return lease, second

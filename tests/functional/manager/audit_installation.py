@@ -32,7 +32,7 @@ class Case:
         manager.cloud.boot('demo', 'within the capacity', flavor=self.id_of(self.room))
 
     def lease(self, *reservations, **more):
-        lease = self.manager.create(builders.a_lease(*reservations, **more))
+        lease = self.manager.book(*reservations, **more)
         self.manager.run()
         lease = self.manager.lease(lease)
         assert lease.state == lifecycle.ACTIVE, lease.reason

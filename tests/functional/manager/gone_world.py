@@ -101,8 +101,7 @@ def rows(manager):
 
 def running(manager, form, request=None):
     """Return a running lease of a form, with a server if it can have one."""
-    lease = manager.create(builders.a_lease(request or FORMS[form](manager), end=(
-        manager.clock() + builders.hours(9))))
+    lease = manager.book(request or FORMS[form](manager), end=(manager.clock() + builders.hours(9)))
     run_for(manager, builders.minutes(5))
     lease = manager.lease(lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason

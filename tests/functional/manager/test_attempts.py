@@ -30,17 +30,14 @@ def test_a_lease_that_fits_gets_its_resources_at_the_first_attempt(manager):
     manager.enrol(1)
     lease = retried(manager)
     assert (lease.state, lease.acquisition.attempts) == (lifecycle.PENDING, 1)
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
     assert [each.what for each in acts.told(manager, lease)] == [
         'create', 'acquired', 'start_lease']
 
 
 def test_two_failures_and_then_a_host_is_freed_is_acquired_at_once(manager, full):
     lease = retried(manager, retry_pause_seconds=30)
-    manager.run_until(NOON + datetime.timedelta(seconds=40))
-    waiting = manager.lease(lease)
-    assert waiting.state == lifecycle.ACQUIRING
+    waiting = manager.expect(lease, lifecycle.ACQUIRING, NOON + datetime.timedelta(seconds=40))
     assert waiting.acquisition.attempts == 2
     assert waiting.acquisition.next_at > NOON + datetime.timedelta(seconds=80)
     assert waiting.reason.startswith('Attempt 2 of 6, next at 2030-05-01 12:01:')
@@ -65,8 +62,7 @@ def test_its_time_counts_from_the_moment_it_is_acquired(manager, full):
 
 
 def test_an_end_that_is_given_stays_where_it_is(manager, full):
-    lease = manager.create(builders.a_lease(
-        end=NOON + hours(5), acquire=records.AcquireRequest('retries')))
+    lease = manager.book(end=NOON + hours(5), acquire=records.AcquireRequest('retries'))
     manager.clock.advance(minutes(1))
     acts.end(manager, full)
     got = manager.lease(lease)
@@ -76,9 +72,7 @@ def test_an_end_that_is_given_stays_where_it_is(manager, full):
 def test_the_last_failure_leaves_it_in_error_with_the_reason_and_without_its_trust(manager, full):
     before = len(acts.trusts(manager))
     lease = retried(manager, retries=2, retry_pause_seconds=10)
-    manager.run_until(NOON + hours(1))
-    lost = manager.lease(lease)
-    assert lost.state == lifecycle.ERROR
+    lost = manager.expect(lease, lifecycle.ERROR, NOON + hours(1))
     assert lost.reason.startswith('Attempt 3 of 3, the last one: Only 0 of 1')
     assert lost.ended_at is not None
     assert len(acts.trusts(manager)) == before
@@ -106,7 +100,7 @@ def test_tries_that_somebody_woke_cost_no_retry(manager, full):
     manager.run()
     tries = manager.lease(lease).event(event_kinds.ACQUIRE).claim_no
     for _ in range(5):
-        other = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))
+        other = manager.book(start=NOON + hours(5), end=NOON + hours(6))
         acts.delete(manager, other)
         manager.run()
     waiting = manager.lease(lease)
@@ -117,11 +111,9 @@ def test_tries_that_somebody_woke_cost_no_retry(manager, full):
 
 
 def test_an_end_that_comes_before_its_resources_ends_the_search(manager, full):
-    lease = manager.create(builders.a_lease(
-        end=NOON + minutes(2), acquire=records.AcquireRequest('retries', retries=50)))
-    manager.run_until(NOON + minutes(3))
-    lost = manager.lease(lease)
-    assert lost.state == lifecycle.TIMEDOUT
+    lease = manager.book(
+        end=NOON + minutes(2), acquire=records.AcquireRequest('retries', retries=50))
+    lost = manager.expect(lease, lifecycle.TIMEDOUT, NOON + minutes(3))
     assert 'by 2030-05-01 12:02:00 UTC. Attempt 3 of 51, the last one in its time' in lost.reason
     assert 'lease.timedout' in acts.news(manager)
 
@@ -131,8 +123,7 @@ def test_a_new_host_is_given_at_once(manager, full):
     manager.run()
     name = sorted(manager.cloud.host_names())[2]
     manager.client.create_resource(builders.an_admin(), 'host', name, {})
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
 
 
 def test_a_host_that_is_in_use_again_is_given_at_once(manager):
@@ -141,19 +132,16 @@ def test_a_host_that_is_in_use_again_is_given_at_once(manager):
     [spare] = [each for each in (first, second) if each.id not in acts.holders(manager)]
     acts.disable(manager, spare)
     lease = retried(manager, retry_pause_seconds=600)
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACQUIRING
+    manager.expect(lease, lifecycle.ACQUIRING)
     acts.enable(manager, spare)
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
 
 
 def test_a_lease_that_becomes_smaller_feeds_another(manager, full):
     lease = retried(manager, retry_pause_seconds=600)
     manager.run()
     manager.change_reservation(full, min=1, max=1)
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
 
 
 @pytest.mark.parametrize('tried', [False, True])
@@ -198,8 +186,8 @@ def test_a_request_that_could_never_fit_is_refused_at_once(manager, full):
 
 def test_a_dry_run_says_what_would_be_and_saves_nothing(manager, full):
     before = acts.everything(manager)
-    lease = manager.create(builders.a_lease(
-        duration_seconds=3600, acquire=records.AcquireRequest('retries'), dry_run=True))
+    lease = manager.book(
+        duration_seconds=3600, acquire=records.AcquireRequest('retries'), dry_run=True)
     assert lease.state == lifecycle.ACQUIRING
     assert acts.everything(manager) == before
 
@@ -212,10 +200,10 @@ def test_a_repeated_request_returns_the_waiting_lease(manager, full):
 
 
 def test_notices_whose_time_passed_before_it_had_its_resources_are_left_out(manager, full):
-    lease = manager.create(builders.a_lease(
+    lease = manager.book(
         end=NOON + hours(5), before_end=NOON + minutes(40),
         notify_at=(NOON + minutes(30), NOON + hours(2)),
-        acquire=records.AcquireRequest('retries', retry_pause_seconds=600)))
+        acquire=records.AcquireRequest('retries', retry_pause_seconds=600))
     assert [each.kind for each in lease.events] == [event_kinds.ACQUIRE]
     manager.clock.advance(hours(1))
     acts.end(manager, full)
@@ -241,8 +229,7 @@ def test_a_release_while_a_try_runs_lets_it_be_tried_again(manager, meddling, fu
     # The attempt found no free hosts; before that is written, both hosts are released.
     meddling.before_writer = lambda: acts.end(manager, full)
     second.finish()
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
 
 
 @pytest.mark.usefixtures('each_lease_has_a_trust')
@@ -270,8 +257,7 @@ def test_one_of_two_managers_carries_out_an_attempt(manager, full):
     assert manager.event_loop.tick(manager.clock()) == 0
     manager.clock.advance(minutes(1))
     acts.change(manager, full, end_now=True)
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
     before = acts.everything(manager)
     second.finish()
     assert acts.everything(manager) == before
@@ -288,6 +274,5 @@ def test_a_first_try_that_loses_every_race_is_followed_by_others(manager, conf, 
     lease = acts.sought(builders.Manager(conf, breaking, manager.clock, manager.cloud), kind)
     assert lease.state == lifecycle.ACQUIRING
     assert 'at the same time' in lease.reason
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
     breaking.dispose()

@@ -130,7 +130,7 @@ def test_an_object_missing_in_the_second_comparison_is_no_drift(case, capsys):
 def test_a_lease_that_is_starting_or_ending_is_no_drift(case, method):
     """At every call of the cloud in between, an audit finds nothing."""
     if method == 'start':
-        lease = case.manager.create(builders.a_lease(builders.hosts(2), audit_installation.ROOM))
+        lease = case.manager.book(builders.hosts(2), audit_installation.ROOM)
     else:
         lease = case.lease(builders.hosts(2), audit_installation.ROOM)
         case.end(lease)
@@ -158,7 +158,7 @@ def test_a_comparison_lists_each_kind_of_object_once(case):
 
 
 def test_a_record_that_changes_during_the_comparison_is_no_drift(case):
-    lease = case.manager.create(builders.a_lease(builders.hosts(2), audit_installation.ROOM))
+    lease = case.manager.book(builders.hosts(2), audit_installation.ROOM)
     done = cloud_points.once_at(case.manager.cloud, 'nova.aggregates', case.manager.run, 'after')
     assert comparison.Auditor(case.manager.core).compare() == []
     assert done

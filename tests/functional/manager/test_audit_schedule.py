@@ -85,7 +85,7 @@ def test_the_result_of_an_audit_is_kept_until_the_next_one(conf, manager, watchm
     conf.set_override('audit_fix', True, group='manager')
     after(manager, watchman, 3600)
     found = manager.client.get_audit(admin)
-    assert (found.at, found.findings) == (builders.NOON + builders.hours(1), ())
+    assert (found.at, found.findings) == (builders.at(1), ())
 
 
 def test_an_audit_keeps_the_first_of_many_findings(conf, manager, watchman, monkeypatch):

@@ -41,9 +41,9 @@ def ask(manager, *reservations, duration=None, find=None, **more):
 
 def lease_at(manager, reservations, start, duration, dry=True):
     """Ask for a lease at that time; with `dry` for what it would be."""
-    return manager.create(builders.a_lease(
+    return manager.book(
         *reservations, start=None if start <= manager.clock() else start, end=start + duration,
-        dry_run=dry))
+        dry_run=dry)
 
 
 class World:
@@ -59,11 +59,11 @@ class World:
                                      room(self.made.randint(1, 4), self.made.choice(
                                          [True, False, None]))])
             try:
-                manager.create(builders.a_lease(
-                    kind, start=max(start, NOON), end=start + self.made.randint(1, 16) * QUARTER))
+                manager.book(
+                    kind, start=max(start, NOON), end=start + self.made.randint(1, 16) * QUARTER)
             except errors.NotEnough:
                 continue
-        manager.create(builders.a_lease(builders.hosts(1, 2), end=NOON + hours(1)))
+        manager.book(builders.hosts(1, 2), end=NOON + hours(1))
         manager.run()
         with manager.database.writer() as connection:
             if seed % 3 == 0:
@@ -195,7 +195,7 @@ def test_the_finder_counts_the_hosts_left_after_each_criterion(manager):
 
 def test_free_hosts_beyond_the_demand_are_counted_at_the_earliest_moment(manager):
     manager.enrol(6)
-    manager.create(builders.a_lease(builders.hosts(2)))
+    manager.book(builders.hosts(2))
     [considered] = ask(manager, builders.hosts(1)).considered
     assert (considered.free, considered.free_at_earliest) == (1, 4)
 
@@ -204,8 +204,8 @@ def test_free_hosts_beyond_the_demand_are_counted_at_the_earliest_moment(manager
 def test_free_room_for_instances_is_counted_beyond_what_is_wanted(manager, affinity, free):
     # Hosts for 16, 32 and 64 instances; the last is leased, and a part of the first.
     manager.enrol(3)
-    manager.create(builders.a_lease(builders.hosts(1, criteria=['==', '$vcpus', 64])))
-    manager.create(builders.a_lease(room(1, vcpus=4)))
+    manager.book(builders.hosts(1, criteria=['==', '$vcpus', 64]))
+    manager.book(room(1, vcpus=4))
     [considered] = ask(manager, room(2, affinity, vcpus=4)).considered
     assert considered.free_at_earliest == free
 

@@ -46,7 +46,7 @@ def cut_off_until(moment, manager):
 
 def test_a_lease_that_has_ended_is_billed_once(enrolled):
     cases.book(enrolled)
-    lease = enrolled.create(builders.a_lease(end=NOON + hours(10)))
+    lease = enrolled.book(end=NOON + hours(10))
     enrolled.run_until(NOON + hours(11))
     assert cases.bill(enrolled) == 3
     assert cases.bill(enrolled) == 0
@@ -74,7 +74,7 @@ def test_the_price_of_the_dry_run_is_the_sum_of_the_statement(enrolled):
 
 def test_a_lease_that_never_started_costs_nothing(enrolled):
     cases.book(enrolled)
-    lease = enrolled.create(builders.a_lease(start=NOON + hours(2), end=NOON + hours(5)))
+    lease = enrolled.book(start=NOON + hours(2), end=NOON + hours(5))
     enrolled.client.delete_lease(builders.a_member(), lease.id)
     enrolled.run_until(NOON + hours(6))
     assert cases.bill(enrolled) == 0
@@ -86,7 +86,7 @@ def test_a_lease_that_failed_to_start_costs_nothing(enrolled, conf):
     conf.set_override('heal_seconds', 0, group='manager')
     enrolled.cloud.faults.fail('nova.create_aggregate', 1000,
                                errors.CloudError(service='Nova', reason='no'))
-    lease = enrolled.create(builders.a_lease())
+    lease = enrolled.book()
     enrolled.run_until(NOON + hours(2))
     assert enrolled.lease(lease).reason is not None
     assert cases.bill(enrolled) == 0
@@ -94,7 +94,7 @@ def test_a_lease_that_failed_to_start_costs_nothing(enrolled, conf):
 
 def test_an_early_end_is_credited_as_the_book_says(enrolled):
     cases.book(enrolled)
-    lease = enrolled.create(builders.a_lease(end=NOON + hours(10)))
+    lease = enrolled.book(end=NOON + hours(10))
     enrolled.run_until(NOON + hours(4))
     price = enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
         end_now=True, dry_run=True)).price
@@ -111,7 +111,7 @@ def test_an_early_end_is_credited_as_the_book_says(enrolled):
 
 
 def test_an_end_at_the_moment_of_the_first_price_book_costs_the_unused_hours(enrolled):
-    lease = enrolled.create(builders.a_lease(end=NOON + hours(10)))
+    lease = enrolled.book(end=NOON + hours(10))
     enrolled.run_until(NOON + hours(4))
     enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
     cases.book(enrolled)
@@ -125,7 +125,7 @@ def test_an_end_at_the_moment_of_the_first_price_book_costs_the_unused_hours(enr
 def test_a_deleted_lease_is_billed_to_the_cut_where_the_book_has_no_early_end(enrolled):
     cases.book(enrolled, early_end={'credit_percent': '100'}, short_notice={
         'hours': '1', 'percent': '0'})
-    lease = enrolled.create(builders.a_lease(end=NOON + hours(10)))
+    lease = enrolled.book(end=NOON + hours(10))
     enrolled.run_until(NOON + hours(4))
     enrolled.client.delete_lease(builders.a_member(), lease.id)
     enrolled.run_until(NOON + hours(5))
@@ -135,7 +135,7 @@ def test_a_deleted_lease_is_billed_to_the_cut_where_the_book_has_no_early_end(en
 
 def test_a_deletion_that_is_cut_off_until_after_the_end_takes_no_hours_back(enrolled):
     cases.book(enrolled)
-    lease = enrolled.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
+    lease = enrolled.book(start=NOON + hours(1), end=NOON + hours(3))
     with cut_off_until(NOON + hours(4), enrolled) as late:
         late.client.delete_lease(builders.a_member(), lease.id)
     assert enrolled.lease(lease).deleted_at is not None
@@ -146,7 +146,7 @@ def test_a_deletion_that_is_cut_off_until_after_the_end_takes_no_hours_back(enro
 
 def test_a_manager_that_lags_behind_takes_nothing_back(enrolled, monkeypatch):
     cases.book(enrolled)
-    lease = enrolled.create(builders.a_lease(builders.hosts(2), end=NOON + hours(10)))
+    lease = enrolled.book(builders.hosts(2), end=NOON + hours(10))
     enrolled.run_until(NOON + hours(1))
     [reservation] = enrolled.lease(lease).reservations
     acts.change(enrolled, lease, reservations=acts.asked(reservation, min=1, max=1))
@@ -169,7 +169,7 @@ def test_a_manager_that_lags_behind_takes_nothing_back(enrolled, monkeypatch):
 def test_a_month_that_another_manager_has_closed_gets_no_line_of_one_that_lags_behind(
         enrolled, monkeypatch):
     cases.book(enrolled)
-    enrolled.create(builders.a_lease(end=NOON + hours(1)))
+    enrolled.book(end=NOON + hours(1))
     enrolled.run_until(NOON + hours(2))
     make = biller.statement_lines.open_months
 
@@ -184,7 +184,7 @@ def test_a_month_that_another_manager_has_closed_gets_no_line_of_one_that_lags_b
 
 def test_a_price_book_that_is_cut_off_does_not_change_what_was_billed_meanwhile(enrolled):
     cases.book(enrolled)
-    lease = enrolled.create(builders.a_lease(end=NOON + hours(1)))
+    lease = enrolled.book(end=NOON + hours(1))
     with cut_off_until(NOON + hours(2), enrolled) as late:
         made = late.client.create_price_book(builders.an_admin(), None, cases.BOOK)
     assert made.valid_from == NOON + hours(2)
@@ -195,7 +195,7 @@ def test_a_price_book_that_is_cut_off_does_not_change_what_was_billed_meanwhile(
 
 def test_hours_that_do_not_count_any_more_are_corrected(enrolled):
     cases.book(enrolled)
-    lease = enrolled.create(builders.a_lease(end=NOON + hours(3)))
+    lease = enrolled.book(end=NOON + hours(3))
     enrolled.run_until(NOON + hours(4))
     cases.bill(enrolled)
     with enrolled.database.writer() as connection:
@@ -208,7 +208,7 @@ def test_hours_that_do_not_count_any_more_are_corrected(enrolled):
 
 def test_a_closed_month_does_not_change_and_a_late_correction_names_it(enrolled):
     cases.book(enrolled)
-    lease = enrolled.create(builders.a_lease(end=cases.day(6, 20)))
+    lease = enrolled.book(end=cases.day(6, 20))
     enrolled.run_until(cases.day(6, 1, 1))
     cases.bill(enrolled)
     enrolled.run_until(cases.day(6, 5))
@@ -232,7 +232,7 @@ def test_a_closed_month_does_not_change_and_a_late_correction_names_it(enrolled)
 
 def test_a_month_before_a_closed_one_is_closed_though_it_had_no_statement(enrolled):
     cases.book(enrolled)
-    enrolled.create(builders.a_lease(end=cases.day(7, 1, 12)))
+    enrolled.book(end=cases.day(7, 1, 12))
     with enrolled.database.writer() as connection:
         connection.execute(sa.insert(tables.BILLING_MONTHS).values(
             month='2030-06', closed_at=cases.day(7, 1)))
@@ -244,7 +244,7 @@ def test_a_month_before_a_closed_one_is_closed_though_it_had_no_statement(enroll
 
 def test_a_purge_keeps_what_is_not_billed_and_lines_survive_it(enrolled):
     cases.book(enrolled)
-    lease = enrolled.create(builders.a_lease())
+    lease = enrolled.book()
     enrolled.run_until(cases.day(5, 20))
     days.close(enrolled.database, enrolled.clock(), most=None)
     assert migrate.purge(enrolled.database, cases.day(5, 19)) == 0
@@ -258,7 +258,7 @@ def test_the_property_of_the_first_bill_counts_for_later_ones(enrolled):
     host, other = enrolled.client.list_resources(builders.an_admin(), 'host')
     enrolled.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': 'a100'})
     cases.book(enrolled, rates=[*cases.BOOK['rates'], cases.GPU])
-    enrolled.create(builders.a_lease(builders.hosts(2), end=cases.day(6, 2)))
+    enrolled.book(builders.hosts(2), end=cases.day(6, 2))
     enrolled.run_until(cases.day(6, 1, 1))
     cases.bill(enrolled)
     enrolled.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': None})
@@ -285,7 +285,7 @@ def test_a_later_price_book_charges_by_properties_that_an_earlier_one_did_not_na
         enrolled.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': 'a100'})
     if had == 'before':
         equip()
-    lease = enrolled.create(builders.a_lease(builders.hosts(2), end=cases.day(6, 22)))
+    lease = enrolled.book(builders.hosts(2), end=cases.day(6, 22))
     enrolled.run_until(cases.day(6, 1))
     cases.bill(enrolled)
     if had == 'after':
@@ -309,7 +309,7 @@ def test_properties_of_rates_are_compared_as_criteria_do(enrolled, has, asked, m
     [host] = enrolled.client.list_resources(builders.an_admin(), 'host')[:1]
     enrolled.client.update_resource(builders.an_admin(), 'host', host.id, {'gpu': has})
     cases.book(enrolled, rates=[{'rate': '1'}, {'rate': '5', 'properties': {'gpu': asked}}])
-    enrolled.create(builders.a_lease(builders.hosts(2), end=NOON + hours(1)))
+    enrolled.book(builders.hosts(2), end=NOON + hours(1))
     enrolled.run_until(NOON + hours(2))
     cases.bill(enrolled)
     assert {each.line.rate for each in cases.lines(enrolled)
@@ -339,7 +339,7 @@ def test_a_rate_that_can_never_count_is_refused(enrolled, rate, field):
 
 def test_two_managers_never_write_a_line_twice(enrolled, monkeypatch):
     cases.book(enrolled)
-    enrolled.create(builders.a_lease())
+    enrolled.book()
     enrolled.run_until(NOON + hours(2))
     one, two = biller.Biller(enrolled.core), biller.Biller(enrolled.core)
     real = biller.statement_lines.open_months
@@ -357,7 +357,7 @@ def test_two_managers_never_write_a_line_twice(enrolled, monkeypatch):
 
 
 def test_without_a_price_book_a_pass_is_one_statement_and_a_dry_run_shows_no_price(enrolled):
-    enrolled.create(builders.a_lease())
+    enrolled.book()
     enrolled.run_until(NOON + hours(2))
     with builders.statements() as found:
         assert cases.bill(enrolled) == 0
@@ -374,7 +374,7 @@ def test_the_worked_example_of_the_page_is_right(enrolled):
     text = (PAGES / 'billing-book.yaml').read_text()
     enrolled.client.create_price_book(
         builders.an_admin(), None, yaml.load(text, Loader=yaml.BaseLoader))
-    lease = enrolled.create(builders.a_lease(end=NOON + hours(10)))
+    lease = enrolled.book(end=NOON + hours(10))
     enrolled.run_until(NOON + hours(6))
     enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
     enrolled.run_until(NOON + hours(7))
@@ -393,8 +393,8 @@ class _CrashError(BaseException):
 def test_a_crash_between_any_two_commits_loses_and_doubles_no_line(
         enrolled, monkeypatch, crash_at):
     cases.book(enrolled)
-    enrolled.create(builders.a_lease(end=cases.day(6, 2)))
-    enrolled.create(builders.a_lease(end=NOON + hours(3)))
+    enrolled.book(end=cases.day(6, 2))
+    enrolled.book(end=NOON + hours(3))
     enrolled.run_until(cases.day(6, 4))
     reached = []
     real = engine.Database.writer

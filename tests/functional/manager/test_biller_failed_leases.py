@@ -28,8 +28,8 @@ def leased(manager):
     """A manager with six leases of an hour that are over; the ids are in order."""
     manager.enrol(3)
     manager.client.create_price_book(builders.an_admin(), None, BOOK)
-    made = [manager.create(builders.a_lease(
-        start=NOON + hours(first), end=NOON + hours(first + 1))).id
+    made = [manager.book(
+        start=NOON + hours(first), end=NOON + hours(first + 1)).id
         for first in (0, 0, 0, 2, 2, 2)]
     manager.run_until(NOON + hours(4))
     return manager, sorted(made)

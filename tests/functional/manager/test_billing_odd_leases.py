@@ -37,8 +37,7 @@ class Life:
     def lease(self, *reservations, days=5, **fields):
         if not self.manager.client.list_resources(builders.an_admin(), 'host'):
             self.manager.enrol(4)
-        self.begun = self.manager.create(builders.a_lease(
-            *reservations, end=BEGIN + days * DAY, **fields))
+        self.begun = self.manager.book(*reservations, end=BEGIN + days * DAY, **fields)
         self.manager.run()
 
     def change(self, **fields):

@@ -58,7 +58,7 @@ def at_once(*works):
 def live(manager, first):
     """Leases around the end of a month: one that ended, one that goes on, one to be changed."""
     manager.clock.now = first
-    made = [manager.create(builders.a_lease(end=first + hours(length))) for length in (1, 9, 9)]
+    made = [manager.book(end=first + hours(length)) for length in (1, 9, 9)]
     manager.run_until(first + hours(4))
     return made
 

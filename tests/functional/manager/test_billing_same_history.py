@@ -29,7 +29,7 @@ def enrolled(manager):
 
 
 def asked(manager, count, start, end):
-    return manager.create(builders.a_lease(builders.hosts(count), start=start, end=end))
+    return manager.book(builders.hosts(count), start=start, end=end)
 
 
 def resized(manager, lease, count):
@@ -231,16 +231,15 @@ def test_a_host_that_is_swapped_keeps_its_notice(enrolled):
 def test_instances_that_a_swap_spreads_keep_their_notice(manager):
     cases.book(manager, lease_fee='0')
     [old] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(builders.instances(1, memory_mb=15 * 1024),
-                                            start=START, end=START + hours(5)))
+    lease = manager.book(builders.instances(1, memory_mb=15 * 1024),
+                         start=START, end=START + hours(5))
     manager.run_until(START + hours(1))
     counted_on(manager, lease, 4)
     for name in ('compute-2', 'compute-3'):
         manager.client.create_resource(builders.an_admin(), 'host', name, {})
     # Two of the four instances fit beside the others.
     for memory_gb in (222, 94):
-        manager.create(builders.a_lease(builders.instances(1, memory_mb=memory_gb * 1024),
-                                        end=START + hours(5)))
+        manager.book(builders.instances(1, memory_mb=memory_gb * 1024), end=START + hours(5))
     manager.client.swap_resource(builders.a_member(), lease.id, str(old.id))
     assert len(set(manager.lease(lease).reservations[0].resource_ids)) == 2
     manager.run_until(START + hours(6))
@@ -337,7 +336,7 @@ def counted_on(manager, lease, count):
     3, 5, *(pytest.param(count, marks=pytest.mark.proof) for count in (1, 4, 8))])
 def test_allocated_hours_are_used_or_unused_in_any_order_of_returns(
         enrolled, way, count, affinity):
-    lease = enrolled.create(builders.a_lease(builders.instances(4, affinity), end=NOON + hours(10)))
+    lease = enrolled.book(builders.instances(4, affinity), end=NOON + hours(10))
     enrolled.run_until(NOON + hours(2))
     way(enrolled, lease, count, NOON + hours(3))
     enrolled.run_until(NOON + hours(11))
@@ -356,7 +355,7 @@ def test_allocated_hours_are_used_or_unused_in_any_order_of_returns(
 
 @pytest.mark.parametrize('count', [3, 5])
 def test_a_dry_run_counts_the_unused_hours_of_copies_that_are_replaced(enrolled, count):
-    lease = enrolled.create(builders.a_lease(builders.instances(4), end=NOON + hours(10)))
+    lease = enrolled.book(builders.instances(4), end=NOON + hours(10))
     enrolled.run_until(NOON + hours(2))
     change = {'end': NOON + hours(3), 'reservations': acts.asked(
         enrolled.lease(lease).reservations[0], amount=count)}
@@ -368,7 +367,7 @@ def test_a_dry_run_counts_the_unused_hours_of_copies_that_are_replaced(enrolled,
 
 
 def test_copies_that_an_administrator_removes_are_not_unused(enrolled):
-    lease = enrolled.create(builders.a_lease(builders.instances(4), end=NOON + hours(10)))
+    lease = enrolled.book(builders.instances(4), end=NOON + hours(10))
     enrolled.run_until(NOON + hours(2))
     enrolled.client.update_lease(builders.an_admin(), lease.id, records.LeaseChanges(
         end=NOON + hours(3),
@@ -383,7 +382,7 @@ def test_copies_that_an_administrator_removes_are_not_unused(enrolled):
 @pytest.mark.parametrize('goes_on', [False, True])
 def test_a_swap_after_the_lease_was_shortened_changes_no_unused_hours(
         enrolled, request_of, goes_on):
-    lease = enrolled.create(builders.a_lease(request_of(), end=NOON + hours(10)))
+    lease = enrolled.book(request_of(), end=NOON + hours(10))
     enrolled.run_until(NOON + hours(2))
     acts.change(enrolled, lease, end=NOON + hours(3))
     [reservation] = enrolled.lease(lease).reservations
@@ -415,9 +414,7 @@ def deleted_in_climate(manager, lease, server):
                          ids=lambda way: way.__name__)
 def test_a_leased_server_that_its_owner_deletes_costs_unused_hours(enrolled, way):
     server = enrolled.cloud.boot('demo', 'vm', {}, flavor='2')
-    lease = enrolled.create(builders.a_lease(
-        builders.a_server(server),
-        start=NOON + hours(30), end=NOON + hours(40)))
+    lease = enrolled.book(builders.a_server(server), start=NOON + hours(30), end=NOON + hours(40))
     enrolled.run_until(NOON + hours(32))
     way(enrolled, lease, server)
     enrolled.run_until(NOON + hours(41))

@@ -14,7 +14,7 @@ NOON, hours = builders.NOON, builders.hours
 
 
 def _create(manager, lease):
-    manager.create(builders.a_lease(builders.hosts(2), start=NOON + hours(6), end=NOON + hours(7)))
+    manager.book(builders.hosts(2), start=NOON + hours(6), end=NOON + hours(7))
 
 
 def _prolong(manager, lease):
@@ -34,11 +34,11 @@ def _other_criteria(manager, lease):
 
 
 def _pending(manager, request):
-    return manager.create(builders.a_lease(request, start=NOON + hours(1), end=NOON + hours(2)))
+    return manager.book(request, start=NOON + hours(1), end=NOON + hours(2))
 
 
 def _running(manager, request):
-    lease = manager.create(builders.a_lease(request, end=NOON + hours(2)))
+    lease = manager.book(request, end=NOON + hours(2))
     manager.run()
     return lease
 

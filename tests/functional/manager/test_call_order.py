@@ -68,9 +68,9 @@ def test_a_dependent_sees_what_was_made_a_moment_ago(manager):
 
 
 def test_the_order_is_kept_for_what_is_prepared(manager, plugin):
-    manager.create(builders.a_lease(
+    manager.book(
         step('c', 'b', prepares=True), step('b', 'a'), step('a', prepares=True),
-        start=NOON + hours(1)))
+        start=NOON + hours(1))
     manager.run()
     assert plugin.calls == [('prepare', 'a'), ('prepare', 'c')]
 
@@ -78,7 +78,7 @@ def test_the_order_is_kept_for_what_is_prepared(manager, plugin):
 def test_a_dependent_waits_until_what_it_depends_on_is_there_and_the_others_go_on(manager, plugin,
                                                                                   clock):
     plugin.troubles['start', 'net'] = BUSY
-    lease = manager.create(builders.a_lease(*stack()))
+    lease = manager.book(*stack())
     manager.run()
     assert plugin.calls == STARTS[:3]
     assert states(manager, lease) == {'probe': 'pending', 'server': 'pending', 'volume': 'active',
@@ -93,10 +93,8 @@ def test_a_dependent_waits_until_what_it_depends_on_is_there_and_the_others_go_o
 
 def test_started_reservations_end_if_the_rest_cannot_start(manager, plugin):
     plugin.troubles['start', 'server'] = acts.NO
-    lease = manager.create(builders.a_lease(*stack()))
-    manager.run_until(NOON + builders.minutes(50))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.TERMINATED
+    lease = manager.book(*stack())
+    lease = manager.expect(lease, lifecycle.TERMINATED, NOON + builders.minutes(50))
     assert 'waits for server.' in lease.reason
     assert plugin.calls[-5:] == ENDS
     assert set(states(manager, lease).values()) == {'deleted'}
@@ -112,9 +110,8 @@ def test_started_reservations_end_if_the_rest_cannot_start(manager, plugin):
 
 def test_a_start_without_an_order_is_healed(manager, plugin):
     plugin.troubles['start', 'b'] = acts.NO
-    lease = manager.create(builders.a_lease(step('a'), step('b')))
-    manager.run_until(NOON + builders.minutes(50))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    lease = manager.book(step('a'), step('b'))
+    manager.expect(lease, lifecycle.ERROR, NOON + builders.minutes(50))
     assert states(manager, lease) == {'a': 'active', 'b': 'error'}
 
 
@@ -122,7 +119,7 @@ def test_a_failure_stops_only_what_depends_on_it_and_the_lease_tells_who_waits(c
                                                                                plugin):
     conf.set_override('take_back_partial_starts', False, group='manager')
     plugin.troubles['start', 'server'] = acts.NO
-    lease = manager.create(builders.a_lease(*stack()))
+    lease = manager.book(*stack())
     manager.run_until(NOON + builders.minutes(50))
     lease = manager.lease(lease)
     assert ('start', 'probe') not in plugin.calls
@@ -131,8 +128,7 @@ def test_a_failure_stops_only_what_depends_on_it_and_the_lease_tells_who_waits(c
                                       'net': 'active', 'storage': 'active'}
     assert 'waits for server.' in lease.reason
     plugin.troubles.clear()
-    manager.run_until(NOON + builders.minutes(59))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + builders.minutes(59))
     assert [each for each in plugin.calls if each[0] == 'start'][-5:] == STARTS
 
 
@@ -153,7 +149,7 @@ def test_a_reservation_stays_until_its_dependants_have_ended(manager, plugin, cl
 
 def test_a_reservation_is_not_started_if_its_dependency_is_gone(manager, plugin):
     plugin.troubles['start', 'net'] = errors.TargetGone(kind='server', target_id='s')
-    lease = manager.create(builders.a_lease(step('server', 'net'), step('net'), step('volume')))
+    lease = manager.book(step('server', 'net'), step('net'), step('volume'))
     manager.run()
     assert ('start', 'server') not in plugin.calls
     assert states(manager, lease) == {'server': 'error', 'net': 'deleted', 'volume': 'active'}
@@ -175,7 +171,7 @@ def test_a_change_of_a_running_lease_is_carried_out_in_the_same_order(manager, p
 
 def test_a_start_that_was_killed_is_repeated_in_order_and_makes_nothing_twice(manager, plugin,
                                                                               clock):
-    lease = manager.create(builders.a_lease(*stack()))
+    lease = manager.book(*stack())
     plugin.troubles['started', 'server'] = crashing.Crash()
     with pytest.raises(crashing.Crash):
         manager.run()

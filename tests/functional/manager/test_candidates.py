@@ -141,6 +141,6 @@ def test_several_reservations_of_a_lease_get_what_would_be_chosen_among_all_host
 def test_reservations_that_compare_with_1_and_with_true_have_different_candidates(manager):
     ids = [manager.client.create_resource(builders.an_admin(), 'host', name, {'ssd': ssd}).id
            for name, ssd in zip(sorted(manager.cloud.host_names()), ('1', 'true'), strict=False)]
-    lease = manager.create(builders.a_lease(builders.hosts(criteria='["==", "$ssd", 1]'),
-                                            builders.hosts(criteria='["==", "$ssd", true]')))
+    lease = manager.book(builders.hosts(criteria='["==", "$ssd", 1]'),
+                         builders.hosts(criteria='["==", "$ssd", true]'))
     assert [each.resource_ids for each in lease.reservations] == [(key,) for key in ids]

@@ -33,7 +33,7 @@ def statements(manager, deed):
 @pytest.mark.parametrize('leases', [1, 8])
 def test_many_events_are_claimed_in_one_transaction(manager, leases):
     for _ in range(leases):
-        manager.create(builders.a_lease(acts.dummy()))
+        manager.book(acts.dummy())
     claimed = []
     assert statements(manager, lambda second: claimed.append(second.claim())) == 1
     assert claimed == [leases]
@@ -42,7 +42,7 @@ def test_many_events_are_claimed_in_one_transaction(manager, leases):
 @pytest.mark.parametrize('leases', [1, 8])
 def test_a_heartbeat_is_one_transaction_however_much_runs(manager, leases):
     for _ in range(leases):
-        manager.create(builders.a_lease(acts.dummy()))
+        manager.book(acts.dummy())
 
     def beat(second):
         second.claim()
@@ -53,15 +53,14 @@ def test_a_heartbeat_is_one_transaction_however_much_runs(manager, leases):
 def test_no_more_is_claimed_than_there_are_workers(manager):
     manager.core.conf.set_override('workers', 3, group='manager')
     for _ in range(5):
-        manager.create(builders.a_lease(acts.dummy()))
+        manager.book(acts.dummy())
     one, two = acts.Second(manager, owner='one'), acts.Second(manager, owner='two')
     assert (one.claim(), one.event_loop.free_slots, one.claim()) == (3, 0, 0)
     assert (two.claim(), two.event_loop.free_slots) == (2, 1)
 
 
 def test_each_claim_raises_the_number_by_which_writes_are_known(manager):
-    lease = manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(3),
-                                            notify_at=(NOON + minutes(1),)))
+    lease = manager.book(acts.dummy(), end=NOON + hours(3), notify_at=(NOON + minutes(1),))
     manager.run()
     assert manager.lease(lease).claim_no == 1
     generation = manager.lease(lease).generation
@@ -97,8 +96,7 @@ def test_a_manager_that_was_frozen_calls_the_cloud_no_more(manager):
     assert made == []
     assert manager.lease(lease).task == 'start'
     manager.clock.advance(minutes(1))
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
 
 
 def test_a_manager_that_freezes_amid_its_work_stops_before_the_next_reservation(manager):
@@ -113,15 +111,13 @@ def test_a_manager_that_freezes_amid_its_work_stops_before_the_next_reservation(
     assert manager.lease(lease).reservations[0].state == lifecycle.RESERVATION_PENDING
     manager.cloud.faults.on_point = None
     manager.clock.advance(minutes(1))
-    manager.run()
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE
+    lease = manager.expect(lease, lifecycle.ACTIVE)
     assert acts.history(manager, lease) == ['create', 'start_lease']
 
 
 def test_a_manager_that_freezes_amid_a_reservation_makes_no_call_more(manager):
     manager.enrol(1)
-    room = manager.create(builders.a_lease(builders.instances(), end=NOON + hours(3)))
+    room = manager.book(builders.instances(), end=NOON + hours(3))
     frozen = acts.Second(manager, owner='frozen')
     frozen.claim()
     made = []
@@ -135,8 +131,7 @@ def test_a_manager_that_freezes_amid_a_reservation_makes_no_call_more(manager):
     assert len(made) == 2 and len(set(made)) == 1
     manager.cloud.faults.on_point = None
     manager.clock.advance(minutes(1))
-    manager.run()
-    assert manager.lease(room).state == lifecycle.ACTIVE
+    manager.expect(room, lifecycle.ACTIVE)
 
 
 def test_a_claim_that_is_prolonged_in_time_goes_on(manager):
@@ -150,7 +145,7 @@ def test_a_claim_that_is_prolonged_in_time_goes_on(manager):
 
 def test_a_heartbeat_tells_the_work_that_its_claim_was_lost(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
+    lease = manager.book(end=NOON + hours(3))
     lost, other = acts.Second(manager, owner='lost'), acts.Second(manager, owner='other')
     lost.claim()
     manager.clock.advance(minutes(2))
@@ -172,13 +167,12 @@ def test_an_unfinished_event_is_handed_back_at_a_stop(manager):
     assert (event.status, event.claim_owner, event.attempts) == (lifecycle.EVENT_UNDONE, None, 0)
     assert stopping.event_loop.running == 0
     manager.cloud.faults.on_point = None
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
 
 
 def test_an_event_that_another_manager_took_over_is_not_handed_back(manager):
     manager.enrol(1)
-    manager.create(builders.a_lease(end=NOON + hours(3)))
+    manager.book(end=NOON + hours(3))
     frozen, other = acts.Second(manager, owner='frozen'), acts.Second(manager, owner='other')
     frozen.claim()
     manager.clock.advance(minutes(2))
@@ -191,7 +185,7 @@ def test_an_event_that_another_manager_took_over_is_not_handed_back(manager):
 
 def test_a_binding_of_an_overtaken_manager_is_not_written(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     frozen = acts.Second(manager, owner='frozen')
     frozen.claim()
     [(_, claim)] = frozen.submitted

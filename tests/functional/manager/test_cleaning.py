@@ -18,11 +18,11 @@ def test_a_host_is_cleaned_between_two_leases(conf, database, clock, first, seco
     conf.set_override('cleaning_minutes', 30, group='manager')
     manager = builders.Manager(conf, database, clock)
     manager.enrol(1)
-    manager.create(builders.a_lease(first, start=NOON + hours(1), end=NOON + hours(2)))
+    manager.book(first, start=NOON + hours(1), end=NOON + hours(2))
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(second, start=NOON + hours(2), end=NOON + hours(3)))
+        manager.book(second, start=NOON + hours(2), end=NOON + hours(3))
     later = NOON + hours(2) + builders.minutes(30)
-    manager.create(builders.a_lease(second, start=later, end=later + hours(1)))
+    manager.book(second, start=later, end=later + hours(1))
 
 
 @pytest.mark.parametrize('second', [builders.hosts(1), ROOM])
@@ -35,10 +35,8 @@ def test_a_host_that_a_running_lease_has_lost_is_cleaned_too(conf, database, clo
     manager.change_reservation(lease, min=1, max=1)
     manager.run()
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(second, start=lost + builders.minutes(29),
-                                        end=NOON + hours(3)))
-    manager.create(builders.a_lease(second, start=lost + builders.minutes(30),
-                                    end=NOON + hours(3)))
+        manager.book(second, start=lost + builders.minutes(29), end=NOON + hours(3))
+    manager.book(second, start=lost + builders.minutes(30), end=NOON + hours(3))
 
 
 @pytest.mark.parametrize('kind', ['wait', 'retries'])
@@ -57,10 +55,8 @@ def test_a_host_is_given_to_who_waits_as_soon_as_it_is_cleaned(conf, database, c
     manager.run()
     ended = clock.advance(builders.seconds(30.5))
     acts.end(manager, first)
-    manager.run_until(ended + builders.minutes(7) - builders.seconds(0.1))
-    assert manager.lease(lease).state == lifecycle.ACQUIRING
-    manager.run_until(ended + builders.minutes(7) + builders.seconds(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACQUIRING, ended + builders.minutes(7) - builders.seconds(0.1))
+    manager.expect(lease, lifecycle.ACTIVE, ended + builders.minutes(7) + builders.seconds(1))
     assert manager.lease(never).state == lifecycle.ACQUIRING
 
 
@@ -69,13 +65,11 @@ def test_a_broken_lease_starts_as_soon_as_a_host_is_cleaned(conf, database, cloc
     conf.set_override('heal_seconds', 900, group='manager')
     manager = builders.Manager(conf, database, clock)
     mine, other = manager.enrol(2)
-    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(9)))
+    lease = manager.book(start=NOON + hours(1), end=NOON + hours(9))
     assert lease.reservations[0].resource_ids == (mine.id,)
     manager.active(builders.hosts(1, criteria=acts.named(other)),
                    end=NOON + hours(1) + builders.minutes(5))
     acts.disable(manager, mine)
     usable = NOON + hours(1) + builders.minutes(12)
-    manager.run_until(usable - builders.seconds(0.1))
-    assert manager.lease(lease).state == lifecycle.ERROR
-    manager.run_until(usable + builders.seconds(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ERROR, usable - builders.seconds(0.1))
+    manager.expect(lease, lifecycle.ACTIVE, usable + builders.seconds(1))

@@ -43,8 +43,7 @@ def test_racks_are_cleared_leased_and_given_back_without_nova(manager):
     with manager.database.reader() as connection:
         [found] = resources.find(connection, 'rack')
     assert (found.name, found.facts) == ('rack1', {'state': 'enabled'})
-    manager.run_until(lease.end + clearings.seconds(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, lease.end + clearings.seconds(5))
     assert not pool.racks['rack1'].admitted
     assert manager.client.list_resources(builders.an_admin(), 'rack') == []
     assert {name.partition('.')[0] for name in calls} <= {'keystone'}

@@ -28,8 +28,7 @@ def test_two_hosts_are_cleared_leased_and_given_back(manager, cloud):
     assert cloud.boot('demo', 'mine', {'reservation': lease.reservations[0].id}).host in mine
     with pytest.raises(errors.Conflict):
         cloud.boot('other', 'not mine', host=mine[0])
-    manager.run_until(lease.end + clearings.seconds(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, lease.end + clearings.seconds(5))
     assert acts.freepool(manager) == ()
     assert manager.client.list_resources(builders.an_admin(), 'host') == []
     assert acts.nova(manager).aggregate('lent').hosts == ('c1', 'c2', 'c3')
@@ -98,9 +97,9 @@ def zoned(conf, manager):
 
 def test_hosts_in_zones_are_cleared_within_their_zone_and_returned(manager, zoned):
     criteria = '["==", "$availability_zone", "az2"]'
-    lease = clearings.cleared(manager, manager.create(builders.a_lease(
+    lease = clearings.cleared(manager, manager.book(
         builders.hosts(1, resource_properties=criteria), duration_seconds=clearings.HOUR,
-        acquire=clearings.BEST_EFFORT)))
+        acquire=clearings.BEST_EFFORT))
     assert lease.state == lifecycle.ACTIVE, lease.reason
     own = acts.aggregate(manager, lease)
     assert (own.hosts, own.zone) == (('c3',), None)
@@ -183,7 +182,7 @@ def test_enrolled_hosts_that_are_free_come_first_and_are_held(manager, cloud):
     lease = manager.create(clearings.a_request())
     manager.run()
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease())
+        manager.book()
     lease = clearings.cleared(manager, lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason
     assert acts.aggregate(manager, lease).hosts == ('c1', 'pooled')

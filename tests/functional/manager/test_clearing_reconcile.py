@@ -219,17 +219,17 @@ def test_two_that_hunt_at_the_same_time_do_not_get_the_same_hosts(manager, cloud
 
 def test_each_reservation_gets_hosts_that_meet_its_criteria(manager, cloud):
     cloud.change_host('c3', vcpus=32)
-    lease = manager.create(builders.a_lease(
+    lease = manager.book(
         builders.hosts(1), builders.hosts(1, criteria='[">=", "$vcpus", "32"]'),
-        duration_seconds=clearings.HOUR, acquire=clearings.BEST_EFFORT))
+        duration_seconds=clearings.HOUR, acquire=clearings.BEST_EFFORT)
     lease = clearings.cleared(manager, lease)
     assert lease.state == lifecycle.ACTIVE, lease.reason
     assert acts.aggregate(manager, lease, 1).hosts == ('c3',)
     assert acts.aggregate(manager, lease, 0).hosts == ('c1',)
     with pytest.raises(errors.NotEnough, match=r'c2 .it does not meet the criteria'):
-        manager.create(builders.a_lease(
+        manager.book(
             builders.hosts(1, criteria='[">=", "$vcpus", "64"]'), duration_seconds=clearings.HOUR,
-            acquire=clearings.BEST_EFFORT))
+            acquire=clearings.BEST_EFFORT)
 
 
 def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, cloud, conf):
@@ -324,9 +324,9 @@ def test_while_nothing_changes_it_looks_for_hosts_less_and_less_often(manager, c
 
 def test_other_reservations_of_a_best_effort_must_fit_without_clearing(manager, cloud):
     def ask(vcpus):
-        return manager.create(builders.a_lease(
+        return manager.book(
             builders.hosts(1), builders.instances(vcpus=vcpus),
-            duration_seconds=clearings.HOUR, acquire=clearings.BEST_EFFORT))
+            duration_seconds=clearings.HOUR, acquire=clearings.BEST_EFFORT)
     with pytest.raises(errors.NotEnough):
         ask(1)
     cloud.add_host('pooled', vcpus=2)
@@ -350,8 +350,7 @@ def test_a_deletion_that_was_given_up_enables_services_when_it_is_ordered_again(
     assert len(clearings.disabled(cloud)) == 2
     cloud.fail('nova.enable_service', 999, errors.CloudError(service='Nova', reason='no'))
     acts.delete(manager, lease)
-    manager.run_until(manager.clock() + builders.minutes(10))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    manager.expect(lease, lifecycle.ERROR, manager.clock() + builders.minutes(10))
     cloud.fail('nova.enable_service', 0, None)
     acts.delete(manager, lease)
     manager.run_until(manager.clock() + builders.minutes(10))

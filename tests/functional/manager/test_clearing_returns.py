@@ -77,9 +77,7 @@ def test_a_lent_host_that_a_lease_does_not_need_any_more_goes_back_before_its_en
         manager, cloud):
     lease = clearings.cleared(manager, manager.create(clearings.a_request(2)))
     manager.change_reservation(lease, min=1, max=1)
-    manager.run_until(manager.clock() + builders.seconds(30))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = manager.expect(lease, lifecycle.ACTIVE, manager.clock() + builders.seconds(30))
     [kept] = acts.aggregate(manager, lease).hosts
     assert [each.name for each in
             manager.client.list_resources(builders.an_admin(), 'host')] == [kept]

@@ -67,7 +67,7 @@ def watched(manager):
 @pytest.fixture
 def lease(watched):
     """A lease of an hour that runs."""
-    made = watched.manager.create(builders.a_lease())
+    made = watched.manager.book()
     assert watched.tick()
     return made
 
@@ -77,7 +77,7 @@ def _state(watched, lease):
 
 
 def test_a_jump_ends_no_lease_and_starts_none(watched, lease):
-    later = watched.manager.create(builders.a_lease(start=NOON + hours(2), end=NOON + hours(9)))
+    later = watched.manager.book(start=NOON + hours(2), end=NOON + hours(9))
     watched.clock.advance(hours(3))
     for _ in range(100):
         watched.goes_on(5)
@@ -132,7 +132,7 @@ def test_a_clock_that_goes_back_is_told_and_stops_nothing(watched, lease, caplog
     with caplog.at_level(logging.WARNING):
         assert watched.tick()
     assert '3600 seconds earlier than expected' in caplog.text
-    made = watched.manager.create(builders.a_lease(end=NOON))
+    made = watched.manager.book(end=NOON)
     assert watched.tick()
     assert _state(watched, made) == lifecycle.ACTIVE
 

@@ -31,7 +31,7 @@ def test_known_names_precede_the_ids(manager):
 
 def test_the_log_names_the_hosts_of_a_lease_and_their_substitutes(manager, logged):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    lease = manager.book(start=NOON + hours(1), end=NOON + hours(2))
     [line] = logged('created')
     host, other = (('compute-1 (1)', 'compute-2 (2)') if 'compute-1' in line
                    else ('compute-2 (2)', 'compute-1 (1)'))

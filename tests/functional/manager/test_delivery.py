@@ -50,9 +50,9 @@ def test_a_notification_reaches_only_the_concerned_subscribers(manager, hooks):
 
 
 def test_each_reminder_is_sent_once_even_after_an_outage(manager, hooks):
-    manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(30)))
+    manager.book(acts.dummy(), end=NOON + hours(30))
     subscribe(manager, hooks.url, events=(), before_end=(86400, 3600))
-    manager.create(builders.a_lease(acts.dummy(), end=NOON + minutes(30)))
+    manager.book(acts.dummy(), end=NOON + minutes(30))
     for moment in (hours(5), hours(6), hours(6), hours(29.5), hours(29.6)):
         manager.clock.now = NOON + moment
         for owner in ('one', 'another'):

@@ -47,7 +47,7 @@ def a_day(conf, folder, migrated, url):
     manager = builders.Manager(conf, database, builders.Clock())
     delivery_rounds.subscribe(manager, url, ('start', 'end'), before_end=(3600,))
     delivery_rounds.subscribe(manager, url, ('start',), scope='project')
-    manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(2)))
+    manager.book(acts.dummy(), end=NOON + hours(2))
     manager.run_until(NOON + hours(2))
     database.dispose()
 
@@ -115,7 +115,7 @@ def test_two_running_managers_deliver_each_notification_once(manager, conf, hook
         delivery_rounds.subscribe(manager, hooks.url, ('start', 'end', 'change'), before_end=(60,),
                                   scope=scope)
     for _ in range(6):
-        manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(2)))
+        manager.book(acts.dummy(), end=NOON + hours(2))
     manager.run_until(NOON + hours(2))
     others = [builders.Manager(conf, engine.Database(manager.database.engine.url), manager.clock,
                                manager.cloud) for _ in range(2)]

@@ -46,13 +46,12 @@ def test_the_server_group_is_there_when_post_answers_and_goes_with_the_lease(
         pool, affinity, policy, kind):
     request = room(affinity) if kind == 'virtual:instance' else records.ReservationRequest(
         kind, {'flavor_id': '2', 'amount': 2, 'affinity': affinity})
-    lease = pool.create(builders.a_lease(request, **LATER))
+    lease = pool.book(request, **LATER)
     [reservation] = lease.reservations
     expected = {group_of(lease): (f'reservation:{reservation.id}', policy, 'demo')}
     assert groups(pool) == expected
     assert group_of(pool.lease(lease)) == group_of(lease)
-    pool.run_until(NOON + hours(2))
-    assert pool.lease(lease).state == lifecycle.ACTIVE
+    pool.expect(lease, lifecycle.ACTIVE, NOON + hours(2))
     assert (groups(pool), group_of(pool.lease(lease))) == (expected, group_of(lease))
     pool.run_until(NOON + hours(4))
     assert groups(pool) == {}
@@ -60,12 +59,12 @@ def test_the_server_group_is_there_when_post_answers_and_goes_with_the_lease(
 
 @pytest.mark.parametrize('how', [{}, {'dry_run': True}])
 def test_without_an_affinity_or_with_a_dry_run_nothing_is_created(pool, how):
-    pool.create(builders.a_lease(room(True if how else None), **LATER, **how))
+    pool.book(room(True if how else None), **LATER, **how)
     assert groups(pool) == {}
 
 
 def test_each_reservation_of_a_lease_has_its_own(pool):
-    lease = pool.create(builders.a_lease(room(), room(None), room(False), **LATER))
+    lease = pool.book(room(), room(None), room(False), **LATER)
     assert set(groups(pool)) == {group_of(lease), group_of(lease, 2)}
     assert group_of(lease, 1) is None
 
@@ -78,9 +77,7 @@ def test_a_lease_that_is_acquired_later_has_it_from_its_request_on(pool, kind):
     assert set(groups(pool)) == {group_of(lease)}
     pool.clock.advance(minutes(1))
     acts.end(pool, full)
-    pool.run_until(NOON + minutes(9))
-    lease = pool.lease(lease)
-    assert lease.state == lifecycle.ACTIVE
+    lease = pool.expect(lease, lifecycle.ACTIVE, NOON + minutes(9))
     assert set(groups(pool)) == {group_of(lease)}
 
 
@@ -90,7 +87,7 @@ def test_a_lease_that_is_deleted_before_it_starts_leaves_none(pool, kind):
         pool.active(builders.hosts(2), end=NOON + hours(9))
         lease = acts.sought(pool, 'wait', room())
     else:
-        lease = pool.create(builders.a_lease(room(), **LATER))
+        lease = pool.book(room(), **LATER)
     acts.delete(pool, lease)
     pool.run()
     assert groups(pool) == {}
@@ -100,17 +97,16 @@ def test_a_lease_that_is_deleted_before_it_starts_leaves_none(pool, kind):
 def test_a_lease_that_is_given_up_leaves_none(pool):
     pool.active(builders.hosts(2), end=NOON + hours(9))
     lease = acts.sought(pool, 'wait', room(), not_after=NOON + hours(1))
-    pool.run_until(NOON + hours(2))
-    assert pool.lease(lease).state == lifecycle.TIMEDOUT
+    pool.expect(lease, lifecycle.TIMEDOUT, NOON + hours(2))
     assert groups(pool) == {}
 
 
 def test_a_refused_request_leaves_no_early_creation(pool):
     with pytest.raises(errors.NotEnough):
-        pool.create(builders.a_lease(room(amount=900)))
+        pool.book(room(amount=900))
     pool.cloud.fail('nova.create_server_group', 1, errors.Conflict(reason='the quota'))
     with pytest.raises(errors.Conflict, match='the quota'):
-        pool.create(builders.a_lease(room(), room()))
+        pool.book(room(), room())
     assert (groups(pool), acts.trusts(pool)) == ({}, [])
     assert early_creations.EarlyCreationReaper(pool.core).find(NOON + hours(1)) == []
 
@@ -123,10 +119,10 @@ def test_an_early_creation_is_deleted_with_the_trust_if_the_booking_fails(
 
     def take_all():
         # First the row of what is created early is written, then the lease.
-        meddling.before_writer = lambda: other.create(builders.a_lease(builders.hosts(1), **LATER))
+        meddling.before_writer = lambda: other.book(builders.hosts(1), **LATER)
     meddling.before_writer = take_all
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(room(), **LATER))
+        manager.book(room(), **LATER)
     assert (groups(manager), acts.trusts(manager)) == ({}, [])
     assert early_creations.EarlyCreationReaper(manager.core).find(NOON + hours(1)) == []
 
@@ -163,16 +159,14 @@ def test_a_lease_of_an_offer_has_it_too(pool):
 
 
 def test_a_start_uses_the_one_that_was_told_and_replaces_one_that_is_gone(pool):
-    lease = pool.create(builders.a_lease(room(), **LATER))
+    lease = pool.book(room(), **LATER)
     pool.cloud.as_service().flavors.delete_group(group_of(lease))
-    pool.run_until(NOON + hours(2))
-    after = pool.lease(lease)
-    assert after.state == lifecycle.ACTIVE
+    after = pool.expect(lease, lifecycle.ACTIVE, NOON + hours(2))
     assert set(groups(pool)) == {group_of(after)} != {group_of(lease)}
 
 
 def test_a_pending_lease_whose_affinity_changes_gets_another_when_put_answers(pool):
-    lease = pool.create(builders.a_lease(room(None), **LATER))
+    lease = pool.book(room(None), **LATER)
     told = []
     for affinity, policy in ((True, 'affinity'), (False, 'anti-affinity'), (None, None)):
         lease = pool.change_reservation(lease, affinity=affinity)
@@ -184,13 +178,13 @@ def test_a_pending_lease_whose_affinity_changes_gets_another_when_put_answers(po
 
 
 def test_a_change_of_something_else_keeps_it(pool):
-    lease = pool.create(builders.a_lease(room(), **LATER))
+    lease = pool.book(room(), **LATER)
     assert group_of(pool.change_reservation(lease, amount=1)) == group_of(lease)
     assert set(groups(pool)) == {group_of(lease)}
 
 
 def test_a_change_that_fails_leaves_what_there_was(pool):
-    lease = pool.create(builders.a_lease(room(), **LATER))
+    lease = pool.book(room(), **LATER)
     with pytest.raises(errors.NotEnough):
         pool.change_reservation(lease, affinity=False, amount=3)
     assert set(groups(pool)) == {group_of(lease)}
@@ -198,8 +192,7 @@ def test_a_change_that_fails_leaves_what_there_was(pool):
 
 
 def _crash_before_the_lease_is_written(manager, call='nova.create_server_group'):
-    crashing.dies_after(manager.cloud, call, lambda: manager.create(
-        builders.a_lease(room(), **LATER)))
+    crashing.dies_after(manager.cloud, call, lambda: manager.book(room(), **LATER))
     assert len(groups(manager)) == 1
 
 
@@ -242,7 +235,7 @@ def test_a_request_that_takes_too_long_is_refused_instead_of_answered_with_what_
         meddling.before_writer = after_the_early_creation
     meddling.before_writer = after_the_trust
     with pytest.raises(errors.LostRace):
-        manager.create(builders.a_lease(room(), **LATER))
+        manager.book(room(), **LATER)
     assert groups(manager) == {}
     assert manager.client.list_leases(builders.an_admin(), records.LeaseQuery()) == []
 
@@ -253,7 +246,7 @@ def test_an_early_creation_that_cannot_be_deleted_is_deleted_later(pool):
     cloud_points.once_at(pool.cloud, 'nova.create_server_group',
                          lambda: pool.cloud.fail('nova.create_server_group', 1, NO), 'after')
     with pytest.raises(errors.CloudError):
-        pool.create(builders.a_lease(room(), room(), **LATER))
+        pool.book(room(), room(), **LATER)
     assert len(groups(pool)) == 1
     early_creations.EarlyCreationReaper(pool.core).reap(NOON + hours(1))
     assert groups(pool) == {}
@@ -279,9 +272,9 @@ def test_without_a_trust_a_server_that_would_sleep_until_the_start_is_refused(po
     request = builders.a_server(flavor_id='1', on_end='snapshot')
     _without_trust(pool, conf)
     with pytest.raises(errors.BadField, match=r'^start: '):
-        pool.create(builders.a_lease(request, **LATER))
+        pool.book(request, **LATER)
     _without_trust(pool, conf)
-    assert pool.create(builders.a_lease(request)).trust_id is None
+    assert pool.book(request).trust_id is None
 
 
 @pytest.mark.parametrize('request_of', [
@@ -299,14 +292,14 @@ def test_an_early_creation_without_an_owner_works_without_a_trust(pool, conf, re
 
 def test_a_lease_without_a_trust_gets_an_affinity_by_a_change(pool, conf):
     _without_trust(pool, conf)
-    lease = pool.create(builders.a_lease(room(None), **LATER))
+    lease = pool.book(room(None), **LATER)
     pool.cloud.fail('keystone.create_trust', 1, errors.TrustRefused(reason='It cannot.'))
     group = group_of(pool.change_reservation(lease, affinity=True))
     assert groups(pool)[group][1:] == ('affinity', 'demo')
 
 
 def test_a_lease_that_lost_its_trust_says_at_its_start_what_to_do(pool):
-    lease = pool.create(builders.a_lease(room(), **LATER))
+    lease = pool.book(room(), **LATER)
     pool.cloud.as_service().flavors.delete_group(group_of(lease))
     pool.cloud.delete_trustor('demo')
     pool.run_until(NOON + hours(2) + minutes(30))

@@ -173,12 +173,11 @@ def test_a_host_sleeps_and_wakes_for_a_lease_with_any_bmc(
         bmc.polls = 2
         _polls(manager, keeping, 3)
         assert keeping.states() == {host.id: sleep.ASLEEP}
-    lease = manager.create(builders.a_lease(end=NOON + hours(9)))
+    lease = manager.book(end=NOON + hours(9))
     manager.event_loop.tick(manager.clock())
     _polls(manager, keeping)
     assert keeping.states() == {host.id: sleep.AWAKE}
-    manager.run_until(manager.clock.now + minutes(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, manager.clock.now + minutes(1))
     assert keeping.compute(host).up
     assert {*bmc.switched} == used
 

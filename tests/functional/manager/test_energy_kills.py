@@ -126,8 +126,7 @@ def _fall_asleep(world):
 
 def _wake_for_a_lease(world):
     _sleep(world)
-    world.lease = world.manager.create(builders.a_lease(
-        world.request(), start=NOON + hours(5), end=NOON + hours(6)))
+    world.lease = world.manager.book(world.request(), start=NOON + hours(5), end=NOON + hours(6))
     world.clock.now = NOON + hours(5) - minutes(15)
 
 

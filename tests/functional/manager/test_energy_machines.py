@@ -47,8 +47,7 @@ def _states(keeping, ids):
 
 def _lease(manager, start=None, **more):
     start = start or manager.clock.now
-    return manager.create(builders.a_lease(
-        backends_world.room(**more), start=start, end=start + hours(1)))
+    return manager.book(backends_world.room(**more), start=start, end=start + hours(1))
 
 
 def _up(manager):
@@ -112,8 +111,7 @@ def test_an_immediate_lease_waits_until_its_back_end_is_awake(manager, keeping):
     assert manager.lease(lease).state == lifecycle.PENDING
     assert _states(keeping, ids) == [sleep.WAKING] * 2
     keeping.step()
-    manager.run_until(manager.clock.now + minutes(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, manager.clock.now + minutes(1))
     assert _states(keeping, ids) == [sleep.AWAKE] * 2
 
 
@@ -262,7 +260,7 @@ def test_a_machine_of_two_pools_sleeps_if_both_may_and_wakes_for_either(manager,
     local = f'{host.name}@local#local'
     manager.cloud.machines.add_backend(local, 'local', 100)
     [backend] = backends_world.enrol(manager, local)
-    lease = manager.create(builders.a_lease(start=NOON, end=NOON + hours(2)))
+    lease = manager.book(start=NOON, end=NOON + hours(2))
     keeping.until(NOON + hours(1))
     assert _states(keeping, [host.id, backend.id]) == [sleep.AWAKE] * 2
     keeping.until(NOON + hours(3))
@@ -274,8 +272,7 @@ def test_a_machine_of_two_pools_sleeps_if_both_may_and_wakes_for_either(manager,
     assert _states(keeping, [host.id, backend.id]) == [sleep.AWAKE] * 2
     [compute] = manager.cloud.as_service().computes.of_hosts([host.name])
     assert (compute.up, compute.enabled) == (True, True)
-    manager.run_until(manager.clock.now + minutes(1))
-    assert manager.lease(mine).state == lifecycle.ACTIVE
+    manager.expect(mine, lifecycle.ACTIVE, manager.clock.now + minutes(1))
 
 
 def test_a_back_end_enrolled_while_its_machine_falls_asleep_wakes_all(manager, keeping):
@@ -348,7 +345,7 @@ def test_a_lease_on_one_back_end_wakes_nothing_ahead_while_another_is_maintained
     start = NOON + hours(4) - minutes(1)
     manager.client.create_maintenance(ADMIN, maintenance_windows.MaintenanceRequest(
         'backend', NOON + hours(2), NOON + hours(4), 'new disks', resources=(HDD,)))
-    manager.create(builders.a_lease(backends_world.room(), start=start, end=NOON + hours(6)))
+    manager.book(backends_world.room(), start=start, end=NOON + hours(6))
     keeping.until(NOON + hours(2))
     keeping.switched.clear()
     keeping.until(start - minutes(1))

@@ -127,7 +127,7 @@ def test_a_lease_right_after_a_maintenance_wakes_its_host_when_that_is_over(mana
     [host] = manager.enrol(1)
     keeping.all_asleep()
     _maintain(manager, host, hours(2), hours(4))
-    lease = manager.create(builders.a_lease(start=NOON + hours(4), end=NOON + hours(6)))
+    lease = manager.book(start=NOON + hours(4), end=NOON + hours(6))
     care = windows.Windows(manager.core, 'this manager')
     manager.clock.now = NOON + hours(2)
     care.carry_on(manager.clock())
@@ -144,8 +144,7 @@ def test_a_lease_right_after_a_maintenance_wakes_its_host_when_that_is_over(mana
 def test_a_lease_that_could_not_make_way_for_a_maintenance_wakes_its_host_in_it(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
-    lease = manager.create(builders.a_lease(start=NOON + hours(2) + minutes(5),
-                                            end=NOON + hours(3)))
+    lease = manager.book(start=NOON + hours(2) + minutes(5), end=NOON + hours(3))
     keeping.until(NOON + hours(2) - minutes(30))
     _maintain(manager, host, hours(2), hours(4))
     care = windows.Windows(manager.core, 'this manager')
@@ -254,7 +253,7 @@ def test_a_host_in_the_queue_of_switches_is_not_switched_when_its_window_has_beg
 
 def test_a_host_that_is_free_in_a_maintenance_stays_awake_in_it(manager, keeping):
     [host] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(5)))
+    lease = manager.book(end=NOON + hours(5))
     manager.run_until(NOON + hours(1))
     _maintain(manager, host, hours(2), hours(4))
     manager.run_until(NOON + hours(2) + minutes(10))

@@ -44,26 +44,24 @@ def test_a_host_that_sleeps_is_not_sick(manager, keeping):
 def test_a_future_lease_wakes_its_host_and_starts_in_time(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
-    lease = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))
+    lease = manager.book(start=NOON + hours(5), end=NOON + hours(6))
     keeping.until(NOON + hours(4))
     assert keeping.states() == {host.id: sleep.ASLEEP}
     keeping.until(NOON + hours(5) - minutes(5))
     assert keeping.states() == {host.id: sleep.AWAKE}
-    manager.run_until(NOON + hours(5))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(5))
     assert keeping.compute(host).enabled
 
 
 def test_an_immediate_lease_waits_until_its_host_is_awake(manager, keeping):
     [host] = manager.enrol(1)
     keeping.all_asleep()
-    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    lease = manager.book(end=NOON + hours(6))
     manager.event_loop.tick(manager.clock())
     assert manager.lease(lease).state == lifecycle.PENDING
     assert keeping.states() == {host.id: sleep.WAKING}
     keeping.step()
-    manager.run_until(manager.clock.now + minutes(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, manager.clock.now + minutes(1))
     assert keeping.states() == {host.id: sleep.AWAKE}
 
 
@@ -73,7 +71,7 @@ def test_a_host_that_does_not_wake_up_is_taken_out_of_use_and_replaced(manager, 
     keeping.all_asleep()
     keeping.lying.add(first.name)
     # What says that it is on, and is not up, is looked after as if somebody had switched it on.
-    lease = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))
+    lease = manager.book(start=NOON + hours(5), end=NOON + hours(6))
     assert manager.lease(lease).reservations[0].resource_ids == (first.id,)
     keeping.until(NOON + hours(5) + minutes(40))
     assert keeping.states()[first.id] == sleep.FAILED
@@ -91,7 +89,7 @@ def test_a_host_that_dies_asleep_is_replaced_and_reported_as_broken(manager, kee
     keeping.broken.add(first.name)
     keeping.step(3)
     assert keeping.states()[first.id] == sleep.ASLEEP
-    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    lease = manager.book(end=NOON + hours(6))
     assert manager.lease(lease).reservations[0].resource_ids == (first.id,)
     keeping.until(NOON + hours(2))
     assert keeping.states()[first.id] == sleep.FAILED
@@ -111,7 +109,7 @@ def test_a_host_that_dies_asleep_is_replaced_and_reported_as_broken(manager, kee
 @pytest.mark.proof
 def test_a_host_that_somebody_switches_off_by_hand_is_sick_and_not_asleep(manager, keeping):
     first, second = manager.enrol(2)
-    lease = manager.create(builders.a_lease(start=NOON + hours(5), end=NOON + hours(6)))
+    lease = manager.book(start=NOON + hours(5), end=NOON + hours(6))
     [mine] = manager.lease(lease).reservations[0].resource_ids
     name, other = (first.name, second.id) if mine == first.id else (second.name, first.id)
     manager.cloud.mark_host(name, up=False)
@@ -128,7 +126,7 @@ def test_a_host_that_somebody_switches_off_by_hand_is_sick_and_not_asleep(manage
 
 def test_a_leased_host_never_sleeps(manager, keeping):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    lease = manager.book(end=NOON + hours(6))
     manager.run()
     keeping.all_asleep()
     assert keeping.states() == {}
@@ -233,7 +231,7 @@ def test_an_administrator_wakes_a_host_and_puts_it_to_sleep(manager, keeping):
 
 def test_a_leased_host_is_not_put_to_sleep(manager, keeping):
     [host] = manager.enrol(1)
-    manager.create(builders.a_lease(end=NOON + hours(6)))
+    manager.book(end=NOON + hours(6))
     with pytest.raises(errors.ResourceInUse):
         manager.client.set_power(builders.an_admin(), 'host', host.id, False)
 
@@ -256,7 +254,7 @@ def test_a_host_that_was_to_wake_up_while_it_was_switched_off_is_switched_on(man
 
     def too_late(resource):
         # Meanwhile another manager wakes it and lets a lease start on it.
-        manager.create(builders.a_lease(end=NOON + hours(6)))
+        manager.book(end=NOON + hours(6))
         manager.event_loop.tick(manager.clock())
         other.step()
         off(resource)
@@ -274,7 +272,7 @@ def test_a_host_that_is_woken_while_it_shuts_down_is_not_awake_before_it_was_off
     keeping.sleep = told.append
     manager.clock.advance(hours(1))
     keeping.step(2)
-    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    lease = manager.book(end=NOON + hours(6))
     manager.event_loop.tick(manager.clock())
     # It is still on, and Nova says that its service is up.
     keeping.step()
@@ -284,8 +282,7 @@ def test_a_host_that_is_woken_while_it_shuts_down_is_not_awake_before_it_was_off
         manager.clock.advance(minutes(1))
         keeping.step()
         assert keeping.states() == {host.id: state}
-    manager.run_until(manager.clock.now + minutes(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, manager.clock.now + minutes(1))
     assert keeping.compute(host).up
 
 
@@ -294,7 +291,7 @@ def test_a_host_that_is_woken_right_after_it_went_off_is_not_awake_at_once(
     conf.set_override('settle_seconds', 90, group='energy')
     [host] = manager.enrol(1)
     keeping.all_asleep()
-    manager.create(builders.a_lease(end=NOON + hours(6)))
+    manager.book(end=NOON + hours(6))
     manager.event_loop.tick(manager.clock())
     for state in (sleep.WAKING, sleep.AWAKE):
         keeping.step()
@@ -309,7 +306,7 @@ def test_a_host_that_was_woken_while_it_was_being_closed_is_open(manager, keepin
     other = sleepers_world.Keeping(manager, manager.core.conf)
 
     def meanwhile():
-        manager.create(builders.a_lease(end=NOON + hours(6)))
+        manager.book(end=NOON + hours(6))
         manager.event_loop.tick(manager.clock())
         other.step()
     cloud_points.once_at(manager.cloud, 'nova.disable_service', meanwhile)
@@ -337,13 +334,12 @@ def test_a_manager_killed_at_any_call_of_the_driver_leaves_a_state_to_go_on_from
         dying.step(2)
     keeping.step(2)
     assert keeping.states() == {host.id: sleep.ASLEEP}
-    lease = manager.create(builders.a_lease(end=NOON + hours(6)))
+    lease = manager.book(end=NOON + hours(6))
     manager.event_loop.tick(manager.clock())
     with contextlib.suppress(crashing.Crash):
         dying.step()
     keeping.step()
-    manager.run_until(manager.clock.now + minutes(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, manager.clock.now + minutes(1))
     assert keeping.states() == {host.id: sleep.AWAKE}
     with manager.database.reader() as connection:
         assert power.cycles(connection, NOON) == {host.id: 1}

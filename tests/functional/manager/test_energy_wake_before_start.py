@@ -22,8 +22,8 @@ MEMBER = builders.a_member()
 
 
 def _lease(manager, start=5, length=1, count=1):
-    return manager.create(builders.a_lease(
-        builders.hosts(count), start=NOON + hours(start), end=NOON + hours(start + length)))
+    return manager.book(
+        builders.hosts(count), start=NOON + hours(start), end=NOON + hours(start + length))
 
 
 def _event(manager, lease):
@@ -39,7 +39,7 @@ def test_a_future_lease_has_a_wake_event_from_its_creation_on(manager, keeping):
 
 def test_an_immediate_lease_or_one_of_awake_resources_has_no_wake_event(manager, keeping, conf):
     manager.enrol(1)
-    assert _event(manager, manager.create(builders.a_lease())) is None
+    assert _event(manager, manager.book()) is None
     conf.set_override('driver', '', group='energy')
     assert _event(manager, _lease(manager, 30)) is None
 

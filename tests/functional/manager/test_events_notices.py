@@ -18,11 +18,9 @@ NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 def test_a_notice_between_two_tries_of_a_start_leaves_the_start_alone(manager):
     manager.enrol(1)
     soon = NOON + datetime.timedelta(seconds=1)
-    lease = manager.create(builders.a_lease(notify_at=(soon,), end=NOON + hours(3)))
+    lease = manager.book(notify_at=(soon,), end=NOON + hours(3))
     manager.cloud.fail('nova.create_aggregate', 1, acts.NO)
-    manager.run_until(NOON + minutes(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE
+    lease = manager.expect(lease, lifecycle.ACTIVE, NOON + minutes(1))
     assert [each.state for each in lease.reservations] == ['active']
 
 
@@ -30,23 +28,21 @@ def test_a_notice_at_the_end_does_not_finish_a_teardown_that_waits(conf, databas
     conf.set_override('delete_seconds', 20, group='simulated')
     manager = builders.Manager(conf, database, clock)
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(notify_at=(NOON + hours(1),)))
+    lease = manager.book(notify_at=(NOON + hours(1),))
     manager.run()
     manager.cloud.boot('demo', 'one', {'reservation': lease.reservations[0].id})
-    manager.run_until(NOON + hours(2))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(2))
     assert acts.is_clean(manager, 1)
 
 
 @pytest.mark.parametrize(('ends', 'told'), [([1], 0), ([1, 4], 1), ([2], 1), ([1.5], 0)])
 def test_no_notice_follows_an_end_that_came_nearer(manager, ends, told):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(notify_at=(NOON + hours(2),), end=NOON + hours(3)))
+    lease = manager.book(notify_at=(NOON + hours(2),), end=NOON + hours(3))
     manager.run()
     for end in ends:
         acts.change(manager, lease, end=NOON + hours(end))
-    manager.run_until(NOON + hours(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(5))
     assert manager.lease(lease).event(event_kinds.NOTIFY).status == lifecycle.EVENT_DONE
     assert acts.history(manager, lease).count('notify') == told
     assert acts.news(manager).count('lease.event.notify') == told
@@ -54,20 +50,19 @@ def test_no_notice_follows_an_end_that_came_nearer(manager, ends, told):
 
 def test_no_notice_follows_the_end_of_a_lease_whose_server_is_gone(manager):
     server_id = manager.cloud.boot('demo', 'one', {}, flavor='2').id
-    lease = manager.create(builders.a_lease(
+    lease = manager.book(
         records.ReservationRequest('virtual:instance', {'resource_id': server_id}),
-        notify_at=(NOON + hours(2),), end=NOON + hours(3)))
+        notify_at=(NOON + hours(2),), end=NOON + hours(3))
     manager.run()
     manager.cloud.delete_server(server_id)
     target_watch.TargetWatch(manager.core).check_all(manager.clock.advance(hours(1)))
-    manager.run_until(NOON + hours(4))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(4))
     assert acts.history(manager, lease).count('notify') == 0
 
 
 def test_a_start_that_moves_takes_the_notice_of_the_end_along(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
+    lease = manager.book(start=NOON + hours(1), end=NOON + hours(3))
     manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
         start=NOON + hours(2) + minutes(30)))
     lease = manager.lease(lease)
@@ -93,8 +88,8 @@ def test_a_change_while_another_is_carried_out_is_refused(manager):
 
 def noticed(manager, count):
     """Leases that run, each with a notice in an hour."""
-    return [manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(3),
-                                            notify_at=(NOON + hours(1),))) for _ in range(count)]
+    return [manager.book(acts.dummy(), end=NOON + hours(3),
+                         notify_at=(NOON + hours(1),)) for _ in range(count)]
 
 
 def test_many_notices_are_told_at_once_whatever_the_number_of_workers(manager):

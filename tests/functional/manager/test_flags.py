@@ -27,13 +27,11 @@ def _flags(manager, lease):
 @pytest.mark.parametrize('request_of', [_big, _sized])
 def test_a_lease_starts_on_a_better_host_than_the_one_that_shrank(manager, poll_cloud, request_of):
     first, second = manager.enrol(2)
-    lease = manager.create(builders.a_lease(request_of(), **LATER))
+    lease = manager.book(request_of(), **LATER)
     assert set(manager.lease(lease).reservations[0].resource_ids) == {first.id}
     manager.cloud.change_host(first.name, vcpus=8)
     poll_cloud()
-    manager.run_until(LATER['start'])
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = manager.expect(lease, lifecycle.ACTIVE, LATER['start'])
     assert set(lease.reservations[0].resource_ids) == {second.id}
     assert _flags(manager, lease) == (False, False)
     assert set(acts.holders(manager)) <= {second.id}
@@ -41,7 +39,7 @@ def test_a_lease_starts_on_a_better_host_than_the_one_that_shrank(manager, poll_
 
 def test_two_reservations_start_on_better_hosts_than_those_that_shrank(manager, poll_cloud):
     hosts = manager.enrol(4)
-    lease = manager.lease(manager.create(builders.a_lease(_big(), _big(), **LATER)))
+    lease = manager.lease(manager.book(_big(), _big(), **LATER))
     used = {key for each in lease.reservations for key in each.resource_ids}
     for host in hosts:
         if host.id in used:
@@ -57,11 +55,10 @@ def test_two_reservations_start_on_better_hosts_than_those_that_shrank(manager, 
 def test_a_lease_without_a_better_host_is_flagged_until_its_host_has_grown(
         manager, poll_cloud, request_of):
     [host] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(request_of(), **LATER))
+    lease = manager.book(request_of(), **LATER)
     manager.cloud.change_host(host.name, vcpus=8)
     poll_cloud()
-    manager.run_until(LATER['start'])
-    assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
+    manager.expect(lease, lifecycle.ACTIVE, LATER['start'])
     assert _flags(manager, lease) == (True, True)
     poll_cloud()
     assert _flags(manager, lease) == (True, True)
@@ -122,8 +119,8 @@ def test_a_running_lease_on_a_host_that_shrank_can_be_prolonged(manager, poll_cl
 def test_a_lease_on_a_host_that_shrank_gets_no_time_that_others_have(manager, poll_cloud):
     first, _ = manager.enrol(2)
     lease = manager.active(_big(), end=NOON + hours(1))
-    manager.create(builders.a_lease(builders.hosts(criteria=acts.named(first)),
-                                    start=NOON + hours(3), end=NOON + hours(4)))
+    manager.book(builders.hosts(criteria=acts.named(first)),
+                 start=NOON + hours(3), end=NOON + hours(4))
     _shrinks(manager, first)
     poll_cloud()
     with pytest.raises(errors.NotEnough, match='other leases have the resources then'):
@@ -136,8 +133,7 @@ def test_prolonged_servers_must_fit_on_the_host_that_shrank(manager, poll_cloud)
     """A host shrinks from 64 to 32 vCPUs, of which 32 are allocated to others later."""
     [host] = manager.enrol(1)
     lease = manager.active(_sized(1), end=NOON + hours(1))
-    manager.create(builders.a_lease(_sized(1), _sized(1),
-                                    start=NOON + hours(3), end=NOON + hours(4)))
+    manager.book(_sized(1), _sized(1), start=NOON + hours(3), end=NOON + hours(4))
     _shrinks(manager, host)
     poll_cloud()
     with pytest.raises(errors.NotEnough):

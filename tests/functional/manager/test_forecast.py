@@ -59,8 +59,7 @@ def test_a_criterion_counts_only_the_resources_that_meet_it(manager, history):
 
 
 def test_future_allocations_are_the_minimum_of_a_forecast(manager, history):
-    manager.create(builders.a_lease(builders.hosts(4), start=LATER + hours(30),
-                                    end=LATER + hours(32)))
+    manager.book(builders.hosts(4), start=LATER + hours(30), end=LATER + hours(32))
     found = asked(manager)
     busy = [hour for hour in found.hours if hour.allocated == 4]
     assert [hour.start for hour in busy] == [LATER + hours(30), LATER + hours(31)]
@@ -91,10 +90,9 @@ def test_a_lease_that_waited_counts_from_when_it_was_asked_for(manager, conf):
     conf.set_override('cleaning_minutes', 0, group='manager')
     conf.set_override('method', 'seasonal-naive', group='forecast')
     manager.enrol(1)
-    manager.create(builders.a_lease(end=NOON + hours(5)))
+    manager.book(end=NOON + hours(5))
     manager.run()
-    manager.create(builders.a_lease(duration_seconds=3600 * 2,
-                                    acquire=records.AcquireRequest('wait')))
+    manager.book(duration_seconds=3600 * 2, acquire=records.AcquireRequest('wait'))
     manager.run_until(NOON + hours(24))
     with manager.database.writer() as connection:
         connection.execute(sa.update(tables.RESOURCES).values(created_at=NOON))
@@ -121,8 +119,7 @@ def wanted_today(manager, criteria=''):
 
 def refused(manager, count, last, criteria):
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(builders.hosts(count, criteria=criteria),
-                                        end=NOON + hours(last)))
+        manager.book(builders.hosts(count, criteria=criteria), end=NOON + hours(last))
 
 
 def test_a_refused_request_with_the_criterion_is_demand_for_it(manager, accelerated):
@@ -163,12 +160,12 @@ def test_a_refusal_without_recorded_criteria_counts_for_the_whole_pool_only(mana
 
 
 def test_a_lease_that_waits_still_is_demand_from_when_it_was_asked_for(manager, accelerated):
-    manager.create(builders.a_lease(builders.hosts(4), end=NOON + hours(90)))
+    manager.book(builders.hosts(4), end=NOON + hours(90))
     manager.run()
     for count, criteria in ((1, '["==", "$accelerator", "A1"]'), (2, '')):
-        manager.create(builders.a_lease(builders.hosts(count, criteria=criteria),
-                                        duration_seconds=2 * 3600,
-                                        acquire=records.AcquireRequest('wait')))
+        manager.book(builders.hosts(count, criteria=criteria),
+                     duration_seconds=2 * 3600,
+                     acquire=records.AcquireRequest('wait'))
     assert wanted_today(manager)[0] == [7, 7, 4, 4]
     assert wanted_today(manager, '["==", "$accelerator", "A1"]')[0] == [2.5, 2.5, 1, 1]
 
@@ -177,8 +174,7 @@ def test_a_lease_that_waits_still_is_demand_from_when_it_was_asked_for(manager, 
     {'reservable': False}, {'reservable': False, 'withdrawn_at': NOON + hours(2)}])
 def test_demand_for_a_host_that_is_out_of_order_or_gone_is_demand_all_the_same(
         manager, accelerated, gone):
-    manager.create(builders.a_lease(builders.hosts(1, criteria='["==", "$accelerator", "A1"]'),
-                                    end=NOON + hours(2)))
+    manager.book(builders.hosts(1, criteria='["==", "$accelerator", "A1"]'), end=NOON + hours(2))
     with manager.database.writer() as connection:
         connection.execute(sa.update(tables.RESOURCES).where(
             tables.RESOURCES.c.id == 1).values(**gone))
@@ -189,7 +185,7 @@ def test_demand_for_a_host_that_is_out_of_order_or_gone_is_demand_all_the_same(
 
 
 def test_one_lease_is_enough_for_a_forecast_and_one_day_for_the_next(manager, accelerated):
-    manager.create(builders.a_lease(builders.hosts(2), end=NOON + hours(1)))
+    manager.book(builders.hosts(2), end=NOON + hours(1))
     assert [hour.expected for hour in asked(manager).hours[:2]] == [2, 0]
     assert wanted_today(manager)[0] == [2, 0, 0, 0]
 

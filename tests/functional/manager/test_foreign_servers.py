@@ -42,8 +42,7 @@ def test_the_end_of_a_lease_deletes_only_servers_of_projects_that_it_is_for(
     assert host not in acts.freepool(manager)
 
     manager.cloud.delete_server(forced.id)
-    manager.run_until(NOON + hours(2) + minutes(30))
-    assert manager.lease(leased).state == lifecycle.TERMINATED
+    manager.expect(leased, lifecycle.TERMINATED, NOON + hours(2) + minutes(30))
     assert acts.is_clean(manager, 2)
 
 
@@ -51,9 +50,7 @@ def test_the_end_of_a_lease_deletes_only_servers_of_projects_that_it_is_for(
 def test_an_end_that_waits_for_foreign_servers_in_vain_says_why(manager, leased):
     [host] = acts.aggregate(manager, leased).hosts
     manager.cloud.boot('eve', 'forced', host=host, forced=True)
-    manager.run_until(NOON + hours(26))
-    lease = manager.lease(leased)
-    assert lease.state == lifecycle.ERROR
+    lease = manager.expect(leased, lifecycle.ERROR, NOON + hours(26))
     assert 'an administrator must move it' in lease.reason
     assert 'lease.error' in acts.news(manager)
     assert _names(manager) == ['forced']
@@ -62,8 +59,7 @@ def test_an_end_that_waits_for_foreign_servers_in_vain_says_why(manager, leased)
 def test_an_option_deletes_foreign_servers_too(manager, conf, leased):
     conf.set_override('foreign_servers', 'delete', group='physical:host')
     manager.cloud.boot('eve', 'forced', host=acts.aggregate(manager, leased).hosts[0], forced=True)
-    manager.run_until(NOON + hours(3))
-    assert manager.lease(leased).state == lifecycle.TERMINATED
+    manager.expect(leased, lifecycle.TERMINATED, NOON + hours(3))
     assert acts.is_clean(manager, 2)
 
 
@@ -80,8 +76,7 @@ def test_the_end_deletes_only_what_was_booted_with_the_reservation(manager, leas
     assert _names(manager) == ['forced', 'of another lease']
     for each in (forced, other):
         manager.cloud.delete_server(each.id)
-    manager.run_until(NOON + hours(2) + minutes(30))
-    assert manager.lease(leased).state == lifecycle.TERMINATED
+    manager.expect(leased, lifecycle.TERMINATED, NOON + hours(2) + minutes(30))
     assert acts.is_clean(manager, 2)
 
 
@@ -106,8 +101,7 @@ def test_an_end_returns_the_hosts_without_foreign_servers(manager):
     assert host not in acts.freepool(manager)
     other = manager.active(builders.hosts(2), end=NOON + hours(9))
     manager.cloud.delete_server(forced.id)
-    manager.run_until(NOON + hours(2) + minutes(30))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(2) + minutes(30))
     assert acts.freepool(manager) == (host,)
     assert manager.lease(other).state == lifecycle.ACTIVE
     manager.run_until(NOON + hours(9) + minutes(1))
@@ -167,8 +161,7 @@ def test_a_project_with_which_the_hosts_are_shared_is_not_foreign(manager, lease
     manager.cloud.boot('friend', 'shared', host=aggregate.hosts[0], forced=True,
                        hints={'reservation': leased.reservations[0].id})
     assert comparison.Auditor(manager.core).compare() == []
-    manager.run_until(NOON + hours(3))
-    assert manager.lease(leased).state == lifecycle.TERMINATED
+    manager.expect(leased, lifecycle.TERMINATED, NOON + hours(3))
     assert acts.is_clean(manager, 2)
 
 

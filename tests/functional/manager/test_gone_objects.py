@@ -128,8 +128,7 @@ def test_servers_whose_flavor_was_deleted_end_with_their_lease(manager, kind, fi
         gone_world.fix(manager)
         assert gone_world.drifts(manager) == []
     acts.end(manager, lease)
-    manager.run_until(manager.clock() + minutes(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
+    manager.expect(lease, lifecycle.TERMINATED, manager.clock() + minutes(5))
     assert manager.cloud.servers() == []
     assert 'delete server' in acts.history(manager, lease)
 
@@ -146,8 +145,7 @@ def test_nodes_end_with_their_lease_if_no_service_knows_them_any_more(manager, f
             connection.execute(f'DELETE FROM {table}')
         connection.execute("UPDATE servers SET flavor_id = 'the first one'")
     acts.end(manager, lease)
-    manager.run_until(manager.clock() + minutes(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
+    manager.expect(lease, lifecycle.TERMINATED, manager.clock() + minutes(5))
     assert [each for each in manager.cloud.servers() if not each.name.startswith('mine')] == own
     assert 'delete server' in acts.history(manager, lease)
 
@@ -164,8 +162,7 @@ def test_an_aggregate_that_was_renamed_is_reported_and_ends_with_its_lease(manag
     assert [each.problem for each in gone_world.drifts(manager)] == [
         f'its aggregate is named by hand: rename it back to {reservation.id}']
     acts.end(manager, lease)
-    manager.run_until(manager.clock() + minutes(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
+    manager.expect(lease, lifecycle.TERMINATED, manager.clock() + minutes(5))
     assert [each.name for each in manager.cloud.aggregates()] == ['freepool']
     assert gone_world.drifts(manager) == []
     manager.active(builders.hosts(5), end=manager.clock() + hours(1))
@@ -204,15 +201,12 @@ def test_a_volume_type_for_the_end_that_is_gone_is_reported(manager):
 
 
 def test_a_service_that_is_renamed_just_before_a_start_is_used_by_its_new_name(manager):
-    lease = manager.create(builders.a_lease(
-        builders.hosts(6), start=NOON + hours(1), end=NOON + hours(2)))
+    lease = manager.book(builders.hosts(6), start=NOON + hours(1), end=NOON + hours(2))
     manager.run_until(NOON + minutes(59))
     manager.cloud.rehome_host(_hosts(manager)[0].name, 'renamed')
-    manager.run_until(NOON + hours(1) + minutes(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE, manager.lease(lease).reason
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(1) + minutes(1))
     assert 'renamed' in acts.aggregate(manager, lease).hosts
-    manager.run_until(NOON + hours(3))
-    assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(3))
 
 
 def _shrink(manager, lease):

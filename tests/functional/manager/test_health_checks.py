@@ -88,21 +88,17 @@ def test_new_leases_avoid_a_sick_host_for_the_hours_that_are_configured(manager,
     first, second = manager.enrol(2)
     manager.cloud.mark_host(first.name, up=False)
     look(3)
-    near = manager.create(builders.a_lease(builders.hosts(1), start=NOON + hours(2),
-                                           end=NOON + hours(4)))
+    near = manager.book(builders.hosts(1), start=NOON + hours(2), end=NOON + hours(4))
     assert near.reservations[0].resource_ids == (second.id,)
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(builders.hosts(2), start=NOON + hours(5),
-                                        end=NOON + hours(6)))
-    far = manager.create(builders.a_lease(builders.hosts(2), start=NOON + hours(40),
-                                          end=NOON + hours(44)))
+        manager.book(builders.hosts(2), start=NOON + hours(5), end=NOON + hours(6))
+    far = manager.book(builders.hosts(2), start=NOON + hours(40), end=NOON + hours(44))
     assert set(far.reservations[0].resource_ids) == {first.id, second.id}
 
 
 def test_a_block_moves_on_with_time_and_leaves_leases_alone(manager, look):
     [host] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(builders.hosts(1), start=NOON + hours(10),
-                                            end=NOON + hours(12)))
+    lease = manager.book(builders.hosts(1), start=NOON + hours(10), end=NOON + hours(12))
     _out_of_order(manager, host)
     look()
     manager.clock.advance(hours(8))
@@ -119,15 +115,14 @@ def test_an_operator_takes_a_host_out_of_order_and_puts_it_back(manager):
     assert (found.verdict.state, found.verdict.reason, found.verdict.since) == (
         health.OUT_OF_ORDER, 'a fan is broken', NOON)
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(builders.hosts(1)))
+        manager.book(builders.hosts(1))
     assert _out_of_order(manager, host, '').verdict.state == health.WELL
-    assert manager.create(builders.a_lease(builders.hosts(1))).state == lifecycle.PENDING
+    assert manager.book(builders.hosts(1)).state == lifecycle.PENDING
 
 
 def test_a_lease_does_not_start_on_a_host_that_is_out_of_order(manager):
     first, second = manager.enrol(2)
-    lease = manager.create(builders.a_lease(builders.hosts(1), start=NOON + hours(1),
-                                            end=NOON + hours(9)))
+    lease = manager.book(builders.hosts(1), start=NOON + hours(1), end=NOON + hours(9))
     _out_of_order(manager, first)
     manager.run_until(NOON + hours(1))
     assert manager.lease(lease).reservations[0].resource_ids == (second.id,)
@@ -135,21 +130,18 @@ def test_a_lease_does_not_start_on_a_host_that_is_out_of_order(manager):
 
 def test_a_lease_starts_on_a_sick_host_that_seems_to_work_only_if_no_other_is_free(manager, look):
     [host] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(builders.hosts(1), start=NOON + minutes(10),
-                                            end=NOON + hours(9)))
+    lease = manager.book(builders.hosts(1), start=NOON + minutes(10), end=NOON + hours(9))
     manager.cloud.mark_host(host.name, up=False)
     look(9)
     manager.cloud.mark_host(host.name, up=True)
-    manager.run_until(NOON + minutes(11))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE
+    lease = manager.expect(lease, lifecycle.ACTIVE, NOON + minutes(11))
     assert lease.degraded
     assert lease.reservations[0].missing_resources
 
 
 def test_a_running_lease_keeps_its_sick_host_when_it_is_prolonged(manager, look):
     [host] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(builders.hosts(1), end=NOON + hours(2)))
+    lease = manager.book(builders.hosts(1), end=NOON + hours(2))
     manager.run()
     _out_of_order(manager, host)
     look()
@@ -176,13 +168,12 @@ def test_a_sick_host_that_a_lease_leaves_early_goes_to_no_other_lease(manager, l
     got = []
     for _ in range(2):
         try:
-            made = manager.create(builders.a_lease(end=NOON + hours(2)))
+            made = manager.book(end=NOON + hours(2))
             got += made.reservations[0].resource_ids
         except errors.NotEnough:
             break
     assert got == [second.id][:freed]
-    later = manager.create(builders.a_lease(builders.hosts(2), start=NOON + hours(50),
-                                            end=NOON + hours(51)))
+    later = manager.book(builders.hosts(2), start=NOON + hours(50), end=NOON + hours(51))
     assert later.reservations[0].resource_ids == (first.id, second.id)
 
 

@@ -27,8 +27,8 @@ def _heal(manager):
 
 
 def _lease(manager, request=None, start=2, length=2):
-    return manager.create(builders.a_lease(
-        request or builders.hosts(1), start=NOON + hours(start), end=NOON + hours(start + length)))
+    return manager.book(
+        request or builders.hosts(1), start=NOON + hours(start), end=NOON + hours(start + length))
 
 
 def _has(manager, lease):
@@ -55,10 +55,8 @@ def test_a_lease_moves_before_its_start_and_its_owner_is_told(manager, request_o
     [said] = _told(manager, 'moved')
     assert said['lease_id'] == lease.id
     assert _heal(manager) == []
-    manager.run_until(NOON + hours(2))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
-    manager.run_until(NOON + hours(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(2))
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(5))
 
 
 def test_the_lease_that_starts_first_gets_the_last_host(manager):
@@ -98,8 +96,7 @@ def test_its_owner_is_told_once_and_at_once_if_nothing_fits(manager):
     _heal(manager)
     assert acts.history(manager, lease).count('resource_sick') == 2
     _spoil(manager, host, reason='')
-    manager.run_until(NOON + hours(2))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(2))
 
 
 def test_a_host_that_was_left_is_kept_free(manager):
@@ -121,7 +118,7 @@ def test_a_host_out_of_use_is_left_too(manager):
 
 def test_a_running_lease_is_not_moved(manager):
     first, _ = manager.enrol(2)
-    lease = manager.create(builders.a_lease(builders.hosts(1), end=NOON + hours(2)))
+    lease = manager.book(builders.hosts(1), end=NOON + hours(2))
     manager.run()
     _spoil(manager, first)
     assert _heal(manager) == []

@@ -37,8 +37,7 @@ def held(manager, lease):
 def create_and_delete(manager, start=None, count=1):
     manager.clock.advance(builders.seconds(61))
     start = start or manager.clock()
-    lease = manager.create(builders.a_lease(builders.hosts(count), start=start,
-                                            end=start + hours(1)))
+    lease = manager.book(builders.hosts(count), start=start, end=start + hours(1))
     manager.run()
     manager.clock.advance(builders.seconds(1))
     acts.delete(manager, lease)
@@ -73,8 +72,7 @@ def test_many_reservations_have_one_share(manager):
 
 def test_if_others_use_all_of_the_rest_a_part_of_each_release_is_added(manager, large):
     assert held(manager, large) == 4
-    others = [manager.create(builders.a_lease(end=manager.clock() + hours(9)))
-              for _ in range(3)]
+    others = [manager.book(end=manager.clock() + hours(9)) for _ in range(3)]
     for count, lease in enumerate(others, 5):
         manager.run()
         manager.clock.advance(builders.seconds(1))
@@ -109,8 +107,7 @@ def test_if_others_use_all_of_the_rest_enrolled_hosts_are_not_all_theirs(manager
         assert held(manager, first) == count
     manager.clock.advance(builders.seconds(pause))
     enrol(manager)
-    manager.run()
-    assert manager.lease(first).state == lifecycle.ACTIVE
+    manager.expect(first, lifecycle.ACTIVE)
 
 
 def test_if_others_use_all_of_the_rest_hosts_that_come_back_are_not_all_theirs(manager):
@@ -193,7 +190,7 @@ def test_a_host_that_is_taken_meanwhile_does_not_make_the_try_fail(
     clock.advance(builders.seconds(1))
     lease = acts.sought(manager, 'wait', builders.hosts(8))
     other = builders.Manager(conf, database, clock, manager.cloud)
-    watched.act = lambda: other.create(builders.a_lease(end=clock() + hours(9)))
+    watched.act = lambda: other.book(end=clock() + hours(9))
     watched.reads = reads
     assert held(manager, lease) == 2
     # A try that fails for an unknown reason counts as an attempt of its event.

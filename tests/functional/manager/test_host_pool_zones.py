@@ -33,11 +33,8 @@ def zones(manager):
 def _leased(manager, count=1, criteria=None, start=NOON, **more):
     request = builders.hosts(count, **{**({} if criteria is None else {
         'resource_properties': criteria}), **more})
-    lease = manager.create(builders.a_lease(request, start=start, end=start + hours(4)))
-    manager.run_until(start + minutes(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
-    return lease
+    lease = manager.book(request, start=start, end=start + hours(4))
+    return manager.expect(lease, lifecycle.ACTIVE, start + minutes(1))
 
 
 def _in_zone(*names):
@@ -66,8 +63,7 @@ def test_hosts_of_zones_are_leased_by_zone_and_keep_it(zones, names, hosts, late
     assert (own.zone, set(own.hosts)) == (None, hosts)
     assert {_zone_of(zones, each) for each in hosts} == set(names)
     _boots(zones, lease)
-    zones.run_until(lease.end + minutes(5))
-    assert zones.lease(lease).state == lifecycle.TERMINATED
+    zones.expect(lease, lifecycle.TERMINATED, lease.end + minutes(5))
     assert acts.aggregate(zones, lease) is None
     assert len(acts.freepool(zones)) == 6
     assert {_zone_of(zones, each) for each in hosts} == set(names)
@@ -120,8 +116,8 @@ def test_a_lease_grows_into_another_zone_and_its_host_is_swapped(zones):
 @pytest.fixture
 def without_zone(zones):
     """A lease of compute-5, which is in no zone; of that kind, no other host is free."""
-    other = zones.create(builders.a_lease(builders.hosts(
-        1, resource_properties='["=", "$hypervisor_hostname", "compute-6"]')))
+    other = zones.book(builders.hosts(
+        1, resource_properties='["=", "$hypervisor_hostname", "compute-6"]'))
     lease = _leased(zones, 1, _in_zone('nova'), max=1)
     zones.change_reservation(lease, resource_properties='')
     zones.run()
@@ -162,19 +158,16 @@ def test_a_host_is_swapped_while_nova_does_not_answer(zones, without_zone):
         service='Nova', reason='no'))
     _swap(zones, lease)
     zones.run()
-    zones.run_until(NOON + minutes(30))
-    assert zones.lease(lease).state == lifecycle.ACTIVE
+    zones.expect(lease, lifecycle.ACTIVE, NOON + minutes(30))
     assert acts.aggregate(zones, lease).hosts == ('compute-6',)
 
 
 def test_a_host_with_a_server_is_not_handed_over(zones):
-    lease = zones.create(builders.a_lease(
+    lease = zones.book(
         builders.hosts(1, resource_properties=_in_zone('az1')), start=NOON + hours(1),
-        end=NOON + hours(2)))
+        end=NOON + hours(2))
     zones.cloud.boot('others', 'stray', host='compute-1', forced=True)
-    zones.run_until(NOON + hours(1) + minutes(1))
-    lease = zones.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = zones.expect(lease, lifecycle.ACTIVE, NOON + hours(1) + minutes(1))
     assert acts.aggregate(zones, lease).hosts == ('compute-2',)
 
 
@@ -193,16 +186,14 @@ def test_a_substitute_after_the_staging_may_be_in_another_zone(zones, first, sec
     hosts = {each.name: each for each in zones.client.list_resources(builders.an_admin(), 'host')}
     acts.disable(zones, hosts[second])
     criteria = f'["or", {acts.named(hosts[first])}, {acts.named(hosts[second])}]'
-    lease = zones.create(builders.a_lease(
+    lease = zones.book(
         builders.hosts(1, resource_properties=criteria), start=NOON + hours(1),
-        end=NOON + hours(2)))
+        end=NOON + hours(2))
     zones.run_until(NOON + hours(1) - builders.seconds(5))
     assert acts.aggregate(zones, lease).hosts == ()
     acts.enable(zones, hosts[second])
     zones.cloud.mark_host(first, up=False)
-    zones.run_until(NOON + hours(1) + minutes(1))
-    lease = zones.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = zones.expect(lease, lifecycle.ACTIVE, NOON + hours(1) + minutes(1))
     own = acts.aggregate(zones, lease)
     assert (own.hosts, own.zone) == (
         (second,), None if second == 'compute-1' else f'climate_{own.name}')
@@ -220,15 +211,13 @@ def _server(zone):
 
 def _sleeps_and_wakes(manager, request, server):
     """The server that a lease for later is bound to, after the start."""
-    lease = manager.create(builders.a_lease(request, start=NOON + hours(2), end=NOON + hours(4)))
+    lease = manager.book(request, start=NOON + hours(2), end=NOON + hours(4))
     if request.request['resource_id'] is None:
         manager.client.bind_reservation(builders.a_member(), lease.reservations[0].id, server.id)
     manager.run_until(NOON + hours(1))
     found = manager.cloud.as_service().servers.server(server.id)
     assert found.status == 'SHELVED_OFFLOADED'
-    manager.run_until(NOON + hours(2) + minutes(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = manager.expect(lease, lifecycle.ACTIVE, NOON + hours(2) + minutes(1))
     return manager.cloud.as_service().servers.server(server.id)
 
 
@@ -250,12 +239,11 @@ def test_a_leased_server_wakes_in_the_zone_that_its_user_asked_for(zones, zone, 
 def test_a_leased_server_of_a_zone_without_capacity_is_refused(zones):
     _leased(zones, 2, _in_zone('az1'))
     with pytest.raises(errors.NotEnough, match='availability_zone'):
-        zones.create(builders.a_lease(_server('az1'), start=NOON + hours(2), end=NOON + hours(3)))
+        zones.book(_server('az1'), start=NOON + hours(2), end=NOON + hours(3))
 
 
 def test_a_leased_server_keeps_its_criteria(zones):
-    lease = zones.create(builders.a_lease(
-        _server('az1'), start=NOON + hours(2), end=NOON + hours(4)))
+    lease = zones.book(_server('az1'), start=NOON + hours(2), end=NOON + hours(4))
     [reservation] = lease.reservations
     zones.change_reservation(lease, on_end='delete')
     with pytest.raises(errors.BadField, match='keeps the criteria'):
@@ -283,11 +271,11 @@ def test_a_stack_for_a_zone_of_its_lease_says_that_there_is_none(zones):
     template = stacks.template({'zone': {'type': 'string', 'default': 'nova'}},
                                vm=stacks.server(flavor='2', availability_zone={
                                    'get_param': 'zone'}))
-    lease = zones.create(builders.a_lease(
+    lease = zones.book(
         records.ReservationRequest('physical:host', builders.hosts(
             1, resource_properties=_in_zone('az1')).request, label='metal'),
         records.ReservationRequest('virtual:stack', {
-            'template': template, 'zone_parameter': 'zone'}, depends_on=('metal',))))
+            'template': template, 'zone_parameter': 'zone'}, depends_on=('metal',)))
     zones.run_until(NOON + minutes(1))
     assert 'another lease with hint_parameter' in stacks.told(zones, lease)
     assert zones.cloud.stacks() == []

@@ -40,7 +40,7 @@ def idle(manager, **query):
 
 
 def running(manager, count, start, end):
-    lease = manager.create(builders.a_lease(builders.hosts(count), start=start, end=end))
+    lease = manager.book(builders.hosts(count), start=start, end=end)
     live_until(manager, start + minutes(10))
     return manager.lease(lease)
 
@@ -127,7 +127,7 @@ def test_the_idle_part_of_an_hour_is_charged_once_if_a_host_comes_back_in_it(man
 
 
 def test_an_idle_hour_of_copies_counts_for_each_copy(manager):
-    lease = manager.create(builders.a_lease(builders.instances(3, affinity=True, memory_mb=64)))
+    lease = manager.book(builders.instances(3, affinity=True, memory_mb=64))
     live_until(manager, NOON + hours(1))
     assert manager.lease(lease).reservations[0].state == 'deleted'
     cases.bill(manager)

@@ -95,7 +95,7 @@ def test_an_idle_lease_is_reported_once_and_ends_after_the_grace_time(manager):
     nova = manager.cloud.as_service().nova
     assert len(nova.aggregate('freepool').hosts) == 4
     # Others get its host at once.
-    manager.create(builders.a_lease(builders.hosts(4), start=None, end=NOON + HOURS(9)))
+    manager.book(builders.hosts(4), start=None, end=NOON + HOURS(9))
 
 
 def test_a_lease_is_idle_since_its_start_and_not_since_the_next_full_hour(manager):
@@ -152,9 +152,7 @@ def test_a_server_that_was_booted_after_the_last_sample_saves_the_lease(manager)
     pass_hours(manager, 4.5)
     manager.clock.now = NOON + HOURS(5) - MINUTES(1)
     server = boot(manager, lease)
-    manager.run_until(NOON + HOURS(5) + MINUTES(1))
-    found = manager.lease(lease)
-    assert found.state == lifecycle.ACTIVE
+    found = manager.expect(lease, lifecycle.ACTIVE, NOON + HOURS(5) + MINUTES(1))
     assert found.reclaim_at is None and found.task is None
     assert [each.id for each in manager.cloud.servers()] == [server.id]
     assert 'reclaim_lease' in history(manager, lease)
@@ -182,8 +180,7 @@ def test_a_server_without_a_host_yet_keeps_its_lease(manager):
     server = boot(manager, lease)
     with manager.cloud.state() as connection:
         connection.execute("UPDATE servers SET host = NULL, status = 'BUILD', task = 'scheduling'")
-    manager.run_until(NOON + HOURS(5) + MINUTES(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + HOURS(5) + MINUTES(1))
     assert [each.id for each in manager.cloud.servers()] == [server.id]
 
 
@@ -193,8 +190,7 @@ def test_a_lease_is_not_reclaimed_while_a_cell_does_not_answer(manager):
     boot(manager, lease)
     hosts = manager.cloud.as_service().nova.aggregate(lease.reservations[0].id).hosts
     manager.cloud.silence_cell(*hosts)
-    manager.run_until(NOON + HOURS(5) + MINUTES(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + HOURS(5) + MINUTES(1))
     assert len(manager.cloud.servers()) == 1
 
 
@@ -331,8 +327,7 @@ def test_capacity_with_a_server_booted_late_is_reopened(manager):
     lease = running(manager, builders.instances(2, affinity=False))
     pass_hours(manager, 4.5)
     boot(manager, lease, flavor=True)
-    manager.run_until(NOON + HOURS(5) + MINUTES(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + HOURS(5) + MINUTES(1))
     assert boot(manager, lease, 'two', flavor=True)
 
 

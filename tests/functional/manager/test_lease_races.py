@@ -16,7 +16,7 @@ NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
 def test_a_delete_while_a_start_runs_waits_for_it_and_undoes_it(manager):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     cloud_points.once_at(manager.cloud, 'nova.add_host', lambda: acts.delete(manager, lease))
     manager.run()
     assert manager.lease(lease).deleted_at is not None
@@ -25,7 +25,7 @@ def test_a_delete_while_a_start_runs_waits_for_it_and_undoes_it(manager):
 
 def test_hosts_of_a_lease_that_is_deleted_while_it_starts_are_held_until_they_are_back(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     second = acts.Second(manager)
     second.claim()
     cloud_points.once_at(manager.cloud, 'nova.add_host', lambda: acts.delete(manager, lease))
@@ -40,7 +40,7 @@ def test_hosts_of_a_lease_that_is_deleted_while_it_starts_are_held_until_they_ar
                          ids=['hosts', 'instances'])
 def test_a_start_that_was_claimed_before_a_delete_makes_nothing(manager, reservation, caplog):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(reservation))
+    lease = manager.book(reservation)
     second = acts.Second(manager)
     second.claim()
     acts.delete(manager, lease)
@@ -54,7 +54,7 @@ def test_a_start_that_was_claimed_before_a_delete_makes_nothing(manager, reserva
 
 def test_a_delete_while_a_start_that_fails_runs_undoes_what_was_done(manager):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     cloud_points.once_at(manager.cloud, 'nova.add_host', lambda: acts.delete(manager, lease))
     manager.cloud.fail('nova.remove_host', 1, acts.NO)
     manager.run_until(NOON + minutes(2))
@@ -64,7 +64,7 @@ def test_a_delete_while_a_start_that_fails_runs_undoes_what_was_done(manager):
 
 def test_a_deleted_lease_is_not_started_any_more(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     manager.cloud.fail('nova.add_host', 1, acts.NO)
     manager.run()
     acts.delete(manager, lease)
@@ -77,7 +77,7 @@ def test_a_deleted_lease_is_not_started_any_more(manager):
 
 def test_changes_while_something_is_done_to_a_lease_are_refused(manager):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
+    lease = manager.book(end=NOON + hours(3))
     other = acts.Second(manager)
     assert other.claim() == 1
     with pytest.raises(errors.BadTransition) as refused:
@@ -102,10 +102,8 @@ def test_an_end_that_moved_just_before_it_was_claimed_does_not_happen(manager, m
     other.event_loop.tick(NOON + hours(1))
     other.finish()
     assert manager.lease(lease).state == lifecycle.ACTIVE
-    manager.run_until(NOON + hours(2))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
-    manager.run_until(NOON + hours(6))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(2))
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(6))
 
 
 @pytest.mark.parametrize('deed', ['property', 'reservable'])
@@ -119,13 +117,13 @@ def test_a_host_that_changes_just_before_it_is_booked_is_not_taken(manager, othe
         with manager.database.writer() as connection:
             resources.change(connection, first.id, NOON, reservable=False)
     other.database.before_writer = meddle
-    lease = other.create(builders.a_lease(builders.hosts(1, criteria='["==", "$rack", "7"]')))
+    lease = other.book(builders.hosts(1, criteria='["==", "$rack", "7"]'))
     assert lease.reservations[0].resource_ids == (second.id,)
 
 
 def test_two_managers_never_carry_out_an_event_twice(manager):
     manager.enrol(4)
-    leases = [manager.create(builders.a_lease(end=NOON + hours(2))) for _ in range(3)]
+    leases = [manager.book(end=NOON + hours(2)) for _ in range(3)]
     one, two = acts.Second(manager, owner='one'), acts.Second(manager, owner='two')
     assert (one.claim(), two.claim()) == (3, 0)
     one.finish()
@@ -153,7 +151,7 @@ def test_an_event_that_was_done_just_before_it_was_claimed_is_not_done_again(man
 
 def test_a_start_that_a_dead_manager_left_is_not_made_for_a_deleted_lease(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(3)))
+    lease = manager.book(end=NOON + hours(3))
     acts.Second(manager, owner='dead').claim()
     manager.clock.advance(minutes(2))
     assert not acts.delete(manager, lease)
@@ -198,18 +196,16 @@ def test_a_claim_of_a_dead_manager_is_taken_over(manager):
     manager.run()
     assert manager.lease(lease).task == 'start'
     manager.clock.advance(minutes(1))
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
 
 
 def test_an_overtaken_manager_writes_nothing(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     frozen = acts.Second(manager, owner='frozen')
     frozen.claim()
     manager.clock.advance(minutes(2))
-    manager.run_until(NOON + hours(3))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(3))
     before = acts.everything(manager)
     frozen.finish()
     assert acts.everything(manager) == before
@@ -259,8 +255,7 @@ def test_an_end_waits_for_the_before_end_that_runs(manager):
     acts.change(manager, lease, end_now=True)
     assert manager.event_loop.tick(manager.clock()) == 0
     other.finish()
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED)
     assert acts.is_clean(manager, 1)
 
 
@@ -281,7 +276,7 @@ def test_a_before_end_that_was_moved_while_it_ran_happens_again(manager):
 @pytest.mark.parametrize('finish', ['end', 'delete'])
 def test_a_start_that_a_crash_cut_short_is_undone_even_when_its_time_is_over(manager, finish):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     crashing.dies_after(manager.cloud, 'nova.remove_host', manager.run)
     assert len(acts.freepool(manager)) == 1
     if finish == 'delete':
@@ -297,7 +292,7 @@ def test_a_start_that_a_crash_cut_short_is_undone_even_when_its_time_is_over(man
 
 def test_two_changes_of_the_same_lease_at_once_do_not_mix(manager, other):
     manager.enrol(4)
-    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    lease = manager.book(start=NOON + hours(1), end=NOON + hours(2))
     [reservation] = lease.reservations
     other.database.before_writer = lambda: acts.change(manager, lease, end=NOON + hours(5))
     with pytest.raises(errors.BadTransition):
@@ -336,7 +331,7 @@ def test_a_host_that_is_being_withdrawn_cannot_be_booked(manager):
 
     def book():
         with pytest.raises(errors.NotEnough):
-            manager.create(builders.a_lease())
+            manager.book()
         refused.append(True)
     cloud_points.once_at(manager.cloud, 'nova.servers_on', book)
     manager.client.delete_resource(builders.an_admin(), 'host', host.id)
@@ -346,7 +341,7 @@ def test_a_host_that_is_being_withdrawn_cannot_be_booked(manager):
 
 def test_a_host_that_is_booked_while_it_is_being_withdrawn_stays(manager, other):
     [host] = manager.enrol(1)
-    other.database.before_writer = lambda: manager.create(builders.a_lease())
+    other.database.before_writer = lambda: manager.book()
     with pytest.raises(errors.ResourceInUse):
         other.client.delete_resource(builders.an_admin(), 'host', host.id)
     manager.run()
@@ -369,7 +364,7 @@ def test_a_host_that_is_taken_into_use_and_leased_while_it_is_being_withdrawn_st
 
     def use():
         acts.enable(manager, host)
-        leases.append(manager.create(builders.a_lease()))
+        leases.append(manager.book())
     cloud_points.once_at(manager.cloud, 'nova.remove_host', use)
     with pytest.raises(errors.ResourceInUse):
         manager.client.delete_resource(builders.an_admin(), 'host', host.id)
@@ -387,7 +382,7 @@ def test_a_host_that_is_half_withdrawn_is_not_leased_with_what_came_to_it(manage
         manager.client.delete_resource(builders.an_admin(), 'host', host.id)
     [server] = manager.cloud.servers()
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease())
+        manager.book()
     with pytest.raises(errors.ResourceInUse):
         acts.enable(manager, host)
     manager.cloud.delete_server(server.id)
@@ -399,8 +394,8 @@ def test_a_host_that_is_half_withdrawn_is_not_leased_with_what_came_to_it(manage
 @pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_lease_that_lost_its_host_to_a_quicker_one_says_so(manager, other):
     manager.enrol(1)
-    other.database.before_writer = lambda: manager.create(builders.a_lease())
+    other.database.before_writer = lambda: manager.book()
     with pytest.raises(errors.NotEnough):
-        other.create(builders.a_lease())
+        other.book()
     assert len(acts.trusts(manager)) == 1
     assert len(manager.client.list_leases(builders.an_admin(), records.LeaseQuery())) == 1

@@ -25,11 +25,11 @@ def test_nobody_else_books_it_whole_or_in_part(manager, start, request_of):
     [host] = manager.enrol(1)
     _lend(manager, host, 'somebody')
     with pytest.raises(errors.NotEnough) as caught:
-        manager.create(builders.a_lease(request_of(), start=start, end=NOON + hours(2)))
+        manager.book(request_of(), start=start, end=NOON + hours(2))
     assert caught.value.kwargs['total'] == 0
     assert caught.value.kwargs['nearest'] is None
     _lend(manager, host, None)
-    manager.create(builders.a_lease(request_of(), start=start, end=NOON + hours(2)))
+    manager.book(request_of(), start=start, end=NOON + hours(2))
 
 
 def test_a_booking_that_was_planned_before_it_was_lent_loses(manager, meddling):

@@ -68,8 +68,8 @@ def test_each_kind_of_limit_is_reported(manager, hooks):
         acts.sought(manager, 'wait', builders.hosts(1))
     manager.cloud.network.set_quota('demo', 'floatingip', 0)
     with pytest.raises(errors.LimitReached):
-        manager.create(builders.a_lease(records.ReservationRequest(
-            'virtual:floatingip', {'network_id': neutron.PUBLIC, 'amount': 1})))
+        manager.book(records.ReservationRequest(
+            'virtual:floatingip', {'network_id': neutron.PUBLIC, 'amount': 1}))
     manager.hold(builders.a_lease(acts.dummy()), most=1)
     with pytest.raises(errors.TooManyOffers) as many:
         manager.hold(builders.a_lease(acts.dummy()), most=1)
@@ -90,7 +90,7 @@ def test_two_managers_that_refuse_at_the_same_time_report_once(manager, other, f
 
 
 def test_a_request_that_fits_or_is_refused_for_another_reason_is_not_reported(manager, full, hooks):
-    manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(2)))
+    manager.book(acts.dummy(), end=NOON + hours(2))
     with pytest.raises(errors.SubscriptionNotFound):
         manager.client.get_subscription(builders.a_member(), 'unknown')
     delivery_rounds.deliver(manager)

@@ -86,11 +86,10 @@ def test_waiting_leases_are_served_in_the_order_of_locks(manager, locked):
 @pytest.mark.proof
 def test_leases_are_healed_in_the_order_of_locks(manager, locked):
     first, second, third = manager.enrol(3)
-    broken = [manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(9)))
-              for _ in range(2)]
-    later = manager.create(builders.a_lease(
+    broken = [manager.book(start=NOON + hours(1), end=NOON + hours(9)) for _ in range(2)]
+    later = manager.book(
         builders.hosts(1, criteria=acts.named(third)), start=NOON + hours(20),
-        end=NOON + hours(21)))
+        end=NOON + hours(21))
     for host in (first, second):
         acts.disable(manager, host)
     manager.run_until(NOON + hours(2))
@@ -161,8 +160,7 @@ def at_once(*works):
 
 def crowded_line(manager, others, spare):
     """Several managers serve the queue while others are leaving it, and hosts come and go."""
-    running = [manager.create(builders.a_lease(end=manager.clock() + hours(9)))
-               for _ in range(6)]
+    running = [manager.book(end=manager.clock() + hours(9)) for _ in range(6)]
     manager.run()
     acts.disable(manager, spare)
     line = [acts.sought(manager, *wanted) for wanted in (
@@ -220,7 +218,7 @@ def _release(manager, host, lease):
 def test_a_transaction_that_the_database_broke_is_repeated_without_a_message(
         manager, conf, database, deed):
     host, held = manager.enrol(2)
-    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
+    lease = manager.book(start=NOON + hours(1), end=NOON + hours(3))
     with database.writer() as connection:
         resources.hold(connection, [held.id], 'nobody')
     breaking = acts.Breaking(database.engine.url.render_as_string(hide_password=False))

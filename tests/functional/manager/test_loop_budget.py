@@ -23,8 +23,7 @@ def full(manager):
     manager.active(builders.hosts(4), end=NOON + hours(99))
     acts.sought(manager, 'wait', builders.hosts(4))
     manager.run()
-    return manager.create(builders.a_lease(acts.dummy(), start=NOON + hours(1),
-                                           end=NOON + hours(2)))
+    return manager.book(acts.dummy(), start=NOON + hours(1), end=NOON + hours(2))
 
 
 def test_starts_are_claimed_while_tries_occupy_all_their_workers(manager, full):
@@ -38,8 +37,7 @@ def test_starts_are_claimed_while_tries_occupy_all_their_workers(manager, full):
     # What is made ahead has a worker yet, and nothing is due for it until these claims end.
     assert slow.event_loop.next_moment() == NOON + hours(1) + builders.seconds(30)
     slow.finish()
-    manager.run()
-    assert manager.lease(full).state == lifecycle.ACTIVE
+    manager.expect(full, lifecycle.ACTIVE)
     assert {manager.lease(each).state for each in others} == {lifecycle.ACQUIRING}
 
 

@@ -23,12 +23,12 @@ def _plan(manager, *names, start=10, end=14, **more):
 
 
 def _lease(manager, start=11, length=2, count=1):
-    return manager.create(builders.a_lease(
-        builders.hosts(count), start=NOON + hours(start), end=NOON + hours(start + length)))
+    return manager.book(
+        builders.hosts(count), start=NOON + hours(start), end=NOON + hours(start + length))
 
 
 def _now(manager, length=20):
-    lease = manager.create(builders.a_lease(builders.hosts(1), end=NOON + hours(length)))
+    lease = manager.book(builders.hosts(1), end=NOON + hours(length))
     manager.run()
     return manager.lease(lease)
 
@@ -263,10 +263,10 @@ def test_a_host_that_a_lease_leaves_early_is_not_leased_into_its_maintenance(man
     manager.run()
     # Before the maintenance is carried on.
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(builders.hosts(2), end=NOON + hours(11)))
+        manager.book(builders.hosts(2), end=NOON + hours(11))
     if leave != 'shrink':
-        assert _has(manager, manager.create(builders.a_lease(end=NOON + hours(11)))) == {first.id}
-    assert _has(manager, manager.create(builders.a_lease(end=NOON + hours(9)))) == {second.id}
+        assert _has(manager, manager.book(end=NOON + hours(11))) == {first.id}
+    assert _has(manager, manager.book(end=NOON + hours(9))) == {second.id}
 
 
 def test_a_lease_is_not_prolonged_into_a_maintenance(manager):

@@ -34,7 +34,7 @@ def headlines(hooks):
 def test_the_owner_of_a_lease_that_an_administrator_deletes_is_notified_once(manager, hooks, start):
     manager.enrol(1)
     usual(manager, hooks)
-    lease = manager.create(builders.a_lease(builders.hosts(1), start=start, end=NOON + hours(9)))
+    lease = manager.book(builders.hosts(1), start=start, end=NOON + hours(9))
     manager.run()
     manager.client.delete_lease(ADMIN, lease.id)
     manager.run()
@@ -94,8 +94,8 @@ def test_a_full_calendar_shows_current_and_future_leases_first(manager, monkeypa
     ended = [manager.active(acts.dummy(), end=NOON + hours(1 + place))
              for place in range(5)]
     manager.run_until(NOON + hours(6))
-    current = [manager.create(builders.a_lease(
-        acts.dummy(), start=start, end=NOON + hours(9))) for start in (None, NOON + hours(8))]
+    current = [manager.book(
+        acts.dummy(), start=start, end=NOON + hours(9)) for start in (None, NOON + hours(8))]
     shown = subscriptions.SubscriptionRequests(manager.core).calendar('the-key')
     assert [each.id for each in shown.leases] == [
         ended[3].id, ended[4].id, *sorted(each.id for each in current)]

@@ -40,8 +40,7 @@ def _read(manager, box):
 
 
 def _lease(manager):
-    return manager.create(builders.a_lease(
-        builders.hosts(1), name='mine', start=NOON + hours(2), end=NOON + hours(4)))
+    return manager.book(builders.hosts(1), name='mine', start=NOON + hours(2), end=NOON + hours(4))
 
 
 def _spoil(manager, host):

@@ -56,8 +56,7 @@ def test_a_lease_gets_the_resources_of_its_offer(manager):
     assert given(lease) == ids(offer)
     assert (lease.start, lease.end) == (NOON + seconds(100), offer.end)
     assert [each.id for each in lease.reservations] == [each.id for each in offer.request]
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
     manager.run_until(NOON + hours(2))
     assert acts.is_clean(manager, 4)
 
@@ -144,8 +143,7 @@ def test_an_offer_whose_start_has_come_since_starts_at_once(manager):
     manager.clock.advance(seconds(90))
     lease = manager.take(offer)
     assert (lease.start, lease.end) == (NOON + seconds(90), NOON + hours(4))
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)
 
 
 def test_an_offer_is_taken_once(manager, rows):
@@ -266,21 +264,18 @@ def test_a_waiting_lease_is_tried_when_an_offer_is_deleted(manager, how):
     manager.enrol(1)
     offer = manager.hold(builders.a_lease(end=NOON + hours(9)))
     waiting = acts.sought(manager, 'wait', builders.hosts(1), caller=EVE, not_after=NOON + hours(9))
-    manager.run()
-    assert manager.lease(waiting).state == lifecycle.ACQUIRING
+    manager.expect(waiting, lifecycle.ACQUIRING)
     manager.clock.advance(minutes(2))
     if how == 'expires':
         manager.expire()
     else:
         manager.client.delete_offer(builders.a_member(), offer.id)
-    manager.run()
-    assert manager.lease(waiting).state == lifecycle.ACTIVE
+    manager.expect(waiting, lifecycle.ACTIVE)
 
 
 def test_a_lease_whose_host_fails_is_healed_when_an_offer_goes(manager):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease(
-        builders.hosts(1), start=NOON + hours(1), end=NOON + hours(4)))
+    lease = manager.book(builders.hosts(1), start=NOON + hours(1), end=NOON + hours(4))
     acts.disable(manager, manager.client.get_resource(builders.an_admin(), 'host',
                                                       given(lease)[0]))
     manager.clock.now = NOON + minutes(59)
@@ -289,8 +284,7 @@ def test_a_lease_whose_host_fails_is_healed_when_an_offer_goes(manager):
     assert manager.lease(lease).state != lifecycle.ACTIVE
     manager.clock.advance(minutes(10))
     assert manager.expire() == 1
-    manager.run_until(NOON + hours(2))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(2))
 
 
 def test_a_purge_forgets_what_nobody_took(manager, rows):

@@ -94,8 +94,8 @@ def test_a_lease_of_each_type_outlives_outages_of_each_service(manager, kind):
     before = manager.cloud.leftovers()
     met = set()
     for service in SERVICES:
-        lease = manager.create(builders.a_lease(
-            asked(kind), start=manager.clock() + hours(1), end=manager.clock() + hours(9)))
+        lease = manager.book(
+            asked(kind), start=manager.clock() + hours(1), end=manager.clock() + hours(9))
         # It starts late, within the start window.
         _pass(manager, minutes(59))
         outage.of(service)
@@ -139,9 +139,9 @@ def test_an_outage_that_ends_by_itself_logs_no_error(manager, caplog, error):
     outage, start = Outage(manager), NOON + hours(1)
     for number in range(2):
         # One ends and the other one starts while all services are down.
-        manager.create(builders.a_lease(
+        manager.book(
             *(asked(kind) for kind in ('physical:host', 'virtual:instance', 'virtual:volume')),
-            start=NOON + number * hours(1), end=start + number * hours(1)))
+            start=NOON + number * hours(1), end=start + number * hours(1))
     _pass(manager, minutes(59))
     outage.of(*SERVICES, error=error)
     # A service that refuses everything for a minute, as one behind a wrong proxy, is an outage too.
@@ -175,7 +175,7 @@ def test_a_result_that_an_outage_of_the_database_loses_is_no_error(manager, capl
     database = Interrupted(manager.database)
     manager.event_loop = loop.EventLoop(dataclasses.replace(manager.core, database=database),
                                         'this manager', lambda work, claim: work(claim))
-    lease = manager.create(builders.a_lease(end=NOON + hours(9)))
+    lease = manager.book(end=NOON + hours(9))
 
     def break_off(name, when):
         database.down = database.down or (name, when) == ('nova.add_host', 'after')
@@ -190,7 +190,7 @@ def test_a_result_that_an_outage_of_the_database_loses_is_no_error(manager, capl
 
 def test_a_refusal_that_lasts_longer_than_an_outage_logs_an_error(manager, caplog):
     outage = Outage(manager)
-    lease = manager.create(builders.a_lease(end=NOON + hours(9)))
+    lease = manager.book(end=NOON + hours(9))
     outage.of('nova', error=errors.CloudError)
     _pass(manager, minutes(9))
     assert _errors_of(caplog) == []
@@ -204,7 +204,7 @@ def test_a_start_that_is_not_tried_again_logs_an_error(conf, database, clock, ca
     conf.set_override('heal_seconds', 0, group='manager')
     manager = resourceful(conf, database, clock)
     outage = Outage(manager)
-    lease = manager.create(builders.a_lease(end=NOON + hours(9)))
+    lease = manager.book(end=NOON + hours(9))
     outage.of('nova', error=errors.CloudError)
     _pass(manager, minutes(2))
     [message] = _errors_of(caplog)
@@ -214,11 +214,11 @@ def test_a_start_that_is_not_tried_again_logs_an_error(conf, database, clock, ca
 @pytest.mark.parametrize('service', ['nova', 'heat', 'neutron', 'cinder'])
 def test_reservations_that_depend_on_each_other_start_all_after_an_outage(manager, service):
     outage = Outage(manager)
-    lease = manager.create(builders.a_lease(
+    lease = manager.book(
         asked('physical:host', label='hosts'), asked('virtual:network', label='net'),
         asked('virtual:volume', label='data', depends_on=('hosts',)),
         asked('virtual:stack', label='stack', depends_on=('hosts', 'net')),
-        start=NOON + hours(1), end=NOON + hours(9)))
+        start=NOON + hours(1), end=NOON + hours(9))
     _pass(manager, minutes(59))
     outage.of(service)
     _pass(manager, minutes(9))
@@ -232,9 +232,9 @@ def test_after_the_start_window_all_or_nothing_is_kept_and_nothing_stays(conf, m
     conf.set_override('outage_seconds', 300, group='manager')
     outage = Outage(manager)
     before = manager.cloud.leftovers()
-    lease = manager.create(builders.a_lease(
+    lease = manager.book(
         asked('physical:host', label='hosts'),
-        asked('virtual:stack', label='stack', depends_on=('hosts',)), end=NOON + hours(9)))
+        asked('virtual:stack', label='stack', depends_on=('hosts',)), end=NOON + hours(9))
     outage.of('heat')
     _pass(manager, minutes(12))
     assert manager.lease(lease).end < NOON + minutes(12)
@@ -247,14 +247,14 @@ def test_after_the_start_window_all_or_nothing_is_kept_and_nothing_stays(conf, m
 
 def test_a_refusal_after_an_outage_is_tried_again_and_then_given_up(manager):
     outage = Outage(manager)
-    lease = manager.create(builders.a_lease(asked('physical:host'), end=NOON + hours(9)))
+    lease = manager.book(asked('physical:host'), end=NOON + hours(9))
     outage.of('nova')
     _pass(manager, minutes(5))
     outage.of()
     manager.cloud.fail('nova.create_aggregate', 2, acts.NO)
     _pass(manager, minutes(1))
     assert manager.lease(lease).state == lifecycle.ACTIVE
-    refused = manager.create(builders.a_lease(asked('physical:host'), end=NOON + hours(9)))
+    refused = manager.book(asked('physical:host'), end=NOON + hours(9))
     manager.cloud.fail('nova.create_aggregate', 99, acts.NO)
     _pass(manager, seconds(63))
     assert manager.lease(refused).state == lifecycle.ERROR
@@ -277,8 +277,7 @@ class Refusal:
 @pytest.mark.parametrize('kind', TYPES)
 def test_a_start_that_is_refused_for_a_day_leaves_nothing_held(manager, kind):
     before = manager.cloud.leftovers()
-    lease = manager.create(builders.a_lease(
-        asked(kind), start=NOON + hours(1), end=NOON + hours(24 * 300)))
+    lease = manager.book(asked(kind), start=NOON + hours(1), end=NOON + hours(24 * 300))
     Refusal(manager, *SERVICES)
     _pass(manager, hours(24))
     assert manager.lease(lease).state == lifecycle.ERROR
@@ -290,7 +289,7 @@ def test_a_start_that_is_refused_for_a_day_leaves_nothing_held(manager, kind):
     assert acts.history(manager, lease).count('start_lease given up') == 2
     # All that it had is free for others.
     manager.cloud.faults.on_point = None
-    lease = manager.create(builders.a_lease(asked(kind), end=NOON + hours(48)))
+    lease = manager.book(asked(kind), end=NOON + hours(48))
     _pass(manager, minutes(5))
     assert manager.lease(lease).state == lifecycle.ACTIVE
 
@@ -300,9 +299,9 @@ def test_started_reservations_stay_when_the_others_are_given_back(
         conf, database, clock):
     conf.set_override('heal_most_seconds', 300, group='manager')
     manager = resourceful(conf, database, clock)
-    lease = manager.create(builders.a_lease(
+    lease = manager.book(
         asked('physical:host'), asked('virtual:stack'), asked('virtual:cluster'),
-        end=NOON + hours(24 * 300)))
+        end=NOON + hours(24 * 300))
     Refusal(manager, 'heat', 'magnum')
     _pass(manager, minutes(10))
     lease = manager.lease(lease)
@@ -319,7 +318,7 @@ def test_a_start_is_tried_on_without_a_limit_or_while_a_service_is_down(
         conf, database, clock, most, fault):
     conf.set_override('heal_most_seconds', most, group='manager')
     manager = resourceful(conf, database, clock)
-    lease = manager.create(builders.a_lease(asked('virtual:stack'), end=NOON + hours(24 * 300)))
+    lease = manager.book(asked('virtual:stack'), end=NOON + hours(24 * 300))
     fault(manager, 'heat')
     _pass(manager, hours(2))
     assert manager.lease(lease).state == lifecycle.ERROR

@@ -89,7 +89,7 @@ def test_a_bus_that_is_down_for_long_is_tried_after_growing_pauses(manager, bus)
 
 def test_a_sent_notification_is_not_repeated_after_an_outage_of_the_bus(manager, bus):
     for _ in range(4):
-        manager.create(builders.a_lease(acts.dummy(), start=NOON + minutes(9)))
+        manager.book(acts.dummy(), start=NOON + minutes(9))
     sending = Sending(manager, bus)
     bus.left = 3
     assert sending.flush() == 3

@@ -67,8 +67,7 @@ def assert_contract(payload):
 def test_each_notification_of_a_lease_has_the_objects_of_rest_1_0(
         manager, api, consumer, reservations):
     manager.enrol(4)
-    lease = manager.create(builders.a_lease(*reservations, end=NOON + hours(3),
-                                            notify_at=(NOON + hours(1),)))
+    lease = manager.book(*reservations, end=NOON + hours(3), notify_at=(NOON + hours(1),))
     seen = {}
     for moment in (NOON, NOON + hours(2), NOON + hours(4)):
         manager.run_until(moment)
@@ -94,7 +93,7 @@ def test_updates_deletions_and_problems_have_the_statuses_of_the_contract(manage
     manager.run()
     acts.delete(manager, lease)
     manager.run()
-    broken = manager.create(builders.a_lease(end=NOON + hours(3)))
+    broken = manager.book(end=NOON + hours(3))
     manager.cloud.fail('nova.add_host', 99, acts.NO)
     manager.run_until(NOON + hours(1))
     seen = {}
@@ -109,7 +108,7 @@ def test_updates_deletions_and_problems_have_the_statuses_of_the_contract(manage
 
 
 def test_a_type_that_is_not_enabled_any_more_has_the_common_fields(manager, consumer):
-    manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(3)))
+    manager.book(acts.dummy(), end=NOON + hours(3))
     manager.core.registry.plugins.clear()
     [(_, payload)] = consumer.read()
     assert_contract(payload)
@@ -119,11 +118,11 @@ def test_a_type_that_is_not_enabled_any_more_has_the_common_fields(manager, cons
 
 
 def test_the_publisher_is_the_one_that_the_operator_chose(manager, conf, consumer):
-    manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(3)))
+    manager.book(acts.dummy(), end=NOON + hours(3))
     consumer.read()
     assert [each['publisher_id'] for each in consumer.messages] == ['climate.lease']
     conf.set_override('publisher_id', 'blazar.lease', group='notifications')
     other = Consumer(manager, conf)
-    manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(3)))
+    manager.book(acts.dummy(), end=NOON + hours(3))
     other.read()
     assert [each['publisher_id'] for each in other.messages] == ['blazar.lease']

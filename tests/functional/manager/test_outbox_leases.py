@@ -63,26 +63,22 @@ def proving(conf, database, clock):
     [builders.hosts(1)], [builders.hosts(1, 2), builders.hosts(1)], [acts.dummy()],
     [builders.instances(3)]])
 def test_notifications_of_start_and_end_match_the_lease(proving, reservations):
-    lease = proving.create(builders.a_lease(*reservations, end=NOON + hours(3),
-                                            notify_at=(NOON + hours(1),)))
-    proving.run_until(NOON + hours(4))
-    assert proving.lease(lease).state == lifecycle.TERMINATED
+    lease = proving.book(*reservations, end=NOON + hours(3), notify_at=(NOON + hours(1),))
+    proving.expect(lease, lifecycle.TERMINATED, NOON + hours(4))
     assert proving.database.proved == 2
 
 
 def test_the_notification_of_a_retried_start_matches_the_lease(proving):
-    lease = proving.create(builders.a_lease(end=NOON + hours(3)))
+    lease = proving.book(end=NOON + hours(3))
     proving.cloud.fail('nova.add_host', 1, acts.NO)
-    proving.run_until(NOON + minutes(5))
-    assert proving.lease(lease).state == lifecycle.ACTIVE
+    proving.expect(lease, lifecycle.ACTIVE, NOON + minutes(5))
     proving.cloud.fail('nova.remove_host', 1, acts.NO)
-    proving.run_until(NOON + hours(4))
-    assert proving.lease(lease).state == lifecycle.TERMINATED
+    proving.expect(lease, lifecycle.TERMINATED, NOON + hours(4))
     assert proving.database.proved == 2
 
 
 def test_the_notification_of_a_start_on_a_substitute_matches_the_lease(proving):
-    lease = proving.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(3)))
+    lease = proving.book(start=NOON + hours(1), end=NOON + hours(3))
     [host] = lease.reservations[0].resource_ids
     acts.disable(proving, proving.client.get_resource(builders.an_admin(), 'host', host))
     proving.run_until(NOON + hours(2))
@@ -92,7 +88,7 @@ def test_the_notification_of_a_start_on_a_substitute_matches_the_lease(proving):
 
 @pytest.mark.parametrize('deed', ['rename', 'delete'])
 def test_the_notification_of_a_start_has_changes_made_meanwhile(proving, deed):
-    lease = proving.create(builders.a_lease(end=NOON + hours(3)))
+    lease = proving.book(end=NOON + hours(3))
     cloud_points.once_at(proving.cloud, 'nova.add_host', {
         'rename': lambda: acts.change(proving, lease, name='another name'),
         'delete': lambda: acts.delete(proving, lease)}[deed])
@@ -103,7 +99,7 @@ def test_the_notification_of_a_start_has_changes_made_meanwhile(proving, deed):
 
 def test_the_notification_of_a_start_has_a_server_bound_meanwhile(proving):
     to_come = builders.a_server(flavor_id='2')
-    lease = proving.create(builders.a_lease(to_come, to_come, end=NOON + hours(3)))
+    lease = proving.book(to_come, to_come, end=NOON + hours(3))
     servers = [proving.cloud.boot('demo', 'vm', {
         'reservation': [each.id for each in lease.reservations]}, flavor='2', metadata={
             'climate:lease_id': lease.id}) for _ in range(2)]
@@ -111,10 +107,8 @@ def test_the_notification_of_a_start_has_a_server_bound_meanwhile(proving):
         proving.client.bind_reservation(builders.a_member(), reservation.id, server.id)
     generation = proving.lease(lease).generation
     assert generation > lease.generation
-    proving.run_until(NOON + minutes(5))
-    assert proving.lease(lease).state == lifecycle.ACTIVE
-    proving.run_until(NOON + hours(4))
-    assert proving.lease(lease).state == lifecycle.TERMINATED
+    proving.expect(lease, lifecycle.ACTIVE, NOON + minutes(5))
+    proving.expect(lease, lifecycle.TERMINATED, NOON + hours(4))
     assert proving.database.proved == 2
 
 

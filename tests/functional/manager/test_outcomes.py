@@ -35,8 +35,7 @@ def test_a_lease_that_is_slow_to_end_does_not_delay_another(conf, database, cloc
     assert manager.lease(slow).task == 'end'
     assert manager.lease(quick).state == lifecycle.TERMINATED
     assert len(acts.holders(manager)) == 1
-    manager.run_until(NOON + hours(1) + minutes(6))
-    assert manager.lease(slow).state == lifecycle.TERMINATED
+    manager.expect(slow, lifecycle.TERMINATED, NOON + hours(1) + minutes(6))
     assert acts.is_clean(manager, 2)
 
 
@@ -45,9 +44,7 @@ def test_a_deletion_that_is_given_up_names_the_hosts_that_nobody_gets(manager):
     lease = manager.active()
     manager.cloud.fail('nova.servers_on', 99, acts.NO)
     acts.delete(manager, lease)
-    manager.run_until(NOON + minutes(50))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ERROR
+    lease = manager.expect(lease, lifecycle.ERROR, NOON + minutes(50))
     assert 'nobody else gets its resources compute-1' in lease.reason
 
 
@@ -60,9 +57,7 @@ def test_a_host_whose_servers_do_not_die_is_given_up_after_the_limit(conf, datab
     manager.cloud.boot('demo', 'one', {'reservation': lease.reservations[0].id})
     manager.run_until(NOON + hours(1) + minutes(9))
     assert manager.lease(lease).task == 'end'
-    manager.run_until(NOON + hours(1) + minutes(20))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ERROR
+    lease = manager.expect(lease, lifecycle.ERROR, NOON + hours(1) + minutes(20))
     assert 'being deleted' in lease.reason
     assert len(acts.holders(manager)) == 1
 
@@ -103,8 +98,7 @@ def test_resources_are_released_when_a_silent_service_is_back(manager, order):
     assert manager.lease(lease).task is not None
     assert len(acts.holders(manager)) == 1
     manager.cloud.fail('nova.delete_aggregate', 0, None)
-    manager.run_until(NOON + minutes(32))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + minutes(32))
     assert acts.is_clean(manager, 1)
 
 
@@ -117,21 +111,17 @@ def test_one_reservation_that_fails_does_not_stop_the_end_of_the_others(manager)
     states = [each.state for each in manager.lease(lease).reservations]
     assert states == ['error', 'deleted', 'deleted']
     assert len(acts.holders(manager)) == 1
-    manager.run_until(NOON + hours(2))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(2))
     assert acts.is_clean(manager, 2)
 
 
 def test_one_reservation_that_fails_does_not_stop_the_start_of_the_others(manager):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease(builders.hosts(1), builders.hosts(1),
-                                            end=NOON + hours(3)))
+    lease = manager.book(builders.hosts(1), builders.hosts(1), end=NOON + hours(3))
     manager.cloud.fail('nova.create_aggregate', 1, acts.NO)
     manager.run()
     assert [each.state for each in manager.lease(lease).reservations] == ['error', 'active']
-    manager.run_until(NOON + minutes(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE
+    lease = manager.expect(lease, lifecycle.ACTIVE, NOON + minutes(1))
     assert [each.state for each in lease.reservations] == ['active', 'active']
     one, two = (acts.aggregate(manager, lease, place).hosts for place in (0, 1))
     assert len(one) == len(two) == 1 and one != two
@@ -140,26 +130,22 @@ def test_one_reservation_that_fails_does_not_stop_the_start_of_the_others(manage
 def test_a_lease_without_reservations_lives_and_ends(manager):
     request = records.LeaseRequest(name='empty', start=None, end=NOON + hours(1))
     lease = manager.create(request)
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
-    manager.run_until(NOON + hours(2))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.ACTIVE)
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(2))
     assert acts.delete(manager, lease)
 
 
 def test_leases_that_touch_keep_their_hosts_even_when_both_events_run_at_once(manager):
     first, _ = manager.enrol(2)
     manager.active()
-    following = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    following = manager.book(start=NOON + hours(1), end=NOON + hours(2))
     assert following.reservations[0].resource_ids == (first.id,)
     other = acts.Second(manager)
     manager.clock.now = NOON + hours(1)
     assert other.claim() == 2
     other.submitted.reverse()  # The start is quicker than the end.
     other.finish()
-    manager.run_until(NOON + hours(1) + _seconds(2))
-    following = manager.lease(following)
-    assert following.state == lifecycle.ACTIVE
+    following = manager.expect(following, lifecycle.ACTIVE, NOON + hours(1) + _seconds(2))
     assert following.reservations[0].resource_ids == (first.id,)
     assert not following.reservations[0].resources_changed
 
@@ -167,11 +153,9 @@ def test_leases_that_touch_keep_their_hosts_even_when_both_events_run_at_once(ma
 def test_a_start_whose_host_stays_held_gets_another(manager):
     first, second = manager.enrol(2)
     manager.active()
-    following = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    following = manager.book(start=NOON + hours(1), end=NOON + hours(2))
     manager.cloud.fail('nova.delete_aggregate', 9, acts.NO)
-    manager.run_until(NOON + hours(1) + _seconds(3))
-    following = manager.lease(following)
-    assert following.state == lifecycle.ACTIVE
+    following = manager.expect(following, lifecycle.ACTIVE, NOON + hours(1) + _seconds(3))
     assert following.reservations[0].resource_ids == (second.id,)
     assert following.reservations[0].resources_changed
     assert first.id in acts.holders(manager)
@@ -182,17 +166,15 @@ def test_a_start_whose_only_host_is_held_waits_and_says_who_has_it(conf, databas
     manager = builders.Manager(conf, database, clock)
     manager.enrol(1)
     lease = manager.active()
-    following = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(9)))
+    following = manager.book(start=NOON + hours(1), end=NOON + hours(9))
     manager.cloud.fail('nova.delete_aggregate', 99, acts.NO)
-    manager.run_until(NOON + hours(1) + minutes(15))
-    following = manager.lease(following)
-    assert following.state == lifecycle.ERROR
+    following = manager.expect(following, lifecycle.ERROR, NOON + hours(1) + minutes(15))
     assert lease.reservations[0].id in following.reason
 
 
 def test_a_broken_host_is_replaced_at_the_start(manager):
     first, second = manager.enrol(2)
-    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    lease = manager.book(start=NOON + hours(1), end=NOON + hours(2))
     acts.disable(manager, first)
     manager.run_until(NOON + hours(1))
     lease = manager.lease(lease)
@@ -204,11 +186,10 @@ def test_after_downtime_what_ended_is_not_started_and_ends_come_first(manager):
     manager.enrol(1)
     noon = NOON
     running = manager.active()
-    missed = manager.create(builders.a_lease(start=noon + hours(1), end=noon + hours(2)))
-    late = manager.create(builders.a_lease(start=noon + hours(2), end=noon + hours(4)))
+    missed = manager.book(start=noon + hours(1), end=noon + hours(2))
+    late = manager.book(start=noon + hours(2), end=noon + hours(4))
     manager.clock.now = noon + hours(3)
-    manager.run_until(noon + hours(3) + _seconds(5))
-    assert manager.lease(running).state == lifecycle.TERMINATED
+    manager.expect(running, lifecycle.TERMINATED, noon + hours(3) + _seconds(5))
     assert manager.lease(missed).state == lifecycle.TERMINATED
     assert 'start_lease' not in acts.news(manager)
     late = manager.lease(late)
@@ -222,8 +203,7 @@ def test_a_lease_whose_owner_is_gone_still_ends_cleanly(manager):
     lease = manager.active(request, end=NOON + hours(3))
     manager.cloud.boot('demo', 'one', {'reservation': lease.reservations[0].id})
     manager.cloud.delete_trustor('demo')
-    manager.run_until(NOON + hours(4))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(4))
     assert [each['project_id'] for each in manager.cloud.images()] == ['demo']
     assert acts.is_clean(manager, 1)
 
@@ -251,13 +231,12 @@ def test_a_caller_who_cannot_delegate(manager, conf, required):
     manager.cloud.fail('keystone.create_trust', 1, errors.TrustRefused(reason='no.'))
     if required:
         with pytest.raises(errors.TrustRefused):
-            manager.create(builders.a_lease())
+            manager.book()
         assert manager.client.list_leases(builders.an_admin(), records.LeaseQuery()) == []
         return
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     assert lease.trust_id is None
-    manager.run_until(NOON + hours(2))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(2))
 
 
 @pytest.mark.usefixtures('each_lease_has_a_trust')
@@ -266,8 +245,7 @@ def test_a_trust_that_cannot_be_dropped_is_left_to_the_reaper(manager):
     lease = manager.active()
     manager.cloud.fail('keystone.delete_trust', 6,
                        errors.CloudError(service='Keystone', reason='no'))
-    manager.run_until(NOON + hours(2))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(2))
     assert len(acts.trusts(manager)) == 1
     reaper = trust_reaper.TrustReaper(manager.core)
     assert [each.lease_id for each in reaper.reap(NOON + hours(3))] == [lease.id]
@@ -294,12 +272,11 @@ def test_cleaning_time_is_kept_free_after_a_lease(conf, database, clock):
     conf.set_override('cleaning_minutes', 10, group='manager')
     manager = builders.Manager(conf, database, clock)
     manager.enrol(1)
-    manager.create(builders.a_lease())
+    manager.book()
     for early in (0, 9):
         with pytest.raises(errors.NotEnough):
-            manager.create(builders.a_lease(start=NOON + hours(1) + minutes(early),
-                                            end=NOON + hours(2)))
-    manager.create(builders.a_lease(start=NOON + hours(1) + minutes(10), end=NOON + hours(2)))
+            manager.book(start=NOON + hours(1) + minutes(early), end=NOON + hours(2))
+    manager.book(start=NOON + hours(1) + minutes(10), end=NOON + hours(2))
 
 
 @pytest.mark.parametrize('grace', [0, 60])
@@ -314,10 +291,9 @@ def test_an_early_end_frees_its_hosts_only_when_they_are_free(conf, database, cl
     acts.change(manager, lease, end_now=True)
     manager.run()
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(end=NOON + hours(2)))
-    later = manager.create(builders.a_lease(start=clock() + minutes(2), end=NOON + hours(2)))
-    manager.run_until(clock() + minutes(3))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+        manager.book(end=NOON + hours(2))
+    later = manager.book(start=clock() + minutes(2), end=NOON + hours(2))
+    manager.expect(lease, lifecycle.TERMINATED, clock() + minutes(3))
     assert manager.lease(later).state == lifecycle.ACTIVE
 
 
@@ -365,7 +341,7 @@ def test_a_server_that_is_sent_to_a_host_while_it_is_enrolled_is_found(manager):
 def test_a_property_that_a_lease_asked_for_stays_until_it_is_over(manager):
     admin = builders.an_admin()
     [host] = manager.enrol(1, rack='7')
-    manager.create(builders.a_lease(builders.hosts(1, criteria='["=", "$rack", "7"]')))
+    manager.book(builders.hosts(1, criteria='["=", "$rack", "7"]'))
     with pytest.raises(errors.PropertyInUse):
         manager.client.update_resource(admin, 'host', host.id, {'rack': None})
     manager.client.update_resource(admin, 'host', host.id, {'row': '1'})
@@ -377,23 +353,21 @@ def test_a_property_that_a_lease_asked_for_stays_until_it_is_over(manager):
 def test_a_start_that_fails_says_why_until_it_succeeds(manager):
     manager.enrol(1)
     manager.cloud.fail('nova.add_host', 3, acts.NO)
-    lease = manager.create(builders.a_lease(end=NOON + hours(2)))
+    lease = manager.book(end=NOON + hours(2))
     manager.run()
     failing = manager.lease(lease)
     assert failing.reason.startswith('The start failed and is tried again: ')
     assert failing.reason.endswith('Nova: no')
     assert failing.task == 'start'
-    manager.run_until(NOON + minutes(30))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + minutes(30))
     assert manager.lease(lease).reason is None
 
 
 def test_a_start_that_is_given_up_does_not_say_that_it_is_tried_again(manager):
     manager.enrol(1)
     manager.cloud.fail('nova.add_host', 999, acts.NO)
-    lease = manager.create(builders.a_lease(end=NOON + hours(2)))
-    manager.run_until(NOON + hours(1))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    lease = manager.book(end=NOON + hours(2))
+    manager.expect(lease, lifecycle.ERROR, NOON + hours(1))
     assert 'is tried again' not in manager.lease(lease).reason
 
 
@@ -402,7 +376,6 @@ def test_a_failure_with_another_request_id_is_not_noted_again(manager):
     for number in range(1, 4):
         manager.cloud.fail('nova.add_host', 1, errors.CloudError(service='Nova', reason=(
             f'no (Request-ID: req-{uuid.UUID(int=number)}, 2030-05-0{number} 12:00:00)')))
-    lease = manager.create(builders.a_lease(end=NOON + hours(2)))
-    manager.run_until(NOON + minutes(30))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    lease = manager.book(end=NOON + hours(2))
+    manager.expect(lease, lifecycle.ACTIVE, NOON + minutes(30))
     assert acts.history(manager, lease).count('start_lease failed') == 1

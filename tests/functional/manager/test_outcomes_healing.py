@@ -16,7 +16,7 @@ LATER = {'start': NOON + hours(1), 'end': NOON + hours(9)}
 def broken(manager):
     """A lease that could not start: its host is out of use, and there is no other."""
     host, = manager.enrol(1)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     acts.disable(manager, host)
     manager.run_until(NOON + hours(1) + minutes(10))
     return manager.lease(lease)
@@ -32,11 +32,9 @@ def test_without_a_substitute_it_is_in_error_and_says_what_failed(manager, broke
 
 def test_with_a_substitute_it_starts_there(manager):
     first, second = manager.enrol(2)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     acts.disable(manager, first)
-    manager.run_until(NOON + hours(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE
+    lease = manager.expect(lease, lifecycle.ACTIVE, NOON + hours(1))
     assert lease.reservations[0].resource_ids == (second.id,)
     assert 'substitute' in acts.history(manager, lease)
 
@@ -44,15 +42,13 @@ def test_with_a_substitute_it_starts_there(manager):
 @pytest.mark.proof
 def test_resources_held_back_for_waiting_leases_are_substitutes(manager):
     first, _, third = manager.enrol(3)
-    lease = manager.create(builders.a_lease(**LATER))
-    manager.create(builders.a_lease(end=NOON + hours(12)))
+    lease = manager.book(**LATER)
+    manager.book(end=NOON + hours(12))
     waiting = acts.sought(manager, 'wait', builders.hosts(2))
     manager.run()
     assert manager.lease(waiting).reservations[0].resource_ids == (third.id,)
     acts.disable(manager, first)
-    manager.run_until(NOON + hours(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = manager.expect(lease, lifecycle.ACTIVE, NOON + hours(1))
     assert lease.reservations[0].resource_ids == (third.id,)
     assert manager.lease(waiting).reservations[0].resource_ids == ()
 
@@ -68,26 +64,22 @@ def test_a_failed_start_is_retried_at_once_when_its_host_is_in_use_again(manager
     [line] = [each for each in acts.told(manager, broken) if each.what == 'healed']
     assert 'Out of use: compute-1' in line.why
     assert acts.news(manager).count('lease.event.start_lease') == 1
-    manager.run_until(NOON + hours(9))
-    assert manager.lease(broken).state == lifecycle.TERMINATED
+    manager.expect(broken, lifecycle.TERMINATED, NOON + hours(9))
     assert acts.is_clean(manager, 1)
 
 
 def test_a_failed_start_is_retried_with_a_host_that_is_enrolled_or_released(manager, broken):
     manager.client.create_resource(builders.an_admin(), 'host', 'compute-2', {})
-    manager.run()
-    assert manager.lease(broken).state == lifecycle.ACTIVE
+    manager.expect(broken, lifecycle.ACTIVE)
 
 
 def test_the_clock_retries_a_failed_start_when_the_cloud_works_again(manager):
     manager.enrol(1)
     manager.cloud.fail('nova.create_aggregate', 99, acts.NO)
-    lease = manager.create(builders.a_lease(end=NOON + hours(9)))
-    manager.run_until(NOON + minutes(30))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    lease = manager.book(end=NOON + hours(9))
+    manager.expect(lease, lifecycle.ERROR, NOON + minutes(30))
     manager.cloud.fail('nova.create_aggregate', 0, None)
-    manager.run_until(NOON + minutes(31))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + minutes(31))
 
 
 @pytest.fixture
@@ -102,14 +94,11 @@ def test_a_repeated_failure_is_noted_once(unhurried, manager, broken):
 
 
 def test_at_its_end_it_ends_and_is_not_healed_any_more(unhurried, manager, broken):
-    manager.run_until(NOON + hours(10))
-    over = manager.lease(broken)
-    assert over.state == lifecycle.TERMINATED
+    over = manager.expect(broken, lifecycle.TERMINATED, NOON + hours(10))
     assert {each.status for each in over.events} == {lifecycle.EVENT_DONE}
     [host] = manager.client.list_resources(builders.an_admin(), 'host')
     acts.enable(manager, host)
-    manager.run()
-    assert manager.lease(broken).state == lifecycle.TERMINATED
+    manager.expect(broken, lifecycle.TERMINATED)
     assert acts.is_clean(manager, 1)
 
 
@@ -125,20 +114,18 @@ def test_a_failed_start_is_not_retried_if_retries_are_off(conf, database, clock)
     conf.set_override('heal_seconds', 0, group='manager')
     manager = builders.Manager(conf, database, clock)
     host, = manager.enrol(1)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     acts.disable(manager, host)
     manager.run_until(NOON + hours(2))
     acts.enable(manager, host)
-    manager.run_until(NOON + hours(3))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    manager.expect(lease, lifecycle.ERROR, NOON + hours(3))
 
 
 def test_a_retried_start_comes_before_waiting_leases(manager, broken):
     waiting = acts.sought(manager, 'wait')
     manager.run()
     manager.client.create_resource(builders.an_admin(), 'host', 'compute-2', {})
-    manager.run()
-    assert manager.lease(broken).state == lifecycle.ACTIVE
+    manager.expect(broken, lifecycle.ACTIVE)
     assert manager.lease(waiting).state == lifecycle.ACQUIRING
 
 
@@ -146,9 +133,9 @@ def test_two_that_start_in_part_do_not_wake_each_other_for_ever(manager):
     manager.enrol(6)
     manager.cloud.fail('placement.ensure_class', 10_000, acts.NO)
     sized = {'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 1, 'affinity': None}
-    both = [manager.create(builders.a_lease(
+    both = [manager.book(
         builders.hosts(), records.ReservationRequest('virtual:instance', sized),
-        end=NOON + hours(9))) for _ in range(2)]
+        end=NOON + hours(9)) for _ in range(2)]
     manager.event_loop.tick(manager.clock())
     while any(manager.lease(each).event(event_kinds.HEAL) is None for each in both):
         manager.clock.advance(minutes(1))

@@ -68,8 +68,7 @@ def test_a_failed_change_is_retried_when_nova_answers_again(manager, changed):
     assert _usable(manager, lease).usable
     if healed.reservations[0].resource_type == 'physical:host':
         assert acts.aggregate(manager, lease).hosts == ('compute-1', 'compute-2')
-    manager.run_until(NOON + hours(9))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(9))
     assert acts.is_clean(manager, 3)
 
 
@@ -77,21 +76,16 @@ def test_an_outage_of_a_minute_leaves_no_error(manager, changed):
     lease, call = changed
     manager.run_until(NOON + minutes(1))
     manager.cloud.fail(call, 0, None)
-    manager.run_until(NOON + minutes(2))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE
+    lease = manager.expect(lease, lifecycle.ACTIVE, NOON + minutes(2))
     assert lease.reservations[0].state == lifecycle.RESERVATION_ACTIVE
 
 
 def test_a_lease_whose_change_was_healed_can_be_changed_and_healed_again(manager, changed):
     lease, call = changed
     for round_ in (0, 1):
-        manager.run_until(NOON + hours(round_) + minutes(5))
-        assert manager.lease(lease).state == lifecycle.ERROR
+        manager.expect(lease, lifecycle.ERROR, NOON + hours(round_) + minutes(5))
         manager.cloud.fail(call, 0, None)
-        manager.run_until(NOON + hours(round_) + minutes(7))
-        healed = manager.lease(lease)
-        assert healed.state == lifecycle.ACTIVE
+        manager.expect(lease, lifecycle.ACTIVE, NOON + hours(round_) + minutes(7))
         if not round_:
             manager.run_until(NOON + hours(1))
             manager.cloud.fail(call, 99, NO)
@@ -104,8 +98,7 @@ def test_a_lease_can_be_ended_and_deleted_while_its_change_is_retried(manager, c
     manager.run_until(NOON + minutes(5))
     acts.change(manager, lease, end=NOON + minutes(6))
     manager.cloud.fail(call, 0, None)
-    manager.run_until(NOON + minutes(10))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + minutes(10))
     assert acts.is_clean(manager, 3)
 
 

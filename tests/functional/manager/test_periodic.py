@@ -98,8 +98,7 @@ class World:
 
     def leases(self, count, **more):
         """Return leases of one host each, in the order in which tasks find them."""
-        found = [self.manager.create(builders.a_lease(builders.hosts(1), **more))
-                 for _ in range(count)]
+        found = [self.manager.book(builders.hosts(1), **more) for _ in range(count)]
         self.manager.run()
         return sorted(found, key=lambda lease: lease.id)
 
@@ -130,8 +129,8 @@ def world(manager, conf, monkeypatch, tmp_path):
 @case('send notifications to the bus')
 def _send(world, _):
     world.manager.enrol(1)
-    first, *others = [world.manager.create(builders.a_lease(
-        acts.dummy(), start=NOON + hours(2), end=NOON + hours(3))) for _ in range(3)]
+    first, *others = [world.manager.book(
+        acts.dummy(), start=NOON + hours(2), end=NOON + hours(3)) for _ in range(3)]
     world.refused.add(first.id)
     world.run('copy notifications to subscriptions')
     seconds = [0]
@@ -153,7 +152,7 @@ def _send(world, _):
 def _copy(world, _):
     delivery_rounds.subscribe(world.manager, 'https://hooks.example/')
     for _ in range(2):
-        world.manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(3)))
+        world.manager.book(acts.dummy(), end=NOON + hours(3))
     row = world.rows(tables.OUTBOX)[0]
     world.spoil(tables.OUTBOX, row.id, payload={**row.payload, 'reservations': [7]})
     world.run('copy notifications to subscriptions')
@@ -164,7 +163,7 @@ def _copy(world, _):
 def _deliver(world, transport_name, address):
     delivery_rounds.subscribe(world.manager, address, events=('change',), transport=transport_name)
     delivery_rounds.subscribe(world.manager, address, events=('change',), transport=transport_name)
-    world.manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(3)))
+    world.manager.book(acts.dummy(), end=NOON + hours(3))
     world.run('copy notifications to subscriptions')
     first = world.rows(tables.DELIVERIES)[0]
     world.spoil(tables.DELIVERIES, first.id, content={'lease': {}})
@@ -199,8 +198,8 @@ def _watch(world, _):
     manager.enrol(1)
     servers = sorted((manager.cloud.boot('demo', 'vm', flavor='2') for _ in range(2)),
                      key=lambda server: server.id)
-    leases = [manager.create(builders.a_lease(records.ReservationRequest(
-        'virtual:instance', {'resource_id': each.id}), end=NOON + hours(5))) for each in servers]
+    leases = [manager.book(records.ReservationRequest(
+        'virtual:instance', {'resource_id': each.id}), end=NOON + hours(5)) for each in servers]
     manager.run()
     manager.cloud.delete_server(servers[1].id)
     # Nova fails for the first server, when it is asked with the others and alone.
@@ -213,9 +212,9 @@ def _watch(world, _):
 @case('refresh facts')
 def _refresh(world, _):
     first, second = world.manager.enrol(2)
-    lease = world.manager.create(builders.a_lease(
+    lease = world.manager.book(
         builders.hosts(1, criteria='["=", "$hypervisor_hostname", "compute-1"]'),
-        end=NOON + hours(9)))
+        end=NOON + hours(9))
     world.spoil(tables.RESERVATIONS, lease.reservations[0].id, request={})
     for each in (first, second):
         world.manager.cloud.change_host(each.name, vcpus=7)
@@ -240,7 +239,7 @@ def _remind(world, _):
     delivery_rounds.subscribe(world.manager, 'https://hooks.example/', events=(),
                               before_end=(3600,))
     for _ in range(2):
-        world.manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(2)))
+        world.manager.book(acts.dummy(), end=NOON + hours(2))
     with _failing_once(target='reminder_recipients'):
         world.run('remind of ends')
         world.manager.clock.advance(hours(1))
@@ -278,7 +277,7 @@ def _limits(world, _):
 @case('delete unused trusts')
 def _trusts(world, _):
     for _ in range(2):
-        world.manager.create(builders.a_lease(acts.dummy(), end=NOON + hours(1)))
+        world.manager.book(acts.dummy(), end=NOON + hours(1))
     with world.manager.database.writer() as connection:
         connection.execute(sa.update(tables.LEASES).values(trust_id=None))
     world.manager.clock.advance(hours(1))
@@ -431,15 +430,14 @@ def test_deleted_servers_are_noticed_while_cinder_is_down(world):
     manager = world.manager
     manager.enrol(1)
     server = manager.cloud.boot('demo', 'vm', flavor='2')
-    lease = manager.create(builders.a_lease(records.ReservationRequest(
-        'virtual:instance', {'resource_id': server.id}), end=NOON + hours(5)))
+    lease = manager.book(records.ReservationRequest(
+        'virtual:instance', {'resource_id': server.id}), end=NOON + hours(5))
     trust = manager.cloud.as_service().keystone.create_trust(builders.a_member())
     volume = manager.cloud.as_user(trust.id).volumes.create('data', 1, 'ordinary', {})
     manager.clock.advance(minutes(1))
-    manager.create(builders.a_lease(records.ReservationRequest(
-        'virtual:volume', {'resource_id': volume}), end=NOON + hours(5)))
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.book(records.ReservationRequest(
+        'virtual:volume', {'resource_id': volume}), end=NOON + hours(5))
+    manager.expect(lease, lifecycle.ACTIVE)
     manager.cloud.delete_server(server.id)
     manager.cloud.fail('cinder.volume', ALWAYS, DOWN)
     assert target_watch.TargetWatch(manager.core).check_all(manager.clock()) == {server.id}

@@ -61,4 +61,4 @@ def test_plans_do_not_delay_who_is_refused_a_lease(busy):
         busy.client.forecast(builders.an_admin(), forecast.ForecastQuery('host'))
     busy.enrol(1)
     with pytest.raises(errors.NotEnough):
-        busy.create(builders.a_lease(builders.hosts(2)))
+        busy.book(builders.hosts(2))

@@ -29,11 +29,9 @@ WAYS = [(stray, 'already has 1 instance'), (zoned, 'already in availability zone
 @pytest.mark.parametrize(('spoil', 'words'), WAYS)
 def test_the_start_takes_a_substitute_at_once(manager, spoil, words):
     first, second, *_ = manager.enrol(4)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     spoil(manager, first)
-    manager.run_until(LATER['start'])
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = manager.expect(lease, lifecycle.ACTIVE, LATER['start'])
     assert lease.reservations[0].resource_ids == (second.id,)
     assert lease.reservations[0].resources_changed
     assert acts.aggregate(manager, lease).hosts == (second.name,)
@@ -45,18 +43,17 @@ def test_the_start_takes_a_substitute_at_once(manager, spoil, words):
 @pytest.mark.parametrize(('spoil', 'words'), WAYS)
 def test_a_substitute_that_is_refused_too_is_replaced_again(manager, spoil, words):
     first, second, third, fourth = manager.enrol(4)
-    lease = manager.create(builders.a_lease(builders.hosts(2), **LATER))
+    lease = manager.book(builders.hosts(2), **LATER)
     for host in (first, third):
         spoil(manager, host)
-    manager.run_until(LATER['start'])
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, LATER['start'])
     assert manager.lease(lease).reservations[0].resource_ids == (second.id, fourth.id)
 
 
 @pytest.mark.parametrize(('spoil', 'words'), WAYS)
 def test_without_a_substitute_the_lease_is_in_error_and_names_the_host(manager, spoil, words):
     [host] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     spoil(manager, host)
     manager.run_until(LATER['start'] + minutes(5))
     lease = manager.lease(lease)
@@ -71,24 +68,21 @@ def test_without_a_substitute_the_lease_is_in_error_and_names_the_host(manager, 
 def test_a_start_succeeds_with_fewer_hosts_if_they_are_enough(manager, spoil, words, others):
     """The least number that was asked for is enough; what is free beyond that is taken."""
     first, *rest = manager.enrol(4)
-    lease = manager.create(builders.a_lease(builders.hosts(2, 4 - others), **LATER))
+    lease = manager.book(builders.hosts(2, 4 - others), **LATER)
     for host in (first, rest[0])[:1 + others]:
         spoil(manager, host)
-    manager.run_until(LATER['start'])
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = manager.expect(lease, lifecycle.ACTIVE, LATER['start'])
     good = rest[others:]
     assert lease.reservations[0].resource_ids == tuple(each.id for each in good)
     assert acts.aggregate(manager, lease).hosts == tuple(each.name for each in good)
     assert set(acts.holders(manager)) == {each.id for each in good}
     assert not lease.degraded
-    manager.run_until(LATER['end'])
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, LATER['end'])
 
 
 def test_too_few_are_not_enough(manager):
     first, second, *_ = manager.enrol(4)
-    lease = manager.create(builders.a_lease(builders.hosts(3, 4), **LATER))
+    lease = manager.book(builders.hosts(3, 4), **LATER)
     for host in (first, second):
         stray(manager, host)
     manager.run_until(LATER['start'])
@@ -97,12 +91,11 @@ def test_too_few_are_not_enough(manager):
 
 def test_a_start_succeeds_when_the_stray_server_is_gone(manager):
     [host] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     server = stray(manager, host)
     manager.run_until(LATER['start'] + minutes(5))
     manager.cloud.delete_server(server.id)
-    manager.run_until(LATER['start'] + minutes(7))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, LATER['start'] + minutes(7))
     manager.run_until(LATER['end'])
     assert acts.is_clean(manager, 1)
 
@@ -112,9 +105,7 @@ def test_a_change_of_a_running_lease_takes_a_substitute_too(manager):
     lease = manager.active(end=NOON + hours(9))
     stray(manager, second)
     manager.change_reservation(lease, min=2, max=2)
-    manager.run()
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = manager.expect(lease, lifecycle.ACTIVE)
     assert third.id in lease.reservations[0].resource_ids
     assert acts.aggregate(manager, lease).hosts == ('compute-1', 'compute-3')
 
@@ -123,7 +114,7 @@ def test_a_change_of_a_running_lease_takes_a_substitute_too(manager):
 def healing(manager):
     """Return a lease whose start is being retried while Nova does not answer."""
     [host] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     zoned(manager, host)
     manager.run_until(LATER['start'] + minutes(5))
     return manager.lease(lease)

@@ -85,10 +85,8 @@ def test_a_look_tells_what_has_changed_since(manager, spare):
 
 def test_one_whose_time_is_over_soon_is_given_up_in_time(manager, spare):
     lease = waiting(manager, not_after=NOON + minutes(5) + seconds(1))
-    manager.run_until(NOON + minutes(5))
-    assert manager.lease(lease).state == lifecycle.ACQUIRING
-    manager.run_until(NOON + minutes(5) + seconds(1))
-    assert manager.lease(lease).state == lifecycle.TIMEDOUT
+    manager.expect(lease, lifecycle.ACQUIRING, NOON + minutes(5))
+    manager.expect(lease, lifecycle.TIMEDOUT, NOON + minutes(5) + seconds(1))
 
 
 def test_one_that_is_woken_while_it_is_looked_at_is_tried(manager, meddling, spare):
@@ -104,5 +102,4 @@ def test_one_that_is_woken_while_it_is_looked_at_is_tried(manager, meddling, spa
     meddling.before_writer = release
     other.claim()
     other.finish()
-    manager.run()
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE)

@@ -207,14 +207,14 @@ def test_the_report_of_an_administrator_leads_to_a_quarantine_at_once(conf, mana
     assert found.state == health.QUARANTINED
     assert found.until == (NOON + hours(24) if quarantine_minutes else None)
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(builders.hosts(1), end=NOON + hours(4)))
+        manager.book(builders.hosts(1), end=NOON + hours(4))
     manager.clock.advance(hours(24))
     if not quarantine_minutes:
         manager.client.set_out_of_order(ADMIN, 'host', host.id, '')
     _judge(manager)
     assert _verdict(manager, host).state == health.WELL
-    assert manager.create(builders.a_lease(builders.hosts(1), start=manager.clock() + hours(1),
-                                           end=manager.clock() + hours(4)))
+    assert manager.book(builders.hosts(1), start=manager.clock() + hours(1),
+                        end=manager.clock() + hours(4))
 
 
 def test_a_swap_of_a_host_that_monitoring_finds_sick_leads_to_a_quarantine(manager):

@@ -38,10 +38,10 @@ def test_b_a_host_that_gained_capacity_is_leased_for_it(manager, poll_cloud):
     manager.enrol(1)
     wanted = builders.hosts(1, criteria='[">=", "$vcpus", "48"]')
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(wanted))
+        manager.book(wanted)
     manager.cloud.change_host('compute-1', vcpus=48)
     poll_cloud()
-    manager.create(builders.a_lease(wanted))
+    manager.book(wanted)
 
 
 def test_properties_set_by_operators_survive_a_refresh(manager, poll_cloud):
@@ -70,9 +70,8 @@ def test_the_zone_of_a_leased_host_stays_its_own(manager, poll_cloud):
 def test_a_host_that_shrinks_below_its_allocations_keeps_its_leases_and_is_logged(
         manager, poll_cloud, caplog):
     [host] = manager.enrol(1)
-    first = manager.create(builders.a_lease(_sized(40)))
-    later = manager.create(builders.a_lease(_sized(4), start=NOON + hours(2),
-                                            end=NOON + hours(3)))
+    first = manager.book(_sized(40))
+    later = manager.book(_sized(4), start=NOON + hours(2), end=NOON + hours(3))
     manager.cloud.change_host('compute-1', vcpus=2)
     with caplog.at_level(logging.WARNING):
         poll_cloud()
@@ -81,8 +80,8 @@ def test_a_host_that_shrinks_below_its_allocations_keeps_its_leases_and_is_logge
     assert _resource(manager, host).capacity['VCPU'] == 8
     assert len(manager.lease(first).reservations[0].resource_ids) == 40
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(_sized(1)))
-    manager.create(builders.a_lease(_sized(4), start=NOON + hours(2), end=NOON + hours(3)))
+        manager.book(_sized(1))
+    manager.book(_sized(4), start=NOON + hours(2), end=NOON + hours(3))
 
 
 @pytest.mark.parametrize('request_of', [
@@ -91,7 +90,7 @@ def test_a_host_that_shrinks_below_its_allocations_keeps_its_leases_and_is_logge
 def test_a_host_that_no_longer_meets_the_criteria_of_a_lease_is_logged(
         manager, poll_cloud, caplog, request_of):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(request_of('["==", "$vcpus", "16"]')))
+    lease = manager.book(request_of('["==", "$vcpus", "16"]'))
     manager.cloud.change_host('compute-1', vcpus=15)
     with caplog.at_level(logging.WARNING):
         poll_cloud()

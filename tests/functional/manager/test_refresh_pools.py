@@ -115,18 +115,17 @@ def test_a_missing_or_withdrawn_resource_is_not_logged_as_repaired(
 
 def test_a_back_end_that_shrinks_offers_less_and_its_leases_are_flagged(
         manager, enrolled, poll_cloud, caplog):
-    lease = manager.create(builders.a_lease(BACKENDS.asked(amount=2)))
-    manager.run_until(manager.clock() + builders.minutes(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    lease = manager.book(BACKENDS.asked(amount=2))
+    manager.expect(lease, lifecycle.ACTIVE, manager.clock() + builders.minutes(1))
     change(manager, 'UPDATE backends SET total_gb = ? WHERE name = ?', '150', BACKEND)
     assert poll_cloud() == [BACKEND]
     assert manager.lease(lease).degraded
     assert any(lease.id in each for each in warned(caplog))
     manager.client.delete_lease(builders.a_member(), lease.id)
     manager.run_until(manager.clock() + builders.minutes(5))
-    manager.create(builders.a_lease(BACKENDS.asked(), end=builders.NOON + builders.hours(9)))
+    manager.book(BACKENDS.asked(), end=builders.at(9))
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(BACKENDS.asked(), end=builders.NOON + builders.hours(9)))
+        manager.book(BACKENDS.asked(), end=builders.at(9))
 
 
 @pytest.mark.parametrize('call', ['neutron.network', 'cinder.backends', 'nova.hypervisors'])

@@ -49,14 +49,14 @@ def test_a_request_that_does_not_fit_is_recorded_with_its_time_and_its_reason(ma
 
 def test_hosts_that_others_have_are_another_reason_than_hosts_that_do_not_exist(manager):
     manager.enrol(3)
-    manager.create(builders.a_lease())
+    manager.book()
     refused(manager, three())
     assert [each.reason for each in found(manager)] == [refusals.NOT_FREE]
 
 
 def test_fitting_requests_and_dry_runs_are_not_recorded(manager, api):
     manager.enrol(2)
-    manager.create(builders.a_lease())
+    manager.book()
     refused(manager, three(dry_run=True))
     assert found(manager) == []
 
@@ -89,8 +89,8 @@ def test_all_needs_of_a_lease_are_refused_together(manager):
 
 def test_a_refused_change_records_the_demand_beyond_the_lease(manager):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease(builders.hosts(2), end=NOON + hours(2)))
-    manager.create(builders.a_lease(start=NOON + hours(2), end=NOON + hours(5)))
+    lease = manager.book(builders.hosts(2), end=NOON + hours(2))
+    manager.book(start=NOON + hours(2), end=NOON + hours(5))
     with pytest.raises(errors.NotEnough):
         manager.client.update_lease(builders.a_member(), lease.id,
                                     records.LeaseChanges(end=NOON + hours(4)))
@@ -102,10 +102,10 @@ def test_a_refused_change_records_the_demand_beyond_the_lease(manager):
 @pytest.mark.proof
 def test_a_lease_that_waited_in_vain_is_recorded_with_its_wait(manager):
     manager.enrol(1)
-    manager.create(builders.a_lease(end=NOON + hours(9)))
+    manager.book(end=NOON + hours(9))
     manager.run()
-    manager.create(builders.a_lease(duration_seconds=3600, acquire=records.AcquireRequest(
-        'wait', not_after=NOON + hours(1))))
+    manager.book(duration_seconds=3600, acquire=records.AcquireRequest(
+        'wait', not_after=NOON + hours(1)))
     assert found(manager) == []
     manager.run_until(NOON + hours(2))
     (refusal,) = found(manager)
@@ -116,10 +116,9 @@ def test_a_lease_that_waited_in_vain_is_recorded_with_its_wait(manager):
 
 def test_a_lease_that_is_deleted_while_it_waits_was_refused_until_then(manager):
     manager.enrol(1)
-    manager.create(builders.a_lease(end=NOON + hours(9)))
+    manager.book(end=NOON + hours(9))
     manager.run()
-    waits = manager.create(builders.a_lease(duration_seconds=3600,
-                                            acquire=records.AcquireRequest('wait')))
+    waits = manager.book(duration_seconds=3600, acquire=records.AcquireRequest('wait'))
     manager.clock.advance(minutes(30))
     manager.client.delete_lease(builders.a_member(), waits.id)
     manager.run()
@@ -130,10 +129,10 @@ def test_a_lease_that_is_deleted_while_it_waits_was_refused_until_then(manager):
 
 def test_a_lease_whose_type_was_disabled_is_given_up_without_a_record(manager):
     manager.enrol(1)
-    manager.create(builders.a_lease(end=NOON + hours(9)))
+    manager.book(end=NOON + hours(9))
     manager.run()
-    waits = manager.create(builders.a_lease(duration_seconds=3600, acquire=records.AcquireRequest(
-        'wait', not_after=NOON + hours(1))))
+    waits = manager.book(duration_seconds=3600, acquire=records.AcquireRequest(
+        'wait', not_after=NOON + hours(1)))
     del manager.core.registry.plugins['physical:host']
     manager.clock.advance(hours(2))
     manager.client.delete_lease(builders.a_member(), waits.id)
@@ -142,15 +141,15 @@ def test_a_lease_whose_type_was_disabled_is_given_up_without_a_record(manager):
 
 def test_a_record_that_cannot_be_written_changes_no_answer(manager, monkeypatch):
     manager.enrol(1)
-    manager.create(builders.a_lease(end=NOON + hours(2)))
+    manager.book(end=NOON + hours(2))
     with pytest.raises(errors.NotEnough) as before:
-        manager.create(builders.a_lease(end=NOON + hours(2)))
+        manager.book(end=NOON + hours(2))
     for error in (errors.DatabaseUnreachable(retry_after=5), engine.Duplicate(), errors.LostRace()):
         def fail(*_, error=error):
             raise error
         monkeypatch.setattr(rows, 'repeat', fail)
         with pytest.raises(errors.NotEnough) as after:
-            manager.create(builders.a_lease(end=NOON + hours(2)))
+            manager.book(end=NOON + hours(2))
         assert after.value.message == before.value.message
 
 
@@ -227,13 +226,13 @@ def test_the_refusals_of_a_project_are_bounded(manager, conf):
 def test_leases_that_wait_in_vain_leave_no_more_than_refused_requests(manager, conf, deleted):
     conf.set_override('refusals_per_project', 20, group='forecast')
     manager.enrol(6)
-    manager.create(builders.a_lease(builders.hosts(6), end=NOON + hours(99)))
+    manager.book(builders.hosts(6), end=NOON + hours(99))
     manager.run()
     refused(manager, three(), builders.a_member('eve', 'other'))
     for _ in range(8):
-        lease = manager.create(builders.a_lease(
+        lease = manager.book(
             *(builders.hosts(1) for _ in range(6)), duration_seconds=3600,
-            acquire=records.AcquireRequest('wait', not_after=manager.clock() + hours(1))))
+            acquire=records.AcquireRequest('wait', not_after=manager.clock() + hours(1)))
         if deleted:
             manager.client.delete_lease(builders.a_member(), lease.id)
         manager.run_until(manager.clock() + hours(2))

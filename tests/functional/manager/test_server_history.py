@@ -23,8 +23,7 @@ def _leased(manager, on_end, sleeps=False):
     manager.enrol(1)
     server = manager.cloud.boot('demo', 'web', host='compute-2', flavor='2')
     when = {'start': NOON + hours(1)} if sleeps else {}
-    lease = manager.create(builders.a_lease(builders.a_server(server, on_end=on_end),
-                                            end=NOON + hours(4), **when))
+    lease = manager.book(builders.a_server(server, on_end=on_end), end=NOON + hours(4), **when)
     manager.run()
     return lease, server
 
@@ -68,8 +67,7 @@ def _after_a_change_of_its_name(manager, lease):
 
 def _after_an_end_that_was_given_up(manager, lease):
     manager.cloud.fail('nova.delete_aggregate', 99, acts.NO)
-    manager.run_until(NOON + hours(6))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    manager.expect(lease, lifecycle.ERROR, NOON + hours(6))
     manager.cloud.fail('nova.delete_aggregate', 0, acts.NO)
     acts.delete(manager, lease)
     manager.run_until(NOON + hours(7))
@@ -164,8 +162,7 @@ def test_the_history_has_each_change_of_a_leased_server(manager, on_end, what):
 def test_a_move_off_the_pool_is_in_the_history_without_hosts(manager):
     manager.enrol(1)
     server = manager.cloud.boot('demo', 'web', host='compute-1', flavor='2', forced=True)
-    lease = manager.create(builders.a_lease(builders.a_server(server, on_end='migrate'),
-                                            end=NOON + hours(4)))
+    lease = manager.book(builders.a_server(server, on_end='migrate'), end=NOON + hours(4))
     manager.run_until(NOON + hours(5))
     assert _told(manager, lease, 'move server') == [
         ('climate', 'move server', f'The lease is over: web ({server.id})')]
@@ -210,8 +207,7 @@ def test_many_servers_need_few_entries_of_limited_length_and_no_statement_each(m
 def test_the_history_has_a_deletion_once_although_it_is_tried_again(manager):
     lease, [server] = _hosts(manager)
     manager.cloud.fail('nova.delete_server', 5, acts.NO)
-    manager.run_until(NOON + hours(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(5))
     assert _told(manager, lease, 'delete server') == [
         ('climate', 'delete server', f'The lease is over: vm-0 ({server.id})')]
 
@@ -233,8 +229,7 @@ def test_a_leased_server_keeps_its_name_when_it_is_gone(manager):
 
 @pytest.mark.parametrize('is_bound', [True, False])
 def test_a_server_that_was_booted_with_its_lease_keeps_its_name_when_it_is_gone(manager, is_bound):
-    lease = manager.create(builders.a_lease(builders.a_server(flavor_id='2', on_end='delete'),
-                                            end=NOON + hours(4)))
+    lease = manager.book(builders.a_server(flavor_id='2', on_end='delete'), end=NOON + hours(4))
     [reservation] = lease.reservations
     server = manager.cloud.boot('demo', 'booted', {'reservation': reservation.id}, flavor='2',
                                 metadata={'climate:lease_id': lease.id})
@@ -246,6 +241,5 @@ def test_a_server_that_was_booted_with_its_lease_keeps_its_name_when_it_is_gone(
     manager.run_until(NOON + minutes(5))
     assert _shown(manager, lease) == ['booted']
     manager.cloud.delete_server(server.id)
-    manager.run_until(NOON + hours(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(5))
     assert _shown(manager, lease) == ['booted']

@@ -165,8 +165,7 @@ def test_a_deletion_that_was_given_up_and_is_repeated_makes_new_images(manager, 
     manager.run_until(NOON + moment)
     ill(True)
     _delete(manager, lease)
-    manager.run_until(NOON + moment + minutes(30))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    manager.expect(lease, lifecycle.ERROR, NOON + moment + minutes(30))
     # The retries of one order had one image.
     assert _imaged(manager) == _ids(servers)
     ill(False)
@@ -178,8 +177,7 @@ def test_a_deletion_that_was_given_up_and_is_repeated_makes_new_images(manager, 
 def test_a_lease_that_is_deleted_after_its_end_was_given_up_gets_new_images(manager, ill):
     lease, servers = _lease(manager)
     ill(True)
-    manager.run_until(NOON + hours(5))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    manager.expect(lease, lifecycle.ERROR, NOON + hours(5))
     assert _imaged(manager) == _ids(servers)
     ill(False)
     _delete_days_later(manager, lease)
@@ -210,13 +208,11 @@ def test_a_lease_in_error_gets_its_images(manager):
     lease, servers = _lease(manager, 2)
     manager.cloud.fail('nova.remove_host', 99, acts.NO)
     _shrink(manager, lease)
-    manager.run_until(NOON + hours(1))
-    assert manager.lease(lease).state == lifecycle.ERROR
+    manager.expect(lease, lifecycle.ERROR, NOON + hours(1))
     manager.cloud.fail('nova.remove_host', 0, acts.NO)
     manager.run_until(NOON + hours(3) + minutes(1))
     assert set(_imaged(manager)) == set(_ids(servers))
-    manager.run_until(NOON + hours(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(5))
 
 
 def test_servers_of_a_project_that_the_hosts_are_shared_with_get_images_of_their_own(manager):
@@ -294,8 +290,7 @@ def test_the_operator_chooses_for_leases_that_do_not(slow, conf):
     conf.set_override('on_image_failure', 'delete', group='physical:host')
     lease, servers = _lease(slow)
     slow.cloud.spoil_images(servers[0].id, 'refused')
-    slow.run_until(NOON + hours(6))
-    assert slow.lease(lease).state == lifecycle.TERMINATED
+    slow.expect(lease, lifecycle.TERMINATED, NOON + hours(6))
     assert 'Quota exceeded' in slow.lease(lease).reason
 
 
@@ -313,8 +308,7 @@ def test_a_lease_without_images_ends_in_any_state_of_its_servers(manager, status
     manager.enrol(1)
     lease = manager.active(builders.hosts(1), end=NOON + hours(4))
     manager.cloud.mark_server(_boot(manager, lease, 'vm').id, status)
-    manager.run_until(NOON + hours(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(5))
     assert acts.is_clean(manager, 1)
 
 
@@ -324,8 +318,7 @@ def test_a_server_that_its_owner_has_shelved_outlives_its_lease(manager, wish):
     lease = manager.active(builders.hosts(1, before_end=wish), end=NOON + hours(4))
     server = _boot(manager, lease, 'vm')
     manager.cloud.as_service().servers.shelve(server.id)
-    manager.run_until(NOON + hours(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(5))
     [left] = manager.cloud.servers()
     assert (left.id, left.status, left.host) == (server.id, 'SHELVED_OFFLOADED', None)
     assert acts.freepool(manager) == ('compute-1',)
@@ -350,8 +343,7 @@ def test_a_server_that_its_user_deletes_meanwhile_is_not_missed(slow):
     _end(slow, lease)
     slow.run_until(NOON + minutes(15))
     slow.cloud.delete_server(servers[0].id)
-    slow.run_until(NOON + minutes(16))
-    assert slow.lease(lease).state == lifecycle.TERMINATED
+    slow.expect(lease, lifecycle.TERMINATED, NOON + minutes(16))
     assert acts.is_clean(slow, 1)
 
 
@@ -367,5 +359,5 @@ def test_a_lease_without_before_end_makes_no_image(manager):
 def test_an_unknown_choice_is_refused_by_name(manager):
     manager.enrol(1)
     with pytest.raises(errors.BadRequest) as refused:
-        manager.create(builders.a_lease(builders.hosts(1, on_image_failure='lose it')))
+        manager.book(builders.hosts(1, on_image_failure='lose it'))
     assert 'on_image_failure' in refused.value.message

@@ -45,11 +45,8 @@ def _cluster():
 
 def _running(manager, *reservations):
     """The running lease of these reservations, the first of which has hosts."""
-    lease = manager.create(builders.a_lease(*reservations, end=END))
-    manager.run_until(NOON + minutes(5))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
-    return lease
+    lease = manager.book(*reservations, end=END)
+    return manager.expect(lease, lifecycle.ACTIVE, NOON + minutes(5))
 
 
 def _metal(lease):
@@ -208,8 +205,7 @@ def test_a_host_with_a_server_of_a_lease_is_not_withdrawn(slow):
 def test_images_made_before_the_end_serve_the_stack_too(slow):
     lease = _stack(slow)
     servers = _there(slow, lease)
-    slow.run_until(END + minutes(5))
-    assert slow.lease(lease).state == lifecycle.TERMINATED
+    slow.expect(lease, lifecycle.TERMINATED, END + minutes(5))
     assert [each['server_id'] for each in slow.cloud.images()] == [*servers]
 
 
@@ -239,9 +235,7 @@ def test_a_stack_is_deleted_without_images_if_the_lease_says_so(slow):
     lease = _running(slow, _hosts(on_image_failure='delete'), _hinted())
     [key] = _there(slow, lease)
     slow.cloud.spoil_images(key, 'stuck')
-    slow.run_until(END + hours(3))
-    lease = slow.lease(lease)
-    assert lease.state == lifecycle.TERMINATED
+    lease = slow.expect(lease, lifecycle.TERMINATED, END + hours(3))
     assert lease.reason.count(f'Server vm ({key}) is deleted without an image') == 1
     assert slow.cloud.stacks() == []
     assert acts.is_clean(slow, 6)
@@ -249,6 +243,5 @@ def test_a_stack_is_deleted_without_images_if_the_lease_says_so(slow):
 
 def test_a_stack_whose_hosts_ask_for_no_images_ends_at_once(slow):
     lease = _running(slow, _hosts(before_end=''), _hinted())
-    slow.run_until(END + minutes(5))
-    assert slow.lease(lease).state == lifecycle.TERMINATED
+    slow.expect(lease, lifecycle.TERMINATED, END + minutes(5))
     assert slow.cloud.images() == []

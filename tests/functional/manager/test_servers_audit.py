@@ -8,7 +8,7 @@ from support import builders
 from climate.cmd import audit as command
 from climate.domain import lifecycle
 
-LATER = builders.NOON + builders.hours(1)
+LATER = builders.at(1)
 STRANGER = str(uuid.UUID(int=7))
 
 
@@ -22,7 +22,7 @@ def audit(manager):
 
 def _leased(manager, server, **more):
     """A lease of a server that exists, as it is when all that is due was done."""
-    lease = manager.create(builders.a_lease(builders.a_server(server, on_end='migrate'), **more))
+    lease = manager.book(builders.a_server(server, on_end='migrate'), **more)
     manager.run_until(manager.clock() + builders.minutes(1))
     return manager.lease(lease)
 
@@ -44,11 +44,9 @@ def test_leased_servers_awake_or_asleep_are_no_drift(manager, audit):
     later = _leased(manager, asleep, start=LATER, end=LATER + builders.hours(1))
     assert later.state == lifecycle.PENDING
     assert audit(fix=True) == 0
-    manager.run_until(LATER + builders.minutes(2))
-    assert manager.lease(later).state == lifecycle.ACTIVE
+    manager.expect(later, lifecycle.ACTIVE, LATER + builders.minutes(2))
     assert audit(fix=True) == 0
-    manager.run_until(LATER + builders.hours(2))
-    assert manager.lease(later).state == lifecycle.TERMINATED
+    manager.expect(later, lifecycle.TERMINATED, LATER + builders.hours(2))
     assert audit(fix=True) == 0
 
 
@@ -71,8 +69,7 @@ def test_a_leased_server_without_metadata_gets_them_back(manager, audit, capsys)
 def test_metadata_of_an_unknown_lease_are_removed(manager, audit, capsys, names):
     server = manager.cloud.boot('demo', 'vm', flavor='2', metadata={'mine': 'too'})
     lease = _leased(manager, server)
-    manager.run_until(lease.end + builders.minutes(5))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, lease.end + builders.minutes(5))
     assert _metadata(manager, server) == {'mine': 'too'}
     if names == 'a reservation that is over':
         _mark(manager, server, lease_id=lease.id, reservation_id=lease.reservations[0].id)

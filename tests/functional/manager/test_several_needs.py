@@ -52,7 +52,7 @@ FIRST = {'master': ['rack1'], 'workers': ['rack2', 'rack3'], 'data': ['disk1']}
 
 
 def test_each_need_gets_resources_of_its_own(manager):
-    lease = manager.create(builders.a_lease(cluster()))
+    lease = manager.book(cluster())
     assert had(manager, lease) == FIRST
     assert lease.reservations[0].resource_ids == (1, 2, 3, 6)
     manager.run()
@@ -60,7 +60,7 @@ def test_each_need_gets_resources_of_its_own(manager):
 
 
 def test_a_pending_lease_whose_dates_change_takes_no_more_than_before(manager):
-    lease = manager.create(builders.a_lease(cluster(), start=NOON + hours(2)))
+    lease = manager.book(cluster(), start=NOON + hours(2))
     changed = acts.change(manager, lease, end=NOON + hours(5))
     assert changed.end == NOON + hours(5)
     assert had(manager, lease) == FIRST
@@ -69,7 +69,7 @@ def test_a_pending_lease_whose_dates_change_takes_no_more_than_before(manager):
 
 
 def test_a_running_lease_is_prolonged_with_what_it_has(manager):
-    lease = manager.create(builders.a_lease(cluster()))
+    lease = manager.book(cluster())
     manager.run()
     acts.change(manager, lease, end=NOON + hours(3))
     assert had(manager, lease) == FIRST
@@ -79,16 +79,16 @@ def test_a_running_lease_is_prolonged_with_what_it_has(manager):
 
 
 def test_a_running_lease_is_not_prolonged_where_one_need_would_lose_what_it_has(manager):
-    lease = manager.create(builders.a_lease(cluster(workers=1)))
+    lease = manager.book(cluster(workers=1))
     manager.run()
-    manager.create(builders.a_lease(cluster(workers=4), start=NOON + hours(1)))
+    manager.book(cluster(workers=4), start=NOON + hours(1))
     with pytest.raises(errors.NotEnough):
         acts.change(manager, lease, end=NOON + hours(3))
     assert manager.lease(lease).end == lease.end
 
 
 def test_the_need_that_lost_a_resource_gets_a_substitute(manager):
-    lease = manager.create(builders.a_lease(cluster(), start=NOON + hours(1)))
+    lease = manager.book(cluster(), start=NOON + hours(1))
     withdraw(manager, 'rack', 'rack2')
     manager.run_until(NOON + hours(1))
     wanted = {**FIRST, 'workers': ['rack3', 'rack4']}
@@ -97,27 +97,27 @@ def test_the_need_that_lost_a_resource_gets_a_substitute(manager):
 
 
 def test_the_substitute_of_a_share_goes_beside_what_was_not_lost(manager):
-    lease = manager.create(builders.a_lease(cluster(), start=NOON + hours(1)))
+    lease = manager.book(cluster(), start=NOON + hours(1))
     withdraw(manager, 'disk', 'disk1')
     manager.run_until(NOON + hours(1))
     assert had(manager, lease) == {**FIRST, 'data': ['disk2']}
 
 
 def test_a_running_lease_that_shrinks_gives_back_of_the_need_that_shrank(manager):
-    lease = manager.create(builders.a_lease(cluster()))
+    lease = manager.book(cluster())
     manager.run()
     manager.change_reservation(lease, workers=1)
     manager.run()
     smaller = {**FIRST, 'workers': ['rack2']}
     assert had(manager, lease) == smaller
     assert calls(manager)[-1] == ('start', smaller)
-    other = manager.create(builders.a_lease(cluster(workers=2)))
+    other = manager.book(cluster(workers=2))
     assert had(manager, other) == {'master': ['rack3'], 'workers': ['rack4', 'rack5'],
                                    'data': ['disk1']}
 
 
 def test_a_running_lease_that_grows_adds_to_the_need_that_grew(manager):
-    lease = manager.create(builders.a_lease(cluster()))
+    lease = manager.book(cluster())
     manager.run()
     manager.change_reservation(lease, workers=3)
     manager.run()
@@ -125,7 +125,7 @@ def test_a_running_lease_that_grows_adds_to_the_need_that_grew(manager):
 
 
 def test_an_end_gets_the_resources_that_an_unfinished_change_removed(manager):
-    lease = manager.create(builders.a_lease(cluster()))
+    lease = manager.book(cluster())
     manager.run()
     manager.change_reservation(lease, workers=1)
     acts.delete(manager, lease)
@@ -135,9 +135,8 @@ def test_an_end_gets_the_resources_that_an_unfinished_change_removed(manager):
 
 
 def test_all_is_free_after_the_end(manager):
-    manager.create(builders.a_lease(cluster()))
+    manager.book(cluster())
     manager.run_until(NOON + hours(2))
-    lease = manager.create(builders.a_lease(cluster(workers=4, gb=100), start=NOON + hours(2),
-                                            end=NOON + hours(3)))
+    lease = manager.book(cluster(workers=4, gb=100), start=NOON + hours(2), end=NOON + hours(3))
     assert sorted(had(manager, lease)['master'] + had(manager, lease)['workers']) == [
         'rack1', 'rack2', 'rack3', 'rack4', 'rack5']

@@ -36,13 +36,10 @@ def test_a_hypervisor_that_shares_its_service_host_is_not_enrolled(manager):
 
 def test_a_lease_does_not_start_on_a_host_that_has_got_a_second_hypervisor(manager):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease(builders.hosts(1), start=NOON + hours(1),
-                                            end=NOON + hours(2)))
+    lease = manager.book(builders.hosts(1), start=NOON + hours(1), end=NOON + hours(2))
     _twin(manager)
     refresh.Refresher(manager.core, 'this manager').refresh(manager.clock())
-    manager.run_until(NOON + hours(1) + minutes(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = manager.expect(lease, lifecycle.ACTIVE, NOON + hours(1) + minutes(1))
     assert acts.aggregate(manager, lease).hosts == ('compute-2',)
 
 
@@ -59,8 +56,7 @@ def test_an_end_deletes_no_servers_of_another_hypervisor_and_waits_for_them(mana
     assert lease.task == 'end'
     assert acts.aggregate(manager, lease).hosts == ('compute-1',)
     manager.cloud.delete_server(others.id)
-    manager.run_until(NOON + hours(3) + minutes(10))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(3) + minutes(10))
     assert acts.is_clean(manager, 1)
 
 

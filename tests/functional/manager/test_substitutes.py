@@ -37,7 +37,7 @@ def _spread(lease, place=0):
 @pytest.mark.parametrize('request_of', [_sized, _flavored])
 def test_the_instances_of_the_broken_host_move(manager, enrol, request_of):
     first, second, third = enrol(3)
-    lease = manager.create(builders.a_lease(request_of(12), **LATER))
+    lease = manager.book(request_of(12), **LATER)
     assert _spread(lease) == {first.id: 8, second.id: 4}
     acts.disable(manager, second)
     manager.run_until(NOON + hours(1))
@@ -56,8 +56,8 @@ def test_the_instances_of_the_broken_host_move(manager, enrol, request_of):
 @pytest.mark.parametrize('joins', [True, False])
 def test_moved_instances_join_others_if_the_host_has_capacity(manager, enrol, joins):
     first, second = enrol(2)
-    other = manager.create(builders.a_lease(_sized(3), end=NOON + hours(9)))
-    lease = manager.create(builders.a_lease(_sized(6), **LATER))
+    other = manager.book(_sized(3), end=NOON + hours(9))
+    lease = manager.book(_sized(6), **LATER)
     assert _spread(lease) == {first.id: 5, second.id: 1}
     acts.disable(manager, second)
     if joins:
@@ -70,7 +70,7 @@ def test_moved_instances_join_others_if_the_host_has_capacity(manager, enrol, jo
 
 def test_instances_apart_do_not_join_one_another(manager, enrol):
     first, second, third = enrol(3)
-    lease = manager.create(builders.a_lease(_sized(2, False), **LATER))
+    lease = manager.book(_sized(2, False), **LATER)
     assert _spread(lease) == {first.id: 1, second.id: 1}
     acts.disable(manager, first)
     manager.run_until(NOON + hours(1))
@@ -79,8 +79,8 @@ def test_instances_apart_do_not_join_one_another(manager, enrol):
 
 def test_instances_together_all_move_to_one_host(manager, enrol):
     _first, second, third = enrol(3)
-    manager.create(builders.a_lease(_sized(6), end=NOON + hours(2)))
-    lease = manager.create(builders.a_lease(_sized(4, True), **LATER))
+    manager.book(_sized(6), end=NOON + hours(2))
+    lease = manager.book(_sized(4, True), **LATER)
     assert _spread(lease) == {second.id: 4}
     acts.disable(manager, second)
     manager.run_until(NOON + hours(1))
@@ -90,28 +90,23 @@ def test_instances_together_all_move_to_one_host(manager, enrol):
 @pytest.mark.parametrize('affinity', [True, False, None])
 def test_a_start_without_a_free_host_fails_and_names_the_host(manager, enrol, affinity):
     first, _second = enrol(2)
-    lease = manager.create(builders.a_lease(_sized(2, affinity), **LATER))
-    others = manager.create(builders.a_lease(_sized(6), end=NOON + hours(9)))
-    manager.create(builders.a_lease(_sized(8 if affinity is not False else 7),
-                                    end=NOON + hours(9)))
+    lease = manager.book(_sized(2, affinity), **LATER)
+    others = manager.book(_sized(6), end=NOON + hours(9))
+    manager.book(_sized(8 if affinity is not False else 7), end=NOON + hours(9))
     manager.run()
     acts.disable(manager, first)
-    manager.run_until(NOON + hours(1) + builders.minutes(10))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ERROR
+    lease = manager.expect(lease, lifecycle.ERROR, NOON + hours(1) + builders.minutes(10))
     assert 'small-0' in lease.reason and 'no substitute' in lease.reason
     assert manager.lease(others).state == lifecycle.ACTIVE
 
 
 def test_a_host_that_is_back_in_use_before_the_tries_are_over_is_taken(manager, enrol):
     [host] = enrol(1)
-    lease = manager.create(builders.a_lease(_sized(2), **LATER))
+    lease = manager.book(_sized(2), **LATER)
     acts.disable(manager, host)
-    manager.run_until(NOON + hours(1) + datetime.timedelta(seconds=3))
-    assert manager.lease(lease).state == lifecycle.PENDING
+    manager.expect(lease, lifecycle.PENDING, NOON + hours(1) + datetime.timedelta(seconds=3))
     manager.client.update_resource(builders.an_admin(), 'host', host.id, {}, reservable=True)
-    manager.run_until(NOON + hours(1) + builders.minutes(2))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(1) + builders.minutes(2))
 
 
 @pytest.mark.parametrize('request_of', [_sized, _flavored, lambda: builders.hosts(1)])
@@ -131,7 +126,7 @@ def test_running_instances_stay_on_a_host_that_is_taken_out_of_use(manager, enro
 def test_a_start_that_was_cut_short_on_a_host_goes_on_with_another(manager, enrol):
     first, second = enrol(2)
     before = manager.cloud.leftovers()
-    lease = manager.create(builders.a_lease(_sized(2, True), **LATER))
+    lease = manager.book(_sized(2, True), **LATER)
     manager.cloud.fail('nova.allow_flavor', 1, acts.NO)
     manager.run_until(NOON + hours(1))
     acts.disable(manager, first)
@@ -147,7 +142,7 @@ def test_a_start_that_was_cut_short_on_a_host_goes_on_with_another(manager, enro
 def test_instances_whose_host_stays_held_get_room_elsewhere(manager, enrol):
     first, second = enrol(2)
     whole = manager.active(builders.hosts(1, criteria=acts.named(first)))
-    lease = manager.create(builders.a_lease(_sized(2, True), **LATER))
+    lease = manager.book(_sized(2, True), **LATER)
     assert _spread(lease) == {first.id: 2}
     manager.cloud.fail('nova.delete_aggregate', 9, acts.NO)
     manager.run_until(NOON + hours(1))
@@ -162,13 +157,11 @@ def test_instances_whose_host_stays_held_get_room_elsewhere(manager, enrol):
 def test_instances_whose_only_host_stays_held_wait_and_say_who_has_it(manager, enrol):
     [_host] = enrol(1)
     whole = manager.active(builders.hosts(1))
-    lease = manager.create(builders.a_lease(_sized(2), **LATER))
+    lease = manager.book(_sized(2), **LATER)
     manager.cloud.fail('nova.delete_aggregate', 3, acts.NO)
-    manager.run_until(NOON + hours(1) + datetime.timedelta(seconds=5))
-    assert manager.lease(lease).state == lifecycle.PENDING
+    manager.expect(lease, lifecycle.PENDING, NOON + hours(1) + datetime.timedelta(seconds=5))
     assert whole.reservations[0].id in str(acts.holders(manager))
-    manager.run_until(NOON + hours(1) + builders.minutes(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(1) + builders.minutes(1))
 
 
 @pytest.mark.parametrize('request_of', [_sized, _flavored])
@@ -176,13 +169,11 @@ def test_a_host_is_not_leased_whole_before_the_room_on_it_is_given_back(
         manager, enrol, request_of):
     [host] = enrol(1)
     room = manager.active(request_of())
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     manager.cloud.fail('nova.forbid_flavor', 2, acts.NO)
-    manager.run_until(NOON + hours(1) + datetime.timedelta(seconds=5))
-    assert manager.lease(lease).state == lifecycle.PENDING
+    manager.expect(lease, lifecycle.PENDING, NOON + hours(1) + datetime.timedelta(seconds=5))
     assert not acts.holders(manager)
-    manager.run_until(NOON + hours(1) + builders.minutes(1))
-    assert manager.lease(room).state == lifecycle.TERMINATED
+    manager.expect(room, lifecycle.TERMINATED, NOON + hours(1) + builders.minutes(1))
     assert acts.aggregate(manager, lease).hosts == (host.name,)
 
 
@@ -190,12 +181,10 @@ def test_a_host_is_not_leased_whole_before_the_room_on_it_is_given_back(
 def test_a_host_on_which_room_stays_is_replaced_by_one_without(manager, enrol):
     first, _second, third = enrol(3)
     manager.active(_sized(8), _sized(8))
-    lease = manager.create(builders.a_lease(
-        builders.hosts(1, criteria=acts.named(first)), **LATER))
+    lease = manager.book(builders.hosts(1, criteria=acts.named(first)), **LATER)
     manager.cloud.fail('nova.forbid_flavor', 99, acts.NO)
-    manager.run_until(NOON + hours(1) + builders.minutes(1))
-    assert manager.lease(lease).state == lifecycle.PENDING
-    other = manager.create(builders.a_lease(builders.hosts(1), end=NOON + hours(3)))
+    manager.expect(lease, lifecycle.PENDING, NOON + hours(1) + builders.minutes(1))
+    other = manager.book(builders.hosts(1), end=NOON + hours(3))
     manager.run_until(NOON + hours(1) + builders.minutes(2))
     assert acts.holders(manager) == {third.id: other.reservations[0].id}
 
@@ -207,9 +196,9 @@ def test_room_that_shrinks_keeps_its_host_until_it_is_given_back(manager, enrol)
     manager.cloud.fail('nova.hypervisors', 2, acts.NO)
     manager.change_reservation(room, amount=8)
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease())
+        manager.book()
     manager.run_until(NOON + builders.minutes(1))
-    lease = manager.create(builders.a_lease())
+    lease = manager.book()
     manager.run()
     assert acts.aggregate(manager, lease).hosts == (second.name,)
     assert acts.aggregate(manager, room).hosts == (first.name,)
@@ -221,9 +210,8 @@ def test_a_host_that_room_lost_and_could_not_give_back_is_not_handed_over(manage
     manager.cloud.fail('nova.hypervisors', 99, acts.NO)
     manager.change_reservation(room, amount=8)
     soon = NOON + builders.minutes(2)
-    lease = manager.create(builders.a_lease(start=soon, end=NOON + hours(1)))
-    manager.run_until(soon + datetime.timedelta(seconds=5))
-    assert manager.lease(lease).state == lifecycle.PENDING
+    lease = manager.book(start=soon, end=NOON + hours(1))
+    manager.expect(lease, lifecycle.PENDING, soon + datetime.timedelta(seconds=5))
     assert acts.aggregate(manager, room).hosts == (first.name, second.name)
 
 
@@ -233,14 +221,12 @@ def test_a_host_that_room_lost_at_its_end_is_kept_until_the_end_is_carried_out(m
     manager.change_reservation(room, amount=8)
     manager.cloud.fail('nova.forbid_flavor', 2, acts.NO)
     manager.clock.now = NOON + hours(2)
-    manager.run()
-    assert manager.lease(room).state == lifecycle.ACTIVE
+    manager.expect(room, lifecycle.ACTIVE)
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(end=NOON + hours(4)))
+        manager.book(end=NOON + hours(4))
     assert acts.aggregate(manager, room).hosts == (first.name, second.name)
-    manager.run_until(NOON + hours(2) + builders.minutes(1))
-    assert manager.lease(room).state == lifecycle.TERMINATED
-    manager.create(builders.a_lease(builders.hosts(2), end=NOON + hours(4)))
+    manager.expect(room, lifecycle.TERMINATED, NOON + hours(2) + builders.minutes(1))
+    manager.book(builders.hosts(2), end=NOON + hours(4))
 
 
 def test_room_that_is_deleted_as_soon_as_it_starts_keeps_its_host_until_it_is_gone(
@@ -250,7 +236,7 @@ def test_room_that_is_deleted_as_soon_as_it_starts_keeps_its_host_until_it_is_go
     manager.cloud.fail('nova.forbid_flavor', 2, acts.NO)
     acts.delete(manager, room)
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease())
+        manager.book()
     manager.run_until(NOON + builders.minutes(1))
     assert manager.lease(room).deleted_at is not None
     manager.active()
@@ -258,10 +244,8 @@ def test_room_that_is_deleted_as_soon_as_it_starts_keeps_its_host_until_it_is_go
 
 def test_a_substitute_meets_the_criteria_too(manager, enrol):
     first, _second = enrol(2)
-    lease = manager.create(builders.a_lease(_sized(
-        1, resource_properties='["==", "$hypervisor_hostname", "small-0"]'), **LATER))
+    lease = manager.book(_sized(
+        1, resource_properties='["==", "$hypervisor_hostname", "small-0"]'), **LATER)
     acts.disable(manager, first)
-    manager.run_until(NOON + hours(1) + builders.minutes(10))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ERROR
+    lease = manager.expect(lease, lifecycle.ERROR, NOON + hours(1) + builders.minutes(10))
     assert 'hypervisor_hostname == small-0' in lease.reason

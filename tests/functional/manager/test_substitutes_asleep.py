@@ -41,12 +41,11 @@ def _stray(manager, host):
 @pytest.mark.parametrize('spoil', [_sick, _stray])
 def test_a_lease_waits_for_a_substitute_that_sleeps(manager, keeping, spoil, rest):
     first, second = manager.enrol(2)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     assert lease.reservations[0].resource_ids == (first.id,)
     spoil(manager, first)
     rest(manager, keeping, second)
-    manager.run_until(LATER['start'])
-    assert manager.lease(lease).state == lifecycle.PENDING
+    manager.expect(lease, lifecycle.PENDING, LATER['start'])
     assert keeping.states()[second.id] == sleep.WAKING
     keeping.until(LATER['start'] + minutes(5))
     lease = manager.lease(lease)
@@ -72,7 +71,7 @@ def test_a_start_that_waits_for_a_sleeping_host_does_not_search_better_ones(
         manager, keeping, caplog):
     first, second = manager.enrol(2)
     start = NOON + hours(30)
-    lease = manager.create(builders.a_lease(builders.hosts(2), start=start, end=start + hours(6)))
+    lease = manager.book(builders.hosts(2), start=start, end=start + hours(6))
     _sleep(manager, keeping, second)
     _sick(manager, first)
     manager.clock.advance(start - manager.clock.now)

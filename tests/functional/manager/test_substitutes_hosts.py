@@ -37,12 +37,10 @@ REQUESTS = [builders.hosts, lambda: records.ReservationRequest('virtual:instance
 @pytest.mark.parametrize(('spoil', '_words'), WAYS)
 def test_a_substitute_is_taken_where_there_is_one(manager, spoil, _words, request_of):
     first, second = manager.enrol(2)
-    lease = manager.create(builders.a_lease(request_of(), **LATER))
+    lease = manager.book(request_of(), **LATER)
     assert lease.reservations[0].resource_ids == (first.id,)
     spoil(manager, first)
-    manager.run_until(NOON + hours(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = manager.expect(lease, lifecycle.ACTIVE, NOON + hours(1))
     assert lease.reservations[0].resource_ids == (second.id,)
     assert acts.aggregate(manager, lease).hosts == (second.name,)
     assert 'substitute' in acts.history(manager, lease)
@@ -53,11 +51,9 @@ def test_a_substitute_is_taken_where_there_is_one(manager, spoil, _words, reques
 def test_without_one_the_error_names_the_host_and_it_is_healed_when_it_is_back(
         manager, spoil, words, request_of):
     [host] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(request_of(), **LATER))
+    lease = manager.book(request_of(), **LATER)
     spoil(manager, host)
-    manager.run_until(NOON + hours(1) + minutes(10))
-    broken = manager.lease(lease)
-    assert broken.state == lifecycle.ERROR
+    broken = manager.expect(lease, lifecycle.ERROR, NOON + hours(1) + minutes(10))
     assert f'Out of use: {words} there is no substitute.' in broken.reason
     assert broken.event(event_kinds.START).status == lifecycle.EVENT_ERROR
     spoil(manager, host, back=True)
@@ -66,25 +62,23 @@ def test_without_one_the_error_names_the_host_and_it_is_healed_when_it_is_back(
     assert (healed.state, healed.reason) == (lifecycle.ACTIVE, None)
     [line] = [each for each in acts.told(manager, lease) if each.what == 'healed']
     assert words in line.why
-    manager.run_until(NOON + hours(9))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(9))
     assert acts.is_clean(manager, 1)
 
 
 @pytest.mark.parametrize(('spoil', 'words'), WAYS[1:])
 def test_no_substitute_is_a_host_that_cannot_be_used_either(manager, spoil, words):
     hosts = manager.enrol(3)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     for host in hosts[:2]:
         spoil(manager, host)
-    manager.run_until(NOON + hours(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(1))
     assert manager.lease(lease).reservations[0].resource_ids == (hosts[2].id,)
 
 
 def test_the_broken_host_alone_is_replaced(manager):
     first, second, third = manager.enrol(3)
-    lease = manager.create(builders.a_lease(builders.hosts(2), **LATER))
+    lease = manager.book(builders.hosts(2), **LATER)
     _down(manager, first)
     manager.run_until(NOON + hours(1))
     assert manager.lease(lease).reservations[0].resource_ids == (second.id, third.id)
@@ -92,7 +86,7 @@ def test_the_broken_host_alone_is_replaced(manager):
 
 def test_a_host_that_nova_does_not_know_any_more_is_named(manager):
     [host] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     manager.cloud.remove_host(host.name)
     manager.run_until(NOON + hours(1) + minutes(10))
     assert 'compute-1 (Nova does not know its service)' in manager.lease(lease).reason
@@ -110,17 +104,16 @@ def test_a_running_reservation_keeps_its_host_in_any_state(manager, spoil):
 
 def test_a_start_that_cannot_look_is_tried_again(manager):
     first, second = manager.enrol(2)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     _down(manager, first)
     manager.cloud.fail('nova.services', 1, errors.CloudUnreachable(service='Nova', reason='no'))
-    manager.run_until(NOON + hours(1) + minutes(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(1) + minutes(1))
     assert manager.lease(lease).reservations[0].resource_ids == (second.id,)
 
 
 def test_a_host_that_an_earlier_try_handed_over_is_held_until_it_is_back(manager):
     first, second = manager.enrol(2)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     manager.cloud.fail('nova.remove_host', 1, acts.NO)
     manager.run_until(NOON + hours(1))
     assert acts.aggregate(manager, lease).hosts == (first.name,)
@@ -132,8 +125,7 @@ def test_a_host_that_an_earlier_try_handed_over_is_held_until_it_is_back(manager
               if each.id == first.id]
     assert held.held_by == lease.reservations[0].id
     manager.cloud.silence_cell()
-    manager.run_until(NOON + hours(1) + minutes(15))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(1) + minutes(15))
     assert acts.aggregate(manager, lease).hosts == (second.name,)
     assert acts.freepool(manager) == (first.name,)
     manager.run_until(NOON + hours(9))
@@ -143,7 +135,7 @@ def test_a_host_that_an_earlier_try_handed_over_is_held_until_it_is_back(manager
 @pytest.mark.proof
 def test_a_host_that_an_earlier_try_handed_over_goes_back_with_the_end(manager):
     first, second = manager.enrol(2)
-    lease = manager.create(builders.a_lease(**LATER))
+    lease = manager.book(**LATER)
     manager.cloud.fail('nova.remove_host', 1, acts.NO)
     manager.run_until(NOON + hours(1))
     manager.cloud.silence_cell(first.name)

@@ -15,8 +15,7 @@ SIZED = {'vcpus': 1, 'memory_mb': 512, 'disk_gb': 1, 'amount': 2, 'affinity': No
 
 
 def _running(manager, request=None, length=8):
-    lease = manager.create(builders.a_lease(request or builders.hosts(1),
-                                            end=NOON + hours(length)))
+    lease = manager.book(request or builders.hosts(1), end=NOON + hours(length))
     manager.run()
     return manager.lease(lease)
 
@@ -45,7 +44,7 @@ def test_a_host_is_swapped_at_once_and_others_may_lease_it(manager, called):
     assert first.name in acts.freepool(manager)
     assert manager.lease(lease).state == lifecycle.ACTIVE
     assert _verdict(manager, first.id).state == health.WELL
-    other = manager.create(builders.a_lease(builders.hosts(1), end=NOON + hours(4)))
+    other = manager.book(builders.hosts(1), end=NOON + hours(4))
     assert _has(manager, other) == {first.id}
 
 
@@ -95,8 +94,7 @@ def test_a_sick_host_is_not_given_for_a_broken_one(manager):
 def test_a_host_that_another_lease_has_later_is_not_given(manager):
     first, _ = manager.enrol(2)
     lease = _running(manager)
-    manager.create(builders.a_lease(builders.hosts(1), start=NOON + hours(4),
-                                    end=NOON + hours(6)))
+    manager.book(builders.hosts(1), start=NOON + hours(4), end=NOON + hours(6))
     with pytest.raises(errors.NotEnough):
         _swap(manager, lease, first.id)
 
@@ -124,8 +122,7 @@ def test_a_refused_swap_names_the_way_out(manager):
         _swap(manager, lease, 'compute-9')
     with pytest.raises(errors.BadField, match='no reservation'):
         _swap(manager, lease, 1, reservation_id='x')
-    later = manager.create(builders.a_lease(builders.hosts(1), start=NOON + hours(9),
-                                            end=NOON + hours(10)))
+    later = manager.book(builders.hosts(1), start=NOON + hours(9), end=NOON + hours(10))
     with pytest.raises(errors.BadTransition, match='has not started'):
         _swap(manager, later, 1)
     manager.run_until(NOON + hours(8))

@@ -10,7 +10,7 @@ from climate import errors
 from climate.domain import lifecycle
 from climate.manager.leases import target_watch
 
-LATER = builders.NOON + builders.hours(2)
+LATER = builders.at(2)
 
 
 def to_come(flavor='2', **more):
@@ -34,7 +34,7 @@ def now_on(server):
 
 
 def leased(manager, *reservations, **options):
-    return manager.create(builders.a_lease(*reservations, **options))
+    return manager.book(*reservations, **options)
 
 
 def only(lease):
@@ -83,8 +83,7 @@ def test_a_server_on_a_leased_host_wakes_where_room_is_held_for_it(manager):
     server = manager.cloud.boot('demo', 'vm', {'reservation': only(around).id}, flavor='2')
     before = now_on(server)(manager).host
     lease = leased(manager, builders.a_server(server), start=LATER, end=LATER + builders.hours(1))
-    manager.run_until(LATER + builders.minutes(1))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
+    manager.expect(lease, lifecycle.ACTIVE, LATER + builders.minutes(1))
     assert now_on(server)(manager).host not in (None, before)
 
 
@@ -249,9 +248,7 @@ def test_a_server_that_cannot_wake_puts_its_lease_in_error_with_the_reason(manag
     run_for(manager)
     for name in manager.cloud.host_names():
         manager.cloud.mark_host(name, enabled=False)
-    manager.run_until(LATER + builders.hours(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ERROR
+    lease = manager.expect(lease, lifecycle.ERROR, LATER + builders.hours(1))
     assert server.id in lease.reason and 'no host took it' in lease.reason
 
 
@@ -288,15 +285,15 @@ def test_a_server_may_live_on_after_its_lease(manager, on_end, status):
 def test_a_server_on_hosts_that_its_project_leases_stays_there(manager, on_end, status):
     manager.core.conf.set_override('hold_room', 'preferred', group='virtual:instance')
     manager.enrol(2)
-    hosts = leased(manager, builders.hosts(2), end=builders.NOON + builders.hours(3))
+    hosts = leased(manager, builders.hosts(2), end=builders.at(3))
     run_for(manager)
     server = manager.cloud.boot('demo', 'vm', {'reservation': only(hosts).id}, flavor='1')
     lease = leased(manager, builders.a_server(server, on_end=on_end))
-    manager.run_until(builders.NOON + builders.hours(1) + builders.minutes(5))
+    manager.run_until(builders.at(1) + builders.minutes(5))
     assert manager.lease(lease).state == lifecycle.TERMINATED, manager.lease(lease).reason
     after = now_on(server)(manager)
     assert (after.status, after.host) == (status, server.host)
-    manager.run_until(builders.NOON + builders.hours(3) + builders.minutes(1))
+    manager.run_until(builders.at(3) + builders.minutes(1))
     assert now_on(server)(manager) is None
 
 
@@ -353,9 +350,7 @@ def test_a_server_that_is_deleted_before_it_is_woken_ends_the_lease_at_its_start
     server = boot(manager, lease)
     run_for(manager)
     manager.cloud.delete_server(server.id)
-    manager.run_until(LATER + builders.minutes(1))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.TERMINATED
+    lease = manager.expect(lease, lifecycle.TERMINATED, LATER + builders.minutes(1))
     assert 'not in the cloud' in lease.reason
 
 

@@ -78,7 +78,7 @@ def test_room_in_use_is_not_given_up_for_a_longer_lease(manager, preferred):
     story.boot(manager, lease)
     manager.run_until(story.LATER + builders.minutes(1))
     held = story.only(manager.lease(lease)).resource_ids
-    manager.create(builders.a_lease(start=END + builders.hours(1)))
+    manager.book(start=END + builders.hours(1))
     with pytest.raises(errors.NotEnough):
         acts.change(manager, manager.lease(lease), end=END + builders.hours(2))
     assert story.only(manager.lease(lease)).resource_ids == held != ()
@@ -88,7 +88,7 @@ def test_room_that_is_held_is_not_given_up_for_a_longer_lease_before_it_starts(
         manager, preferred):
     [host] = manager.enrol(1)
     lease = later(manager)
-    manager.create(builders.a_lease(start=END + builders.hours(1)))
+    manager.book(start=END + builders.hours(1))
     with pytest.raises(errors.NotEnough):
         acts.change(manager, lease, end=END + builders.hours(2))
     assert story.only(manager.lease(lease)).resource_ids == (host.id,)
@@ -213,9 +213,7 @@ def test_a_server_that_grew_before_it_slept_is_not_woken_where_its_room_is_too_s
     server = story.boot(manager)
     lease = later(manager, builders.a_server(server))
     manager.cloud.resize_server(server.id, '4')
-    manager.run_until(story.LATER + builders.minutes(10))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ERROR
+    lease = manager.expect(lease, lifecycle.ERROR, story.LATER + builders.minutes(10))
     for text in (server.id, 'resized', 'vcpus 4, memory_mb 8192, disk_gb 80', 'Delete the lease'):
         assert text in lease.reason
     assert story.now_on(server)(manager).status == 'SHELVED_OFFLOADED'

@@ -41,8 +41,7 @@ def refused(manager, reservation):
 
 def now(manager, reservation):
     """A lease that starts at once and lasts."""
-    return manager.create(builders.a_lease(
-        reservation, end=manager.clock() + builders.hours(9)))
+    return manager.book(reservation, end=manager.clock() + builders.hours(9))
 
 
 def test_its_room_is_nobody_elses_and_the_lease_says_why(manager):
@@ -86,9 +85,7 @@ def test_its_room_is_nobody_elses_while_its_image_takes_its_time(conf, database,
     manager.run_until(END + builders.minutes(4))
     assert refused(manager, rest_of(host, 1))
     assert manager.lease(following).task == 'start'
-    manager.run_until(AFTER)
-    following = manager.lease(following)
-    assert following.state == lifecycle.ACTIVE, following.reason
+    following = manager.expect(following, lifecycle.ACTIVE, AFTER)
 
 
 def test_a_host_on_which_two_are_stuck_waits_for_both(manager):
@@ -125,9 +122,7 @@ def test_a_lease_to_come_gets_another_host_where_its_own_has_no_room(manager):
     assert beside.state == large.state == lifecycle.ACTIVE, (beside.reason, large.reason)
     assert story.only(beside).resource_ids == (held,)
     assert set(story.only(large).resource_ids) == set(hosts) - {held}
-    manager.run_until(AFTER + builders.hours(3) + builders.minutes(5))
-    whole = manager.lease(whole)
-    assert whole.state == lifecycle.ACTIVE, whole.reason
+    whole = manager.expect(whole, lifecycle.ACTIVE, AFTER + builders.hours(3) + builders.minutes(5))
     assert set(story.only(whole).resource_ids) == set(hosts) - {held}
 
 
@@ -137,8 +132,6 @@ def test_other_reservations_go_on_and_may_change(manager):
     stuck(manager)
     changed = acts.change(manager, manager.lease(beside),
                           reservations=acts.asked(story.only(beside), amount=1))
-    manager.run_until(AFTER + builders.minutes(1))
-    changed = manager.lease(changed)
-    assert changed.state == lifecycle.ACTIVE, changed.reason
+    changed = manager.expect(changed, lifecycle.ACTIVE, AFTER + builders.minutes(1))
     assert story.only(changed).resource_ids == (host.id,)
     assert refused(manager, builders.hosts(1))

@@ -9,7 +9,7 @@ from climate import errors
 from climate.domain import lifecycle
 from climate.domain import records
 
-END = builders.NOON + builders.hours(3)
+END = builders.at(3)
 SENTENCE = 'waits for its server, at most until 2030-05-01 12:02:00 UTC.'
 
 

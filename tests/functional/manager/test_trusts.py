@@ -62,10 +62,8 @@ def _change(manager, caller, lease, **fields):
 def test_a_lease_that_never_acts_as_its_owner_has_no_trust(enrolled, case):
     lease = _make(enrolled, *case)
     assert (lease.trust_id, acts.trusts(enrolled)) == (None, [])
-    enrolled.run_until(NOON + HOURS(2) + builders.minutes(30))
-    assert enrolled.lease(lease).state == lifecycle.ACTIVE
-    enrolled.run_until(NOON + HOURS(4))
-    assert enrolled.lease(lease).state == lifecycle.TERMINATED
+    enrolled.expect(lease, lifecycle.ACTIVE, NOON + HOURS(2) + builders.minutes(30))
+    enrolled.expect(lease, lifecycle.TERMINATED, NOON + HOURS(4))
 
 
 @pytest.mark.parametrize('case', WITHOUT.values(), ids=WITHOUT)

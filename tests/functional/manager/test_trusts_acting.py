@@ -34,11 +34,8 @@ def _cluster():
 
 
 def _running(manager, request):
-    lease = manager.create(builders.a_lease(request))
-    manager.run_until(NOON + builders.minutes(3))
-    lease = manager.lease(lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
-    return lease
+    lease = manager.book(request)
+    return manager.expect(lease, lifecycle.ACTIVE, NOON + builders.minutes(3))
 
 
 @pytest.fixture

@@ -79,11 +79,9 @@ def test_two_climates_leave_the_objects_of_each_other(manager, other, clock, cap
     assert f'aggregate {theirs.reservations[0].id}' in told
     assert 'it may belong to another Climate' in told
 
-    manager.run_until(NOON + hours(10))
-    assert manager.lease(mine).state == lifecycle.TERMINATED
+    manager.expect(mine, lifecycle.TERMINATED, NOON + hours(10))
     assert [each.id for each in acts.trusts(manager)] == [theirs.trust_id]
-    other.run_until(NOON + hours(10))
-    assert other.lease(theirs).state == lifecycle.TERMINATED
+    other.expect(theirs, lifecycle.TERMINATED, NOON + hours(10))
     assert acts.trusts(manager) == []
 
 
@@ -92,13 +90,13 @@ def test_a_trust_whose_creation_got_no_answer_is_found_by_the_moment_it_expires(
     """Keystone made the trust, but the answer was lost, or the manager died."""
     manager.enrol(1)
     other.client.create_resource(builders.an_admin(), 'host', 'compute-2', {})
-    theirs = other.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    theirs = other.book(start=NOON + hours(1), end=NOON + hours(2))
 
     def lose():
         raise errors.CloudUnreachable(service='Keystone', reason='no answer')
     cloud_points.once_at(manager.cloud, 'keystone.create_trust', lose, 'after')
     with pytest.raises(errors.CloudUnreachable):
-        manager.create(builders.a_lease())
+        manager.book()
     [lost] = [each for each in acts.trusts(manager) if each.id != theirs.trust_id]
     assert lost.expires_at > NOON + hours(24 * 365)
     assert trust_reaper.TrustReaper(other.core).reap(NOON + hours(1)) == []
@@ -149,7 +147,7 @@ def test_no_record_is_left_of_a_trust_that_keystone_refused(manager, refused):
     manager.enrol(1)
     manager.cloud.fail('keystone.create_trust', 1, refused)
     with pytest.raises(type(refused)):
-        manager.create(builders.a_lease())
+        manager.book()
     assert trust_reaper.TrustReaper(manager.core).find(NOON + hours(1)) == []
 
 
@@ -164,7 +162,7 @@ def test_a_request_that_takes_too_long_is_refused_and_leaves_no_trust(
         meddling.before_writer = lambda: reaper.reap(NOON + hours(1))
     meddling.before_writer = first
     with pytest.raises(errors.LostRace):
-        manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+        manager.book(start=NOON + hours(1), end=NOON + hours(2))
     assert acts.trusts(manager) == []
     assert manager.client.list_leases(builders.an_admin(), records.LeaseQuery()) == []
     assert reaper.find(NOON + hours(1)) == []

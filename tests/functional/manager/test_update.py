@@ -23,11 +23,11 @@ NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
 
 def _pending(manager):
-    return manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(4)))
+    return manager.book(start=NOON + hours(1), end=NOON + hours(4))
 
 
 def _starting(manager):
-    lease = manager.create(builders.a_lease(end=NOON + hours(4)))
+    lease = manager.book(end=NOON + hours(4))
     manager.cloud.fail('nova.add_host', 1, acts.NO)
     manager.run()
     return lease
@@ -39,7 +39,7 @@ def _active(manager):
 
 def _error(manager):
     manager.cloud.fail('nova.add_host', 9, acts.NO)
-    lease = manager.create(builders.a_lease(end=NOON + hours(4)))
+    lease = manager.book(end=NOON + hours(4))
     manager.run_until(NOON + minutes(5))
     manager.cloud.fail('nova.add_host', 0, None)
     return lease
@@ -118,19 +118,16 @@ def test_a_lease_is_prolonged_shortened_deferred_and_advanced(manager):
         assert (changed.start, changed.end) == (NOON + hours(start), NOON + hours(end))
     [(_, [promise])] = manager.client.list_allocations(builders.an_admin(), 'host')
     assert (promise.start, promise.end) == (NOON + hours(5), NOON + hours(8))
-    manager.run_until(NOON + hours(4.9))
-    assert manager.lease(lease).state == lifecycle.PENDING
-    manager.run_until(NOON + hours(5))
-    assert manager.lease(lease).state == lifecycle.ACTIVE
-    manager.run_until(NOON + hours(8))
-    assert manager.lease(lease).state == lifecycle.TERMINATED
+    manager.expect(lease, lifecycle.PENDING, NOON + hours(4.9))
+    manager.expect(lease, lifecycle.ACTIVE, NOON + hours(5))
+    manager.expect(lease, lifecycle.TERMINATED, NOON + hours(8))
 
 
 def test_a_change_that_finds_no_room_changes_nothing(manager):
     manager.enrol(2)
     lease = manager.active(builders.hosts(1), builders.hosts(1))
     first, second = lease.reservations
-    manager.create(builders.a_lease(start=NOON + hours(2), end=NOON + hours(3)))
+    manager.book(start=NOON + hours(2), end=NOON + hours(3))
     before = acts.everything(manager)
     for fields in ({'end': NOON + hours(3)},
                    {'reservations': acts.asked(first, min=1, max=1)
@@ -179,12 +176,12 @@ def test_hosts_that_a_lease_gives_up_are_free_when_their_servers_are_gone(conf, 
     manager.run()
     assert len(acts.holders(manager)) == 2
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(end=NOON + hours(2)))
+        manager.book(end=NOON + hours(2))
     manager.run_until(NOON + minutes(2))
     assert len(acts.holders(manager)) == 1
     assert len(manager.cloud.servers()) == 1
     assert manager.lease(lease).state == lifecycle.ACTIVE
-    manager.create(builders.a_lease(end=NOON + hours(2)))
+    manager.book(end=NOON + hours(2))
 
 
 def test_an_update_that_failed_once_is_really_done_the_second_time(manager):
@@ -215,14 +212,14 @@ def test_before_end_keeps_its_distance_and_is_armed_again(manager):
 
 def test_a_lease_shorter_than_the_notice_is_told_when_it_has_started(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + minutes(30)))
+    lease = manager.book(end=NOON + minutes(30))
     manager.run_until(NOON + minutes(1))
     assert acts.history(manager, lease) == ['create', 'start_lease', 'before_end_lease']
 
 
 def test_a_lease_whose_start_is_late_is_told_after_it(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + minutes(30)))
+    lease = manager.book(end=NOON + minutes(30))
     manager.cloud.fail('nova.add_host', 2, acts.NO)
     manager.run_until(NOON + minutes(1))
     assert [what for what in acts.history(manager, lease) if 'failed' not in what] == [
@@ -231,8 +228,7 @@ def test_a_lease_whose_start_is_late_is_told_after_it(manager):
 
 def test_notify_events_happen_at_their_moments(manager):
     manager.enrol(1)
-    lease = manager.create(builders.a_lease(
-        start=NOON + hours(2), end=NOON + hours(4), notify_at=(NOON + hours(1),)))
+    lease = manager.book(start=NOON + hours(2), end=NOON + hours(4), notify_at=(NOON + hours(1),))
     acts.change(manager, lease, notify_at=(NOON + hours(2.5),))
     manager.run_until(NOON + hours(2))
     assert acts.news(manager).count('lease.event.notify') == 1
@@ -246,12 +242,12 @@ def test_moments_that_no_calendar_has_are_refused_by_name(manager):
                  {'start': NOON, 'duration_seconds': 10 ** 18},
                  {'end': NOON + hours(1), 'duration_seconds': 10 ** 12}):
         with pytest.raises(errors.BadField, match='duration'):
-            manager.create(builders.a_lease(**more))
+            manager.book(**more)
 
 
 def test_a_reservation_that_is_changed_twice_at_once_is_refused(manager):
     manager.enrol(2)
-    lease = manager.create(builders.a_lease(start=NOON + hours(1), end=NOON + hours(2)))
+    lease = manager.book(start=NOON + hours(1), end=NOON + hours(2))
     twice = [records.ReservationRequest(None, {'min': count, 'max': count},
                                         id=lease.reservations[0].id) for count in (1, 2)]
     with pytest.raises(errors.BadField, match='twice'):
@@ -264,15 +260,15 @@ def test_a_lease_that_would_be_over_already_is_refused(manager):
     manager.enrol(1)
     manager.clock.advance(datetime.timedelta(seconds=30))
     with pytest.raises(errors.BadDate, match='end'):
-        manager.create(builders.a_lease(start=NOON, end=NOON + datetime.timedelta(seconds=20)))
+        manager.book(start=NOON, end=NOON + datetime.timedelta(seconds=20))
 
 
 def test_a_lease_to_the_end_of_time_is_refused_with_reasons_on_a_full_cloud(manager):
     manager.enrol(1)
     forever = datetime.datetime(9999, 12, 31, tzinfo=datetime.UTC)
-    manager.create(builders.a_lease(end=forever))
+    manager.book(end=forever)
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(end=forever))
+        manager.book(end=forever)
 
 
 def test_a_stale_precondition_and_a_dry_run_change_nothing(manager):
@@ -289,7 +285,7 @@ def test_a_stale_precondition_and_a_dry_run_change_nothing(manager):
 def test_the_refusal_to_prolong_a_running_lease_says_that_others_have_its_hosts(manager):
     manager.enrol(4)
     lease = manager.active(builders.hosts(4))
-    manager.create(builders.a_lease(builders.hosts(1), start=NOON + hours(2), end=NOON + hours(3)))
+    manager.book(builders.hosts(1), start=NOON + hours(2), end=NOON + hours(3))
     with pytest.raises(errors.NotEnough) as refused:
         acts.change(manager, lease, end=NOON + hours(4))
     before = ('Only 3 of 4 hosts are free for all of the time asked for: 4 are enrolled. The lease '
@@ -379,8 +375,7 @@ def test_a_running_lease_has_a_bounded_number_of_parts(conf, manager, change, re
     assert acts.change(manager, lease, name='other').name == 'other'
     acts.change(manager, lease, end=NOON + hours(1))
     # Before its start a lease has no other parts than those that it will have.
-    later = manager.create(builders.a_lease(request_of(1), start=NOON + hours(300),
-                                            end=NOON + hours(301)))
+    later = manager.book(request_of(1), start=NOON + hours(300), end=NOON + hours(301))
     for number in range(1, 20):
         change(manager, later, number)
     manager.run_until(NOON + hours(2))

@@ -17,7 +17,7 @@ MAY_1 = 'start=2030-05-01&end=2030-05-02'
 
 
 def at(hour, minute=0):
-    return builders.NOON + builders.hours(hour - 12) + builders.minutes(minute)
+    return builders.at(hour - 12) + builders.minutes(minute)
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ MINE = ('host', 'demo', 'physical:host')
 
 def test_gauges_follow_a_lease_from_its_allocation_to_its_teardown(manager):
     hosts = manager.enrol(3)
-    manager.create(builders.a_lease(builders.hosts(2), start=NOON + hours(1), end=NOON + hours(2)))
+    manager.book(builders.hosts(2), start=NOON + hours(1), end=NOON + hours(2))
     found = read(manager)
     assert of(found, 'allocated_resources') == of(found, 'occupied_resources') == {}
     assert of(found, 'pool_capacity_resources') == {('host',): 3}
@@ -67,7 +67,7 @@ def test_gauges_follow_a_lease_from_its_allocation_to_its_teardown(manager):
 
 def test_the_idle_gauge_is_the_share_of_the_last_hour_with_samples(manager):
     [host] = manager.enrol(1)
-    lease = manager.create(builders.a_lease(end=NOON + hours(4)))
+    lease = manager.book(end=NOON + hours(4))
     manager.run()
     key = lease.reservations[0].id, host.id
     with manager.database.writer() as connection:
@@ -79,8 +79,7 @@ def test_the_idle_gauge_is_the_share_of_the_last_hour_with_samples(manager):
 def test_gauges_count_refused_resources_by_reason(manager):
     manager.enrol(1)
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(builders.hosts(3), start=NOON + hours(1),
-                                        end=NOON + hours(2)))
+        manager.book(builders.hosts(3), start=NOON + hours(1), end=NOON + hours(2))
     assert of(read(manager), 'refused_resources') == {}
     manager.clock.now = NOON + hours(1) + minutes(30)
     assert of(read(manager), 'refused_resources') == {('host', 'demo', 'no_match',

@@ -199,7 +199,7 @@ def test_a_host_whose_cell_does_not_answer_gives_no_sample(manager):
 def test_a_lease_is_sampled_only_while_it_runs(manager):
     manager.enrol(2)
     over = running(manager, end=1)
-    manager.create(builders.a_lease(start=NOON + HOURS(5), end=NOON + HOURS(6)))
+    manager.book(start=NOON + HOURS(5), end=NOON + HOURS(6))
     manager.run_until(NOON + HOURS(2))
     assert sample(manager) == 0
     assert in_hours(manager, over) == []

@@ -91,7 +91,7 @@ def test_parts_of_hosts_held_back_are_counted_as_instances(manager):
 
     def halves(amount):
         return records.ReservationRequest('virtual:instance', {**half, 'amount': amount})
-    manager.create(builders.a_lease(halves(1), end=NOON + hours(9)))
+    manager.book(halves(1), end=NOON + hours(9))
     manager.clock.advance(builders.seconds(1))
     large = acts.sought(manager, 'wait', halves(2))
     manager.run()
@@ -121,7 +121,7 @@ def test_no_other_lease_gets_resources_that_are_held_back(manager, full):
     acts.end(manager, full[0])
     assert held(manager, large) == 1
     with pytest.raises(errors.NotEnough):
-        manager.create(builders.a_lease(end=manager.clock() + hours(1)))
+        manager.book(end=manager.clock() + hours(1))
 
 
 @pytest.mark.parametrize(('share', 'most'), [(0.5, 6), (0, None)])
@@ -139,7 +139,7 @@ def test_a_stream_of_small_requests_starves_a_large_one_only_where_nothing_is_he
         acts.end(manager, running.pop(0))
         ended += 1
         try:
-            running.append(manager.create(builders.a_lease(end=manager.clock() + hours(9))))
+            running.append(manager.book(end=manager.clock() + hours(9)))
             manager.run()
         except errors.NotEnough:
             pass
@@ -236,8 +236,7 @@ def test_a_host_whose_withdrawal_failed_is_given_at_once(manager, wakes):
     def seek():
         nonlocal lease
         lease = waiting(manager)
-        manager.run()
-        assert manager.lease(lease).state == lifecycle.ACQUIRING
+        manager.expect(lease, lifecycle.ACQUIRING)
     cloud_points.once_at(manager.cloud, 'placement.empty_child', seek)
     with pytest.raises(errors.CloudError):
         pools.ResourceRequests(wakes[1]).withdraw('host', host.id)

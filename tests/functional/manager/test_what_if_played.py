@@ -21,9 +21,9 @@ def asked(manager, **more):
 
 
 def lease(manager, count, first, last, **more):
-    return manager.create(builders.a_lease(
+    return manager.book(
         builders.hosts(count, **more), start=NOON + hours(first) if first else None,
-        end=NOON + hours(last)))
+        end=NOON + hours(last))
 
 
 def contents(database):
@@ -121,8 +121,7 @@ def test_hosts_that_are_added_serve_leases_that_wait(manager):
     hosts = manager.enrol(1)
     lease(manager, 1, 0, 90)
     manager.run()
-    waiting = manager.create(builders.a_lease(
-        duration_seconds=3600, acquire=records.AcquireRequest('wait')))
+    waiting = manager.book(duration_seconds=3600, acquire=records.AcquireRequest('wait'))
     kept = asked(manager)
     assert [(fate.lease_id, fate.outcome) for fate in kept.fates] == [(waiting.id, 'waits')]
     answer = asked(manager, add=(what_if.Added(1, hosts[0].name),))
@@ -143,7 +142,7 @@ def test_criteria_hold_in_the_changed_pool_too(manager):
 def test_parts_of_hosts_are_counted_by_their_amounts(manager):
     hosts = manager.enrol(2)
     request = builders.instances(2, vcpus=2, memory_mb=2048)
-    made = manager.create(builders.a_lease(request, end=NOON + hours(4)))
+    made = manager.book(request, end=NOON + hours(4))
     answer = asked(manager, remove=(hosts[0].name,))
     (fate,) = answer.fates
     assert (fate.lease_id, fate.outcome, fate.new_resources) == (

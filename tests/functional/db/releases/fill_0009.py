@@ -226,8 +226,7 @@ def what_is_to_come(manager):
     manager.client.update_resource(builders.an_admin(), 'host', host, {}, reservable=False)
     manager.run_until(OVER + minutes(6))
     manager.cloud.fail('nova.create_aggregate', 999, acts.NO)
-    manager.run_until(OVER + minutes(20))
-    assert manager.lease(broken).state == lifecycle.ERROR
+    manager.expect(broken, lifecycle.ERROR, OVER + minutes(20))
     swapped = manager.lease(swapped)
     assert (swapped.state, host in swapped.reservations[0].resource_ids) == (
         lifecycle.ACTIVE, False), swapped.reason
