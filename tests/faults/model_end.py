@@ -141,7 +141,7 @@ def _ask_again_for_ends_given_up(model, manager):
             assert model.mood != 'calm', f'{lease} is stuck.'
             assert lease.state == lifecycle.ERROR, lease
             _delete_those_kept_without_an_image(model, lease)
-            manager.client.delete_lease(builders.a_member(), lease.id)
+            manager.delete(lease)
             model.told[lease.id].deleted = model.told[lease.id].asked_to_delete = True
         model.tally['ends given up'] += len(stuck)
         _let_time_pass(model, manager)

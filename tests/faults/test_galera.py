@@ -83,7 +83,7 @@ class Cluster:
         manager = self.managers[-1]
         self.managers.insert(0, self.managers.pop())
         for lease in manager.client.list_leases(builders.an_admin(), records.LeaseQuery()):
-            manager.client.delete_lease(builders.a_member(), lease.id)
+            manager.delete(lease)
         manager.run()
 
     def close(self):

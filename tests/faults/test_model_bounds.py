@@ -62,7 +62,7 @@ def test_a_member_who_takes_from_others_is_seen(manager, lease):
     mine = manager.book()
     assert bounds.free_for_others(_read(manager), {mine.id}, manager.clock()) == before
     assert bounds.free_for_others(_read(manager), set(), manager.clock()) != before
-    manager.client.delete_lease(builders.a_member(), mine.id)
+    manager.delete(mine)
     manager.run()
     assert bounds.free_for_others(_read(manager), set(), manager.clock()) == before
 

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from support import builders
 
 from climate.db import tables
-from climate.domain import records
 
 NOON, minutes = builders.NOON, builders.minutes
 
@@ -82,8 +81,7 @@ def test_a_server_that_goes_before_its_image_is_active_is_seen(eyes, conf):
 
 def test_an_image_of_an_earlier_end_is_seen(eyes):
     eyes.manager.run_until(NOON + builders.hours(3) + minutes(1))
-    eyes.manager.client.update_lease(builders.a_member(), eyes.lease.id, records.LeaseChanges(
-        end=NOON + builders.hours(30)))
+    eyes.manager.change(eyes.lease, end=NOON + builders.hours(30))
     eyes.look()
     eyes.manager.clock.advance(minutes(5))
     eyes.delete()

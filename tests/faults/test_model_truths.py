@@ -174,7 +174,7 @@ def test_a_service_that_was_enabled_behind_its_administrator_is_seen(manager):
 def test_a_disabled_service_without_a_clearing_is_seen(manager, waiting):
     manager.cloud.as_service().computes.disable('compute-1', plans.fence_of(waiting.id))
     _others(manager)
-    manager.client.delete_lease(builders.a_member(), waiting.id)
+    manager.delete(waiting)
     manager.run()
     with pytest.raises(AssertionError):
         _others(manager)

@@ -325,8 +325,7 @@ def test_a_lease_is_prolonged_with_its_slots_where_they_are(manager, enrol_hosts
     enrol_hosts(2)
     lease = manager.active(sized(10))
     had = manager.lease(lease).reservations[0].resource_ids
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        end=NOON + 3 * HOUR))
+    manager.change(lease, end=NOON + 3 * HOUR)
     assert manager.lease(lease).reservations[0].resource_ids == had
     with pytest.raises(errors.NotEnough):
         manager.book(sized(7), start=NOON + 2 * HOUR, end=NOON + 3 * HOUR)

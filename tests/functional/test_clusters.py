@@ -186,7 +186,7 @@ def test_a_cluster_that_fails_for_good_ends_in_error_with_a_reason_and_leaves_no
     found = manager.lease(lease)
     assert found.state == lifecycle.ERROR
     assert 'is CREATE_FAILED: no such image' in found.owner_reason
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
 
 
 @pytest.mark.usefixtures('as_before')
@@ -225,7 +225,7 @@ def test_a_lease_that_is_deleted_while_its_cluster_is_made_leaves_nothing(
     enrol_hosts(1)
     lease = manager.book(a_cluster(1))
     manager.run_until(NOON + builders.seconds(20))
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     settle(manager, 10)
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert manager.lease(lease).deleted_at is not None
@@ -238,7 +238,7 @@ def test_a_lease_that_ends_at_the_moment_of_its_change_is_only_ended(manager, en
     conf.set_override('cluster_seconds', 6, group='simulated')
     conf.set_override('delete_seconds', 5, group='simulated')
     manager.change_reservation(lease, node_count=4)
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
+    manager.change(lease, end_now=True)
     settle(manager)
     lease = manager.lease(lease)
     assert (lease.state, lease.reason) == (
@@ -315,8 +315,7 @@ def test_a_change_compares_only_the_added_nodes_with_the_quota(manager, enrol_ho
     manager.change_reservation(lease, node_count=3)
     settle(manager)
     assert flavors_of(manager)[lease.reservations[0].id] == 3
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        end=NOON + 2 * HOUR))
+    manager.change(lease, end=NOON + 2 * HOUR)
     manager.expect(lease, lifecycle.ACTIVE, NOON + 2 * HOUR - builders.minutes(1))
 
 
@@ -349,7 +348,7 @@ def test_a_lease_that_ends_before_magnum_shows_its_cluster_waits_for_it(manager,
     manager.cloud.as_service().clusters.queue(90)
     lease = manager.book(a_cluster(1))
     manager.run_until(NOON + builders.seconds(30))
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     manager.run_until(NOON + builders.seconds(80))
     assert manager.lease(lease).deleted_at is None
     settle(manager, 10)
@@ -371,7 +370,7 @@ def test_a_cluster_that_magnum_never_shows_is_asked_for_again_and_does_not_keep_
     clusters.queue(9_000_000)
     lost = manager.book(a_cluster(1), end=NOON + 3 * HOUR)
     settle(manager)
-    manager.client.delete_lease(builders.a_member(), lost.id)
+    manager.delete(lost)
     settle(manager, 10)
     assert manager.lease(lost).deleted_at is not None
 
@@ -389,7 +388,7 @@ def test_magnum_that_does_nothing_for_too_long_is_a_failure_that_says_so(
     assert 'longer than 5 minutes' in manager.lease(lease).owner_reason
     manager.expect(lease, lifecycle.ACTIVE, NOON + HOUR)
     conf.set_override('cluster_seconds', 0, group='simulated')
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
 
 
 @pytest.mark.usefixtures('as_before')

@@ -188,7 +188,7 @@ def test_deleting_a_lease_while_it_starts_leaves_nothing(manager):
     manager.run()
     assert scene.there(manager) == {210: 'demo'}
     assert manager.lease(lease).state == lifecycle.PENDING
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     manager.run_until(builders.NOON + builders.minutes(5))
     assert scene.there(manager) == {}
     assert dataclasses.asdict(manager.lease(lease))['deleted_at'] is not None

@@ -6,7 +6,6 @@ from support import builders
 
 from climate import errors
 from climate.domain import lifecycle
-from climate.domain import records
 
 
 @pytest.fixture
@@ -98,11 +97,10 @@ def test_prolonging_keeps_addresses_and_ending_early_frees_them(manager):
     lease = scene.leased(manager, 2)
     manager.run()
     before = manager.cloud.network.floating_ips()
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        end=builders.at(6)))
+    manager.change(lease, end=builders.at(6))
     manager.run_until(builders.at(4))
     assert manager.cloud.network.floating_ips() == before
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
+    manager.change(lease, end_now=True)
     manager.run()
     assert scene.there(manager) == {}
 

@@ -7,7 +7,6 @@ from support import builders
 from climate import errors
 from climate.db import tables
 from climate.domain import lifecycle
-from climate.domain import records
 
 
 def test_a_lease_starts_on_time_and_gives_everything_back_at_its_end(manager):
@@ -61,8 +60,7 @@ def test_a_running_lease_that_ends_now_frees_its_hosts_at_once(manager):
     lease = manager.book(end=builders.at(9))
     manager.run()
     manager.clock.advance(builders.minutes(30))
-    manager.client.update_lease(builders.a_member(), lease.id,
-                                records.LeaseChanges(end_now=True))
+    manager.change(lease, end_now=True)
     manager.expect(lease, lifecycle.TERMINATED)
     manager.book(end=builders.at(2))
 
@@ -74,9 +72,7 @@ def test_a_running_lease_grows_and_shrinks(manager):
     [reservation] = lease.reservations
     nova = manager.cloud.as_service().nova
     for least, most in ((3, 4), (1, 1)):
-        manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-            reservations=(records.ReservationRequest(
-                None, {'min': least, 'max': most}, id=reservation.id),)))
+        manager.change_reservation(lease, min=least, max=most)
         manager.run()
         assert len(nova.aggregate(reservation.id).hosts) == most
         assert len(nova.aggregate('freepool').hosts) == 4 - most
@@ -87,7 +83,7 @@ def test_a_running_lease_grows_and_shrinks(manager):
 def test_a_pending_lease_that_is_deleted_leaves_nothing(manager):
     manager.enrol(1)
     lease = manager.book(start=builders.at(1), end=builders.at(2))
-    assert manager.client.delete_lease(builders.a_member(), lease.id)
+    assert manager.delete(lease)
     manager.run()
     assert manager.lease(lease).deleted_at is not None
     assert manager.cloud.as_service().keystone.trusts() == []
@@ -98,7 +94,7 @@ def test_an_active_lease_that_is_deleted_is_torn_down_first(manager):
     manager.enrol(1)
     lease = manager.book()
     manager.run()
-    assert not manager.client.delete_lease(builders.a_member(), lease.id)
+    assert not manager.delete(lease)
     manager.run()
     assert manager.lease(lease).deleted_at is not None
     assert len(manager.cloud.as_service().nova.aggregate('freepool').hosts) == 1

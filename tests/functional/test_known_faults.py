@@ -41,8 +41,7 @@ def enrol(manager):
 
 def change(manager, lease, **fields):
     """The lease after LeaseChanges, and after what follows from them."""
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        **fields))
+    manager.change(lease, **fields)
     manager.run()
     return manager.lease(lease)
 
@@ -122,7 +121,7 @@ def test_a10_as_many_as_are_free_are_given_whether_they_were_ever_used_or_not(ma
     lease = manager.book(builders.hosts(1, 3), **later)
     assert len(lease.reservations[0].resource_ids) == 3
     assert used.id in lease.reservations[0].resource_ids
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     apart = manager.book(sized(3, affinity=False), **later)
     assert len(set(apart.reservations[0].resource_ids)) == 3
 
@@ -138,7 +137,7 @@ def test_a11_a_lease_that_is_refused_or_fails_leaves_nothing_in_the_cloud(
     manager.cloud.fail('nova.allow_flavor', 99, NO)
     lease = manager.book(request_of(2, False))
     manager.expect(lease, lifecycle.ERROR, NOON + minutes(10))
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     manager.run_until(NOON + minutes(20))
     assert manager.cloud.leftovers() == before
     assert manager.cloud.as_service().keystone.trusts() == []

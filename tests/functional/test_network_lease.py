@@ -139,11 +139,10 @@ def test_a_network_name_is_kept(manager):
 
 def test_prolonging_keeps_the_network_and_ending_early_frees_the_segment(manager):
     lease, before = running(manager, **WITH_ROUTER)
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        end=builders.at(6)))
+    manager.change(lease, end=builders.at(6))
     manager.run_until(builders.at(4))
     assert there(manager) == [before]
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
+    manager.change(lease, end_now=True)
     manager.run()
     nothing_left(manager)
 
@@ -152,7 +151,7 @@ def test_a_lease_is_deleted_before_its_start_and_while_it_runs(manager):
     waiting = leased(manager, start=1)
     running_one, _ = running(manager, **WITH_ROUTER)
     for each in (waiting, running_one):
-        manager.client.delete_lease(builders.a_member(), each.id)
+        manager.delete(each)
     manager.run()
     nothing_left(manager)
     assert len([leased(manager) for _ in range(3)]) == 3
@@ -162,7 +161,7 @@ def test_a_lease_is_deleted_while_it_starts(manager):
     lease = leased(manager, **WITH_ROUTER)
     deleted = cloud_points.once_at(
         manager.cloud, 'neutron.create_subnet',
-        lambda: manager.client.delete_lease(builders.a_member(), lease.id), 'after')
+        lambda: manager.delete(lease), 'after')
     manager.run_until(builders.NOON + builders.minutes(10))
     assert deleted
     nothing_left(manager)
@@ -415,7 +414,7 @@ def test_a_lease_that_waited_too_long_is_in_error_and_ends_when_it_is_deleted(co
     assert there(manager) == [made]
     for each in (port, foreign):
         manager.cloud.network.delete_port(each)
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     manager.run()
     nothing_left(manager)
 

@@ -83,7 +83,7 @@ def test_a_stack_with_a_shelved_server_is_suspended_once_that_is_repaired(manage
 def test_a_lease_that_is_deleted_before_its_start_leaves_its_stack_asleep(manager, stack):
     lease = manager.create(later(stacks.known(stack)))
     manager.run()
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     manager.run()
     assert stacks.now(manager) == {'mine': 'SUSPEND_COMPLETE'}
 

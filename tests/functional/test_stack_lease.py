@@ -324,7 +324,7 @@ def test_a_lease_that_is_deleted_while_its_stack_is_created_leaves_nothing(manag
     lease = manager.book(stacks.with_room(1))
     run_for(manager, 5)
     assert list(stacks.now(manager).values()) == ['CREATE_IN_PROGRESS']
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     run_for(manager, 600)
     assert manager.cloud.stacks() == []
 

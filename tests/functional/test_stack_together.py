@@ -130,7 +130,7 @@ def test_if_one_cannot_start_the_others_are_taken_back(manager, refused):
     assert 'So the reservations that had started were ended' in stacks.told(manager, lease)
     again = manager.book(builders.hosts(2), end=END)
     assert len(again.reservations[0].resource_ids) == 2
-    manager.client.delete_lease(builders.a_member(), again.id)
+    manager.delete(again)
     manager.run()
     assert manager.cloud.network.floating_ips() == []
     assert manager.cloud.as_service().volumes.every() == []
@@ -144,12 +144,10 @@ def test_a_prolongation_covers_all_reservations_or_none(manager):
     late = manager.book(records.ReservationRequest('virtual:floatingip', {
         'network_id': neutron.PUBLIC, 'amount': 3}), start=END, end=END + builders.hours(1))
     with pytest.raises(errors.ClimateError):
-        manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-            end=END + builders.hours(1)))
+        manager.change(lease, end=END + builders.hours(1))
     assert manager.lease(lease).end == END
-    manager.client.delete_lease(builders.a_member(), late.id)
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        end=END + builders.hours(1)))
+    manager.delete(late)
+    manager.change(lease, end=END + builders.hours(1))
     manager.run_until(END + builders.minutes(1))
     assert [each.status for each in manager.cloud.stacks()] == ['CREATE_COMPLETE']
     assert len(manager.cloud.network.floating_ips()) == 2

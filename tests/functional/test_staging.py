@@ -107,7 +107,7 @@ def test_a_staged_lease_that_is_deleted_leaves_nothing(pool, asked):
     before, freepool = pool.cloud.leftovers(), set(
         pool.cloud.as_service().nova.aggregate('freepool').hosts)
     lease = later(pool, asked)
-    pool.client.delete_lease(builders.a_member(), lease.id)
+    pool.delete(lease)
     pool.run()
     assert pool.cloud.leftovers() == before
     assert [(each.name, set(each.hosts)) for each in pool.cloud.aggregates()] == [
@@ -143,8 +143,7 @@ def test_a_start_creates_everything_if_staging_is_off(pool):
 
 def test_a_lease_that_starts_later_than_it_was_staged_for_stays_staged(pool):
     lease = later(pool, sized())
-    pool.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        start=LATER['start'] + hours(1)))
+    pool.change(lease, start=LATER['start'] + hours(1))
     pool.run_until(LATER['start'])
     assert made(pool, pool.lease(lease))[0] == ()
     pool.expect(lease, lifecycle.ACTIVE, LATER['start'] + hours(1))
@@ -200,11 +199,10 @@ def test_a_lease_that_is_changed_and_deleted_during_its_stage_leaves_nothing(
 
     def work():
         if changes:
-            pool.client.update_lease(builders.a_member(), lease.id,
-                                     records.LeaseChanges(**changes))
+            pool.change(lease, **changes)
         else:
             pool.change_reservation(lease, vcpus=4)
-        pool.client.delete_lease(builders.a_member(), lease.id)
+        pool.delete(lease)
         pool.run()
     did = cloud_points.once_at(pool.cloud, point, work)
     pool.run_until(LATER['start'] + hours(1))

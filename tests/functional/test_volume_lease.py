@@ -104,7 +104,7 @@ def test_an_image_that_fails_keeps_the_volume_and_the_lease_says_so(manager, vol
     with pytest.raises(errors.NotEnough):
         leased(manager, all_of_it, start=manager.clock.now)
     volumes.delete(volume.id)
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     run_for(manager, MINUTES(1))
     leased(manager, all_of_it, start=manager.clock.now)
 
@@ -352,7 +352,7 @@ def test_a_lease_that_is_deleted_while_it_starts_leaves_nothing(manager, volumes
     lease = leased(manager, room(on_end='delete'))
     manager.run()
     assert [each.status for each in volumes.every()] == ['creating']
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     run_for(manager, MINUTES(1))
     assert volumes.every() == []
     assert_nothing_is_left(manager, volumes)

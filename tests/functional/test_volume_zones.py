@@ -185,8 +185,7 @@ def test_a_volume_is_attached_in_the_zone_of_a_running_server_or_the_lease_says_
 def test_a_lease_of_two_zones_keeps_what_it_has_once_nova_keeps_volumes_in_zones(manager, conf):
     lease = _started(manager, _hosts(1, 'az2'), _room('az1'), end=NOON + hours(2))
     conf.set_override('cross_az_attach', False, group='nova')
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        end=NOON + hours(3)))
+    manager.change(lease, end=NOON + hours(3))
     assert manager.lease(lease).end == NOON + hours(3)
 
 

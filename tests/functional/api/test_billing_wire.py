@@ -8,8 +8,6 @@ import pytest
 from support import billing_cases as cases
 from support import builders
 
-from climate.domain import records
-
 V = '1.1'
 BOOK = {**cases.BOOK, 'peak_hours': {'timezone': 'Europe/Berlin', 'windows': [
     {'days': ['mon', 'tue'], 'from': '08:00', 'to': '18:00', 'percent': '25'}]}}
@@ -243,7 +241,7 @@ def test_amounts_below_zero_stay_numbers_in_csv(api, manager):
     created(api)
     lease = manager.book(end=builders.at(10))
     manager.run_until(builders.at(4))
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
+    manager.change(lease, end_now=True)
     manager.run_until(builders.at(5))
     cases.bill(manager)
     found = api.get('/v1/statements/2030-05?format=csv', version=V).text

@@ -207,7 +207,7 @@ def test_servers_that_the_start_itself_boots_are_let_in(ask, conf, manager, enro
     assert manager.lease(lease).task == 'start'
     assert (found['usable'], bool(found['hosts'])) == (True, True)
     assert not ask(reservation_of(lease), project='other').json['reservation']['usable']
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     assert not ask(reservation_of(lease)).json['reservation']['usable']
 
 

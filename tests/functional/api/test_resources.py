@@ -103,7 +103,7 @@ def test_allocations_of_a_deleted_lease_are_found(api, manager):
     manager.enrol(1)
     lease = manager.book()
     manager.run()
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     manager.run()
     for query in (f'reservation_id={lease.reservations[0].id}', f'lease_id={lease.id}'):
         assert api.get(f'{HOSTS}/allocations?{query}', **ADMIN).status_int == 200

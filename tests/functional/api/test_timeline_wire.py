@@ -168,7 +168,7 @@ def test_a_member_sees_the_own_waiting_lease_and_of_others_no_names(api, queue):
 
 
 def test_a_deleted_request_leaves_the_queue(api, manager, queue):
-    manager.client.delete_lease(builders.a_member(), queue.id)
+    manager.delete(queue)
     (left,) = waiting(api, **ADMIN)
     assert (left['position'], left['lease']['name']) == (1, 'second')
 

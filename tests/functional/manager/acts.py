@@ -17,19 +17,9 @@ from climate.manager.events import loop
 NO = errors.CloudError(service='Nova', reason='no')
 
 
-def change(manager, lease, **fields):
-    """PUT: the lease after LeaseChanges of those fields."""
-    return manager.client.update_lease(builders.a_member(), lease.id,
-                                       records.LeaseChanges(**fields))
-
-
 def asked(reservation, **request):
     """The changed fields of one reservation, as LeaseChanges takes them."""
     return (records.ReservationRequest(None, request, id=reservation.id),)
-
-
-def delete(manager, lease):
-    return manager.client.delete_lease(builders.a_member(), lease.id)
 
 
 def disable(manager, host):
@@ -214,7 +204,7 @@ def sought(manager, kind, *reservations, caller=None, hours=4, **fields):
 
 def end(manager, lease):
     """End a lease now, with all consequences at this moment."""
-    change(manager, lease, end_now=True)
+    manager.change(lease, end_now=True)
     manager.run()
 
 

@@ -4,7 +4,6 @@ from support import builders
 
 from climate.cmd import audit
 from climate.domain import lifecycle
-from climate.domain import records
 
 ROOM = builders.instances(2, affinity=False, memory_mb=1024)
 
@@ -41,8 +40,7 @@ class Case:
     def end(self, lease):
         """Ask for the end of a lease, a minute from now."""
         self.manager.clock.advance(builders.minutes(1))
-        self.manager.client.update_lease(builders.a_member(), lease.id,
-                                         records.LeaseChanges(end_now=True))
+        self.manager.change(lease, end_now=True)
 
     @staticmethod
     def id_of(lease):

@@ -78,7 +78,7 @@ def test_the_last_failure_leaves_it_in_error_with_the_reason_and_without_its_tru
     assert len(acts.trusts(manager)) == before
     assert [each.what for each in acts.told(manager, lease)][-2:] == ['attempt', 'tries used up']
     assert 'lease.error' in acts.news(manager)
-    assert acts.delete(manager, lost)
+    assert manager.delete(lost)
 
 
 def test_pauses_grow_to_the_longest_and_are_not_all_alike(manager, full, conf):
@@ -101,7 +101,7 @@ def test_tries_that_somebody_woke_cost_no_retry(manager, full):
     tries = manager.lease(lease).event(event_kinds.ACQUIRE).claim_no
     for _ in range(5):
         other = manager.book(start=NOON + hours(5), end=NOON + hours(6))
-        acts.delete(manager, other)
+        manager.delete(other)
         manager.run()
     waiting = manager.lease(lease)
     assert waiting.event(event_kinds.ACQUIRE).claim_no == tries + 5
@@ -149,7 +149,7 @@ def test_an_acquiring_lease_can_be_deleted(manager, full, tried):
     lease = retried(manager)
     if tried:
         manager.run()
-    assert acts.delete(manager, lease) is not tried
+    assert manager.delete(lease) is not tried
     manager.run()
     gone = manager.lease(lease)
     assert gone.deleted_at is not None
@@ -163,16 +163,16 @@ def test_an_acquiring_lease_can_be_deleted(manager, full, tried):
 def test_an_acquiring_lease_can_only_be_renamed(manager, full):
     lease = retried(manager)
     manager.run()
-    assert acts.change(manager, lease, name='better').name == 'better'
+    assert manager.change(lease, name='better').name == 'better'
     for change in ({'end': NOON + hours(9)}, {'end_now': True},
                    {'reservations': acts.asked(lease.reservations[0], min=2, max=2)}):
         with pytest.raises(errors.BadTransition) as caught:
-            acts.change(manager, lease, **change)
+            manager.change(lease, **change)
         assert 'only its name' in caught.value.message
     manager.clock.advance(minutes(1))
     acts.end(manager, full)
     assert manager.lease(lease).state == lifecycle.ACTIVE
-    assert acts.change(manager, lease, end=NOON + hours(9)).end == NOON + hours(9)
+    assert manager.change(lease, end=NOON + hours(9)).end == NOON + hours(9)
 
 
 def test_a_request_that_could_never_fit_is_refused_at_once(manager, full):
@@ -240,7 +240,7 @@ def test_a_lease_that_is_deleted_while_it_is_tried_gets_nothing(manager, full, a
     manager.clock.advance(at)
     second = acts.Second(manager)
     second.claim()
-    acts.delete(manager, lease)
+    manager.delete(lease)
     second.finish()
     manager.run()
     gone = manager.lease(lease)
@@ -256,7 +256,7 @@ def test_one_of_two_managers_carries_out_an_attempt(manager, full):
     assert second.claim() == 1
     assert manager.event_loop.tick(manager.clock()) == 0
     manager.clock.advance(minutes(1))
-    acts.change(manager, full, end_now=True)
+    manager.change(full, end_now=True)
     manager.expect(lease, lifecycle.ACTIVE)
     before = acts.everything(manager)
     second.finish()

@@ -75,7 +75,7 @@ def test_the_price_of_the_dry_run_is_the_sum_of_the_statement(enrolled):
 def test_a_lease_that_never_started_costs_nothing(enrolled):
     cases.book(enrolled)
     lease = enrolled.book(start=NOON + hours(2), end=NOON + hours(5))
-    enrolled.client.delete_lease(builders.a_member(), lease.id)
+    enrolled.delete(lease)
     enrolled.run_until(NOON + hours(6))
     assert cases.bill(enrolled) == 0
 
@@ -96,9 +96,8 @@ def test_an_early_end_is_credited_as_the_book_says(enrolled):
     cases.book(enrolled)
     lease = enrolled.book(end=NOON + hours(10))
     enrolled.run_until(NOON + hours(4))
-    price = enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        end_now=True, dry_run=True)).price
-    enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
+    price = enrolled.change(lease, end_now=True, dry_run=True).price
+    enrolled.change(lease, end_now=True)
     enrolled.run_until(NOON + hours(5))
     cases.bill(enrolled)
     found = cases.lines(enrolled)
@@ -113,7 +112,7 @@ def test_an_early_end_is_credited_as_the_book_says(enrolled):
 def test_an_end_at_the_moment_of_the_first_price_book_costs_the_unused_hours(enrolled):
     lease = enrolled.book(end=NOON + hours(10))
     enrolled.run_until(NOON + hours(4))
-    enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
+    enrolled.change(lease, end_now=True)
     cases.book(enrolled)
     enrolled.run_until(NOON + hours(5))
     cases.bill(enrolled)
@@ -127,7 +126,7 @@ def test_a_deleted_lease_is_billed_to_the_cut_where_the_book_has_no_early_end(en
         'hours': '1', 'percent': '0'})
     lease = enrolled.book(end=NOON + hours(10))
     enrolled.run_until(NOON + hours(4))
-    enrolled.client.delete_lease(builders.a_member(), lease.id)
+    enrolled.delete(lease)
     enrolled.run_until(NOON + hours(5))
     cases.bill(enrolled)
     assert cases.total(cases.lines(enrolled)) == decimal.Decimal('4.00')
@@ -137,7 +136,7 @@ def test_a_deletion_that_is_cut_off_until_after_the_end_takes_no_hours_back(enro
     cases.book(enrolled)
     lease = enrolled.book(start=NOON + hours(1), end=NOON + hours(3))
     with cut_off_until(NOON + hours(4), enrolled) as late:
-        late.client.delete_lease(builders.a_member(), lease.id)
+        late.delete(lease)
     assert enrolled.lease(lease).deleted_at is not None
     cases.bill(enrolled)
     assert 'resource_hours' in {each.line.kind for each in cases.lines(enrolled)}
@@ -149,7 +148,7 @@ def test_a_manager_that_lags_behind_takes_nothing_back(enrolled, monkeypatch):
     lease = enrolled.book(builders.hosts(2), end=NOON + hours(10))
     enrolled.run_until(NOON + hours(1))
     [reservation] = enrolled.lease(lease).reservations
-    acts.change(enrolled, lease, reservations=acts.asked(reservation, min=1, max=1))
+    enrolled.change(lease, reservations=acts.asked(reservation, min=1, max=1))
     enrolled.run_until(NOON + hours(2))
     find = biller.bills.unbilled
 
@@ -188,7 +187,7 @@ def test_a_price_book_that_is_cut_off_does_not_change_what_was_billed_meanwhile(
     with cut_off_until(NOON + hours(2), enrolled) as late:
         made = late.client.create_price_book(builders.an_admin(), None, cases.BOOK)
     assert made.valid_from == NOON + hours(2)
-    enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(name='new'))
+    enrolled.change(lease, name='new')
     assert cases.bill(enrolled) == 0
     billing_truths.statements_are_right(enrolled.database)
 
@@ -292,8 +291,7 @@ def test_a_later_price_book_charges_by_properties_that_an_earlier_one_did_not_na
         equip()
     enrolled.client.create_price_book(builders.an_admin(), None, {
         **free, 'rates': [{'rate': '0.50'}, {'rate': '3.20', 'properties': {'gpu': 'a100'}}]})
-    expected = enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        end=cases.day(6, 23), dry_run=True)).price
+    expected = enrolled.change(lease, end=cases.day(6, 23), dry_run=True).price
     enrolled.run_until(cases.day(6, 22))
     cases.bill(enrolled)
     rates = decimal.Decimal('0.50') + decimal.Decimal('0.50' if had == 'never' else '3.20')
@@ -376,7 +374,7 @@ def test_the_worked_example_of_the_page_is_right(enrolled):
         builders.an_admin(), None, yaml.load(text, Loader=yaml.BaseLoader))
     lease = enrolled.book(end=NOON + hours(10))
     enrolled.run_until(NOON + hours(6))
-    enrolled.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
+    enrolled.change(lease, end_now=True)
     enrolled.run_until(NOON + hours(7))
     cases.bill(enrolled)
     found = cases.lines(enrolled)

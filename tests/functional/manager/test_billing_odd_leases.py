@@ -41,7 +41,7 @@ class Life:
         self.manager.run()
 
     def change(self, **fields):
-        acts.change(self.manager, self.begun, **fields)
+        self.manager.change(self.begun, **fields)
 
     def resize(self, **request):
         [reservation] = self.manager.lease(self.begun).reservations
@@ -86,7 +86,7 @@ def instances_changed_in_number(life):
 def deleted_by_its_owner(life):
     life.lease()
     yield 7
-    acts.delete(life.manager, life.begun)
+    life.manager.delete(life.begun)
 
 
 def deleted_by_an_administrator(life):
@@ -196,7 +196,7 @@ def test_the_dry_run_of_each_change_says_what_the_lease_will_cost(conf, database
     real = life.change
 
     def change(**fields):
-        said.append(acts.change(life.manager, life.begun, dry_run=True, **fields).price)
+        said.append(life.manager.change(life.begun, dry_run=True, **fields).price)
         real(**fields)
     life.change = change
     for hour in story(life):

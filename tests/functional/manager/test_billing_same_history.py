@@ -34,40 +34,39 @@ def asked(manager, count, start, end):
 
 def resized(manager, lease, count):
     [reservation] = manager.lease(lease).reservations
-    acts.change(manager, lease, reservations=acts.asked(reservation, min=count, max=count))
+    manager.change(lease, reservations=acts.asked(reservation, min=count, max=count))
 
 
 def placeholder_moved_to_now(manager):
     lease = asked(manager, 2, NOON + hours(720), NOON + hours(725))
     manager.run_until(START)
-    return lambda **more: acts.change(manager, lease, start=START, end=END, **more)
+    return lambda **more: manager.change(lease, start=START, end=END, **more)
 
 
 def placeholder_moved_closer_in_two_steps(manager):
     lease = asked(manager, 2, NOON + hours(720), NOON + hours(725))
-    acts.change(manager, lease, start=START + hours(9), end=END + hours(9))
+    manager.change(lease, start=START + hours(9), end=END + hours(9))
     manager.run_until(START - hours(1))
-    return lambda **more: acts.change(manager, lease, start=START, end=END, **more)
+    return lambda **more: manager.change(lease, start=START, end=END, **more)
 
 
 def postponed_shortly_before_its_start(manager):
     lease = asked(manager, 2, START - hours(1), END - hours(1))
     manager.run_until(START - hours(2))
-    return lambda **more: acts.change(manager, lease, start=START, end=END, **more)
+    return lambda **more: manager.change(lease, start=START, end=END, **more)
 
 
 def grown_shortly_before_its_start(manager):
     lease = asked(manager, 1, START, END)
     manager.run_until(START - hours(1))
-    [reservation] = manager.lease(lease).reservations
-    return lambda **more: acts.change(
-        manager, lease, reservations=acts.asked(reservation, min=2, max=2), **more)
+    changed = acts.asked(manager.lease(lease).reservations[0], min=2, max=2)
+    return lambda **more: manager.change(lease, reservations=changed, **more)
 
 
 def prolonged_shortly_before_its_start(manager):
     lease = asked(manager, 2, START, START + hours(1))
     manager.run_until(START - hours(1))
-    return lambda **more: acts.change(manager, lease, end=END, **more)
+    return lambda **more: manager.change(lease, end=END, **more)
 
 
 @pytest.mark.parametrize('way', [
@@ -88,10 +87,10 @@ def test_a_change_before_the_start_costs_what_a_new_lease_would_cost(enrolled, w
 
 @pytest.mark.parametrize('change', [
     lambda manager, lease: resized(manager, lease, 2),
-    lambda manager, lease: acts.change(manager, lease, end=END),
-    lambda manager, lease: acts.change(manager, lease, start=START + hours(1)),
-    lambda manager, lease: acts.change(manager, lease, name='other'),
-    lambda manager, lease: manager.run_until(START) or acts.change(manager, lease, end=END)],
+    lambda manager, lease: manager.change(lease, end=END),
+    lambda manager, lease: manager.change(lease, start=START + hours(1)),
+    lambda manager, lease: manager.change(lease, name='other'),
+    lambda manager, lease: manager.run_until(START) or manager.change(lease, end=END)],
     ids=['fewer', 'shorter', 'later inside', 'renamed', 'shorter while it runs'])
 def test_a_lease_that_asks_for_less_shortly_before_its_start_pays_no_short_notice(
         enrolled, change):
@@ -113,15 +112,15 @@ def grown(manager, lease, at, count):
 
 def moved_end(manager, lease, at, end):
     manager.run_until(START + hours(at))
-    acts.change(manager, lease, end=START + hours(end))
+    manager.change(lease, end=START + hours(end))
     manager.run()
 
 
 def both(manager, lease, at, count, end):
     manager.run_until(START + hours(at))
     [reservation] = manager.lease(lease).reservations
-    acts.change(manager, lease, end=START + hours(end),
-                reservations=acts.asked(reservation, min=count, max=count))
+    manager.change(
+        lease, end=START + hours(end), reservations=acts.asked(reservation, min=count, max=count))
     manager.run()
 
 
@@ -206,8 +205,8 @@ def test_a_dry_run_says_what_a_change_of_a_running_lease_costs(enrolled, fields)
     if 'count' in fields:
         count = fields.pop('count')
         fields = {**fields, 'reservations': acts.asked(reservation, min=count, max=count)}
-    planned = acts.change(enrolled, lease, dry_run=True, **fields).price
-    acts.change(enrolled, lease, **fields)
+    planned = enrolled.change(lease, dry_run=True, **fields).price
+    enrolled.change(lease, **fields)
     enrolled.run_until(START + hours(10))
     cases.bill(enrolled)
     assert decimal.Decimal(planned.amount) == sum(kinds(enrolled).values())
@@ -300,18 +299,18 @@ def test_a_host_that_was_replaced_while_the_start_failed_costs_nothing(enrolled)
 
 
 def in_one_change(manager, lease, count, end):
-    acts.change(manager, lease, end=end, reservations=acts.asked(
+    manager.change(lease, end=end, reservations=acts.asked(
         manager.lease(lease).reservations[0], amount=count))
 
 
 def shortened_then_counted(manager, lease, count, end):
-    acts.change(manager, lease, end=end)
+    manager.change(lease, end=end)
     counted_on(manager, lease, count)
 
 
 def counted_then_shortened(manager, lease, count, end):
     counted_on(manager, lease, count)
-    acts.change(manager, lease, end=end)
+    manager.change(lease, end=end)
 
 
 def in_several_changes_within_seconds(manager, lease, count, end):
@@ -323,7 +322,7 @@ def in_several_changes_within_seconds(manager, lease, count, end):
 
 
 def counted_on(manager, lease, count):
-    acts.change(manager, lease, reservations=acts.asked(
+    manager.change(lease, reservations=acts.asked(
         manager.lease(lease).reservations[0], amount=count))
     manager.run()
     manager.clock.advance(builders.seconds(1))
@@ -359,8 +358,8 @@ def test_a_dry_run_counts_the_unused_hours_of_copies_that_are_replaced(enrolled,
     enrolled.run_until(NOON + hours(2))
     change = {'end': NOON + hours(3), 'reservations': acts.asked(
         enrolled.lease(lease).reservations[0], amount=count)}
-    planned = acts.change(enrolled, lease, **change, dry_run=True).price
-    acts.change(enrolled, lease, **change)
+    planned = enrolled.change(lease, **change, dry_run=True).price
+    enrolled.change(lease, **change)
     enrolled.run_until(NOON + hours(11))
     cases.bill(enrolled)
     assert decimal.Decimal(planned.amount) == cases.total(cases.lines(enrolled))
@@ -384,12 +383,12 @@ def test_a_swap_after_the_lease_was_shortened_changes_no_unused_hours(
         enrolled, request_of, goes_on):
     lease = enrolled.book(request_of(), end=NOON + hours(10))
     enrolled.run_until(NOON + hours(2))
-    acts.change(enrolled, lease, end=NOON + hours(3))
+    enrolled.change(lease, end=NOON + hours(3))
     [reservation] = enrolled.lease(lease).reservations
     enrolled.client.swap_resource(builders.a_member(), lease.id, str(reservation.resource_ids[0]))
     enrolled.run()
     if goes_on:
-        acts.change(enrolled, lease, end=NOON + hours(10))
+        enrolled.change(lease, end=NOON + hours(10))
     enrolled.run_until(NOON + hours(11))
     cases.bill(enrolled)
     copies = len(reservation.resource_ids)
@@ -407,7 +406,7 @@ def deleted_in_nova(manager, lease, server):
 
 
 def deleted_in_climate(manager, lease, server):
-    acts.delete(manager, lease)
+    manager.delete(lease)
 
 
 @pytest.mark.parametrize('way', [deleted_in_nova, deleted_in_climate],

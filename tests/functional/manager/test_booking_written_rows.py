@@ -3,7 +3,6 @@
 
 A lock is known to the node that has it; what the nodes compare at a commit are written rows.
 """
-import acts
 import pytest
 import sqlalchemy as sa
 from support import builders
@@ -18,11 +17,11 @@ def _create(manager, lease):
 
 
 def _prolong(manager, lease):
-    acts.change(manager, lease, end=NOON + hours(3))
+    manager.change(lease, end=NOON + hours(3))
 
 
 def _start_earlier(manager, lease):
-    acts.change(manager, lease, start=NOON)
+    manager.change(lease, start=NOON)
 
 
 def _more_hosts(manager, lease):

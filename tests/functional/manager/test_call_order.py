@@ -136,7 +136,7 @@ def test_a_reservation_stays_until_its_dependants_have_ended(manager, plugin, cl
     lease = manager.active(*stack())
     plugin.troubles['end', 'server'] = acts.NO
     plugin.calls.clear()
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run()
     assert plugin.calls == ENDS[:3]
     assert states(manager, lease) == {'probe': 'deleted', 'server': 'error', 'volume': 'deleted',
@@ -191,7 +191,7 @@ def test_an_end_that_was_killed_is_repeated_in_order(manager, plugin, clock):
     lease = manager.active(*stack())
     plugin.calls.clear()
     plugin.troubles['end', 'net'] = crashing.Crash()
-    acts.delete(manager, lease)
+    manager.delete(lease)
     with pytest.raises(crashing.Crash):
         manager.run()
     plugin.troubles.clear()

@@ -75,7 +75,7 @@ def test_a_late_word_about_one_event_counts_no_more_when_another_is_carried_out(
     manager.clock.now = NOON + hours(2)
     frozen = acts.Second(manager, owner='frozen')
     assert frozen.claim() == 1
-    acts.change(manager, lease, end_now=True)
+    manager.change(lease, end_now=True)
     manager.clock.advance(minutes(2))
     # By now the end comes first, and the frozen manager's event is the other one that is due.
     other = acts.Second(manager, owner='other')

@@ -77,7 +77,7 @@ def test_a_hunt_that_is_killed_anywhere_is_carried_on_or_undone(
         _is_whole(manager, cloud, before)
         if lease.state == lifecycle.ACTIVE:
             _has_two_for_itself(manager, cloud, lease)
-            acts.delete(manager, lease)
+            manager.delete(lease)
         manager.run_until(manager.clock() + clearings.seconds(10))
         assert _has_nothing_lent(manager), number
         _spread_again(manager, cloud)
@@ -147,7 +147,7 @@ def test_a_manager_that_stalls_in_a_hunt_and_awakes_does_no_harm(manager, cloud,
         _has_two_for_itself(manager, cloud, lease)
         told = acts.history(manager, lease)
         assert (told.count('host ready'), told.count('acquired')) == (2, 1), number
-        acts.delete(manager, lease)
+        manager.delete(lease)
         manager.run_until(manager.clock() + clearings.seconds(10))
         assert _has_nothing_lent(manager), number
         _spread_again(manager, cloud)
@@ -178,7 +178,7 @@ def test_a_host_that_an_administrator_disables_during_clearing_stays_disabled_af
         else:
             assert lease.state == lifecycle.ACTIVE, (number, lease.reason)
         assert clearings.disabled(cloud) == {host.name: reason}, number
-        acts.delete(manager, lease)
+        manager.delete(lease)
         manager.run_until(manager.clock() + clearings.seconds(10))
         assert clearings.disabled(cloud) == {host.name: reason}, number
         assert _has_nothing_lent(manager), number
@@ -218,7 +218,7 @@ def test_an_audit_gives_back_a_host_that_is_lent_to_nobody(manager, cloud):
     with manager.database.writer() as connection:
         resources.change(connection, host.id, builders.NOON, lent_to=lease.reservations[0].id)
     assert _drifts(manager)[0] == []
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run()
     assert manager.client.list_resources(builders.an_admin(), 'host') == []
     host = manager.client.create_resource(builders.an_admin(), 'host', 'c5', {})

@@ -52,7 +52,7 @@ def test_a_lease_that_is_deleted_meanwhile_leaves_nothing(manager, cloud, conf):
         manager.run()
         manager.clock.advance(clearings.seconds(1))
     assert clearings.disabled(cloud)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run_until(manager.clock() + clearings.seconds(60))
     assert manager.lease(lease).deleted_at is not None
     assert clearings.disabled(cloud) == {}
@@ -349,10 +349,10 @@ def test_a_deletion_that_was_given_up_enables_services_when_it_is_ordered_again(
     manager.run()
     assert len(clearings.disabled(cloud)) == 2
     cloud.fail('nova.enable_service', 999, errors.CloudError(service='Nova', reason='no'))
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.expect(lease, lifecycle.ERROR, manager.clock() + builders.minutes(10))
     cloud.fail('nova.enable_service', 0, None)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run_until(manager.clock() + builders.minutes(10))
     assert manager.lease(lease).deleted_at is not None
     assert clearings.disabled(cloud) == {}

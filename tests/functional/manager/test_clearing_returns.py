@@ -66,7 +66,7 @@ def test_remaining_hosts_are_returned_although_the_manager_is_killed_meanwhile(
 def test_an_end_does_not_forget_what_is_left(manager, cloud):
     lease, leaving = _with_a_slow_leftover(manager, cloud)
     lease = clearings.cleared(manager, lease, within=60)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run_until(manager.clock() + builders.minutes(10))
     assert manager.lease(lease).deleted_at is not None
     assert clearings.servers(cloud)[leaving.name][0] == 'SHUTOFF'
@@ -82,7 +82,7 @@ def test_a_lent_host_that_a_lease_does_not_need_any_more_goes_back_before_its_en
     assert [each.name for each in
             manager.client.list_resources(builders.an_admin(), 'host')] == [kept]
     assert acts.freepool(manager) == ()
-    acts.change(manager, lease, end_now=True)
+    manager.change(lease, end_now=True)
     manager.run_until(manager.clock() + builders.seconds(30))
     assert manager.client.list_resources(builders.an_admin(), 'host') == []
 
@@ -99,7 +99,7 @@ def test_a_return_that_was_given_up_is_tried_again_until_it_succeeds(manager, cl
     cloud.fail('nova.remove_hosts', 0, None)
     cloud.fail('placement.empty_child', 0, None)
     if deleted:
-        acts.delete(manager, lease)
+        manager.delete(lease)
     manager.run_until(manager.clock() + builders.minutes(10))
     assert manager.client.list_resources(builders.an_admin(), 'host') == []
 

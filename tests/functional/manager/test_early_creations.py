@@ -88,7 +88,7 @@ def test_a_lease_that_is_deleted_before_it_starts_leaves_none(pool, kind):
         lease = acts.sought(pool, 'wait', room())
     else:
         lease = pool.book(room(), **LATER)
-    acts.delete(pool, lease)
+    pool.delete(lease)
     pool.run()
     assert groups(pool) == {}
 

@@ -257,7 +257,7 @@ def test_a_host_that_is_free_in_a_maintenance_stays_awake_in_it(manager, keeping
     manager.run_until(NOON + hours(1))
     _maintain(manager, host, hours(2), hours(4))
     manager.run_until(NOON + hours(2) + minutes(10))
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     manager.run_until(NOON + hours(2) + minutes(11))
     keeping.step()
     assert not keeping.states()

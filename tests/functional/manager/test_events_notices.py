@@ -41,7 +41,7 @@ def test_no_notice_follows_an_end_that_came_nearer(manager, ends, told):
     lease = manager.book(notify_at=(NOON + hours(2),), end=NOON + hours(3))
     manager.run()
     for end in ends:
-        acts.change(manager, lease, end=NOON + hours(end))
+        manager.change(lease, end=NOON + hours(end))
     manager.expect(lease, lifecycle.TERMINATED, NOON + hours(5))
     assert manager.lease(lease).event(event_kinds.NOTIFY).status == lifecycle.EVENT_DONE
     assert acts.history(manager, lease).count('notify') == told
@@ -63,8 +63,7 @@ def test_no_notice_follows_the_end_of_a_lease_whose_server_is_gone(manager):
 def test_a_start_that_moves_takes_the_notice_of_the_end_along(manager):
     manager.enrol(1)
     lease = manager.book(start=NOON + hours(1), end=NOON + hours(3))
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        start=NOON + hours(2) + minutes(30)))
+    manager.change(lease, start=NOON + hours(2) + minutes(30))
     lease = manager.lease(lease)
     assert lease.before_end == lease.start
     manager.run_until(NOON + hours(2) + minutes(40))
@@ -78,8 +77,7 @@ def test_a_change_while_another_is_carried_out_is_refused(manager):
     def grow(count):
         asked = records.ReservationRequest(None, {'min': count, 'max': count},
                                            id=lease.reservations[0].id)
-        return manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-            reservations=(asked,)))
+        return manager.change(lease, reservations=(asked,))
     grow(2)
     acts.Second(manager).claim()
     with pytest.raises(errors.BadTransition):
@@ -131,7 +129,7 @@ def test_a_notice_that_could_not_be_written_is_told_later(manager):
 def test_a_notice_of_a_deleted_lease_is_not_told(manager):
     [lease] = noticed(manager, 1)
     manager.run()
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run_until(NOON + hours(2))
     assert 'notify' not in acts.history(manager, lease)
     assert manager.lease(lease).event(event_kinds.NOTIFY).status == lifecycle.EVENT_DONE

@@ -106,7 +106,7 @@ def test_a_running_lease_on_a_host_that_shrank_can_be_prolonged(manager, poll_cl
     _shrinks(manager, first)
     poll_cloud()
     assert _flags(manager, lease) == (True, True)
-    acts.change(manager, lease, end=NOON + hours(5))
+    manager.change(lease, end=NOON + hours(5))
     manager.run_until(NOON + hours(2))
     lease = manager.lease(lease)
     assert (lease.state, lease.task, lease.reason) == (lifecycle.ACTIVE, None, None)
@@ -124,8 +124,8 @@ def test_a_lease_on_a_host_that_shrank_gets_no_time_that_others_have(manager, po
     _shrinks(manager, first)
     poll_cloud()
     with pytest.raises(errors.NotEnough, match='other leases have the resources then'):
-        acts.change(manager, lease, end=NOON + hours(5))
-    acts.change(manager, lease, end=NOON + hours(3))
+        manager.change(lease, end=NOON + hours(5))
+    manager.change(lease, end=NOON + hours(3))
     assert manager.lease(lease).end == NOON + hours(3)
 
 
@@ -137,8 +137,8 @@ def test_prolonged_servers_must_fit_on_the_host_that_shrank(manager, poll_cloud)
     _shrinks(manager, host)
     poll_cloud()
     with pytest.raises(errors.NotEnough):
-        acts.change(manager, lease, end=NOON + hours(5))
-    acts.change(manager, lease, end=NOON + hours(3))
+        manager.change(lease, end=NOON + hours(5))
+    manager.change(lease, end=NOON + hours(3))
     assert manager.lease(lease).end == NOON + hours(3)
 
 
@@ -148,7 +148,7 @@ def test_changed_criteria_apply_to_the_resources_of_a_running_lease(manager, pol
     _shrinks(manager, first)
     poll_cloud()
     with pytest.raises(errors.NotEnough):
-        acts.change(manager, lease, end=NOON + hours(5), reservations=acts.asked(
+        manager.change(lease, end=NOON + hours(5), reservations=acts.asked(
             manager.lease(lease).reservations[0], resource_properties='[">=", "$vcpus", "12"]'))
 
 

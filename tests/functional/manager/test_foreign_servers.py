@@ -171,7 +171,7 @@ def test_a_lease_that_shrinks_does_not_delete_a_foreign_server(manager):
     for host in acts.aggregate(manager, lease).hosts:
         manager.cloud.boot('eve', f'forced-{host}', host=host, forced=True)
     [reservation] = lease.reservations
-    acts.change(manager, lease, reservations=acts.asked(reservation, min=1, max=1))
+    manager.change(lease, reservations=acts.asked(reservation, min=1, max=1))
     manager.run_until(NOON + minutes(5))
     assert len(_names(manager)) == 2
 

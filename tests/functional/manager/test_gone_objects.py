@@ -88,7 +88,7 @@ def test_a_lease_ends_whatever_of_it_is_gone_or_recreated(manager, form, change)
     place, more, unreported = 0, True, set()
     while more:
         changed, drifts, left, more = _through(
-            manager, form, change, (acts.end, acts.delete)[place % 2], place)
+            manager, form, change, (acts.end, builders.Manager.delete)[place % 2], place)
         if not drifts:
             unreported |= {table for table, _ in changed}
         allowed = LEFT.get(form, set()) | (OF_THE_OWNER if change is gone_world.blank else set())

@@ -145,7 +145,7 @@ def test_a_running_lease_keeps_its_sick_host_when_it_is_prolonged(manager, look)
     manager.run()
     _out_of_order(manager, host)
     look()
-    changed = acts.change(manager, lease, end=NOON + hours(5))
+    changed = manager.change(lease, end=NOON + hours(5))
     assert changed.end == NOON + hours(5)
     look()
     assert manager.lease(lease).reservations[0].resource_ids == (host.id,)
@@ -160,9 +160,9 @@ def test_a_sick_host_that_a_lease_leaves_early_goes_to_no_other_lease(manager, l
     if leave == 'shrink':
         manager.change_reservation(lease, max=1)
     elif leave == 'end':
-        acts.change(manager, lease, end_now=True)
+        manager.change(lease, end_now=True)
     else:
-        manager.client.delete_lease(builders.a_member(), lease.id)
+        manager.delete(lease)
     manager.run()
     # Before the next health check.
     got = []

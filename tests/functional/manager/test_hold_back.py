@@ -40,7 +40,7 @@ def create_and_delete(manager, start=None, count=1):
     lease = manager.book(builders.hosts(count), start=start, end=start + hours(1))
     manager.run()
     manager.clock.advance(builders.seconds(1))
-    acts.delete(manager, lease)
+    manager.delete(lease)
 
 
 def test_leases_far_away_that_come_and_go_do_not_raise_what_is_held_back(manager, large):
@@ -76,7 +76,7 @@ def test_if_others_use_all_of_the_rest_a_part_of_each_release_is_added(manager, 
     for count, lease in enumerate(others, 5):
         manager.run()
         manager.clock.advance(builders.seconds(1))
-        acts.change(manager, lease, end_now=True)
+        manager.change(lease, end_now=True)
         assert held(manager, large) == count
 
 

@@ -141,7 +141,7 @@ def test_a_change_takes_no_host_that_nova_refuses_for_its_zone(zones, without_zo
     zones.run()
     assert acts.aggregate(zones, lease).hosts == ('compute-5',)
     assert zones.lease(lease).state == lifecycle.ACTIVE
-    acts.delete(zones, other)
+    zones.delete(other)
     zones.run()
     change(zones, lease)
     zones.run()
@@ -152,7 +152,7 @@ def test_a_change_takes_no_host_that_nova_refuses_for_its_zone(zones, without_zo
 
 def test_a_host_is_swapped_while_nova_does_not_answer(zones, without_zone):
     lease, other = without_zone
-    acts.delete(zones, other)
+    zones.delete(other)
     zones.run()
     zones.cloud.faults.fail('nova.aggregates', 1, errors.CloudUnreachable(
         service='Nova', reason='no'))

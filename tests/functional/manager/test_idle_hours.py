@@ -8,7 +8,6 @@ from support import billing_truths
 from support import builders
 
 from climate.db import use_samples
-from climate.domain import records
 from climate.domain import use_sampling
 from climate.manager.idle import sampler
 
@@ -105,9 +104,7 @@ def test_idle_hours_are_billed_though_the_samples_are_older_than_keep_days(manag
 
 def resize(manager, lease, count):
     [reservation] = lease.reservations
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        reservations=(records.ReservationRequest(
-            None, {'min': count, 'max': count}, id=reservation.id),)))
+    manager.change_reservation(lease, min=count, max=count)
     manager.run()
     for number in range(count):
         manager.cloud.boot('demo', f'server {number}', {'reservation': reservation.id})

@@ -422,7 +422,7 @@ def test_owners_get_a_summary_once_a_week(manager, conf):
 def test_an_owner_may_delete_a_lease_before_its_reclaim(manager):
     lease = running(manager)
     pass_hours(manager, 4.5)
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     pass_hours(manager, 2)
     assert manager.cloud.aggregates()[0].name == 'freepool'
     assert told(manager, 'lease.reclaim') == []

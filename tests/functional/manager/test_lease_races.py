@@ -17,7 +17,7 @@ NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 def test_a_delete_while_a_start_runs_waits_for_it_and_undoes_it(manager):
     manager.enrol(2)
     lease = manager.book()
-    cloud_points.once_at(manager.cloud, 'nova.add_host', lambda: acts.delete(manager, lease))
+    cloud_points.once_at(manager.cloud, 'nova.add_host', lambda: manager.delete(lease))
     manager.run()
     assert manager.lease(lease).deleted_at is not None
     assert acts.is_clean(manager, 2)
@@ -28,7 +28,7 @@ def test_hosts_of_a_lease_that_is_deleted_while_it_starts_are_held_until_they_ar
     lease = manager.book()
     second = acts.Second(manager)
     second.claim()
-    cloud_points.once_at(manager.cloud, 'nova.add_host', lambda: acts.delete(manager, lease))
+    cloud_points.once_at(manager.cloud, 'nova.add_host', lambda: manager.delete(lease))
     second.finish()
     assert acts.aggregate(manager, lease).hosts == ('compute-1',)
     assert len(acts.holders(manager)) == 1
@@ -43,7 +43,7 @@ def test_a_start_that_was_claimed_before_a_delete_makes_nothing(manager, reserva
     lease = manager.book(reservation)
     second = acts.Second(manager)
     second.claim()
-    acts.delete(manager, lease)
+    manager.delete(lease)
     second.finish()
     assert 'Unexpected' not in caplog.text
     assert acts.aggregate(manager, lease) is None
@@ -55,7 +55,7 @@ def test_a_start_that_was_claimed_before_a_delete_makes_nothing(manager, reserva
 def test_a_delete_while_a_start_that_fails_runs_undoes_what_was_done(manager):
     manager.enrol(2)
     lease = manager.book()
-    cloud_points.once_at(manager.cloud, 'nova.add_host', lambda: acts.delete(manager, lease))
+    cloud_points.once_at(manager.cloud, 'nova.add_host', lambda: manager.delete(lease))
     manager.cloud.fail('nova.remove_host', 1, acts.NO)
     manager.run_until(NOON + minutes(2))
     assert manager.lease(lease).deleted_at is not None
@@ -67,7 +67,7 @@ def test_a_deleted_lease_is_not_started_any_more(manager):
     lease = manager.book()
     manager.cloud.fail('nova.add_host', 1, acts.NO)
     manager.run()
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.cloud.fail('nova.aggregates', 1, acts.NO)
     manager.run_until(NOON + hours(2))
     assert acts.history(manager, lease).count('start_lease') == 0
@@ -81,9 +81,9 @@ def test_changes_while_something_is_done_to_a_lease_are_refused(manager):
     other = acts.Second(manager)
     assert other.claim() == 1
     with pytest.raises(errors.BadTransition) as refused:
-        acts.change(manager, lease, end=NOON + hours(4))
+        manager.change(lease, end=NOON + hours(4))
     assert 'STARTING' in refused.value.message
-    assert acts.change(manager, lease, name='renamed').name == 'renamed'
+    assert manager.change(lease, name='renamed').name == 'renamed'
     other.finish()
     lease = manager.lease(lease)
     assert (lease.state, lease.name) == (lifecycle.ACTIVE, 'renamed')
@@ -96,7 +96,7 @@ def test_an_end_that_moved_just_before_it_was_claimed_does_not_happen(manager, m
     manager.clock.now = NOON + hours(1) - minutes(0.001)
 
     def prolong():
-        acts.change(manager, lease, end=NOON + hours(5))
+        manager.change(lease, end=NOON + hours(5))
         manager.clock.now = NOON + hours(1)
     meddling.before_writer = prolong
     other.event_loop.tick(NOON + hours(1))
@@ -154,7 +154,7 @@ def test_a_start_that_a_dead_manager_left_is_not_made_for_a_deleted_lease(manage
     lease = manager.book(end=NOON + hours(3))
     acts.Second(manager, owner='dead').claim()
     manager.clock.advance(minutes(2))
-    assert not acts.delete(manager, lease)
+    assert not manager.delete(lease)
     manager.run_until(NOON + minutes(5))
     assert manager.lease(lease).deleted_at is not None
     assert 'start_lease' not in acts.history(manager, lease)
@@ -165,7 +165,7 @@ def test_an_overtaken_start_occupies_nothing_of_a_lease_that_ended_early(manager
     lease, frozen = acts.claimed_start(manager, owner='frozen')
     manager.clock.advance(minutes(2))
     manager.run()
-    acts.change(manager, lease, end_now=True)
+    manager.change(lease, end_now=True)
     manager.run()
     assert acts.is_clean(manager, 1)
     before = acts.everything(manager)
@@ -179,7 +179,7 @@ def test_two_managers_do_the_events_of_one_lease_one_after_the_other(manager, me
     lease = manager.active(end=NOON + hours(3))
     slow = acts.Second(manager, meddling, owner='slow')
     manager.clock.now = NOON + hours(2)
-    acts.change(manager, lease, notify_at=(NOON + hours(2),))
+    manager.change(lease, notify_at=(NOON + hours(2),))
     quick = acts.Second(manager, owner='quick')
     meddling.before_writer = quick.claim
     slow.claim()
@@ -252,7 +252,7 @@ def test_an_end_waits_for_the_before_end_that_runs(manager):
     manager.clock.now = NOON + hours(2)
     other = acts.Second(manager)
     assert other.claim() == 1
-    acts.change(manager, lease, end_now=True)
+    manager.change(lease, end_now=True)
     assert manager.event_loop.tick(manager.clock()) == 0
     other.finish()
     manager.expect(lease, lifecycle.TERMINATED)
@@ -265,7 +265,7 @@ def test_a_before_end_that_was_moved_while_it_ran_happens_again(manager):
     manager.clock.now = NOON + hours(2)
     other = acts.Second(manager)
     other.claim()
-    acts.change(manager, lease, end=NOON + hours(6))
+    manager.change(lease, end=NOON + hours(6))
     other.finish()
     event = manager.lease(lease).event('before_end_lease')
     assert (event.status, event.at) == (lifecycle.EVENT_UNDONE, NOON + hours(5))
@@ -280,7 +280,7 @@ def test_a_start_that_a_crash_cut_short_is_undone_even_when_its_time_is_over(man
     crashing.dies_after(manager.cloud, 'nova.remove_host', manager.run)
     assert len(acts.freepool(manager)) == 1
     if finish == 'delete':
-        assert not acts.delete(manager, lease)
+        assert not manager.delete(lease)
     again = builders.Manager(manager.core.conf, manager.database, manager.clock, manager.cloud)
     again.clock.advance(hours(5))
     again.run_until(NOON + hours(6))
@@ -294,9 +294,9 @@ def test_two_changes_of_the_same_lease_at_once_do_not_mix(manager, other):
     manager.enrol(4)
     lease = manager.book(start=NOON + hours(1), end=NOON + hours(2))
     [reservation] = lease.reservations
-    other.database.before_writer = lambda: acts.change(manager, lease, end=NOON + hours(5))
+    other.database.before_writer = lambda: manager.change(lease, end=NOON + hours(5))
     with pytest.raises(errors.BadTransition):
-        acts.change(other, lease, reservations=acts.asked(reservation, min=2, max=2))
+        other.change(lease, reservations=acts.asked(reservation, min=2, max=2))
     lease = manager.lease(lease)
     assert lease.end == NOON + hours(5)
     assert len(lease.reservations[0].resource_ids) == 1
@@ -306,7 +306,7 @@ def test_a_rename_while_a_lease_ends_is_kept(manager):
     manager.enrol(1)
     lease = manager.active()
     cloud_points.once_at(manager.cloud, 'nova.delete_aggregate',
-                         lambda: acts.change(manager, lease, name='renamed'))
+                         lambda: manager.change(lease, name='renamed'))
     manager.run_until(NOON + hours(2))
     lease = manager.lease(lease)
     assert (lease.name, lease.state) == ('renamed', lifecycle.TERMINATED)

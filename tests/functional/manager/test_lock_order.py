@@ -75,8 +75,8 @@ def test_waiting_leases_are_served_in_the_order_of_locks(manager, locked):
     urgent = acts.sought(manager, 'wait', builders.hosts(2), caller=builders.an_admin(),
                          priority=1)
     acts.end(manager, full[1])
-    acts.delete(manager, urgent)
-    acts.delete(manager, last)
+    manager.delete(urgent)
+    manager.delete(last)
     manager.run_until(NOON + hours(1))
     assert ('leases', 'wait_queue', 'events', 'acquisitions') in locked
     assert ('resources', 'leases', 'wait_queue', 'events', 'acquisitions') in locked
@@ -93,8 +93,8 @@ def test_leases_are_healed_in_the_order_of_locks(manager, locked):
     for host in (first, second):
         acts.disable(manager, host)
     manager.run_until(NOON + hours(2))
-    acts.change(manager, later, start=NOON + hours(22), end=NOON + hours(23))
-    acts.delete(manager, broken[0])
+    manager.change(later, start=NOON + hours(22), end=NOON + hours(23))
+    manager.delete(broken[0])
     acts.enable(manager, first)
     manager.run()
     assert manager.lease(broken[1]).state == lifecycle.ACTIVE
@@ -168,16 +168,16 @@ def crowded_line(manager, others, spare):
         ('retries', builders.hosts(3))) * 4]
     manager.clock.advance(minutes(1))
     for lease in running[:3]:
-        acts.change(manager, lease, end_now=True)
+        manager.change(lease, end_now=True)
     at_once(*(other.run for other in others),
-            lambda: [acts.delete(manager, lease) for lease in line[::3]],
-            lambda: [acts.change(manager, lease, end_now=True) for lease in running[3:]],
+            lambda: [manager.delete(lease) for lease in line[::3]],
+            lambda: [manager.change(lease, end_now=True) for lease in running[3:]],
             lambda: [change(manager, spare) for change in (
                 acts.enable, acts.disable, acts.enable)])
     manager.run_until(manager.clock() + minutes(1))
     for lease in line + running:
         with contextlib.suppress(errors.LeaseNotFound):
-            acts.delete(manager, lease)
+            manager.delete(lease)
     manager.run_until(manager.clock() + minutes(5))
 
 
@@ -205,7 +205,7 @@ def _say(manager, host, lease):
 
 
 def _shorten(manager, host, lease):
-    return acts.change(manager, lease, end=NOON + hours(2)).end == NOON + hours(2)
+    return manager.change(lease, end=NOON + hours(2)).end == NOON + hours(2)
 
 
 def _release(manager, host, lease):

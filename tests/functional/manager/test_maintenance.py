@@ -109,7 +109,7 @@ def test_a_lease_moves_as_soon_as_a_resource_is_free(manager, carry_on):
     mine = _has(manager, lease)
     _plan(manager, first.name if mine == {first.id} else second.name)
     assert _has(manager, lease) == mine
-    acts.delete(manager, other)
+    manager.delete(other)
     carry_on()
     assert _has(manager, lease) != mine
     with pytest.raises(errors.NotEnough):
@@ -257,9 +257,9 @@ def test_a_host_that_a_lease_leaves_early_is_not_leased_into_its_maintenance(man
     if leave == 'shrink':
         manager.change_reservation(lease, max=1)
     elif leave == 'end':
-        acts.change(manager, lease, end_now=True)
+        manager.change(lease, end_now=True)
     else:
-        manager.client.delete_lease(builders.a_member(), lease.id)
+        manager.delete(lease)
     manager.run()
     # Before the maintenance is carried on.
     with pytest.raises(errors.NotEnough):
@@ -274,10 +274,10 @@ def test_a_lease_is_not_prolonged_into_a_maintenance(manager):
     lease = _now(manager, length=5)
     _plan(manager, host.name)
     with pytest.raises(errors.NotEnough) as caught:
-        acts.change(manager, lease, end=NOON + hours(11))
+        manager.change(lease, end=NOON + hours(11))
     assert 'have maintenance from 2030-05-01 22:00:00' in caught.value.owner_message
     assert 'new firmware' in caught.value.owner_message
-    assert acts.change(manager, lease, end=NOON + hours(10)).end == NOON + hours(10)
+    assert manager.change(lease, end=NOON + hours(10)).end == NOON + hours(10)
 
 
 def test_a_deleted_maintenance_is_undone(manager, carry_on):

@@ -8,7 +8,6 @@ from support import receivers
 
 from climate.domain import notification_kinds
 from climate.domain import notifications
-from climate.domain import records
 from climate.manager.notifications import subscriptions
 from climate.manager.pools import refresh
 
@@ -60,11 +59,10 @@ def test_no_reminder_follows_the_end(manager, hooks, how):
     delivery_rounds.deliver(manager)
     if how == 'ended now':
         manager.run_until(NOON + hours(1))
-        manager.client.update_lease(builders.a_member(), lease.id,
-                                    records.LeaseChanges(end_now=True))
+        manager.change(lease, end_now=True)
     elif how == 'deleted':
         manager.run_until(NOON + hours(2.01))
-        manager.client.delete_lease(builders.a_member(), lease.id)
+        manager.delete(lease)
     manager.run_until(NOON + hours(4))
     delivery_rounds.deliver(manager)
     kinds = [each['kind'] for each in hooks.bodies]
@@ -79,7 +77,7 @@ def test_a_reminder_that_waits_for_its_receiver_is_given_up_at_the_end(manager, 
     hooks.statuses = [503]
     manager.run_until(NOON + hours(2))
     delivery_rounds.deliver(manager)
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     manager.run()
     manager.clock.advance(minutes(5))
     delivery_rounds.deliver(manager)

@@ -76,7 +76,7 @@ def test_one_of_several_concurrent_requests_gets_an_offer(manager):
         assert outcomes.count(errors.OfferNotFound) == _CALLERS - 1
         assert {kind for _, kind in owners(manager)} == {'lease'}
         assert len(acts.trusts(manager)) == 1
-        acts.delete(manager, lease)
+        manager.delete(lease)
         manager.run()
         clear(manager)
 

@@ -108,7 +108,7 @@ def test_a_lease_of_each_type_outlives_outages_of_each_service(manager, kind):
         lease = manager.lease(lease)
         assert lease.state == lifecycle.ACTIVE, (service, lease.reason)
         if change is not None:
-            acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], **change))
+            manager.change(lease, reservations=acts.asked(lease.reservations[0], **change))
             outage.of(service)
             _pass(manager, minutes(7))
             outage.of()
@@ -117,8 +117,7 @@ def test_a_lease_of_each_type_outlives_outages_of_each_service(manager, kind):
             assert (lease.state, lease.task, lease.reason) == (lifecycle.ACTIVE, None, None)
         # It ends late, however long the outage takes.
         outage.of(service)
-        (acts.delete(manager, lease) if service in ('nova', 'keystone')
-         else acts.end(manager, lease))
+        (manager.delete(lease) if service in ('nova', 'keystone') else acts.end(manager, lease))
         _pass(manager, hours(2))
         if outage.seen:
             met.add(service)
@@ -328,7 +327,7 @@ def test_a_start_is_tried_on_without_a_limit_or_while_a_service_is_down(
 
 
 @pytest.mark.parametrize('order', [
-    pytest.param(acts.end, marks=pytest.mark.proof), acts.delete])
+    pytest.param(acts.end, marks=pytest.mark.proof), builders.Manager.delete])
 def test_an_end_that_is_refused_is_tried_with_growing_pauses_until_nothing_is_held(
         manager, order):
     lease = manager.active(end=NOON + hours(48))
@@ -359,10 +358,10 @@ def test_an_end_that_is_refused_is_tried_with_growing_pauses_until_nothing_is_he
 def test_a_deletion_that_is_repeated_is_tried_at_once(manager):
     lease = manager.active(end=NOON + hours(48))
     manager.cloud.fail('nova.delete_aggregate', 10_000, acts.NO)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     _pass(manager, hours(2))
     manager.cloud.fail('nova.delete_aggregate', 0, None)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run()
     assert manager.lease(lease).deleted_at is not None
 

@@ -89,9 +89,9 @@ def test_each_notification_of_a_lease_has_the_objects_of_rest_1_0(
 def test_updates_deletions_and_problems_have_the_statuses_of_the_contract(manager, consumer):
     manager.enrol(1)
     lease = manager.active(end=NOON + hours(9))
-    acts.change(manager, lease, end=NOON + hours(5))
+    manager.change(lease, end=NOON + hours(5))
     manager.run()
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run()
     broken = manager.book(end=NOON + hours(3))
     manager.cloud.fail('nova.add_host', 99, acts.NO)

@@ -90,8 +90,8 @@ def test_the_notification_of_a_start_on_a_substitute_matches_the_lease(proving):
 def test_the_notification_of_a_start_has_changes_made_meanwhile(proving, deed):
     lease = proving.book(end=NOON + hours(3))
     cloud_points.once_at(proving.cloud, 'nova.add_host', {
-        'rename': lambda: acts.change(proving, lease, name='another name'),
-        'delete': lambda: acts.delete(proving, lease)}[deed])
+        'rename': lambda: proving.change(lease, name='another name'),
+        'delete': lambda: proving.delete(lease)}[deed])
     proving.run()
     assert f'event.{event_kinds.START}' in ' '.join(acts.news(proving))
     assert proving.database.proved == 1

@@ -43,7 +43,7 @@ def test_a_deletion_that_is_given_up_names_the_hosts_that_nobody_gets(manager):
     manager.enrol(1)
     lease = manager.active()
     manager.cloud.fail('nova.servers_on', 99, acts.NO)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     lease = manager.expect(lease, lifecycle.ERROR, NOON + minutes(50))
     assert 'nobody else gets its resources compute-1' in lease.reason
 
@@ -81,12 +81,12 @@ def test_pauses_grow_until_an_end_is_given_up_and_a_delete_tries_again(manager):
     assert 'Nova: no' in lease.reason
     assert 'lease.error' in acts.news(manager)
     manager.cloud.fail('nova.delete_aggregate', 0, None)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run_until(NOON + hours(2))
     assert acts.is_clean(manager, 1)
 
 
-@pytest.mark.parametrize('order', [acts.end, acts.delete])
+@pytest.mark.parametrize('order', [acts.end, builders.Manager.delete])
 def test_resources_are_released_when_a_silent_service_is_back(manager, order):
     manager.enrol(1)
     lease = manager.active()
@@ -132,7 +132,7 @@ def test_a_lease_without_reservations_lives_and_ends(manager):
     lease = manager.create(request)
     manager.expect(lease, lifecycle.ACTIVE)
     manager.expect(lease, lifecycle.TERMINATED, NOON + hours(2))
-    assert acts.delete(manager, lease)
+    assert manager.delete(lease)
 
 
 def test_leases_that_touch_keep_their_hosts_even_when_both_events_run_at_once(manager):
@@ -288,7 +288,7 @@ def test_an_early_end_frees_its_hosts_only_when_they_are_free(conf, database, cl
     lease = manager.active(end=NOON + hours(9))
     manager.cloud.boot('demo', 'one', {'reservation': lease.reservations[0].id})
     clock.advance(minutes(10))
-    acts.change(manager, lease, end_now=True)
+    manager.change(lease, end_now=True)
     manager.run()
     with pytest.raises(errors.NotEnough):
         manager.book(end=NOON + hours(2))

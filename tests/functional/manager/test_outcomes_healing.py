@@ -103,7 +103,7 @@ def test_at_its_end_it_ends_and_is_not_healed_any_more(unhurried, manager, broke
 
 
 def test_a_lease_can_be_deleted_while_its_start_fails(manager, broken):
-    acts.delete(manager, broken)
+    manager.delete(broken)
     manager.run_until(NOON + hours(2))
     gone = manager.lease(broken)
     assert gone.deleted_at is not None

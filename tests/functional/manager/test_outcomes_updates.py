@@ -96,7 +96,7 @@ def test_a_lease_whose_change_was_healed_can_be_changed_and_healed_again(manager
 def test_a_lease_can_be_ended_and_deleted_while_its_change_is_retried(manager, changed):
     lease, call = changed
     manager.run_until(NOON + minutes(5))
-    acts.change(manager, lease, end=NOON + minutes(6))
+    manager.change(lease, end=NOON + minutes(6))
     manager.cloud.fail(call, 0, None)
     manager.expect(lease, lifecycle.TERMINATED, NOON + minutes(10))
     assert acts.is_clean(manager, 3)
@@ -124,7 +124,7 @@ def test_a_lease_whose_deletion_fails_is_not_usable(manager):
     manager.enrol(1)
     lease = manager.active(end=NOON + hours(9))
     manager.cloud.fail('nova.aggregates', 99, acts.NO)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     for moment in (0, 1, 5):
         manager.run_until(NOON + minutes(moment))
         assert not _usable(manager, lease).usable

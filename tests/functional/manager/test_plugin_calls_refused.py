@@ -127,7 +127,7 @@ def test_a_lease_can_be_ended_while_its_start_is_retried(manager, healing, monke
         """The owner ends the lease in the middle of a try."""
         if not asked:
             asked.append(manager.lease(healing))
-            acts.change(manager, healing, end=manager.clock())
+            manager.change(healing, end=manager.clock())
         return {}
     monkeypatch.setattr(manager.core.registry.pools['host'], 'failing', end_now)
     manager.run_until(LATER['start'] + minutes(7))
@@ -144,7 +144,7 @@ def test_a_lease_can_be_deleted_while_its_start_is_retried(manager, healing, mon
 
     def delete(*_):
         if not asked:
-            asked.append(acts.delete(manager, healing))
+            asked.append(manager.delete(healing))
         return {}
     monkeypatch.setattr(manager.core.registry.pools['host'], 'failing', delete)
     manager.run_until(LATER['start'] + minutes(7))

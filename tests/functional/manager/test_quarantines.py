@@ -39,8 +39,7 @@ def _swap(manager, caller, lease, resource, **more):
 def _lease_of(manager, caller, host):
     """Create a running lease that has a host, and may have others in its place."""
     lease = _running(manager, caller, builders.hosts(1, criteria=acts.named(host)))
-    acts.change(manager, lease, reservations=acts.asked(
-        lease.reservations[0], resource_properties=''))
+    manager.change(lease, reservations=acts.asked(lease.reservations[0], resource_properties=''))
     manager.run()
     return lease
 
@@ -135,7 +134,7 @@ def test_new_leases_do_not_evade_the_limit_of_a_project(conf, manager):
 def test_a_lease_does_not_get_a_resource_that_it_reported_until_the_report_ends(manager):
     first, second = manager.enrol(2)
     lease = _running(manager, None, builders.hosts(1, 2), 60)
-    lease = acts.change(manager, lease, reservations=acts.asked(lease.reservations[0], max=1))
+    lease = manager.change(lease, reservations=acts.asked(lease.reservations[0], max=1))
     manager.run()
     [has] = manager.lease(lease).reservations[0].resource_ids
     other = ({first.id, second.id} - {has}).pop()
@@ -144,11 +143,11 @@ def test_a_lease_does_not_get_a_resource_that_it_reported_until_the_report_ends(
         _swap(manager, builders.a_member(), lease, other)
     grown = acts.asked(manager.lease(lease).reservations[0], min=2, max=2)
     with pytest.raises(errors.NotEnough):
-        acts.change(manager, lease, reservations=grown)
-    acts.change(manager, lease, end=lease.end + hours(1))
+        manager.change(lease, reservations=grown)
+    manager.change(lease, end=lease.end + hours(1))
     manager.run()
     manager.clock.advance(hours(24))
-    acts.change(manager, lease, reservations=grown)
+    manager.change(lease, reservations=grown)
     manager.run()
     assert len(manager.lease(lease).reservations[0].resource_ids) == 2
 
@@ -252,7 +251,7 @@ def test_the_api_says_whether_an_administrator_swaps(api, manager):
                     version='1.1').status_int == 202
     manager.run()
     assert _verdict(manager, first).state == health.WELL
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run()
     lease = _lease_of(manager, None, first)
     assert api.post(f'/v1/leases/{lease.id}/swap', {'host': first.name}, version='1.1',

@@ -121,7 +121,7 @@ def test_a_back_end_that_shrinks_offers_less_and_its_leases_are_flagged(
     assert poll_cloud() == [BACKEND]
     assert manager.lease(lease).degraded
     assert any(lease.id in each for each in warned(caplog))
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     manager.run_until(manager.clock() + builders.minutes(5))
     manager.book(BACKENDS.asked(), end=builders.at(9))
     with pytest.raises(errors.NotEnough):

@@ -92,8 +92,7 @@ def test_a_refused_change_records_the_demand_beyond_the_lease(manager):
     lease = manager.book(builders.hosts(2), end=NOON + hours(2))
     manager.book(start=NOON + hours(2), end=NOON + hours(5))
     with pytest.raises(errors.NotEnough):
-        manager.client.update_lease(builders.a_member(), lease.id,
-                                    records.LeaseChanges(end=NOON + hours(4)))
+        manager.change(lease, end=NOON + hours(4))
     (refusal,) = found(manager)
     assert (refusal.start, refusal.end) == (NOON + hours(2), NOON + hours(4))
     assert (refusal.copies, refusal.lease_id) == (2, lease.id)
@@ -120,7 +119,7 @@ def test_a_lease_that_is_deleted_while_it_waits_was_refused_until_then(manager):
     manager.run()
     waits = manager.book(duration_seconds=3600, acquire=records.AcquireRequest('wait'))
     manager.clock.advance(minutes(30))
-    manager.client.delete_lease(builders.a_member(), waits.id)
+    manager.delete(waits)
     manager.run()
     (refusal,) = found(manager)
     assert (refusal.reason, refusal.waited_seconds) == (refusals.WITHDRAWN, 1800)
@@ -135,7 +134,7 @@ def test_a_lease_whose_type_was_disabled_is_given_up_without_a_record(manager):
         'wait', not_after=NOON + hours(1)))
     del manager.core.registry.plugins['physical:host']
     manager.clock.advance(hours(2))
-    manager.client.delete_lease(builders.a_member(), waits.id)
+    manager.delete(waits)
     assert found(manager) == []
 
 
@@ -234,7 +233,7 @@ def test_leases_that_wait_in_vain_leave_no_more_than_refused_requests(manager, c
             *(builders.hosts(1) for _ in range(6)), duration_seconds=3600,
             acquire=records.AcquireRequest('wait', not_after=manager.clock() + hours(1)))
         if deleted:
-            manager.client.delete_lease(builders.a_member(), lease.id)
+            manager.delete(lease)
         manager.run_until(manager.clock() + hours(2))
     with manager.database.reader() as connection:
         left = connection.execute(sa.select(tables.REFUSALS.c.project_id, tables.REFUSALS.c.at)

@@ -42,13 +42,13 @@ def _at_its_time(manager, lease):
 
 def _ended_by_its_owner(manager, lease):
     manager.clock.now = NOON + minutes(10)
-    acts.change(manager, lease, end_now=True)
+    manager.change(lease, end_now=True)
     manager.run_until(NOON + minutes(30))
     return 'demo', 'The lease is over'
 
 
 def _deleted_by_its_owner(manager, lease):
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run_until(NOON + minutes(30))
     return 'demo', 'The lease is deleted'
 
@@ -60,8 +60,8 @@ def _deleted_by_an_administrator(manager, lease):
 
 
 def _after_a_change_of_its_name(manager, lease):
-    acts.change(manager, lease, name='other')
-    acts.change(manager, lease, end=NOON + hours(3))
+    manager.change(lease, name='other')
+    manager.change(lease, end=NOON + hours(3))
     return _at_its_time(manager, lease)
 
 
@@ -69,7 +69,7 @@ def _after_an_end_that_was_given_up(manager, lease):
     manager.cloud.fail('nova.delete_aggregate', 99, acts.NO)
     manager.expect(lease, lifecycle.ERROR, NOON + hours(6))
     manager.cloud.fail('nova.delete_aggregate', 0, acts.NO)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run_until(NOON + hours(7))
     return 'climate', 'The lease is over'
 
@@ -112,7 +112,7 @@ def test_images_are_named_once_when_all_are_made_and_again_after_a_prolongation(
     first = ('climate', 'image made', (
         f'The lease ends soon: {image["name"]} ({image["id"]}) of server vm-0 ({server.id})'))
     assert _told(manager, lease, 'image made') == [first]
-    acts.change(manager, lease, end=NOON + hours(24))
+    manager.change(lease, end=NOON + hours(24))
     manager.run_until(NOON + hours(25))
     both = _told(manager, lease, 'image made')
     assert len(both) == 2 and both[0] == first
@@ -196,7 +196,7 @@ def test_many_servers_need_few_entries_of_limited_length_and_no_statement_each(m
         'reservation': lease.reservations[0].id}) for number in range(300)]
     manager.clock.now += minutes(1)
     with builders.statements() as many:
-        acts.change(manager, lease, end_now=True)
+        manager.change(lease, end_now=True)
         manager.run_until(NOON + hours(1) + minutes(20))
     assert len(many) <= len(few)
     told = [why for _, _, why in _told(manager, lease, 'delete server')]

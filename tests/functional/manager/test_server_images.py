@@ -47,11 +47,11 @@ def _why(manager, lease):
 
 
 def _end(manager, lease):
-    acts.change(manager, lease, end_now=True)
+    manager.change(lease, end_now=True)
 
 
 def _delete(manager, lease):
-    acts.delete(manager, lease)
+    manager.delete(lease)
 
 
 def _shrink(manager, lease):
@@ -85,7 +85,7 @@ def test_on_every_way_out_no_server_goes_before_its_image_is_active(slow, leave)
 
 def test_an_image_that_is_queued_at_the_end_is_waited_for(slow):
     lease, servers = _lease(slow)
-    acts.change(slow, lease, before_end=NOON + hours(4) - minutes(1))
+    slow.change(lease, before_end=NOON + hours(4) - minutes(1))
     slow.run_until(NOON + hours(4) + minutes(8))
     assert _ids(slow.cloud.servers()) == _ids(servers)
     assert slow.lease(lease).task == 'end'
@@ -130,7 +130,7 @@ def test_a_prolonged_lease_gets_new_images(manager):
     lease, servers = _lease(manager)
     manager.run_until(NOON + hours(3) + minutes(5))
     assert _imaged(manager) == _ids(servers)
-    acts.change(manager, lease, end=NOON + hours(24 * 30))
+    manager.change(lease, end=NOON + hours(24 * 30))
     manager.run_until(NOON + hours(24 * 30) + minutes(5))
     assert _imaged(manager) == _ids(servers * 2)
     assert acts.is_clean(manager, 1)
@@ -139,7 +139,7 @@ def test_a_prolonged_lease_gets_new_images(manager):
 def test_a_prolonged_lease_that_is_ended_early_gets_new_images(manager):
     lease, servers = _lease(manager)
     manager.run_until(NOON + hours(3) + minutes(5))
-    acts.change(manager, lease, end=NOON + hours(24 * 30))
+    manager.change(lease, end=NOON + hours(24 * 30))
     manager.run_until(NOON + hours(24 * 3))
     _end(manager, lease)
     manager.run_until(NOON + hours(24 * 3) + minutes(5))
@@ -263,10 +263,10 @@ def test_a_server_without_an_image_in_time_is_stopped_and_kept_with_its_host(slo
     assert acts.aggregate(slow, lease).hosts == (kept.host,)
     assert f'its resources {kept.host}.' in lease.reason
     other = slow.active(start=NOON + hours(6), end=NOON + hours(8))
-    acts.delete(slow, other)
+    slow.delete(other)
     # The way out: the owner deletes the server, and the lease.
     slow.cloud.delete_server(kept.id)
-    acts.delete(slow, lease)
+    slow.delete(lease)
     slow.run_until(NOON + hours(7))
     assert acts.is_clean(slow, 2)
 

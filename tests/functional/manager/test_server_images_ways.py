@@ -114,7 +114,7 @@ SCENES = [_alone, _stack, _stack_beside, _two_stacks, _suspended_stack, _remaini
 
 
 def _end(manager, lease):
-    acts.change(manager, lease, end_now=True)
+    manager.change(lease, end_now=True)
 
 
 def _run_out(manager, lease):
@@ -143,7 +143,7 @@ def _watched(manager, until, servers):
 
 
 @pytest.mark.parametrize('leave', [
-    pytest.param(_end, marks=pytest.mark.proof), acts.delete,
+    pytest.param(_end, marks=pytest.mark.proof), builders.Manager.delete,
     pytest.param(_run_out, marks=pytest.mark.proof)])
 @pytest.mark.parametrize('scene', SCENES)
 def test_no_server_disappears_at_an_end_before_its_image_is_active(slow, scene, leave):
@@ -155,7 +155,7 @@ def test_no_server_disappears_at_an_end_before_its_image_is_active(slow, scene, 
     assert _imaged(slow) == servers
     assert not set(servers) & {each.id for each in slow.cloud.servers()}
     assert len(acts.freepool(slow)) == 6
-    if leave is not acts.delete:
+    if leave is not builders.Manager.delete:
         assert slow.lease(lease).state == lifecycle.TERMINATED, slow.lease(lease).reason
 
 
@@ -224,7 +224,7 @@ def test_a_stack_stays_while_its_server_has_no_image(slow, fault):
     assert f'no image of server vm ({key})' in lease.reason
     # The way out: the owner deletes the server, and the lease.
     slow.cloud.delete_server(key)
-    acts.delete(slow, lease)
+    slow.delete(lease)
     slow.run_until(NOON + minutes(55))
     assert slow.cloud.stacks() == []
     assert acts.is_clean(slow, 6)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A type with needs in two pools, two of them in one: each need keeps its own resources."""
-import acts
 import pytest
 from support import builders
 from support import several_needs
@@ -61,17 +60,17 @@ def test_each_need_gets_resources_of_its_own(manager):
 
 def test_a_pending_lease_whose_dates_change_takes_no_more_than_before(manager):
     lease = manager.book(cluster(), start=NOON + hours(2))
-    changed = acts.change(manager, lease, end=NOON + hours(5))
+    changed = manager.change(lease, end=NOON + hours(5))
     assert changed.end == NOON + hours(5)
     assert had(manager, lease) == FIRST
-    assert acts.change(manager, lease, start=NOON + hours(1), dry_run=True).reservations[
+    assert manager.change(lease, start=NOON + hours(1), dry_run=True).reservations[
         0].allocated == manager.lease(lease).reservations[0].allocated
 
 
 def test_a_running_lease_is_prolonged_with_what_it_has(manager):
     lease = manager.book(cluster())
     manager.run()
-    acts.change(manager, lease, end=NOON + hours(3))
+    manager.change(lease, end=NOON + hours(3))
     assert had(manager, lease) == FIRST
     manager.run_until(NOON + hours(3))
     assert manager.lease(lease).state == 'TERMINATED'
@@ -83,7 +82,7 @@ def test_a_running_lease_is_not_prolonged_where_one_need_would_lose_what_it_has(
     manager.run()
     manager.book(cluster(workers=4), start=NOON + hours(1))
     with pytest.raises(errors.NotEnough):
-        acts.change(manager, lease, end=NOON + hours(3))
+        manager.change(lease, end=NOON + hours(3))
     assert manager.lease(lease).end == lease.end
 
 
@@ -128,7 +127,7 @@ def test_an_end_gets_the_resources_that_an_unfinished_change_removed(manager):
     lease = manager.book(cluster())
     manager.run()
     manager.change_reservation(lease, workers=1)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run()
     assert calls(manager)[-1] == ('end', FIRST)
     assert manager.lease(lease).deleted_at is not None

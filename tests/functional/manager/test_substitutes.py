@@ -61,7 +61,7 @@ def test_moved_instances_join_others_if_the_host_has_capacity(manager, enrol, jo
     assert _spread(lease) == {first.id: 5, second.id: 1}
     acts.disable(manager, second)
     if joins:
-        acts.delete(manager, other)
+        manager.delete(other)
     manager.run_until(NOON + hours(1))
     lease = manager.lease(lease)
     assert (lease.state == lifecycle.ACTIVE) == joins
@@ -234,7 +234,7 @@ def test_room_that_is_deleted_as_soon_as_it_starts_keeps_its_host_until_it_is_go
     enrol(1)
     room = manager.active(_sized())
     manager.cloud.fail('nova.forbid_flavor', 2, acts.NO)
-    acts.delete(manager, room)
+    manager.delete(room)
     with pytest.raises(errors.NotEnough):
         manager.book()
     manager.run_until(NOON + builders.minutes(1))

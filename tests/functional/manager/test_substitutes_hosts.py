@@ -97,7 +97,7 @@ def test_a_running_reservation_keeps_its_host_in_any_state(manager, spoil):
     first, _ = manager.enrol(2)
     lease = manager.active(end=NOON + hours(9))
     spoil(manager, first)
-    acts.change(manager, lease, end=NOON + hours(8))
+    manager.change(lease, end=NOON + hours(8))
     manager.run()
     assert manager.lease(lease).reservations[0].resource_ids == (first.id,)
 
@@ -141,7 +141,7 @@ def test_a_host_that_an_earlier_try_handed_over_goes_back_with_the_end(manager):
     manager.cloud.silence_cell(first.name)
     manager.run_until(NOON + hours(1) + minutes(5))
     assert acts.aggregate(manager, lease).hosts == (first.name, second.name)
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     manager.run_until(NOON + hours(1) + minutes(6))
     assert acts.aggregate(manager, lease).hosts == (first.name, second.name)
     manager.cloud.silence_cell()

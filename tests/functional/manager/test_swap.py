@@ -135,7 +135,7 @@ def test_a_swap_and_a_change_at_the_same_time_do_not_mix(manager):
     lease = _running(manager)
     with acts.meddling(manager, lambda: _swap(manager, lease, 1)) as late, pytest.raises(
             errors.BadTransition, match='changed by another request'):
-        acts.change(late, lease, end=NOON + hours(20))
+        late.change(lease, end=NOON + hours(20))
     assert len(_has(manager, lease)) == 1
 
 

@@ -172,7 +172,7 @@ def test_a_server_is_leased_once_at_a_time(manager, demo):
     with pytest.raises(errors.TargetLeased):
         manager.client.bind_reservation(demo, only(waiting).id, server.id)
     run_for(manager)
-    acts.change(manager, manager.lease(first), end_now=True)
+    manager.change(manager.lease(first), end_now=True)
     run_for(manager)
     assert manager.lease(first).state == lifecycle.TERMINATED
 
@@ -256,7 +256,7 @@ def test_at_the_end_a_server_is_imaged_and_then_gone(manager):
     lease = leased(manager, to_come())
     server = boot(manager, lease)
     run_for(manager)
-    acts.change(manager, manager.lease(lease), end_now=True)
+    manager.change(manager.lease(lease), end_now=True)
     run_for(manager)
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert now_on(server)(manager) is None
@@ -302,9 +302,8 @@ def test_a_lease_is_changed_while_its_server_sleeps(manager):
     lease = leased(manager, to_come(), start=LATER, end=LATER + builders.hours(1))
     server = boot(manager, lease)
     run_for(manager)
-    lease = acts.change(manager, manager.lease(lease), start=LATER + builders.hours(1),
-                        end=LATER + builders.hours(2),
-                        reservations=acts.asked(only(lease), on_end='delete'))
+    lease = manager.change(lease, start=LATER + builders.hours(1), end=LATER + builders.hours(2),
+                           reservations=acts.asked(only(lease), on_end='delete'))
     manager.run_until(LATER + builders.minutes(30))
     assert now_on(server)(manager).status == 'SHELVED_OFFLOADED'
     manager.run_until(LATER + builders.hours(1) + builders.minutes(1))
@@ -319,7 +318,7 @@ def test_a_lease_that_is_deleted_before_its_start_leaves_the_server_asleep(manag
     lease = leased(manager, to_come(), start=LATER, end=LATER + builders.hours(1))
     server = boot(manager, lease)
     run_for(manager)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     run_for(manager)
     assert manager.lease(lease).deleted_at is not None
     assert now_on(server)(manager).status == 'SHELVED_OFFLOADED'
@@ -425,7 +424,7 @@ def test_the_end_waits_for_an_image_longer_than_for_other_things(unhurried, mana
     lease = leased(manager, to_come())
     server = boot(manager, lease)
     run_for(manager)
-    acts.change(manager, manager.lease(lease), end_now=True)
+    manager.change(manager.lease(lease), end_now=True)
     run_for(manager, 1990)
     assert manager.lease(lease).task == 'end'
     assert now_on(server)(manager) is not None
@@ -439,7 +438,7 @@ def test_an_image_that_takes_too_long_leaves_the_server_suspended(unhurried, man
     lease = leased(manager, to_come())
     server = boot(manager, lease)
     run_for(manager)
-    acts.change(manager, manager.lease(lease), end_now=True)
+    manager.change(manager.lease(lease), end_now=True)
     run_for(manager, 3700)
     assert manager.lease(lease).state == lifecycle.TERMINATED
     assert now_on(server)(manager).status == 'SUSPENDED'

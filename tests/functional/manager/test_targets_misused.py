@@ -80,7 +80,7 @@ def test_room_in_use_is_not_given_up_for_a_longer_lease(manager, preferred):
     held = story.only(manager.lease(lease)).resource_ids
     manager.book(start=END + builders.hours(1))
     with pytest.raises(errors.NotEnough):
-        acts.change(manager, manager.lease(lease), end=END + builders.hours(2))
+        manager.change(manager.lease(lease), end=END + builders.hours(2))
     assert story.only(manager.lease(lease)).resource_ids == held != ()
 
 
@@ -90,7 +90,7 @@ def test_room_that_is_held_is_not_given_up_for_a_longer_lease_before_it_starts(
     lease = later(manager)
     manager.book(start=END + builders.hours(1))
     with pytest.raises(errors.NotEnough):
-        acts.change(manager, lease, end=END + builders.hours(2))
+        manager.change(lease, end=END + builders.hours(2))
     assert story.only(manager.lease(lease)).resource_ids == (host.id,)
 
 
@@ -101,7 +101,7 @@ def test_a_server_that_runs_without_room_gets_none_by_a_longer_lease(manager, pr
     used = story.now_on(server)(manager).host
     free = next(each for each in manager.cloud.host_names() if each != used)
     manager.client.create_resource(builders.an_admin(), 'host', free, {})
-    changed = acts.change(manager, manager.lease(lease), end=END + builders.hours(1))
+    changed = manager.change(manager.lease(lease), end=END + builders.hours(1))
     assert story.only(changed).resource_ids == ()
 
 
@@ -113,7 +113,7 @@ def test_an_image_that_others_made_look_like_that_of_the_server_saves_it_not(man
     manager.cloud.as_service().images.give(
         manager.cloud.as_service().servers.create_image(forged.id, 'x', story.only(lease).id),
         'other')
-    acts.change(manager, manager.lease(lease), end_now=True)
+    manager.change(manager.lease(lease), end_now=True)
     story.run_for(manager)
     assert story.now_on(server)(manager) is None
     assert {(each['server_id'], each['project_id']) for each in manager.cloud.images()} == {

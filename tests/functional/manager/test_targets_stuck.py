@@ -59,7 +59,7 @@ def test_its_room_is_free_again_when_it_was_mended_and_the_lease_deleted(manager
     manager.enrol(1)
     lease, server = stuck(manager)
     manager.cloud.mark_server(server.id, 'SHUTOFF')
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run_until(AFTER + builders.minutes(1))
     assert manager.lease(lease).deleted_at is not None
     assert story.now_on(server)(manager) is None
@@ -98,7 +98,7 @@ def test_a_host_on_which_two_are_stuck_waits_for_both(manager):
     for lease, server in both:
         assert refused(manager, builders.hosts(1))
         manager.cloud.delete_server(server.id)
-        acts.delete(manager, lease)
+        manager.delete(lease)
         manager.run_until(manager.clock() + builders.minutes(1))
     now(manager, builders.hosts(1))
 
@@ -130,8 +130,8 @@ def test_other_reservations_go_on_and_may_change(manager):
     [host] = manager.enrol(1)
     beside = story.leased(manager, builders.instances(2), start=story.LATER, end=END + builders.hours(5))
     stuck(manager)
-    changed = acts.change(manager, manager.lease(beside),
-                          reservations=acts.asked(story.only(beside), amount=1))
+    changed = manager.change(
+        manager.lease(beside), reservations=acts.asked(story.only(beside), amount=1))
     changed = manager.expect(changed, lifecycle.ACTIVE, AFTER + builders.minutes(1))
     assert story.only(changed).resource_ids == (host.id,)
     assert refused(manager, builders.hosts(1))

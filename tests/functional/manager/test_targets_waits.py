@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases that wait for their servers: what they say meanwhile, and what stays as it is."""
-import acts
 import pytest
 from support import builders
 import test_targets as story
@@ -58,7 +57,7 @@ def test_a_lease_of_later_does_not_wait_yet(manager):
 
 
 def test_a_lease_that_is_being_deleted_waits_for_nothing(manager, waiting):
-    acts.delete(manager, waiting)
+    manager.delete(waiting)
     assert manager.client.get_lease(builders.an_admin(), waiting.id).reason is None
 
 
@@ -72,7 +71,7 @@ def test_a_look_that_finds_nothing_new_changes_nothing_that_users_see(manager, w
 
 def test_a_change_is_refused_with_what_the_lease_waits_for(manager, waiting):
     with pytest.raises(errors.BadTransition) as caught:
-        acts.change(manager, waiting, end=END + builders.hours(1))
+        manager.change(waiting, end=END + builders.hours(1))
     assert caught.value.message == (
         f'Lease {waiting.id} is STARTING: it cannot be changed now. Reservation '
         f'{story.only(waiting).id} {SENTENCE} Try again when it is there, or delete the '
@@ -82,5 +81,5 @@ def test_a_change_is_refused_with_what_the_lease_waits_for(manager, waiting):
 
 def test_a_lease_that_is_told_to_wait_can_be_renamed_with_its_generation(manager, waiting):
     story.run_for(manager, 20)
-    renamed = acts.change(manager, waiting, name='renamed', generation=waiting.generation)
+    renamed = manager.change(waiting, name='renamed', generation=waiting.generation)
     assert renamed.name == 'renamed'

@@ -80,7 +80,7 @@ def test_a_lease_that_acts_as_its_owner_has_a_trust(enrolled, case):
     resource_type, request, needed = case
     lease = _make(enrolled, resource_type, request)
     assert [trust.id for trust in acts.trusts(enrolled)] == [lease.trust_id]
-    acts.delete(enrolled, lease)
+    enrolled.delete(lease)
     enrolled.run_until(NOON + HOURS(1))
     assert acts.trusts(enrolled) == []
     enrolled.cloud.fail('keystone.create_trust', 1, REFUSED)

@@ -175,6 +175,6 @@ def test_a_lease_does_not_outlive_its_trust(manager):
     with manager.database.reader() as connection:
         record = recorded_trusts.of(connection, lease.trust_id)
     assert record.lease_id == lease.id
-    longer = acts.change(manager, lease, end=record.expires_at - hours(1))
+    longer = manager.change(lease, end=record.expires_at - hours(1))
     with pytest.raises(errors.BadField, match=r'^end: '):
-        acts.change(manager, longer, end=record.expires_at + hours(1))
+        manager.change(longer, end=record.expires_at + hours(1))

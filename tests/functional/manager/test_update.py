@@ -48,14 +48,14 @@ def _error(manager):
 def _terminated(manager):
     lease = _active(manager)
     manager.clock.advance(minutes(1))
-    acts.change(manager, lease, end_now=True)
+    manager.change(lease, end_now=True)
     manager.run()
     return lease
 
 
 def _deleting(manager):
     lease = _active(manager)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     return lease
 
 
@@ -63,7 +63,7 @@ def _not_deleted(manager):
     """A lease whose deletion was given up."""
     lease = _active(manager)
     manager.cloud.fail('nova.remove_host', 99, acts.NO)
-    acts.delete(manager, lease)
+    manager.delete(lease)
     manager.run_until(NOON + minutes(30))
     manager.cloud.fail('nova.remove_host', 0, None)
     return lease
@@ -91,20 +91,20 @@ def test_each_state_allows_what_the_table_says(manager, make, state, task, prolo
     manager.enrol(3)
     lease = manager.lease(make(manager))
     assert (lease.state, lease.task) == (state, task)
-    assert acts.change(manager, lease, name='renamed').name == 'renamed'
+    assert manager.change(lease, name='renamed').name == 'renamed'
     [reservation] = lease.reservations
     for answer, fields in (
             (prolonged, {'end': NOON + hours(6)}),
             (before, {'before_end': NOON + hours(3)}),
             (more, {'reservations': acts.asked(reservation, min=2, max=2)})):
         if answer is YES:
-            acts.change(manager, lease, **fields)
+            manager.change(lease, **fields)
             continue
         untouched = acts.everything(manager)
         with pytest.raises(answer):
-            acts.change(manager, lease, **fields)
+            manager.change(lease, **fields)
         assert acts.everything(manager) == untouched
-    assert acts.delete(manager, lease) == gone
+    assert manager.delete(lease) == gone
     manager.run_until(NOON + hours(7))
     assert manager.lease(lease).deleted_at is not None
     assert acts.is_clean(manager, 3)
@@ -114,7 +114,7 @@ def test_a_lease_is_prolonged_shortened_deferred_and_advanced(manager):
     manager.enrol(1)
     lease = _pending(manager)
     for start, end in ((1, 6), (1, 3), (2, 3), (0.5, 3), (5, 8)):
-        changed = acts.change(manager, lease, start=NOON + hours(start), end=NOON + hours(end))
+        changed = manager.change(lease, start=NOON + hours(start), end=NOON + hours(end))
         assert (changed.start, changed.end) == (NOON + hours(start), NOON + hours(end))
     [(_, [promise])] = manager.client.list_allocations(builders.an_admin(), 'host')
     assert (promise.start, promise.end) == (NOON + hours(5), NOON + hours(8))
@@ -135,7 +135,7 @@ def test_a_change_that_finds_no_room_changes_nothing(manager):
                    {'name': 'other', 'end': NOON + minutes(30),
                     'reservations': acts.asked(first, min=3, max=3)}):
         with pytest.raises(errors.NotEnough):
-            acts.change(manager, lease, **fields)
+            manager.change(lease, **fields)
         assert acts.everything(manager) == before
 
 
@@ -172,7 +172,7 @@ def test_hosts_that_a_lease_gives_up_are_free_when_their_servers_are_gone(conf, 
     for name in ('one', 'two'):
         manager.cloud.boot('demo', name, {'reservation': reservation.id})
     manager.clock.advance(minutes(1))
-    acts.change(manager, lease, reservations=acts.asked(reservation, min=1, max=1))
+    manager.change(lease, reservations=acts.asked(reservation, min=1, max=1))
     manager.run()
     assert len(acts.holders(manager)) == 2
     with pytest.raises(errors.NotEnough):
@@ -202,7 +202,7 @@ def test_before_end_keeps_its_distance_and_is_armed_again(manager):
     assert lease.before_end == NOON + hours(2)
     manager.run_until(NOON + hours(2.5))
     assert acts.history(manager, lease)[-1] == 'before_end_lease'
-    changed = acts.change(manager, lease, end=NOON + hours(6))
+    changed = manager.change(lease, end=NOON + hours(6))
     assert changed.before_end == NOON + hours(5)
     assert 'lease.event.before_end_lease.stop' in acts.news(manager)
     manager.run_until(NOON + hours(5))
@@ -229,7 +229,7 @@ def test_a_lease_whose_start_is_late_is_told_after_it(manager):
 def test_notify_events_happen_at_their_moments(manager):
     manager.enrol(1)
     lease = manager.book(start=NOON + hours(2), end=NOON + hours(4), notify_at=(NOON + hours(1),))
-    acts.change(manager, lease, notify_at=(NOON + hours(2.5),))
+    manager.change(lease, notify_at=(NOON + hours(2.5),))
     manager.run_until(NOON + hours(2))
     assert acts.news(manager).count('lease.event.notify') == 1
     manager.run_until(NOON + hours(3))
@@ -251,8 +251,7 @@ def test_a_reservation_that_is_changed_twice_at_once_is_refused(manager):
     twice = [records.ReservationRequest(None, {'min': count, 'max': count},
                                         id=lease.reservations[0].id) for count in (1, 2)]
     with pytest.raises(errors.BadField, match='twice'):
-        manager.client.update_lease(
-            builders.a_member(), lease.id, records.LeaseChanges(reservations=tuple(twice)))
+        manager.change(lease, reservations=tuple(twice))
     assert manager.lease(lease).reservations == lease.reservations
 
 
@@ -276,8 +275,8 @@ def test_a_stale_precondition_and_a_dry_run_change_nothing(manager):
     lease = _pending(manager)
     before = acts.everything(manager)
     with pytest.raises(errors.StalePrecondition):
-        acts.change(manager, lease, end=NOON + hours(9), generation=lease.generation + 1)
-    planned = acts.change(manager, lease, end=NOON + hours(9), dry_run=True)
+        manager.change(lease, end=NOON + hours(9), generation=lease.generation + 1)
+    planned = manager.change(lease, end=NOON + hours(9), dry_run=True)
     assert planned.end == NOON + hours(9)
     assert acts.everything(manager) == before
 
@@ -287,7 +286,7 @@ def test_the_refusal_to_prolong_a_running_lease_says_that_others_have_its_hosts(
     lease = manager.active(builders.hosts(4))
     manager.book(builders.hosts(1), start=NOON + hours(2), end=NOON + hours(3))
     with pytest.raises(errors.NotEnough) as refused:
-        acts.change(manager, lease, end=NOON + hours(4))
+        manager.change(lease, end=NOON + hours(4))
     before = ('Only 3 of 4 hosts are free for all of the time asked for: 4 are enrolled. The lease '
               'runs, so it keeps the hosts that it has; other leases have 1 of them ')
     after = ' Ask for an earlier end, or for less.'
@@ -320,10 +319,9 @@ def test_a_lease_that_is_changed_again_and_again_keeps_few_events_and_entries(
     before = kinds(manager, tables.HISTORY, 'what')
     for number in range(15):
         manager.change_reservation(lease, min=1 + number % 2, max=1 + number % 2)
-        acts.change(manager, lease, end=NOON + hours(41 + number))
-        acts.change(manager, lease, name=f'number {number}')
-        acts.change(manager, lease, notify_at=[
-            manager.clock() + builders.seconds(seconds)] * 2)
+        manager.change(lease, end=NOON + hours(41 + number))
+        manager.change(lease, name=f'number {number}')
+        manager.change(lease, notify_at=[manager.clock() + builders.seconds(seconds)] * 2)
         manager.run()
         manager.clock.advance(builders.seconds(2))
         if seconds > 1 and number == 3:
@@ -339,7 +337,7 @@ def test_a_lease_that_is_changed_again_and_again_keeps_few_events_and_entries(
         ('rename', 'update'), 4)
     assert max((after - before).values()) <= 4 + 2
     assert before.items() <= after.items()
-    assert acts.change(manager, lease, name='still').name == 'still'
+    assert manager.change(lease, name='still').name == 'still'
 
 
 def _up_and_down(manager, lease, number):
@@ -351,7 +349,7 @@ def _copies_up_and_down(manager, lease, number):
 
 
 def _longer(manager, lease, number):
-    acts.change(manager, lease, end=lease.end + builders.hours(number))
+    manager.change(lease, end=lease.end + builders.hours(number))
 
 
 @pytest.mark.parametrize(('change', 'request_of'), [
@@ -372,8 +370,8 @@ def test_a_running_lease_has_a_bounded_number_of_parts(conf, manager, change, re
     assert refused.value.status == 409
     with manager.database.reader() as connection:
         assert later_asks.parts_of(connection, lease.id) <= 14
-    assert acts.change(manager, lease, name='other').name == 'other'
-    acts.change(manager, lease, end=NOON + hours(1))
+    assert manager.change(lease, name='other').name == 'other'
+    manager.change(lease, end=NOON + hours(1))
     # Before its start a lease has no other parts than those that it will have.
     later = manager.book(request_of(1), start=NOON + hours(300), end=NOON + hours(301))
     for number in range(1, 20):
@@ -388,13 +386,13 @@ def test_a_lease_has_no_more_notices_than_a_request_may_have(manager, monkeypatc
     manager.enrol(1)
     lease = manager.active(end=NOON + hours(9), notify_at=(NOON + hours(1),) * 3)
     wanted = [NOON + hours(count) for count in (1, 2, 3, 4)]
-    acts.change(manager, lease, notify_at=wanted)
-    acts.change(manager, lease, notify_at=wanted)
+    manager.change(lease, notify_at=wanted)
+    manager.change(lease, notify_at=wanted)
     for dry_run in (True, False):
         with pytest.raises(errors.BadField, match='at most 4 notifications that are not sent yet'):
-            acts.change(manager, lease, notify_at=[NOON + hours(5)], dry_run=dry_run)
+            manager.change(lease, notify_at=[NOON + hours(5)], dry_run=dry_run)
     manager.run_until(NOON + hours(2))
-    acts.change(manager, lease, notify_at=[NOON + hours(5), NOON + hours(6)])
+    manager.change(lease, notify_at=[NOON + hours(5), NOON + hours(6)])
     assert sorted(each.at for each in manager.lease(lease).events
                   if each.kind == event_kinds.NOTIFY) == [
                       NOON + hours(count) for count in (3, 4, 5, 6)]

@@ -16,7 +16,6 @@ from climate.db import migrate
 from climate.db import resources
 from climate.db import usage_days
 from climate.db import use_samples
-from climate.domain import records
 from climate.domain import usage_figures
 from climate.domain import usage_groups
 from climate.domain import use_sampling
@@ -72,7 +71,7 @@ def test_a_lease_that_ends_early_counts_until_then(manager):
     manager.enrol(1)
     lease = host_lease(manager, last=8)
     manager.run_until(NOON + hours(3))
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     manager.run_until(NOON + hours(10))
     assert usage(manager)[1] == {'allocated': 3, 'occupied': 3}
 
@@ -81,7 +80,7 @@ def test_a_lease_that_never_started_is_allocated_until_it_was_deleted(manager):
     manager.enrol(1)
     lease = host_lease(manager, first=2, last=4)
     assert usage(manager)[1] == {'allocated': 2}
-    manager.client.delete_lease(builders.a_member(), lease.id)
+    manager.delete(lease)
     assert usage(manager)[1] == {}
 
 
@@ -157,7 +156,7 @@ def lived(manager):
     manager.run_until(NOON + hours(15))
     late = host_lease(manager, 1, 26, 60)
     manager.run_until(NOON + hours(40))
-    manager.client.delete_lease(builders.a_member(), late.id)
+    manager.delete(late)
     # The manager stands still for some hours.
     manager.clock.now += hours(7)
     manager.run_until(NOON + hours(86))
@@ -261,9 +260,7 @@ def test_a_change_that_takes_a_host_away_ends_its_part(manager):
     manager.enrol(2)
     lease = host_lease(manager, 2, 0, 4)
     manager.run_until(NOON + hours(1))
-    manager.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(
-        reservations=(records.ReservationRequest(
-            None, {'min': 1, 'max': 1}, id=lease.reservations[0].id),)))
+    manager.change_reservation(lease, min=1, max=1)
     manager.run_until(NOON + hours(6))
     assert usage(manager)[1] == {'allocated': 5, 'occupied': 5}
 

@@ -57,7 +57,7 @@ def test_one_that_does_not_fit_lets_the_next_one_have_what_is_not_held_back(mana
     manager.run()
     acts.end(manager, full[0])
     assert (held(manager, large), held(manager, small)) == (1, 0)
-    acts.change(manager, full[1], end_now=True)
+    manager.change(full[1], end_now=True)
     acts.end(manager, full[2])
     assert states(manager, [large, small]) == [lifecycle.ACQUIRING, lifecycle.ACTIVE]
     assert held(manager, large) == 2
@@ -167,13 +167,13 @@ def test_resources_of_a_lease_that_is_given_up_go_to_the_next(manager, full):
     assert states(manager, [large, small]) == [lifecycle.TIMEDOUT, lifecycle.ACTIVE]
     assert manager.lease(large).reason.startswith(
         'It did not get its resources by 2030-05-01 12:10:00 UTC. Waits in the queue: Only 1 of 4')
-    assert acts.delete(manager, large)
+    assert manager.delete(large)
 
 
 def test_resources_of_a_deleted_lease_go_to_the_next(manager, full):
     large, small = waiting(manager, 4), waiting(manager, 1)
     acts.end(manager, full[0])
-    acts.delete(manager, large)
+    manager.delete(large)
     manager.run()
     assert states(manager, [small]) == [lifecycle.ACTIVE]
 
@@ -182,7 +182,7 @@ def test_a_new_request_does_not_overtake_one_that_is_to_be_tried(manager, full):
     first = waiting(manager)
     manager.run()
     manager.clock.advance(minutes(1))
-    acts.change(manager, full[0], end_now=True)
+    manager.change(full[0], end_now=True)
     # The host is free when its lease has been ended; nobody has tried since.
     other = acts.Second(manager)
     while other.claim() and not any(claim.event.kind == 'end_lease'
@@ -199,7 +199,7 @@ def test_one_that_has_become_the_first_is_tried_at_once_and_has_its_share_held_b
     served, large = waiting(manager, 2), waiting(manager, 4)
     manager.run()
     for each in full[:3]:
-        acts.change(manager, each, end_now=True)
+        manager.change(each, end_now=True)
     manager.run()
     assert states(manager, [served, large]) == [lifecycle.ACTIVE, lifecycle.ACQUIRING]
     assert held(manager, large) == 1

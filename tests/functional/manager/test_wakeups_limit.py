@@ -34,7 +34,7 @@ def test_a_project_has_only_so_many_leases_in_the_queue(manager, full):
     with pytest.raises(errors.TooManyWaiting):
         acts.sought(manager, 'retries')
     waiting(manager, caller=builders.a_member('eve', 'other'))
-    acts.delete(manager, second)
+    manager.delete(second)
     manager.run()
     waiting(manager)
     # One that need not wait is no matter of the queue.

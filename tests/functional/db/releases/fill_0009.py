@@ -147,9 +147,9 @@ def what_is_over(manager, found):
          retry_pause_seconds=5)
     manager.run_until(NOON + minutes(5))
     manager.cloud.boot('demo', 'on a host', {'reservation': id_of(early)})
-    acts.change(manager, early, end_now=True)
+    manager.change(early, end_now=True)
     for lease in (running, pending):
-        acts.delete(manager, lease)
+        manager.delete(lease)
     manager.run_until(OVER)
     [host] = found['gone']
     manager.client.delete_resource(builders.an_admin(), 'host', host.id)
@@ -263,7 +263,7 @@ def what_is_cut_short(manager, named):
     manager.cloud.fail('nova.create_aggregate', 0, None)
     ask(manager, 'cut short while it started', hosts('whole'), end=LATER)
     assert hunting.killed_at(manager.cloud, 8, manager.run)
-    acts.change(manager, named['runs with a flavor'], end_now=True)
+    manager.change(named['runs with a flavor'], end_now=True)
     assert hunting.killed_at(manager.cloud, 3, manager.run)
 
 
@@ -271,10 +271,10 @@ def what_is_due(manager, named):
     """Things that are asked for at the last moment, and that nobody has begun."""
     manager.clock.now = UPGRADE
     assert watch.Watch(manager.core).look(UPGRADE)
-    acts.change(manager, named['runs on three hosts'], reservations=acts.asked(
+    manager.change(named['runs on three hosts'], reservations=acts.asked(
         named['runs on three hosts'].reservations[0], min=2, max=2))
-    acts.change(manager, named['runs for another project'], end=LATER)
-    acts.delete(manager, named['runs with room, affinity False'])
+    manager.change(named['runs for another project'], end=LATER)
+    manager.delete(named['runs with room, affinity False'])
     awake = manager.cloud.boot('demo', 'awake', flavor='1', host='lent-5')
     ask(manager, 'is to put its server to sleep', server(awake, on_end='suspend'), start=SOON,
         end=LATER)
