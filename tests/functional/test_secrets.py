@@ -99,6 +99,7 @@ def test_the_token_is_in_no_log_of_the_bus(conf, database, logs):
     assert SECRET not in told(logs)
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 def test_a_failure_that_nobody_meant_does_not_tell_the_token(api, manager, logs):
     def fail(name, when):
         raise RuntimeError('Something nobody meant.')
