@@ -88,9 +88,8 @@ def test_a_lease_that_has_not_started_may_name_others(manager):
 def test_a_reservation_keeps_its_network(manager):
     lease = scene.leased(manager, 1, start=1)
     other = manager.cloud.network.add_network('other', '10.9.0.0/24')
-    with pytest.raises(errors.Conflict) as refused:
+    with pytest.raises(errors.Conflict, match='network_id'):
         scene.change(manager, lease, network_id=other)
-    assert 'network_id' in refused.value.message
 
 
 def test_prolonging_keeps_addresses_and_ending_early_frees_them(manager):
@@ -147,9 +146,8 @@ def test_a_named_address_that_is_taken_fails_the_start_and_says_so(manager):
 
 def test_a_full_quota_is_said_with_its_name_when_the_lease_is_made(manager):
     manager.cloud.network.set_quota('demo', 'floatingip', 2)
-    with pytest.raises(errors.Conflict) as refused:
+    with pytest.raises(errors.Conflict, match='"floatingip"'):
         scene.leased(manager, 3, start=1)
-    assert '"floatingip"' in refused.value.message
     lease = scene.leased(manager, 2)
     manager.run()
     with pytest.raises(errors.Conflict):
@@ -244,9 +242,8 @@ def test_a_range_that_overlaps_is_enrolled_not_at_all(manager):
 
 def test_an_address_in_use_or_of_no_subnet_is_not_enrolled(manager):
     manager.cloud.network.add_port(scene.PUBLIC, '172.24.4.240', owner='network:router_gateway')
-    with pytest.raises(errors.ResourceInUse) as refused:
+    with pytest.raises(errors.ResourceInUse, match='router_gateway'):
         scene.enrol_one(manager, '172.24.4.240')
-    assert 'router_gateway' in refused.value.message
     with pytest.raises(errors.NotFound):
         scene.enrol_one(manager, '10.1.2.3')
     with pytest.raises(errors.BadField):
@@ -265,9 +262,8 @@ def test_two_networks_may_have_equal_addresses(manager):
 def test_an_address_of_ipv6_is_not_enrolled(manager):
     six = manager.cloud.network.add_network('six', '2001:db8::/64', '2001:db8::1')
     for name in ('2001:db8::10', '2001:db8::10-2001:db8::11'):
-        with pytest.raises(errors.BadField) as refused:
+        with pytest.raises(errors.BadField, match='IPv4'):
             (scene.enrol if '-' in name else scene.enrol_one)(manager, name, six)
-        assert 'IPv4' in refused.value.message
     with pytest.raises(errors.NotEnough):
         scene.leased(manager, 1, ['2001:DB8:0::0011'], network_id=six)
 

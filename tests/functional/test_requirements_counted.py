@@ -85,6 +85,5 @@ def test_if_no_host_is_known_to_encrypt_memory_the_refusal_says_so(manager):
     for each in manager.client.list_resources(builders.an_admin(), 'host'):
         if each.name != 'plain':
             manager.client.delete_resource(builders.an_admin(), 'host', each.id)
-    with pytest.raises(errors.NotEnough) as caught:
+    with pytest.raises(errors.NotEnough, match='no host is known to have MEM_ENCRYPTION_CONTEXT'):
         manager.book(_capacity(manager, 'encrypted'))
-    assert 'no host is known to have MEM_ENCRYPTION_CONTEXT' in caught.value.message

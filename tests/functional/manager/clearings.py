@@ -68,6 +68,13 @@ def cleared(manager, lease, within=100, step=1):
     return manager.lease(lease)
 
 
+def acquired(manager, lease, **more):
+    """The lease after the clock ran until it was acquired."""
+    lease = cleared(manager, lease, **more)
+    assert lease.state == lifecycle.ACTIVE, lease.reason
+    return lease
+
+
 def states(lease):
     """{host: its state in the plan of the lease}."""
     return {host.name: host.state for host in plans.from_json(lease.acquisition.plan).hosts}

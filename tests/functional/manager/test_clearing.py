@@ -15,8 +15,7 @@ def test_two_hosts_are_cleared_leased_and_given_back(manager, cloud):
     lease = manager.create(clearings.a_request())
     assert lease.state == lifecycle.ACQUIRING
     assert not clearings.disabled(cloud)
-    lease = clearings.cleared(manager, lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease)
     mine = acts.aggregate(manager, lease).hosts
     assert set(mine) < {'c1', 'c2', 'c3'}
     assert len(mine) == 2
@@ -136,8 +135,7 @@ def _own(cloud, server):
 def test_another_host_is_chosen_and_where_there_is_none_it_says_why(
         manager, cloud, spoil, reason):
     spoil(cloud, clearings.by_name(cloud, 'c1-0'))
-    lease = clearings.cleared(manager, manager.create(clearings.a_request()))
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, manager.create(clearings.a_request()))
     assert acts.aggregate(manager, lease).hosts == ('c2', 'c3')
     before = clearings.servers(cloud), clearings.disabled(cloud), acts.everything(manager)
     manager.clock.advance(clearings.seconds(1))
@@ -183,8 +181,7 @@ def test_enrolled_hosts_that_are_free_come_first_and_are_held(manager, cloud):
     manager.run()
     with pytest.raises(errors.NotEnough):
         manager.book()
-    lease = clearings.cleared(manager, lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease)
     assert acts.aggregate(manager, lease).hosts == ('c1', 'pooled')
     manager.run_until(lease.end + clearings.seconds(5))
     assert acts.freepool(manager) == ('pooled',)
@@ -203,8 +200,7 @@ def test_a_dry_run_shows_the_plan_and_moves_nothing(manager, cloud):
 def test_servers_of_any_size_go_only_where_there_is_room_for_all(manager, cloud):
     cloud.change_host('c3', memory_mb=3 * 2048 + 512)
     cloud.change_host('c4', memory_mb=3 * 2048 + 512)
-    lease = clearings.cleared(manager, manager.create(clearings.a_request()))
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    clearings.acquired(manager, manager.create(clearings.a_request()))
     placed = [host for _, host in clearings.servers(cloud).values()]
     assert (placed.count('c3'), placed.count('c4')) == (3, 3)
 
@@ -212,8 +208,7 @@ def test_servers_of_any_size_go_only_where_there_is_room_for_all(manager, cloud)
 def test_stopped_servers_are_moved_confirmed_and_stay_stopped(manager, cloud):
     cloud.mark_server(clearings.by_name(cloud, 'c1-0').id, 'SHUTOFF')
     manager.core.conf.set_override('migrate_seconds', 5, group='simulated')
-    lease = clearings.cleared(manager, manager.create(clearings.a_request(3)))
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    clearings.acquired(manager, manager.create(clearings.a_request(3)))
     assert clearings.servers(cloud)['c1-0'] == ('SHUTOFF', 'c4')
 
 

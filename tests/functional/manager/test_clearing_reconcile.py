@@ -62,8 +62,7 @@ def test_a_lease_that_is_deleted_meanwhile_leaves_nothing(manager, cloud, conf):
 
 def test_a_move_that_fails_goes_to_another_target(manager, cloud):
     cloud.spoil_moves('c4')
-    lease = clearings.cleared(manager, manager.create(clearings.a_request(1)))
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, manager.create(clearings.a_request(1)))
     [mine] = acts.aggregate(manager, lease).hosts
     assert {host for name, (_, host) in clearings.servers(cloud).items()
             if name.startswith(mine)} <= {'c2', 'c3'}
@@ -81,8 +80,7 @@ def test_a_host_whose_servers_go_nowhere_is_given_up_for_another(manager, cloud)
     cloud.spoil_moves('c4')
     lease = manager.create(clearings.a_request(1))
     assert [host['name'] for host in lease.acquisition.plan['hosts']] == ['c1']
-    lease = clearings.cleared(manager, lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease)
     assert acts.aggregate(manager, lease).hosts[0] in ('c2', 'c3')
     assert clearings.servers(cloud)['big'] == ('ACTIVE', 'c1')
     assert clearings.disabled(cloud) == {}
@@ -99,8 +97,7 @@ def test_a_server_that_is_suspended_on_the_way_spoils_its_host_alone(manager, cl
     manager.run()
     [waiting] = [each for each in cloud.servers() if each.host == host and each.task is None]
     cloud.mark_server(waiting.id, 'SUSPENDED')
-    lease = clearings.cleared(manager, lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease)
     assert host not in acts.aggregate(manager, lease).hosts
     assert clearings.disabled(cloud) == {}
 
@@ -112,8 +109,7 @@ def test_a_host_that_an_administrator_disables_stays_disabled(manager, cloud, co
     manager.run()
     [host] = clearings.disabled(cloud)
     cloud.mark_host(host, enabled=False, reason=reason)
-    lease = clearings.cleared(manager, lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease)
     assert host not in acts.aggregate(manager, lease).hosts
     assert clearings.disabled(cloud) == {host: reason}
 
@@ -124,8 +120,7 @@ def test_a_host_whose_cell_did_not_answer_for_a_while_is_enabled_again(manager, 
     manager.run()
     [host] = clearings.disabled(cloud)
     cloud.silence_cell(host)
-    lease = clearings.cleared(manager, lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease)
     assert host not in acts.aggregate(manager, lease).hosts
     cloud.silence_cell()
     manager.run_until(manager.clock() + builders.minutes(2))
@@ -147,8 +142,7 @@ def test_a_host_that_an_administrator_enables_is_his_again(manager, cloud, conf,
         manager.clock.advance(clearings.seconds(1))
     [host] = clearings.disabled(cloud)
     cloud.mark_host(host, enabled=True)
-    lease = clearings.cleared(manager, lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease)
     assert host not in acts.aggregate(manager, lease).hosts
     assert f'host {host}: somebody has enabled it' in [
         line.why for line in manager.client.lease_history(builders.an_admin(), lease.id)]
@@ -182,8 +176,7 @@ def test_a_host_to_which_servers_are_on_their_way_is_not_cleared(manager, cloud,
         manager.clock.advance(clearings.seconds(1))
     [waiting] = [each for each in cloud.servers() if each.host == 'c1' and each.task is None]
     cloud.mark_server(waiting.id, 'SUSPENDED')
-    lease = clearings.cleared(manager, lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease)
     assert acts.aggregate(manager, lease).hosts == ('c3',)
 
 
@@ -222,8 +215,7 @@ def test_each_reservation_gets_hosts_that_meet_its_criteria(manager, cloud):
     lease = manager.book(
         builders.hosts(1), builders.hosts(1, criteria='[">=", "$vcpus", "32"]'),
         duration_seconds=clearings.HOUR, acquire=clearings.BEST_EFFORT)
-    lease = clearings.cleared(manager, lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease)
     assert acts.aggregate(manager, lease, 1).hosts == ('c3',)
     assert acts.aggregate(manager, lease, 0).hosts == ('c1',)
     with pytest.raises(errors.NotEnough, match=r'c2 .it does not meet the criteria'):
@@ -246,8 +238,7 @@ def test_a_hunt_that_cannot_go_on_says_why_and_goes_on_when_it_can(manager, clou
     assert 'Only 2 of 3 hosts can be acquired now.' in lease.reason
     assert f'server {waiting.id} is SUSPENDED' in _no_plan(manager, lease)[0]
     cloud.mark_server(waiting.id, 'ACTIVE')
-    lease = clearings.cleared(manager, lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease)
     assert clearings.disabled(cloud) == {}
 
 
@@ -263,8 +254,7 @@ def test_servers_that_are_busy_do_not_keep_others_from_leaving(manager, cloud, c
     places = {each.id: each.host for each in cloud.servers()}
     assert places[first] == host.service_host
     assert places[second] != host.service_host
-    lease = clearings.cleared(manager, lease, within=plans.BUSY_SECONDS + 30)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease, within=plans.BUSY_SECONDS + 30)
     assert acts.aggregate(manager, lease).hosts != (host.service_host,)
 
 
@@ -276,8 +266,7 @@ def test_a_host_is_not_given_up_because_one_of_its_servers_is_busy_for_a_moment(
     conf.set_override('image_seconds', 20, group='simulated')
     cloud.as_service().servers.create_image(first.server_id, 'a', 'b')
     cloud.spoil_moves(second.target)
-    lease = clearings.cleared(manager, lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease)
     assert acts.aggregate(manager, lease).hosts == (host.service_host,)
 
 
@@ -289,8 +278,7 @@ def test_a_server_that_is_stopped_at_the_moment_of_its_move_is_confirmed_there(m
         for move in host.moves:
             cloud.mark_server(move.server_id, 'SHUTOFF')
     cloud_points.once_at(cloud, 'nova.migrate', stop_it)
-    lease = clearings.cleared(manager, lease)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease)
     assert acts.aggregate(manager, lease).hosts == (host.service_host,)
     assert [each.status for each in cloud.servers()
             if each.name.startswith(host.name)] == ['SHUTOFF'] * 2
@@ -318,8 +306,7 @@ def test_while_nothing_changes_it_looks_for_hosts_less_and_less_often(manager, c
     del looks[:]
     cloud.add_host('pooled')
     manager.client.create_resource(builders.an_admin(), 'host', 'pooled', {})
-    lease = clearings.cleared(manager, lease, within=10)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease, within=10)
 
 
 def test_other_reservations_of_a_best_effort_must_fit_without_clearing(manager, cloud):
@@ -333,8 +320,7 @@ def test_other_reservations_of_a_best_effort_must_fit_without_clearing(manager, 
     manager.client.create_resource(builders.an_admin(), 'host', 'pooled', {})
     with pytest.raises(errors.NotEnough):
         ask(100)
-    lease = clearings.cleared(manager, ask(1))
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, ask(1))
     # The two share out what is there between them.
     names = {each.id: each.name
              for each in manager.client.list_resources(builders.an_admin(), 'host')}
@@ -359,8 +345,7 @@ def test_a_deletion_that_was_given_up_enables_services_when_it_is_ordered_again(
 
 
 def test_news_tell_nothing_of_the_servers_of_others(manager, cloud):
-    lease = clearings.cleared(manager, manager.create(clearings.a_request()))
-    assert lease.state == lifecycle.ACTIVE
+    lease = clearings.acquired(manager, manager.create(clearings.a_request()))
     told = acts.news_as_text(manager)
     assert lease.id in told
     assert not [each.id for each in cloud.servers() if each.id in told]

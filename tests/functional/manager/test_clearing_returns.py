@@ -33,8 +33,7 @@ def _with_a_slow_leftover(manager, cloud):
 
 def test_a_lease_starts_although_a_host_that_it_gave_up_is_not_released_yet(manager, cloud):
     lease, leaving = _with_a_slow_leftover(manager, cloud)
-    lease = clearings.cleared(manager, lease, within=60)
-    assert lease.state == lifecycle.ACTIVE, lease.reason
+    lease = clearings.acquired(manager, lease, within=60)
     assert leaving.host not in acts.aggregate(manager, lease).hosts
     [left] = [each for each in cloud.servers() if each.id == leaving.id]
     assert left.task == 'resize_migrating'

@@ -80,9 +80,8 @@ def test_changes_while_something_is_done_to_a_lease_are_refused(manager):
     lease = manager.book(end=NOON + hours(3))
     other = acts.Second(manager)
     assert other.claim() == 1
-    with pytest.raises(errors.BadTransition) as refused:
+    with pytest.raises(errors.BadTransition, match='STARTING'):
         manager.change(lease, end=NOON + hours(4))
-    assert 'STARTING' in refused.value.message
     assert manager.change(lease, name='renamed').name == 'renamed'
     other.finish()
     lease = manager.lease(lease)

@@ -98,9 +98,8 @@ def test_an_expired_offer_is_released_and_forgotten_an_hour_later(manager, rows)
     assert manager.expire() == 1
     assert manager.expire() == 0
     assert rows(tables.ALLOCATIONS) == []
-    with pytest.raises(errors.OfferExpired) as late:
+    with pytest.raises(errors.OfferExpired, match='Ask for availability again'):
         manager.take(offer)
-    assert 'Ask for availability again' in late.value.message
     manager.clock.advance(hours(1))
     assert manager.expire() == 0
     assert rows(tables.OFFERS) == []
@@ -194,9 +193,8 @@ def test_a_lease_that_is_refused_leaves_the_offer_and_no_trust(manager):
     assert not acts.trusts(manager)
     [host] = manager.client.list_resources(builders.an_admin(), 'host')
     acts.disable(manager, host)
-    with pytest.raises(errors.OfferExpired) as broken:
+    with pytest.raises(errors.OfferExpired, match='holds resources that were changed or withdrawn'):
         manager.take(offer)
-    assert 'holds resources that were changed or withdrawn' in broken.value.message
     assert not acts.trusts(manager)
 
 
@@ -241,9 +239,8 @@ def test_an_offer_that_is_given_back_is_free_and_gone(manager, rows):
 def test_a_project_holds_so_many_offers_at_a_time_and_no_more(manager):
     manager.enrol(4)
     first, _ = (manager.hold(builders.a_lease(), most=2) for _ in range(2))
-    with pytest.raises(errors.TooManyOffers) as many:
+    with pytest.raises(errors.TooManyOffers, match='until 2030-05-01 12:02:00 UTC'):
         manager.hold(builders.a_lease(), most=2)
-    assert 'until 2030-05-01 12:02:00 UTC' in many.value.message
     assert manager.hold(builders.a_lease(), EVE, most=2)
     manager.take(first)
     assert len(manager.client.list_offers(builders.a_member())) == 1
