@@ -128,7 +128,7 @@ def test_a_lease_to_come_gets_another_host_where_its_own_has_no_room(manager):
 
 def test_other_reservations_go_on_and_may_change(manager):
     [host] = manager.enrol(1)
-    beside = story.leased(manager, builders.instances(2), start=story.LATER, end=END + builders.hours(5))
+    beside = manager.book(builders.instances(2), start=story.LATER, end=END + builders.hours(5))
     stuck(manager)
     changed = manager.change(
         manager.lease(beside), reservations=acts.asked(story.only(beside), amount=1))
