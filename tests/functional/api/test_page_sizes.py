@@ -97,7 +97,8 @@ def _maintenances(api, manager):
 
 def _resources(pool):
     def fill(api, manager):
-        ids = db_rows.hosts(manager.database, *(f'{pool}-{number}' for number in range(COUNT)),
+        name = 'physnet1:vlan:' if pool == 'segment' else f'{pool}-'
+        ids = db_rows.hosts(manager.database, *(f'{name}{number + 1}' for number in range(COUNT)),
                             pool=pool)
         for number in ids:
             db_rows.set_properties(manager.database, number, {
@@ -109,7 +110,7 @@ LARGE = {
     '/leases': _leases, '/leases?sort=name': _leases_with_reasons, '/leases/{id}/history': _history,
     '/subscriptions': _subscriptions, '/subscriptions/{id}/log': _log,
     '/maintenances': _maintenances, '/os-hosts': _resources('host'),
-    '/floatingips': _resources('address'),
+    '/floatingips': _resources('address'), '/networks': _resources('segment'),
     **{f'/resources/{pool}': _resources(pool)
        for pool in ('host', 'address', 'segment', 'backend')},
 }

@@ -147,7 +147,7 @@ def test_a_change_may_set_on_end_only(scene, checked, known):
         with pytest.raises(errors.BadField, match='make another lease'):
             scene.resolve(checked({**asked, **other}), before=before)
     for foreign in ({'vcpus': 2}, {'amount': 1}):
-        with pytest.raises(errors.BadField, match='for a leased server'):
+        with pytest.raises(errors.BadField, match='a leased server'):
             scene.resolve(checked({**asked, **foreign}), before=before)
 
 

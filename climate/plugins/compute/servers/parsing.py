@@ -126,8 +126,8 @@ def _refuse_mixed(request, before):
         way_out = ('use one or the other.' if before is None else
                    'the reservation leases a server; make another lease for instance capacity.')
         raise errors.BadField(field=', '.join(wrong_fields), reason=(
-            'these fields request instance capacity, but '
-            f'{", ".join(name for name in FIELDS if name in request)} a leased server: {way_out}'))
+            'this requests instance capacity, but '
+            f'{", ".join(name for name in FIELDS if name in request)}: a leased server; {way_out}'))
 
 
 def _refuse_changes(cloud, request, occasion):
