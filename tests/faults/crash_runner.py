@@ -102,6 +102,8 @@ def _options(folder, crash_at):
         ('simulated', 'crash_at'): crash_at,
         ('simulated', 'delete_seconds'): 0.05,
         ('acquire', 'lent_aggregate'): base.LENT,
+        # Each lease has a trust, so that crashes while it is created and deleted are tried.
+        ('keystone', 'trust_required'): True,
         ('manager', 'claim_seconds'): 1,
         ('manager', 'poll_seconds'): 0.05,
         ('manager', 'busy_seconds'): 0.05,

@@ -26,6 +26,7 @@ class Place:
         self.cloud = None
         conf.set_override('state', str(folder / 'cloud.sqlite'), group='simulated')
         conf.set_override('lent_aggregate', base.LENT, group='acquire')
+        conf.set_override('trust_required', True, group='keystone')
         self._conf, self._folder = conf, folder
 
     def begin(self, source, now):
