@@ -171,7 +171,8 @@ console-test: $(VENV)/.test  ## Test the console in a real Chromium.
 
 eventlet-test: TESTS = tests/functional/manager
 eventlet-test-short: TESTS = $(wildcard $(addprefix tests/functional/manager/test_,*races.py \
-	claims.py delivery*.py energy_keeper.py health*.py lo*.py out*.py plan*.py service.py tries.py))
+	attempts.py claims.py delivery*.py energy_power_saving.py health*.py lo*.py out*.py plan*.py \
+	service.py))
 
 eventlet-test:  ## Run the manager's functional tests on eventlet.
 eventlet-test-short:  ## Run the tests with threads on eventlet, as in CI.
