@@ -7,16 +7,14 @@ from climate.api import permissions
 from climate.api.controllers import base
 
 
-class LeaseResourcesController(base.Controller):
+class LeaseResourcesController(base.SubController):
     """Lists the resources of one pool that a lease has.
 
-    :param visible: a function (request, lease id) that returns the lease if the caller may see it.
     :param serializer: a ``serializers.ResourceSerializer``, whose rules decide who may list them.
     """
 
     def __init__(self, parts, visible, serializer):
-        super().__init__(parts)
-        self._visible = visible
+        super().__init__(parts, visible)
         self._serializer = serializer
 
     @pecan.expose('json')
@@ -33,15 +31,8 @@ class LeaseResourcesController(base.Controller):
             for each in permissions.visible_resources(self._parts, caller, pool, resources)]}
 
 
-class LeaseDevicesController(base.Controller):
-    """Lists no devices, because Climate has no such type.
-
-    :param visible: a function (request, lease id) that returns the lease if the caller may see it.
-    """
-
-    def __init__(self, parts, visible):
-        super().__init__(parts)
-        self._visible = visible
+class LeaseDevicesController(base.SubController):
+    """Lists no devices, because Climate has no such type."""
 
     @pecan.expose('json')
     def get_all(self, req, resp, lease_id):

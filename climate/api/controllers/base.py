@@ -162,6 +162,17 @@ class Controller(rest.RestController):
         return answer
 
 
+class SubController(Controller):
+    """A REST controller of a path below one object, such as /leases/{id}/history.
+
+    :param visible: a function (request, id, …) that returns the object if the caller may see it.
+    """
+
+    def __init__(self, parts, visible):
+        super().__init__(parts)
+        self._visible = visible
+
+
 @functools.cache
 def _arguments(function):
     """Return the names of the arguments of a method after self, request and response."""

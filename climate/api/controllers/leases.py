@@ -164,7 +164,7 @@ class LeasesController(base.Controller):
         hidden = lease.deleted_at is not None and (
             hooks.is_lenient(req) or not self._parts.policy.allows(caller, rules.ALL_PROJECTS))
         if not hidden:
-            if self._parts.policy.allows(caller, rules.GET, _target(lease)):
+            if self._parts.policy.allows(caller, rules.GET, target(lease)):
                 return lease
             if lease.project_id == caller.project_id or (
                     self._parts.conf.api.chameleon and hooks.is_lenient(req)):
@@ -172,7 +172,7 @@ class LeasesController(base.Controller):
         raise errors.LeaseNotFound(lease_id=lease_id[:80])
 
     def _authorize(self, req, rule, lease):
-        self._parts.policy.authorize(hooks.caller(req), rule, _target(lease))
+        self._parts.policy.authorize(hooks.caller(req), rule, target(lease))
 
     def _view(self, req, lease):
         # Policy is checked only if the lease has fields that may be hidden.
@@ -189,15 +189,8 @@ class LeasesController(base.Controller):
         return {'lease': self._view(req, lease)}
 
 
-class HistoryController(base.Controller):
-    """Shows the history of one lease, from REST 1.1 on.
-
-    :param visible: a function (request, lease id) that returns the lease if the caller may see it.
-    """
-
-    def __init__(self, parts, visible):
-        super().__init__(parts)
-        self._visible = visible
+class HistoryController(base.SubController):
+    """Shows the history of one lease, from REST 1.1 on."""
 
     @pecan.expose('json')
     def get_all(self, req, resp, lease_id):
@@ -212,23 +205,21 @@ class HistoryController(base.Controller):
             lambda lines: views.history(lines, visible), base.entry_id)
 
 
-class SwapController(base.Controller):
+class SwapController(base.SubController):
     """Swaps a broken resource of a running lease for another one, from REST 1.1 on.
 
-    :param visible: a function (request, lease id) that returns the lease if the caller may see it.
     :param answer: a function (request, response, lease) that returns the body of the answer.
     """
 
     def __init__(self, parts, visible, answer):
-        super().__init__(parts)
-        self._visible = visible
+        super().__init__(parts, visible)
         self._answer = answer
 
     @pecan.expose('json')
     def post(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rules.SWAP, _target(lease))
+        self._parts.policy.authorize(caller, rules.SWAP, target(lease))
         base.refuse_lenient(req, 'Resources are swapped')
         lease_body.refuse_stale(req, lease)
         data = body.read(req, schemas.LEASE_SWAP, self._parts.conf.api.max_body_bytes)
@@ -242,5 +233,6 @@ class SwapController(base.Controller):
         return self._answer(req, resp, changed)
 
 
-def _target(lease):
+def target(lease):
+    """Return the target of the rules about a lease."""
     return {'project_id': lease.project_id, 'user_id': lease.user_id}

@@ -117,15 +117,8 @@ class SubscriptionsController(base.Controller):
         return subscription
 
 
-class SubscriptionTestController(base.Controller):
-    """Sends a test to one subscription.
-
-    :param visible: a function (request, id, rule) that returns the subscription.
-    """
-
-    def __init__(self, parts, visible):
-        super().__init__(parts)
-        self._visible = visible
+class SubscriptionTestController(base.SubController):
+    """Sends a test to one subscription."""
 
     @pecan.expose('json')
     def post(self, req, resp, subscription_id):
@@ -135,12 +128,8 @@ class SubscriptionTestController(base.Controller):
             hooks.caller(req), subscription.id))
 
 
-class SubscriptionLogController(base.Controller):
+class SubscriptionLogController(base.SubController):
     """Shows the deliveries to one subscription and their results."""
-
-    def __init__(self, parts, visible):
-        super().__init__(parts)
-        self._visible = visible
 
     @pecan.expose('json')
     def get_all(self, req, resp, subscription_id):
