@@ -279,6 +279,9 @@ class Endpoint:
     def get_resource(self, context, pool, resource_id):
         return self._resources.get(pool, resource_id)
 
+    def get_resources(self, context, pool, ids):
+        return self._resources.with_ids(pool, ids)
+
     def list_resources(self, context, pool, marker=None, limit=None, most_bytes=None):
         return self._resources.find(pool, marker, limit, most_bytes)
 

@@ -329,6 +329,10 @@ class ManagerClient:
                      resource_id: int) -> records.Resource:
         """Return one Resource."""
 
+    def get_resources(self, context: context.RequestContext, pool: str,
+                      ids: list[int]) -> list[records.Resource]:
+        """Return the Resources of a pool that have these ids, by id."""
+
     def list_resources(self, context: context.RequestContext, pool: str, marker: int | None = None,
                        limit: int | None = None, most_bytes: int | None = None
                        ) -> list[records.Resource]:

@@ -21,11 +21,11 @@ class LeaseResourcesController(base.SubController):
     def get_all(self, req, resp, lease_id):
         lease, serializer = self._visible(req, lease_id), self._serializer
         caller, pool = self._authorized(req, serializer.rules.get), serializer.pool
-        ids = {key for reservation in lease.reservations for key in reservation.resource_ids}
+        ids = sorted({key for reservation in lease.reservations
+                      for key in reservation.resource_ids})
         resources = []
         if ids and pool in self._parts.pools:
-            resources = [each for each in self._parts.manager.list_resources(caller, pool)
-                         if each.id in ids]
+            resources = self._parts.manager.get_resources(caller, pool, ids)
         return {serializer.many: [
             serializer.resource(each, hooks.is_lenient(req))
             for each in permissions.visible_resources(self._parts, caller, pool, resources)]}

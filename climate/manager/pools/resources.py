@@ -101,6 +101,13 @@ class ResourceRequests:
             page, end = resources.page(connection, pool, marker, limit, most_bytes)
         return self._described(pool, page) + end
 
+    def with_ids(self, pool, ids):
+        """Return the Resources of a pool that have these ids, in the order of their ids."""
+        self._core.registry.pool(pool)
+        with self._core.database.reader() as connection:
+            found = resources.find(connection, pool, ids)
+        return self._described(pool, found)
+
     def get(self, pool, resource_id):
         """Return one Resource.
 

@@ -74,6 +74,13 @@ def test_a_lease_lists_its_hosts_as_the_list_of_hosts_does(api, lease_ids, versi
     assert answer.json == {'hosts': [api.get(f'/v1/os-hosts/{number}', **admin).json['host']]}
 
 
+def test_the_resources_with_some_ids_are_read_without_the_others_of_the_pool(enrol_hosts, manager):
+    enrol_hosts(4)
+    read = manager.client.get_resources(builders.an_admin(), 'host', [4, 2, 99])
+    assert [resource.name for resource in read] == ['small-1', 'small-3']
+    assert manager.client.get_resources(builders.an_admin(), 'address', [4, 2]) == []
+
+
 def test_a_lease_without_networks_and_devices_lists_none(api, lease_ids):
     for kind in ('networks', 'devices'):
         answer = api.get(f'/v1/leases/{lease_ids["a"]}/{kind}', token=builders.ADMIN)
