@@ -132,15 +132,12 @@ class Bus:
                                        where='it in a moment') from error
         except NoManagerQueue as error:
             raise errors.NoManager(retry_after=5) from error
-        except LoginRefused as error:
-            LOG.error('%s', error)
-            raise errors.Overloaded(retry_after=5) from error
-        except _REFUSED as error:
-            LOG.error('%s', LoginRefused(OPTION, error))
-            raise errors.Overloaded(retry_after=5) from error
-        except (BusUnreachable, messaging.MessageDeliveryFailure,
+        except (BusUnreachable, *_REFUSED, messaging.MessageDeliveryFailure,
                 kombu_exceptions.OperationalError) as error:
             # oslo.messaging raises kombu's error if it gets no connection.
+            cause = error if isinstance(error, BusUnreachable) else unusable(OPTION, error)
+            if isinstance(cause, LoginRefused):
+                LOG.error('%s', cause)
             raise errors.Overloaded(retry_after=5) from error
         except messaging.RemoteError as error:
             # An unexpected error, which the manager logged with its traceback.
