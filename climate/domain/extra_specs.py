@@ -14,8 +14,8 @@ filter" in Nova's guide to scheduling). The first word of a value is the operato
 no operator                    the host's text is this text
 =============================  =================================================================
 
-Values for which Nova fails, or of which Nova ignores a part, are refused here: an operator without
-a word, too many words, text instead of a number, ``>=4`` without a space.
+This module refuses values for which Nova fails, and values that Nova reads only in part: an
+operator without a word, too many words, text instead of a number, ``>=4`` without a space.
 """
 from collections.abc import Mapping
 import re

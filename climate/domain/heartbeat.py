@@ -27,7 +27,7 @@ class Service:
 
 
 def pause_seconds(claim_seconds: float) -> float:
-    """Return the seconds between heartbeats, each of which prolongs claims to `claim_seconds`."""
+    """Return the seconds between two heartbeats. A heartbeat prolongs claims to `claim_seconds`."""
     return min(_LONGEST_SECONDS, claim_seconds / _MISSED)
 
 

@@ -100,7 +100,7 @@ def by_hour(enrolments: Iterable[Enrolment], shares: Iterable[usage.UsageShare],
 
 
 def summed(hours: Iterable[PoolStep], start: int, step_seconds: int) -> list[PoolStep]:
-    """Add up hours to steps, the first of which begins at `start`; sorted by pool and step."""
+    """Add up hours to steps from `start` on; return the steps, sorted by pool and time."""
     steps: dict[tuple[str, int], tuple[dict[str, int], dict[str, dict[str, int]]]] = {}
     for hour in hours:
         begin = hour.start - (hour.start - start) % step_seconds

@@ -180,7 +180,7 @@ def _nearest(core, connection, wishes, terms):
 
 
 def _summed(wishes):
-    """Return the wishes, of which equal ones are added up to one for the sum of their copies."""
+    """Return the Wishes; one Wish for the sum of the copies replaces equal Wishes."""
     sums = []
     for wish in wishes:
         demand = wish.need.demand

@@ -75,9 +75,9 @@ class StartSearch:
     def is_final(self, duration, limit, openings):
         """Return True if a search in a longer window would give the same answer.
 
-        That is certain if `limit` openings end before the last start in the window, the last
-        opening has the greatest possible count, and the best moment of each wish alone has all
-        the copies that the wish can use.
+        Three things make that certain. `limit` openings end before the last start in the window.
+        The last opening has the greatest possible count. The best moment of each wish alone has
+        all copies that the wish can use.
 
         :param openings: the result of `openings`.
         """

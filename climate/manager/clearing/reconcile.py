@@ -161,7 +161,7 @@ class Reconciler:
         return self._booking.book(parts, span, now, write, planned=planned), True
 
     def _with_fewer_hosts(self, wishes):
-        """Return the Wishes, of which those with host clearing accept fewer hosts, or none."""
+        """Return the Wishes; a Wish with host clearing accepts fewer hosts, or none."""
         cleared_for = self._cleared_for(wishes)
         return [wish.demanding(at_least=0, at_most=wish.need.demand.at_least)
                 if wish in cleared_for else wish for wish in wishes]
