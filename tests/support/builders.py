@@ -134,16 +134,17 @@ class Manager:
         """Create a lease, by default of one host for an hour from now, and start it."""
         return self.expect(self.book(*reservations, **more), lifecycle.ACTIVE)
 
-    def change(self, lease, **fields):
-        """Change a lease as its owner; return it, not yet updated in the cloud."""
-        return self.client.update_lease(a_member(), lease.id, records.LeaseChanges(**fields))
+    def change(self, lease, caller=None, **fields):
+        """Change a lease, as its owner by default; return it, not yet updated in the cloud."""
+        return self.client.update_lease(caller or a_member(), lease.id,
+                                        records.LeaseChanges(**fields))
 
     def delete(self, lease):
         return self.client.delete_lease(a_member(), lease.id)
 
-    def change_reservation(self, lease, place=0, **fields):
-        """Change fields of one reservation as the owner; return the lease, not yet updated."""
-        return self.change(lease, reservations=(
+    def change_reservation(self, lease, place=0, caller=None, **fields):
+        """Change fields of one reservation, as `change` does."""
+        return self.change(lease, caller, reservations=(
             records.ReservationRequest(None, fields, id=lease.reservations[place].id),))
 
     def hold(self, request, caller=None, seconds=120, most=10):

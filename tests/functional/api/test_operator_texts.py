@@ -104,12 +104,11 @@ def test_a_failed_request_is_told_by_its_id(api, manager, caplog):
     assert URL in api.post('/v1/leases', BODY, version='1.1', token=builders.ADMIN).text
 
 
+@pytest.mark.usefixtures('each_lease_has_a_trust')
 @pytest.mark.parametrize('version', ['1.0', '1.1'])
 def test_a_refused_trust_has_no_words_of_keystone(api, manager, version):
     manager.enrol(1)
     manager.cloud.fail('keystone.create_trust', 1, errors.TrustRefused(reason=f'{URL}: 403.'))
-    conf = manager.core.conf
-    conf.set_override('trust_required', True, group='keystone')
     body = BODY if version == '1.1' else builders.a_body()
     answer = api.post('/v1/leases', body, version=version)
     assert answer.status_int == 403

@@ -33,6 +33,15 @@ def cloud(conf, manager):
 
 
 @pytest.fixture
+def enrolled(manager):
+    """The manager with four hosts, a segment and a back end."""
+    manager.enrol(4)
+    for pool, name in (('segment', 'physnet1:vlan:3000'), ('backend', 'storage@ssd#ssd')):
+        manager.client.create_resource(builders.an_admin(), pool, name, {})
+    return manager
+
+
+@pytest.fixture
 def hooks(tmp_path, conf):
     """A receiver of webhooks on loopback."""
     with delivery_rounds.hooks(tmp_path, conf) as receiver:

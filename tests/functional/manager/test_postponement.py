@@ -83,13 +83,13 @@ def test_a_look_tells_what_has_changed_since(manager, spare):
     assert 'Only 1 of 2 hosts are free' in manager.lease(lease).reason
 
 
-def test_one_whose_time_is_over_soon_is_given_up_in_time(manager, spare):
+def test_a_lease_whose_time_is_over_soon_is_given_up_in_time(manager, spare):
     lease = waiting(manager, not_after=NOON + minutes(5) + seconds(1))
     manager.expect(lease, lifecycle.ACQUIRING, NOON + minutes(5))
     manager.expect(lease, lifecycle.TIMEDOUT, NOON + minutes(5) + seconds(1))
 
 
-def test_one_that_is_woken_while_it_is_looked_at_is_tried(manager, meddling, spare):
+def test_a_lease_that_is_woken_during_its_postponement_is_tried(manager, meddling, spare):
     lease = waiting(manager)
     manager.run_until(manager.clock() + minutes(3))
     manager.clock.now = manager.lease(lease).event(event_kinds.ACQUIRE).due_at

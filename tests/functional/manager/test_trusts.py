@@ -5,7 +5,6 @@ import pytest
 import stacks
 from support import builders
 
-from climate import context
 from climate import errors
 from climate.domain import lifecycle
 from climate.domain import records
@@ -35,27 +34,9 @@ WITH = {
 }
 
 
-@pytest.fixture
-def enrolled(manager):
-    manager.enrol(4)
-    for pool, name in (('segment', 'physnet1:vlan:3000'), ('backend', 'storage@ssd#ssd')):
-        manager.client.create_resource(builders.an_admin(), pool, name, {})
-    return manager
-
-
 def _make(manager, resource_type, request, caller=None):
     return manager.create(builders.a_lease(records.ReservationRequest(resource_type, request),
                                            **LATER), caller)
-
-
-def _of_demo(user):
-    return context.RequestContext(user_id=user, project_id='demo', roles=['member'],
-                                  auth_token=f'{user}:demo:member', overwrite=False)
-
-
-def _change(manager, caller, lease, **fields):
-    return manager.client.update_lease(caller, lease.id, records.LeaseChanges(
-        reservations=acts.asked(lease.reservations[0], **fields)))
 
 
 @pytest.mark.parametrize('case', WITHOUT.values(), ids=WITHOUT)
@@ -93,7 +74,7 @@ def test_a_lease_that_acts_as_its_owner_has_a_trust(enrolled, case):
 
 def test_a_change_that_first_acts_as_the_owner_gets_a_trust(enrolled):
     lease = _make(enrolled, 'virtual:network', {})
-    changed = _change(enrolled, _of_demo('demo'), lease, **SUBNET)
+    changed = enrolled.change_reservation(lease, **SUBNET)
     assert [trust.id for trust in acts.trusts(enrolled)] == [changed.trust_id]
     enrolled.run_until(NOON + HOURS(4))
     assert (enrolled.lease(lease).state, acts.trusts(enrolled)) == (lifecycle.TERMINATED, [])
@@ -103,21 +84,21 @@ def test_a_change_that_needs_the_owner_is_refused_if_keystone_makes_no_trust(enr
     lease = _make(enrolled, 'virtual:network', {})
     enrolled.cloud.fail('keystone.create_trust', 1, REFUSED)
     with pytest.raises(errors.BadField, match=r'^subnet: .*It cannot.*from a password'):
-        _change(enrolled, _of_demo('demo'), lease, **SUBNET)
+        enrolled.change_reservation(lease, **SUBNET)
     assert (enrolled.lease(lease), acts.trusts(enrolled)) == (lease, [])
 
 
 def test_a_change_that_needs_the_owner_is_refused_if_somebody_else_makes_it(enrolled):
     lease = _make(enrolled, 'virtual:network', {})
     with pytest.raises(errors.BadField, match=r'^subnet: .*only its owner can give one'):
-        _change(enrolled, _of_demo('eve'), lease, **SUBNET)
+        enrolled.change_reservation(lease, caller=builders.a_member('eve'), **SUBNET)
     assert (enrolled.lease(lease), acts.trusts(enrolled)) == (lease, [])
 
 
 def test_a_change_that_may_act_as_the_owner_goes_without_a_trust_if_somebody_else_makes_it(
         enrolled):
     lease = _make(enrolled, *WITHOUT['instances'])
-    changed = _change(enrolled, _of_demo('eve'), lease, affinity=True)
+    changed = enrolled.change_reservation(lease, caller=builders.a_member('eve'), affinity=True)
     assert (changed.trust_id, acts.trusts(enrolled)) == (None, [])
     [group] = enrolled.cloud.leftovers()['server_groups']
     assert group[-1] == 'demo'
@@ -126,12 +107,12 @@ def test_a_change_that_may_act_as_the_owner_goes_without_a_trust_if_somebody_els
 def test_the_trust_of_a_change_that_cannot_be_booked_is_dropped(enrolled):
     lease = _make(enrolled, *WITHOUT['hosts'])
     with pytest.raises(errors.NotEnough):
-        _change(enrolled, _of_demo('demo'), lease, before_end='snapshot', min=9, max=9)
+        enrolled.change_reservation(lease, before_end='snapshot', min=9, max=9)
     assert (enrolled.lease(lease), acts.trusts(enrolled)) == (lease, [])
 
 
 def test_a_dry_run_of_a_change_makes_no_trust(enrolled):
     lease = _make(enrolled, *WITHOUT['hosts'])
-    enrolled.client.update_lease(_of_demo('demo'), lease.id, records.LeaseChanges(
-        reservations=acts.asked(lease.reservations[0], before_end='snapshot'), dry_run=True))
+    enrolled.change(lease, dry_run=True,
+                    reservations=acts.asked(lease.reservations[0], before_end='snapshot'))
     assert acts.trusts(enrolled) == []

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A caller who changes a lease cannot use roles of its owner that they do not have."""
-import acts
 import pytest
 import stacks
 from support import builders
@@ -41,22 +40,9 @@ WITHOUT = {
 }
 
 
-@pytest.fixture
-def enrolled(manager):
-    manager.enrol(4)
-    for pool, name in (('segment', 'physnet1:vlan:3000'), ('backend', 'storage@ssd#ssd')):
-        manager.client.create_resource(builders.an_admin(), pool, name, {})
-    return manager
-
-
 def _pending(manager, owner, asked):
     return manager.create(builders.a_lease(records.ReservationRequest(*asked),
                                            start=NOON + HOURS(2), end=NOON + HOURS(3)), owner)
-
-
-def _change(manager, caller, lease, fields):
-    return manager.client.update_lease(caller, lease.id, records.LeaseChanges(
-        reservations=acts.asked(lease.reservations[0], **fields)))
 
 
 @pytest.mark.parametrize('case', WITH_THE_OWNERS_ROLES.values(), ids=WITH_THE_OWNERS_ROLES)
@@ -64,22 +50,23 @@ def test_a_member_changes_nothing_that_the_roles_of_an_administrator_carry_out(e
     asked, fields, named = case
     lease = _pending(enrolled, OWNER, asked)
     with pytest.raises(errors.Forbidden, match=f'^{named}: ') as refused:
-        _change(enrolled, _caller('eve'), lease, fields)
+        enrolled.change_reservation(lease, caller=_caller('eve'), **fields)
     assert named in refused.value.details['fields']
     assert enrolled.lease(lease) == lease
     for allowed in (OWNER, _caller('adam', 'admin')):
-        _change(enrolled, allowed, lease, fields)
+        enrolled.change_reservation(lease, caller=allowed, **fields)
 
 
 @pytest.mark.parametrize('case', WITHOUT.values(), ids=WITHOUT)
 def test_a_member_changes_what_needs_no_roles_of_the_owner(enrolled, case):
     asked, fields = case
-    _change(enrolled, _caller('eve'), _pending(enrolled, OWNER, asked), fields)
+    enrolled.change_reservation(_pending(enrolled, OWNER, asked), caller=_caller('eve'), **fields)
 
 
 def test_members_with_the_same_roles_change_each_others_leases(enrolled):
     [asked, fields, _] = WITH_THE_OWNERS_ROLES['network']
-    _change(enrolled, _caller('eve'), _pending(enrolled, _caller('demo'), asked), fields)
+    enrolled.change_reservation(_pending(enrolled, _caller('demo'), asked), caller=_caller('eve'),
+                                **fields)
 
 
 def test_every_type_that_needs_its_owner_is_tried(enrolled):
