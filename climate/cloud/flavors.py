@@ -88,12 +88,19 @@ class NovaFlavors(nova_client.NovaInterface, base.Flavors):
                 self.delete_group(group['id'])
 
     def every(self):
-        flavors = []
         # None lists public and private flavors.
-        page = self._client.flavors.list(is_public=None)
+        return self._list(is_public=None)
+
+    def usable(self):
+        # Nova adds the private flavors to which the project of the token has access.
+        return self._list(is_public=True)
+
+    def _list(self, is_public):
+        flavors = []
+        page = self._client.flavors.list(is_public=is_public)
         while page:
             flavors += [_flavor(resource.to_dict()) for resource in page]
-            page = self._client.flavors.list(is_public=None, marker=page[-1].id)
+            page = self._client.flavors.list(is_public=is_public, marker=page[-1].id)
         return flavors
 
     def groups(self):

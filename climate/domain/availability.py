@@ -131,6 +131,17 @@ class CalendarSpan:
 
 
 @dataclasses.dataclass(frozen=True)
+class KindCalendar:
+    """The number of free copies of one kind of a type, such as one flavor, over time.
+
+    :ivar kind: the id of the kind.
+    """
+
+    kind: str
+    spans: tuple[CalendarSpan, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class AvailabilityAnswer:
     """The answer to a query: the openings, best first, or the alternatives if there are none.
 

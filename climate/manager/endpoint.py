@@ -203,6 +203,10 @@ class Endpoint:
             context, wire.unpack(records.ReservationRequest, request), wire.moment(start),
             wire.moment(end), limit)
 
+    def kinds_calendar(self, context, resource_type, start, end, limit):
+        return self._calendar.find_kinds(context, resource_type, wire.moment(start),
+                                         wire.moment(end), limit)
+
     def what_if(self, context, question):
         return self._what_if.answer(wire.unpack(what_ifs.WhatIfQuestion, question))
 

@@ -313,6 +313,15 @@ class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
         """
         return request
 
+    def kinds(self, services: Any) -> Mapping[str, Request]:
+        """Return a resolved request for one copy of each kind that the caller may reserve, by id.
+
+        All have one need for an amount, in the same pool. By default there are none.
+
+        :param services: the ``climate.cloud.base.CloudServices`` that act as the caller.
+        """
+        return {}
+
     def secret_texts(self, secrets: Mapping[str, Any]) -> Iterable[str]:
         """Return the texts that no message may show; by default all in `secret_fields`. Pure.
 

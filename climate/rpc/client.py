@@ -209,6 +209,14 @@ class ManagerClient:
         :param request: a request for an amount, such as one instance of a flavor.
         """
 
+    def kinds_calendar(self, context: context.RequestContext, resource_type: str,
+                       start: records.Moment | None, end: records.Moment | None,
+                       limit: int) -> list[availability.KindCalendar]:
+        """Return a KindCalendar for each kind of a type, such as each flavor, by the kind.
+
+        The moments are those of `pool_calendar`. The list ends when it has `limit` CalendarSpans.
+        """
+
     def what_if(self, context: context.RequestContext,
                 question: what_if.WhatIfQuestion) -> what_if.WhatIfAnswer:
         """Return the ``what_if.WhatIfAnswer`` to a ``what_if.WhatIfQuestion``."""

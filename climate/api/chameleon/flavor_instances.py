@@ -12,10 +12,10 @@ from climate.policies import availability as rules
 
 #: The type whose instances are counted.
 TYPE = 'flavor:instance'
-_DATES = ('start_date', 'end_date')
+_PARAMETERS = ('flavor_id', 'start_date', 'end_date')
 OPERATION = operations.operation(
-    'Show how many instances of a flavor are free, and when', query=[
-        {**operations.query('flavor_id'), 'required': True}, *map(operations.query, _DATES)])
+    'Show how many instances of a flavor, or of each, are free, and when',
+    query=list(map(operations.query, _PARAMETERS)))
 
 
 class FlavorInstancesController(base.Controller):
@@ -31,26 +31,38 @@ class FlavorAvailabilityController(base.Controller):
 
     @pecan.expose('json')
     def get_all(self, req, resp):
-        caller = self._authorized(req, rules.GET)
-        flavor_id = req.GET.get('flavor_id')
-        if not flavor_id:
-            raise errors.BadField(field='flavor_id', reason=(
-                'name a flavor by its id or its name: ?flavor_id=ID.'))
-        body.refuse_unprintable(flavor_id, 'flavor_id', 1)
-        start, end = (_date(req, name) for name in _DATES)
-        request = records.ReservationRequest(
-            resource_type=TYPE, request={'flavor_id': flavor_id, 'amount': 1})
+        caller, flavor_id = self._authorized(req, rules.GET), req.GET.get('flavor_id')
+        if flavor_id:
+            body.refuse_unprintable(flavor_id, 'flavor_id', 1)
+        start, end = (_date(req, name) for name in _PARAMETERS[1:])
         most = self._parts.conf.api.max_limit
         try:
-            spans = self._parts.manager.copies_calendar(caller, request, start, end, most + 1)
+            calendars = self._calendars(caller, flavor_id, (start, end, most + 1))
         except (errors.BadField, errors.BadDate) as error:
             raise _renamed(error) from error
-        if len(spans) > most:
+        if sum(len(spans) for _, spans in calendars) > most:
             raise errors.BadField(field='end_date', reason=(
-                f'the number changes more than {most} times until then: ask for a shorter time.'))
-        return {'flavor_instances': [{'flavor_id': flavor_id, 'availability': [
-            {'start': f'{span.start:%Y-%m-%d %H:%M}', 'end': f'{span.end:%Y-%m-%d %H:%M}',
-             'available': span.free, 'total': span.total} for span in spans]}]}
+                f'the number changes more than {most} times until then: ask for a shorter time'
+                f'{"" if flavor_id else ", or for one flavor_id"}.'))
+        return {'flavor_instances': [_shown(*calendar) for calendar in calendars]}
+
+    def _calendars(self, caller, flavor_id, window):
+        """Return [(flavor id, CalendarSpans)], of all flavors of the caller without a flavor id.
+
+        :param window: (start, end, number of CalendarSpans at which the list ends).
+        """
+        if not flavor_id:
+            return [(calendar.kind, calendar.spans) for calendar in
+                    self._parts.manager.kinds_calendar(caller, TYPE, *window)]
+        request = records.ReservationRequest(
+            resource_type=TYPE, request={'flavor_id': flavor_id, 'amount': 1})
+        return [(flavor_id, self._parts.manager.copies_calendar(caller, request, *window))]
+
+
+def _shown(flavor_id, spans):
+    return {'flavor_id': flavor_id, 'availability': [
+        {'start': f'{span.start:%Y-%m-%d %H:%M}', 'end': f'{span.end:%Y-%m-%d %H:%M}',
+         'available': span.free, 'total': span.total} for span in spans]}
 
 
 def _date(req, name):

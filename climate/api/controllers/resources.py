@@ -10,6 +10,7 @@ from climate.api import body
 from climate.api import hooks
 from climate.api import permissions
 from climate.api import queries
+from climate.api import resource_filters
 from climate.api import schemas
 from climate.api import serializers
 from climate.api import times
@@ -75,8 +76,9 @@ class ViewController(PoolPartController):
     def get_all(self, req, resp):
         caller, serializer = self._authorized(req, self._serializer.rules.get), self._serializer
         if hooks.is_lenient(req):
-            return {serializer.many: self._views(
-                req, self._manager.list_resources(caller, serializer.pool))}
+            views = self._views(req, self._manager.list_resources(caller, serializer.pool))
+            return {serializer.many: resource_filters.select(
+                req, views, self._parts.conf.api.max_limit, serializer.pool)}
         return self._page(
             req, serializer.many, lambda marker, limit: self._manager.list_resources(
                 caller, serializer.pool, marker, limit, self._parts.conf.api.max_page_bytes),

@@ -84,5 +84,10 @@ class Flavors(interface.ServiceInterface):
 
     @abc.abstractmethod
     @interface.read
+    def usable(self) -> list[models.Flavor]:
+        """Return the Flavors that the project of the caller may use, in no particular order."""
+
+    @abc.abstractmethod
+    @interface.read
     def groups(self) -> list[models.ServerGroup]:
         """Return the ServerGroups of all projects, in no particular order."""

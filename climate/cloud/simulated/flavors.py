@@ -11,6 +11,9 @@ from climate.cloud.simulated import server_rows
 
 _FIRST = (('1', 'm1.tiny', 1, 512, 1), ('2', 'm1.small', 1, 2048, 20),
           ('3', 'm1.medium', 2, 4096, 40), ('4', 'm1.large', 4, 8192, 80))
+# The flavors that a project may use.
+_USABLE = ('SELECT * FROM flavors WHERE (is_public OR id IN '
+           '(SELECT flavor_id FROM flavor_access WHERE project_id = ?))')
 # The project of server groups that an administrator creates.
 _SERVICE = 'service'
 
@@ -84,6 +87,10 @@ class SimulatedFlavors(interface.SimulatedInterface, base.Flavors):
         return self._admin_call('flavors', lambda connection: [
             _record(row) for row in connection.execute('SELECT * FROM flavors ORDER BY id')])
 
+    def usable(self):
+        return self._call('usable_flavors', lambda connection, project_id: [
+            _record(row) for row in connection.execute(f'{_USABLE} ORDER BY id', (project_id,))])
+
     def groups(self):
         return self._admin_call('server_groups', lambda connection: [
             _group(connection, row) for row in
@@ -116,10 +123,7 @@ def _delete(connection, flavor_id):
 
 def usable(connection, flavor_id, project_id):
     """Return the Flavor, or None if there is none that the project may use."""
-    row = connection.execute(
-        'SELECT * FROM flavors WHERE id = ? AND (is_public OR id IN '
-        '(SELECT flavor_id FROM flavor_access WHERE project_id = ?))',
-        (flavor_id, project_id)).fetchone()
+    row = connection.execute(f'{_USABLE} AND id = ?', (project_id, flavor_id)).fetchone()
     return None if row is None else _record(row)
 
 

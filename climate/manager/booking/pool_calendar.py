@@ -42,10 +42,7 @@ class PoolCalendar:
                                                   with_amounts=False)
         total = len(bookings.resources)
         free = bookings.ranges(_WHOLE, np.arange(total), interval.RESOLUTION)
-        steps = free.steps(limit + 1)
-        ends = [*(moment for moment, _ in steps[1:]), window.end]
-        return tuple(availability.CalendarSpan(start=begin, end=stop, free=count, total=total)
-                     for (begin, count), stop in zip(steps[:limit], ends, strict=False))
+        return _spans(free.steps(limit + 1), total, window.end)[:limit]
 
     def find_copies(self, context, request, start, end, limit):
         """Return the first `limit` CalendarSpans of the copies of a reservation that could be had.
@@ -62,15 +59,49 @@ class PoolCalendar:
         [need] = plugin.needs(plugin.resolve(
             self._core.cloud, registry.checked(request.resource_type, request.request),
             base.Occasion(context.project_id, caller=context)))
-        terms = booking.Booking(self._core).terms((), window, now)
+        [spans] = self._copies([need], window, now, limit)
+        return spans
+
+    def find_kinds(self, context, resource_type, start, end, limit):
+        """Return a KindCalendar for each kind of a type that the caller may reserve, by kind.
+
+        :param limit: the number of CalendarSpans at which the list ends.
+        :raises BadDate: the start is in the past.
+        """
+        now = self._core.clock()
+        window = _window(start, end, now)
+        plugin = self._core.registry.plugin(resource_type)
+        kinds = plugin.kinds(self._core.cloud.as_caller(context))
+        needs = [need for kind in sorted(kinds) for need in plugin.needs(kinds[kind])]
+        return tuple(
+            availability.KindCalendar(kind=kind, spans=spans)
+            for kind, spans in zip(sorted(kinds), self._copies(needs, window, now, limit),
+                                   strict=False))
+
+    def _copies(self, needs, window, now, limit):
+        """Return the CalendarSpans of each need, until there are `limit` of them together.
+
+        :param needs: for amounts, in the same pool.
+        """
+        terms, found = booking.Booking(self._core).terms((), window, now), []
         with self._core.database.reader() as connection, start_times.SEARCH_SLOTS:
-            bookings = pool_bookings.PoolBookings(connection, need.pool, terms, window,
-                                                  with_amounts=True)
-            matching = bookings.matching(self._core, connection, need)
-            steps, total = bookings.copies(need.demand, matching)
-        ends = [*(moment for moment, _ in steps[1:]), window.end]
-        return tuple(availability.CalendarSpan(start=begin, end=stop, free=count, total=total)
-                     for (begin, count), stop in zip(steps[:limit], ends, strict=False))
+            bookings = needs and pool_bookings.PoolBookings(
+                connection, needs[0].pool, terms, window, with_amounts=True)
+            for need in needs:
+                if limit <= 0:
+                    break
+                matching = bookings.matching(self._core, connection, need)
+                steps, total = bookings.copies(need.demand, matching)
+                found.append(_spans(steps[:limit + 1], total, window.end)[:limit])
+                limit -= len(found[-1])
+        return found
+
+
+def _spans(steps, total, end):
+    """Return the CalendarSpans of [(moment, number of free ones from then on)]."""
+    ends = [*(moment for moment, _ in steps[1:]), end]
+    return tuple(availability.CalendarSpan(start=begin, end=stop, free=count, total=total)
+                 for (begin, count), stop in zip(steps, ends, strict=True))
 
 
 def _window(start, end, now):

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plugin flavor:instance: capacity for instances, booted with the reservation's flavor."""
+import contextlib
 import json
 
+from climate import errors
 from climate.domain import extra_specs
 from climate.plugins import request_fields
 from climate.plugins.compute import capacity
 from climate.plugins.compute import capacity_plugin
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import requirements
+from climate.plugins.compute import use
 
 
 class FlavorPlugin(capacity_plugin.CapacityPlugin):
@@ -43,6 +46,19 @@ class FlavorPlugin(capacity_plugin.CapacityPlugin):
             resolved['resource_properties'] = json.dumps(flavor, sort_keys=True)
         request_fields.refuse_while_it_runs(before, resolved, ('flavor_id', 'affinity'))
         return resolved
+
+    def kinds(self, services):
+        kinds = {}
+        for flavor in map(requirements.as_dict, services.flavors.usable()):
+            if use.FLAVOR_KEY in flavor['extra_specs']:
+                # It belongs to a reservation.
+                continue
+            with contextlib.suppress(errors.BadField):
+                requirements.refuse_uncountable(flavor)
+                kinds[flavor['id']] = {
+                    'flavor_id': flavor['id'], 'amount': 1, 'affinity': None,
+                    'resource_properties': json.dumps(flavor, sort_keys=True)}
+        return kinds
 
     def needs(self, request):
         flavor = json.loads(request['resource_properties'])

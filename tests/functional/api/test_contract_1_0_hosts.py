@@ -33,7 +33,30 @@ def test_a_host_has_the_fields_of_the_contract_and_its_properties_as_text(call):
     assert isinstance(json.loads(host['cpu_info']), dict)
     assert call('GET', f'/{host["id"]}').json == {'host': host}
     assert call('GET', '').json == {'hosts': [host]}
-    assert call('GET', '?limit=nonsense&marker=9').json == {'hosts': [host]}
+    assert call('GET', '?nonsense=9').json == {'hosts': [host]}
+
+
+@pytest.mark.parametrize(('query', 'listed'), [
+    ('rack=left', '13'), ('rack=left&rack=right', '123'), ('rack=LEFT&reservable=False', '3'),
+    ('reservable=true', '12'), ('hypervisor_hostname=compute-2', '2'), ('vcpus=9999', ''),
+    ('rack=none', ''), ('limit=2', '12'), ('limit=1&marker=1', '2'), ('marker=2', '3'),
+    ('limit=1&rack=right', '2'), ('status=None', ''), ('sort=id&detail=1', '123')])
+def test_the_query_selects_hosts_by_the_values_of_their_fields(call, query, listed):
+    for number, rack in (('1', 'left'), ('2', 'right'), ('3', 'left')):
+        assert call('POST', '', {'name': f'compute-{number}', 'rack': rack}).status_int == 201
+    assert call('PUT', '/3', {'reservable': 'False'}).status_int == 200
+    answer = call('GET', f'?{query}')
+    assert answer.status_int == 200, answer.text
+    assert ''.join(host['id'] for host in answer.json['hosts']) == listed
+
+
+@pytest.mark.parametrize(('query', 'status', 'text'), [
+    ('limit=0', 400, 'limit: '), ('limit=many', 400, 'limit: '), ('marker=many', 404, 'many'),
+    ('marker=%01', 400, 'marker: ')])
+def test_a_wrong_page_of_hosts_is_refused_by_its_name(call, query, status, text):
+    answer = call('GET', f'?{query}')
+    assert answer.status_int == status, answer.text
+    assert text in answer.json['error_message']
 
 
 @pytest.mark.parametrize('hypervisor', ['2', 2, 'compute-2'])

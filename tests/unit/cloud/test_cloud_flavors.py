@@ -177,3 +177,11 @@ def test_the_server_groups_of_all_projects(flavors, canned):
     asked = [each.qs for each in canned.asked('GET', '/os-server-groups')]
     assert [each.get('offset') for each in asked] == [None, ['1'], ['2']]
     assert {each['all_projects'][0] for each in asked} == {'true'}
+
+
+def test_the_usable_flavors_are_those_that_nova_lists_for_the_caller(flavors, canned):
+    pages = [{'json': {'flavors': [_flavor(name)['flavor'] for name in names]}}
+             for names in (('f', 'g'), ())]
+    listing = canned.http.get(f'{canned.NOVA}/flavors/detail', pages)
+    assert [flavor.id for flavor in flavors.usable()] == ['f', 'g']
+    assert [request.qs for request in listing.request_history] == [{}, {'marker': ['g']}]
