@@ -29,6 +29,8 @@ MARKED, STOPPED = 1.5, 4
 _CI_LIMIT_SECONDS = 4800
 #: The lines of output that are printed of a step that passed, and of one that failed.
 _TAIL, _TAIL_OF_FAILURE = 6, 200
+#: How long a step that is stopped has to print what failed in it.
+_SECONDS_TO_REPORT = 60
 _CLOSING = re.compile(r'\d+ passed|\d+ failed|\d+ error')
 
 
@@ -193,12 +195,17 @@ class Run:
             self._groups.add(process.pid)
             try:
                 return process.wait(limit_seconds)
-            except BaseException as error:
+            except subprocess.TimeoutExpired:
+                # After an interrupt, pytest still prints which tests failed.
+                _end_group(process.pid, signal.SIGINT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_SECONDS_TO_REPORT)
                 _end_group(process.pid)
-                if not isinstance(error, subprocess.TimeoutExpired):
-                    raise
                 output.write(f'\nStopped after {limit_seconds:.0f} s.\n'.encode())
                 return -1
+            except BaseException:
+                _end_group(process.pid)
+                raise
             finally:
                 self._groups.discard(process.pid)
 
@@ -233,9 +240,9 @@ def _word(result):
     return 'passed' if result.passed else 'FAILED'
 
 
-def _end_group(group):
+def _end_group(group, number=signal.SIGTERM):
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGTERM)
+        os.killpg(group, number)
 
 
 def main(arguments=None):
