@@ -71,12 +71,13 @@ class Core:
 
 
 @contextlib.contextmanager
-def isolated(item, *names):
+def isolated(item, *names, then='the next pass tries it again'):
     """Run the block for one item of a periodic task, so that its failure stops no other item.
 
-    A failure is logged and not raised. The next pass of the task tries the item again.
+    A failure is logged and not raised.
 
     :param item: the item in words, for the log, with a placeholder for each of `names`.
+    :param then: what follows the failure, in words, for the log.
     :raises DatabaseUnreachable: the database does not answer, so every other item would fail, too.
     :raises ClaimLost: another manager has taken over the lease.
     """
@@ -85,11 +86,11 @@ def isolated(item, *names):
     except (errors.DatabaseUnreachable, ownership.ClaimLost):
         raise
     except errors.LostRace:
-        LOG.debug(f'{item}: another request changed it; the next pass tries it again', *names)
+        LOG.debug(f'{item}: another request changed it; {then}', *names)
     except errors.ClimateError as error:
-        LOG.warning(f'{item}: failed, the next pass tries it again: %s', *names, error.message)
+        LOG.warning(f'{item}: failed; {then}: %s', *names, error.message)
     except Exception:  # Outer loop: one failing item must not stop the others.
-        LOG.exception(f'{item}: failed unexpectedly; the next pass tries it again', *names)
+        LOG.exception(f'{item}: failed unexpectedly; {then}', *names)
 
 
 def ask_together_or_each(ask, items, description):
@@ -101,10 +102,11 @@ def ask_together_or_each(ask, items, description):
     :param description: the items in words, for the log.
     :returns: the list of answers of the calls that succeeded.
     """
-    with isolated(description):
+    alone = len(items) == 1
+    with isolated(description, **({} if alone else {'then': 'each is tried alone'})):
         return [ask(items)]
     answers, failures = [], 0
-    for item in items if len(items) > 1 else ():
+    for item in () if alone else items:
         if failures == _FAILURES_IN_A_ROW:
             break
         failures += 1

@@ -37,8 +37,8 @@ class Postponement:
             bound = wakeups.CapacityBound(connection, self._core.conf, now)
             hopeless = []
             for lease in queued:
-                # If this check fails, the lease is tried.
-                with cores.isolated('Lease %s, in the queue', lease.lease_id):
+                with cores.isolated('Lease %s, in the queue', lease.lease_id,
+                                    then='it is not postponed'):
                     if _is_explained(lease, bound.shortage(lease.least, lease.until(now))):
                         hopeless.append(lease.lease_id)
         if not hopeless:

@@ -48,8 +48,8 @@ def _copy_batch(core, now):
 def _add(connection, rows, now):
     notices = []
     for row in rows:
-        # If this row cannot be copied, it is still sent to the bus.
-        with cores.isolated('Notification %s of the outbox', row[0]):
+        with cores.isolated('Notification %s of the outbox', row[0],
+                            then='it is only sent to the bus, and no subscription gets it'):
             notices.append(notifications.of_outbox(*row))
     by_project = subscriptions.of_projects(connection, {
         notice.project_id for notice in notices if notice.kinds and notice.project_id is not None})

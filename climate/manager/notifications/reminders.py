@@ -69,7 +69,8 @@ def _add(connection, due_reminders, now):
         connection, {reminder.project_id for reminder in due_reminders})
     due = {}
     for reminder in due_reminders:
-        with cores.isolated('Lease %s: its reminder', reminder.lease_id):
+        with cores.isolated('Lease %s: its reminder', reminder.lease_id,
+                            then=f'for {_AGAIN.seconds} s the next passes try it again'):
             due |= {(subscription.id, reminder.source): (
                 subscription, reminder.source, notification_kinds.BEFORE_END, reminder.at,
                 reminder.content, now)

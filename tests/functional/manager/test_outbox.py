@@ -6,8 +6,11 @@ import acts
 import oslo_messaging as messaging
 from oslo_messaging import transport
 import pytest
+import sqlalchemy as sa
 from support import builders
+from support import delivery_rounds
 
+from climate.db import tables
 from climate.manager.notifications import fan_out
 from climate.manager.notifications import outbox
 
@@ -123,3 +126,21 @@ def test_notifications_claimed_by_a_dead_manager_are_sent_a_minute_later(manager
     assert sending.flush() == 0
     manager.clock.advance(minutes(1))
     assert sending.flush() == 2
+
+
+def test_a_notification_that_cannot_be_copied_is_only_sent_to_the_bus(manager, bus, caplog):
+    delivery_rounds.subscribe(manager, 'https://hooks.example/')
+    manager.active(acts.dummy(), end=NOON + hours(9))
+    with manager.database.writer() as connection:
+        first = connection.execute(sa.select(sa.func.min(tables.OUTBOX.c.id))).scalar_one()
+        row = connection.execute(
+            sa.select(tables.OUTBOX.c.payload).where(tables.OUTBOX.c.id == first)).scalar_one()
+        connection.execute(sa.update(tables.OUTBOX).where(tables.OUTBOX.c.id == first).values(
+            payload={**row, 'reservations': [7]}))
+    fan_out.fan_out(manager.core, manager.clock())
+    assert (f'Notification {first} of the outbox: failed unexpectedly; it is only sent to the bus, '
+            'and no subscription gets it') in caplog.text
+    with manager.database.reader() as connection:
+        assert connection.execute(sa.select(tables.OUTBOX.c.fanned_out)).scalars().all() == [
+            True, True]
+        assert connection.execute(sa.select(tables.DELIVERIES.c.kind)).scalars().all() == ['start']

@@ -121,7 +121,7 @@ def test_a_cloud_that_fails_changes_nothing(manager, poll_cloud, caplog):
     manager.cloud.change_host('compute-1', vcpus=3)
     manager.cloud.fail('placement.survey', 1, errors.CloudError(service='Placement', reason='no'))
     assert poll_cloud() == []
-    assert 'The facts of the pool host: failed, the next pass tries it again: Placement: no' in (
+    assert 'The facts of the pool host: failed; the next pass tries it again: Placement: no' in (
         caplog.text)
     assert _resource(manager, host) == host
     assert poll_cloud() == ['compute-1']
