@@ -82,6 +82,6 @@ def _is_gone(lease):
     """
     if lease.state == lifecycle.ERROR and not lease.task and lease.deleted_at is None:
         raise errors.Conflict(reason=(
-            f'Lease {lease.id} was not deleted: the cloud did not release all that it has. '
+            f'Lease {lease.id} was not deleted: the cloud did not release all its resources. '
             'Delete it again, or ask the operator of the cloud.'))
     return lease.deleted_at is not None

@@ -18,7 +18,7 @@ from climate.domain import records
 _RESERVED_EVENTS = {
     event_kinds.START, event_kinds.BEFORE_END, event_kinds.END, event_kinds.UPDATE,
     event_kinds.DELETE, event_kinds.DROP_TRUST}
-# The offer decides these fields of a lease that is created from it.
+# The offer sets these fields of a lease that is created from it.
 _SET_BY_OFFER = ('reservations', 'start', 'end', 'duration', 'acquire')
 _MOMENTS = ('start', 'end', 'before_end')
 _LONGEST_KEY = 255
@@ -199,12 +199,12 @@ def _notify_at(data, lenient):
 def _offer_id(data):
     """Return the id of the offer that a body takes, or None.
 
-    :raises BadField: the body also has fields that the offer decides.
+    :raises BadField: the body also has fields that the offer sets.
     """
     conflicting = [name for name in _SET_BY_OFFER if name in data]
     if 'offer' in data and conflicting:
         raise errors.BadField(field='offer', reason=(
-            'the offer decides the dates and the resources of the lease; leave out '
+            'the offer sets the dates and the resources of the lease; leave out '
             f'{", ".join(conflicting)}, or the offer.'))
     return data.get('offer')
 

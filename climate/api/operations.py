@@ -24,7 +24,8 @@ def operation(summary, schema=None, status=200, query=(), later=False):
     operation = {'summary': summary, 'parameters': [_VERSION, *query],
                  'responses': {str(status): {'description': 'Done.'}, 'default': _ERROR}}
     if later:
-        operation['responses']['202'] = {'description': 'Accepted: the work goes on.'}
+        operation['responses']['202'] = {'description': 'Accepted; the work continues after this '
+                                                        'response.'}
     if schema is not None:
         operation['requestBody'] = {'required': True,
                                     'content': {'application/json': {'schema': schema}}}

@@ -28,14 +28,15 @@ def _paths_of_view(serializer):
     place, operation = f'/{serializer.many}', operations.operation
     return {
         place: {
-            'get': operation(f'List {serializer.many} that can be leased',
+            'get': operation(f'List the {serializer.many} that can be leased',
                              query=operations.paging()),
-            'post': operation(f'Enrol one of {serializer.many}', serializer.create_schemas[1], 201),
+            'post': operation(f'Add a resource to {serializer.many}',
+                              serializer.create_schemas[1], 201),
         },
         f'{place}/{{id}}': {
             'parameters': [_NUMBER],
-            'get': operation(f'Show one of {serializer.many}'),
-            'delete': operation(f'Withdraw one of {serializer.many}', status=204),
+            'get': operation(f'Show a resource of {serializer.many}'),
+            'delete': operation(f'Remove a resource from {serializer.many}', status=204),
         },
     }
 

@@ -60,7 +60,7 @@ def _new(resource_type, plugin):
 
 
 def _changed(resource_type, plugin):
-    return {'type': 'object', 'description': 'Fields that are absent stay as they are.',
+    return {'type': 'object', 'description': 'Fields that are left out stay as they are.',
             'properties': {'id': {'type': 'string', 'minLength': 1, 'maxLength': 36},
                            'resource_type': {'const': resource_type},
                            **plugin.schema['properties'], **schemas.PLACE},

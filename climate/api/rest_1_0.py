@@ -47,7 +47,7 @@ def refuse_later(sent):
         if not _is_empty(value):
             raise errors.BadField(field=name, reason=(
                 'REST 1.0 has no such field, so the lease would differ from your request: send the '
-                'header "OpenStack-API-Version: reservation 1.1", or leave it out.'))
+                'header "OpenStack-API-Version: reservation 1.1", or leave the field out.'))
 
 
 def own_type(resource_type, plugins):

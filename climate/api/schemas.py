@@ -80,9 +80,9 @@ _CREATE_1_1 = {
                           closed=True),
         'acquire': _ACQUIRE,
         'offer': {'type': 'string', 'minLength': 1, 'maxLength': 36,
-                  'description': 'The id of a held offer, which decides resources and dates.'},
+                  'description': 'The id of a held offer, which sets the resources and the dates.'},
         'idle_exempt': {'type': 'boolean',
-                        'description': 'Whether the lease is never called idle.'},
+                        'description': 'Never treat the lease as idle (administrators only).'},
     },
     'additionalProperties': False,
 }
@@ -116,7 +116,8 @@ _HOST_CREATE_1_0 = {
 _OUT_OF_ORDER = {
     'anyOf': [{'type': 'string', 'minLength': 1, 'maxLength': 1000}, {'type': 'null'},
               {'const': False}],
-    'description': 'Why an operator takes it out of order; null or false: it is healthy again.'}
+    'description': 'The reason why an operator takes it out of use; null or false: it is healthy '
+                   'again.'}
 _HOST_UPDATE = {
     'type': 'object',
     'minProperties': 1,
@@ -132,10 +133,11 @@ _RESOURCE_UPDATE = {
     'type': 'object',
     'minProperties': 1,
     'properties': {
-        'reservable': {'type': 'boolean', 'description': 'False takes it out of use.'},
+        'reservable': {'type': 'boolean', 'description': 'Whether new leases may use it.'},
         'out_of_order': _OUT_OF_ORDER,
         'properties': {'type': 'object', 'additionalProperties': _VALUE,
-                       'description': 'Absent properties stay; null removes a property.'},
+                       'description': 'Properties that are left out stay; null removes a '
+                                      'property.'},
     },
     'additionalProperties': False,
 }
@@ -159,7 +161,8 @@ _SWAP = {
     'properties': {
         'host': {**_RESOURCE, 'description': 'The name or id of a host of the lease.'},
         'resource': {**_RESOURCE, 'description': 'The name or id of any resource of the lease.'},
-        'reservation': {**_TEXT, 'description': 'The reservation that has it, if several have.'},
+        'reservation': {**_TEXT, 'description': 'The id of the reservation that has it, if several '
+                                                'have it.'},
     },
     'minProperties': 1,
     'additionalProperties': False,
@@ -174,17 +177,19 @@ _MAINTENANCE = {
         'resources': {**_RESOURCES, 'description': 'Names or ids of resources of "pool".'},
         'criteria': {
             'type': ['array', 'string'], 'minItems': 1, 'minLength': 1, 'maxLength': 65536,
-            'description': 'Criteria as in a lease: all resources that meet them now.'},
+            'description': 'Criteria as in a lease. They select the resources that meet them now.'},
         'pool': {'type': 'string', 'minLength': 1, 'maxLength': 32, 'default': 'host'},
         'start': _DATE_TIME, 'end': _DATE_TIME,
         'reason': {'type': 'string', 'minLength': 1, 'maxLength': 1000,
-                   'description': 'Owners of leases read it.'},
+                   'description': 'The reason, which the owners of affected leases can read.'},
         'running': {'enum': list(maintenance_windows.MODES), 'default': maintenance_windows.LEFT,
-                    'description': 'What happens to leases that run.'},
+                    'description': 'What happens to leases that run at the start of the '
+                                   'maintenance.'},
         'notice': {**_DURATION,
                    'description': 'Time between the notification of an owner and the early end.'},
         'rrule': {'type': 'string', 'minLength': 1, 'maxLength': 500,
-                  'description': 'How it recurs, as RRULE of RFC 5545: "FREQ=WEEKLY;BYDAY=SU".'},
+                  'description': 'The recurrence, as an RRULE of RFC 5545: '
+                                 '"FREQ=WEEKLY;BYDAY=SU".'},
     },
     'additionalProperties': False,
 }
@@ -208,7 +213,7 @@ _HOLD = {
     'properties': {
         **_AVAILABILITY['properties'],
         'hold': {'type': 'integer', 'minimum': 1, 'maximum': 5, 'default': 1,
-                 'description': 'How many of the offers to hold.'},
+                 'description': 'The number of offers to hold.'},
     },
 }
 
@@ -218,7 +223,7 @@ _WHAT_IF = {
     'type': 'object',
     'properties': {
         'pool': {'type': 'string', 'minLength': 1, 'maxLength': 32, 'default': 'host'},
-        'start': {**_DATE_TIME, 'description': 'The beginning. Default: "now".'},
+        'start': {**_DATE_TIME, 'description': 'The start. Default: "now".'},
         'end': {**_DATE_TIME, 'description': 'The end. Default: 30 days later.'},
         'add': {'type': 'array', 'maxItems': 100, 'items': {
             'type': 'object', 'required': ['count', 'like'],
@@ -234,7 +239,7 @@ _WHAT_IF = {
                 'start': _DATE_TIME, 'end': _DATE_TIME},
             'additionalProperties': False}},
         'demand_factor': {'type': 'number', 'minimum': 0.1, 'maximum': 10, 'default': 1,
-                          'description': '1.5: half as many leases more.'},
+                          'description': 'A factor for the demand. 1.5 means 50 % more leases.'},
         'limit': {'type': 'integer', 'minimum': 1, 'maximum': 10_000, 'default': 1000,
                   'description': 'The maximum number of leases that are listed.'},
     },
@@ -261,7 +266,8 @@ TIMELINE = {
         'end': {**_DATE_TIME, 'description': 'The end, at most 1100 days later. Default: "+7d".'},
         'criteria': FORECAST['properties']['criteria'],
         'resolution': {'type': 'string', 'maxLength': 8, 'description': (
-            'Seconds. Bars of a resource that together are shorter may be shown as one.')},
+            'Resolution in seconds. Bars of one resource that together are shorter may be shown as '
+            'one bar.')},
     },
     'additionalProperties': False,
 }

@@ -18,7 +18,7 @@ _FIELDS = {
                'description': f'Some of {", ".join(notification_kinds.CHOSEN)}.'},
     'before_end': {'type': 'array', 'maxItems': subscriptions.MOST_REMINDERS,
                    'items': {'type': ['string', 'integer'], 'format': 'span'},
-                   'description': 'How long before the end of each lease: ["1d", "1h"].'},
+                   'description': 'Times before the end of each lease, such as ["1d", "1h"].'},
 }
 _CREATE = {
     'type': 'object',
@@ -27,7 +27,7 @@ _CREATE = {
         'transport': {'type': 'string', 'maxLength': 32,
                       'description': 'mail, webhook or calendar.'},
         'scope': {'enum': list(subscriptions.SCOPES), 'default': subscriptions.OWN,
-                  'description': 'Whose leases: the own ones, or all of the project.'},
+                  'description': 'Your own leases, or all leases of the project.'},
         **_FIELDS,
     },
     'additionalProperties': False,
@@ -38,7 +38,7 @@ _UPDATE = {
     'properties': {
         **_FIELDS, 'enabled': {'type': 'boolean'},
         'renew_secret': {'type': 'boolean',
-                         'description': 'Make a new secret; the old one is of no use any more.'},
+                         'description': 'Make a new secret; the old one becomes invalid.'},
     },
     'additionalProperties': False,
 }
@@ -135,7 +135,7 @@ def _kinds(names):
                 'say how long before the end instead: "before_end": ["1d", "1h"].'))
         if kind not in notification_kinds.CHOSEN:
             raise errors.BadField(field='events', reason=(
-                f'"{kind}" is none of {", ".join(notification_kinds.CHOSEN)}.'))
+                f'"{kind}" is not one of {", ".join(notification_kinds.CHOSEN)}.'))
     return tuple(names)
 
 

@@ -93,7 +93,7 @@ def _reclaim(lease):
     event.add('dtstart', lease.reclaim_at)
     event.add('summary', f'Idle lease {" ".join(lease.name.split())} is reclaimed')
     event.add('description', f'Lease {lease.id}\nIt is idle since {times.shown(lease.idle_since)}. '
-                             'What is used then stays.')
+                             'Resources that are in use at that time stay.')
     return event
 
 

@@ -94,7 +94,7 @@ def _refuse_span(start, end):
             f'it must be after the start, {start:%Y-%m-%d %H:%M:%S} UTC.'))
     if end - start > _LONGEST:
         raise errors.BadField(field='end', reason=(
-            f'the span has {(end - start).days} days, of which an answer has at most '
+            f'the span has {(end - start).days} days, and a response has at most '
             f'{_LONGEST.days}: ask for a later start or an earlier end.'))
 
 
@@ -108,8 +108,8 @@ def _groups(request):
         named = word.startswith(usage_groups.PROPERTY) and word != usage_groups.PROPERTY
         if not named and word not in usage_groups.GROUPS:
             raise errors.BadField(field='group_by', reason=(
-                f'"{word[:80]}" is no group; those are {", ".join(usage_groups.GROUPS)} and '
-                f'{usage_groups.PROPERTY}NAME.'))
+                f'"{word[:80]}" is not a group; the groups are {", ".join(usage_groups.GROUPS)} '
+                f'and {usage_groups.PROPERTY}NAME.'))
         if words.count(word) > 1:
             raise errors.BadField(field='group_by', reason=f'"{word[:80]}" is given twice.')
     if sum(word.startswith(usage_groups.PROPERTY) for word in words) > _MOST_PROPERTIES:
@@ -132,7 +132,7 @@ def _step(request, start, end):
             f'"{request.GET["step"][:40]}" is not a number of full hours: write "1h", "6h", "1d".'))
     if -(-span // step) > _MOST_STEPS:
         raise errors.BadField(field='step', reason=(
-            f'it makes {-(-span // step)} steps, of which an answer has at most {_MOST_STEPS}: '
+            f'it makes {-(-span // step)} steps, and a response has at most {_MOST_STEPS}: '
             'ask for a longer step or a shorter span.'))
     return step
 

@@ -58,10 +58,11 @@ def managers_of(conf):
 
 
 COMMANDS = {
-    'upgrade check': (upgrade_check, 'has a manager of this release all that it needs: database, '
-                      'bus, plugins, login and services of the cloud, the filter in Nova'),
-    'cloud': (cloud_of, 'which services of the cloud answer'),
-    'managers': (managers_of, 'which managers are up'),
+    'upgrade check': (upgrade_check, 'checks that a manager of this release has all that it needs: '
+                                     'database, bus, plugins, login and services of the cloud, and '
+                                     'the filter in Nova'),
+    'cloud': (cloud_of, 'prints which services of the cloud answer'),
+    'managers': (managers_of, 'prints which managers are up'),
 }
 _COMMAND_LINE = (
     # The command is a list of words, because oslo.config accepts options only before the word of a

@@ -8,8 +8,8 @@ GROUP = group.Group('acquire', 'How leases get resources that are not free at on
     cfg.IntOpt('workers', default=2, min=1,
                help='Number of attempts to acquire resources that one manager makes at the same '
                     'time. These workers are separate from [manager] workers, so that starts and '
-                    'ends never wait for one. While a start or an end is being carried out, only '
-                    'one attempt is made at a time.'),
+                    'ends never wait for an attempt. While a start or an end is being carried out, '
+                    'only one attempt is made at a time.'),
     cfg.FloatOpt('processor_share', default=0.5, min=0.01, max=64,
                  help='Share of one processor that attempts to acquire resources may use in each '
                       'manager, on average. If many requests wait, they are tried less often, so '
@@ -18,8 +18,8 @@ GROUP = group.Group('acquire', 'How leases get resources that are not free at on
                help='Largest number of leases of one project that may be in the wait queue at the '
                     'same time. 0: without limit.'),
     cfg.IntOpt('retries', default=5, min=1,
-               help='Number of timed retries of a lease of the type retries whose request does '
-                    'not set it.'),
+               help='Number of retries of a lease with the acquisition type "retries", if the '
+                    'request does not set it.'),
     cfg.IntOpt('retries_ceiling', default=100, min=1,
                help='Largest number of retries that a request may ask for.'),
     cfg.IntOpt('retry_pause_seconds', default=30, min=1,
@@ -41,11 +41,12 @@ GROUP = group.Group('acquire', 'How leases get resources that are not free at on
                help='Seconds between two attempts of a waiting request. It is also tried '
                     'whenever resources are released.'),
     cfg.FloatOpt('hold_back_share', default=0.5, min=0, max=1,
-                 help='Share of the resources that are free or held back, rounded up, that is held '
-                      'back for the first request of the wait queue while it does not fit, so that '
-                      'smaller requests do not starve it. Only while others use all of the rest, '
-                      'this share of each release, or of each newly enrolled resource, is added. '
-                      '0: nothing is held back.'),
+                 help='Share of the resources that is held back for the first request of the wait '
+                      'queue while that request does not fit, so that smaller requests do not '
+                      'starve it. It is a share of the resources that are free or already held '
+                      'back, and is rounded up. If other leases use all the remaining resources, '
+                      'this share of each release, and of each newly enrolled resource, is held '
+                      'back as well. 0: nothing is held back.'),
     cfg.StrOpt('migration_strategy', default='fewest-instances',
                help='Strategy that decides which hosts are cleared for a best-effort lease, if the '
                     'request does not name one: an entry point of climate.acquire.strategies.'),

@@ -78,9 +78,10 @@ def _connection(timeout):
                         'limit.')
     return (*session_options, cfg.IntOpt(
         'concurrency', default=20, min=1,
-        help='Largest number of calls of this service that one process makes at the same time; '
-             'further calls wait, those of ends the shortest. If the service slows down, there '
-             'are fewer until it is as quick as before. 1: one after the other.'))
+        help='Largest number of calls of this service that one process makes at the same time. '
+             'Further calls wait; those that end a lease go first. While the service answers more '
+             'slowly than usual, fewer calls are made at the same time. 1: calls are made one '
+             'after the other.'))
 
 
 @functools.cache

@@ -24,19 +24,21 @@ GROUP = group.Group('energy', 'Sleep of resources that nobody has leased', (
                help='Seconds between two checks. Each decides which resources wake up or sleep.'),
     cfg.IntOpt('lead_minutes', default=5, min=0,
                help='Minutes before the start of a lease at which its resources should be awake. '
-                    'The time to wake up is added to it.'),
+                    'Climate starts to wake them earlier by the time that this takes.'),
     cfg.IntOpt('wake_minutes', default=10, min=0,
-               help='Minutes that a resource takes to wake up, until its own times are known. '
-                    'Later it is the 95th percentile of its last wake-ups.'),
+               help='Minutes that a resource needs to wake up, as long as Climate has measured no '
+                    'wake-up of it. After that Climate uses the 95th percentile of its latest '
+                    'wake-ups.'),
     cfg.IntOpt('wake_margin_percent', default=20, min=0,
-               help='Margin that is added to the learnt time to wake up, in percent.'),
+               help='Margin that is added to the measured time to wake up, in percent.'),
     cfg.IntOpt('wake_limit_minutes', default=30, min=1,
                help='Minutes after which a resource that does not wake up counts as broken. It '
                     'is taken out of use, and leases get another one.'),
     cfg.IntOpt('settle_seconds', default=90, min=0,
-               help='Seconds for which a machine that is woken while it falls asleep does not '
-                    'count as up. It may still go off, and Nova counts the service of a machine '
-                    'that is off as up for service_down_time (60).'),
+               help='Seconds for which a machine that was woken while it was falling asleep does '
+                    'not count as awake. It may still switch off in this time, and Nova reports '
+                    'the service of a machine that is off as up for service_down_time (60 '
+                    'seconds).'),
     cfg.IntOpt('spare', default=1, min=0,
                help='Number of free resources that stay awake in each pool, or in each group '
                     'of spare_by.'),
@@ -57,8 +59,8 @@ GROUP = group.Group('energy', 'Sleep of resources that nobody has leased', (
             help='Property with the number of watts that a resource saves while it is asleep. '
                  'Reports of saved energy read it.'),
     cfg.FloatOpt('watts', default=0, min=0,
-                 help='Watts that a machine saves while it is asleep. Resources on it without that '
-                      'property count for an equal part. 0: not known.'),
+                 help='Watts that a machine saves while it is asleep. Each of its resources '
+                      'without watts_property counts for an equal part. 0: not known.'),
     cfg.IntOpt('at_once', default=16, min=1,
                help='Number of machines that are switched or polled at the same time.'),
     cfg.IntOpt('timeout_seconds', default=20, min=1,
@@ -67,8 +69,8 @@ GROUP = group.Group('energy', 'Sleep of resources that nobody has leased', (
                help='A YAML file with the BMCs of the machines, for the driver redfish: {name: '
                     '{address, username, password, system, ca_file}}. The name is that of a host, '
                     'or the part before the "@" in the name of a storage back end. "*" stands for '
-                    'all names; its values are defaults. Only the manager may be able to read '
-                    'it.'),
+                    'all names; its values are defaults. Only the user of the manager must be able '
+                    'to read the file.'),
     cfg.StrOpt('command', default='',
                help='The program of the driver command. It is called with "on", "off" or "state" '
                     'and the name of the machine; "state" prints "on" or "off".'),

@@ -12,14 +12,14 @@ GROUP = group.Group('forecast', 'How the use of a pool is forecast', (
                     'A pool with less than two weeks of history is always forecast by '
                     'seasonal-naive.'),
     cfg.IntOpt('history_days', default=90, min=8, max=366,
-               help='Number of past days that a forecast learns from. The time for a forecast '
-                    'grows with the leases of these days.'),
+               help='Number of past days that a forecast uses. A forecast takes longer if these '
+                    'days have more leases.'),
     cfg.IntOpt('refusals_days', default=400, min=0, max=3660,
-               help='Number of days that refused requests are kept, counted from their last '
-                    'repetition. Forecasts learn from them; usage has counted them before. 0: '
-                    'until climate-db purge deletes them.'),
+               help='Number of days for which refused requests are stored, counted from their last '
+                    'repetition, and at least until the usage of that day is closed. Forecasts use '
+                    'them. 0: until climate-db purge deletes them.'),
     cfg.IntOpt('refusals_per_project', default=1000, min=1, max=1000000,
-               help='Number of refused requests and of leases that waited without success that '
-                    'are kept of a project, one for each reservation. Older ones are deleted '
-                    'when another one is added.'),
+               help='Largest number of stored refusals of one project. Each reservation of a '
+                    'refused request, and of a lease that waited without success, is one refusal. '
+                    'When another one is added, the oldest ones are deleted.'),
 ))

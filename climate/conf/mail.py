@@ -11,8 +11,8 @@ GROUP = group.Group('mail', 'The mail server by which notifications are sent', (
     cfg.PortOpt('port', default=587, help='Port of the SMTP server: usually 587, or 465 with '
                                           'implicit TLS.'),
     cfg.StrOpt('tls', default='starttls', choices=['starttls', 'implicit', 'none'],
-               help='How the connection is encrypted. starttls: it begins in the clear and must '
-                    'switch to TLS before anything is sent. implicit: it is TLS from the '
+               help='How the connection is encrypted. starttls: it begins unencrypted and must '
+                    'switch to TLS before anything else is sent. implicit: it is TLS from the '
                     'beginning. none: not at all; use it for a server on the same machine only.'),
     cfg.StrOpt('ca_file', default='',
                help='File with the certificates of the authorities that may have signed the '
@@ -28,6 +28,6 @@ GROUP = group.Group('mail', 'The mail server by which notifications are sent', (
     cfg.StrOpt('template_directory', default='',
                help='Directory with templates that replace the built-in ones: subject.txt, '
                     'body.txt, body.html, or KIND.subject.txt and so on for one kind of '
-                    'notification. One with an error is logged, and the built-in one is used. '
-                    'Empty: the built-in templates.'),
+                    'notification. If a template has an error, the error is logged and the '
+                    'built-in template is used. Empty: the built-in templates.'),
 ))

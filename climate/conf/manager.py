@@ -14,14 +14,15 @@ GROUP = group.Group('manager', 'The daemon that carries out the leases', (
     cfg.IntOpt('rpc_workers', default=32, min=1,
                help='Number of requests of the API that one manager handles at the same time.'),
     cfg.IntOpt('claim_seconds', default=30, min=1,
-               help='Seconds after which a claim on an event expires unless it is prolonged. After '
-                    'the failure of a manager, another one takes over its events this much later.'),
+               help='Seconds after which a claim on an event expires unless it is prolonged. If a '
+                    'manager dies, another one takes over its events after this time.'),
     cfg.IntOpt('clock_jump_seconds', default=60, min=0,
-               help='Greatest difference in seconds between the clock of the database and what a '
-                    'manager expects by its own clocks. While the database is further ahead, the '
-                    'manager starts and ends no lease. It goes on when the difference is gone, '
-                    'when this many seconds later its machine shows the same time, or after '
-                    '"climate-db confirm-clock". 0: every time is accepted.'),
+               help='Largest accepted difference in seconds between the clock of the database and '
+                    'the time that a manager expects from its own clocks. While the database is '
+                    'further ahead, the manager starts and ends no lease. It continues when the '
+                    'difference is gone, when the clock of its machine has agreed with the '
+                    'database for this number of seconds, or after "climate-db confirm-clock". 0: '
+                    'every time is accepted.'),
     cfg.IntOpt('event_max_retries', default=5, min=0, max=50,
                help='Number of retries of a failed action before its lease is in error. '
                     '0: no retry.'),
@@ -31,29 +32,30 @@ GROUP = group.Group('manager', 'The daemon that carries out the leases', (
     cfg.FloatOpt('retry_longest_seconds', default=120, min=0,
                  help='Longest pause between two retries of a failed action, in seconds.'),
     cfg.IntOpt('outage_seconds', default=600, min=0,
-               help='Seconds for which an action that fails only because services of the cloud '
-                    'are down or busy is tried again at least, such as a start; '
-                    'event_max_retries limits only how often a service may refuse it. They count '
-                    'from the first try. Make it longer than a restart of a service takes. The '
-                    'end of a lease has no limit.'),
+               help='Minimum time in seconds, from the first try, for which an action such as a '
+                    'start is retried if services of the cloud are down or busy. event_max_retries '
+                    'limits only the retries after a service has refused the action. Set it longer '
+                    'than the restart of a service takes. The end of a lease has no limit.'),
     cfg.IntOpt('heal_seconds', default=60, min=0,
-               help='Seconds between two further attempts to start a lease whose start was '
-                    'given up, for heal_most_seconds; a thirtieth of the time since then if that '
-                    'is longer. It is also tried whenever resources are released. 0: never; then '
-                    'the lease keeps its resources until its end.'),
+               help='Shortest pause in seconds before another attempt to start or change a lease '
+                    'after the attempt and its retries failed. The pause grows to a thirtieth of '
+                    'the time since the first attempt, but not beyond heal_longest_seconds. '
+                    'Released resources cause an attempt at once. heal_most_seconds limits the '
+                    'time of further attempts to start. 0: no further attempts; then the lease '
+                    'keeps its resources until its end.'),
     cfg.IntOpt('heal_longest_seconds', default=3600, min=0,
-               help='Longest pause between two further attempts to start a lease whose start was '
-                    'given up, in seconds.'),
+               help='Longest pause before another attempt to start or change a lease (see '
+                    'heal_seconds), in seconds.'),
     cfg.IntOpt('heal_most_seconds', default=86400, min=0,
-               help='Seconds after the first try to start a lease at which reservations that '
-                    'still cannot be started end, so that unused resources are not held '
-                    'unbilled. They do not end while a service of the cloud is down. 0: they '
-                    'are tried until the lease ends.'),
+               help='Seconds after the first attempt to start a lease at which the reservations '
+                    'that still cannot be started end. Otherwise they would hold resources that '
+                    'are neither used nor billed. They do not end while a service of the cloud is '
+                    'down. 0: further attempts are made until the lease ends.'),
     cfg.BoolOpt('take_back_partial_starts', default=True,
-                help='Whether a lease whose reservations depend on each other ends at once when '
-                     'the start of one of them was given up, so that all or nothing starts. '
-                     'False: what has started stays, and the rest is tried further, as '
-                     'heal_seconds says.'),
+                help='What happens if the reservations of a lease depend on each other, and the '
+                     'start of one of them fails with all its retries. True: the lease ends at '
+                     'once, so that no part of it runs alone. False: the started reservations '
+                     'stay, and further attempts are made to start the others (see heal_seconds).'),
     cfg.FloatOpt('busy_seconds', default=1, min=0,
                  help='Seconds between two checks of an asynchronous change in the cloud, such as '
                       'the deletion of servers or the release of a host.'),
@@ -71,14 +73,16 @@ GROUP = group.Group('manager', 'The daemon that carries out the leases', (
     cfg.IntOpt('stage_seconds', default=600, min=0,
                help='Seconds before the start of a lease at which the managers begin to create '
                     'objects that nobody can use before the start, such as its flavor and its '
-                    'aggregate, so that the start itself makes few calls. Leases that start '
-                    'together are spread over this time. 0: all are created at the start.'),
+                    'aggregate, so that the start itself makes few calls. For leases that start at '
+                    'the same time, the creations are spread over this time. 0: all objects are '
+                    'created at the start.'),
     cfg.IntOpt('cloud_answer_seconds', default=20, min=0,
-               help='Seconds that the calls of the cloud for one request of the API may take '
-                    'together. Then the request is answered with 503, which names the service. '
-                    'Make it shorter than rpc_response_timeout. 0: without limit.'),
+               help='Longest time in seconds for all calls of the cloud during one request of the '
+                    'API. After that the request is answered with a 503 that names the service. '
+                    'Set it shorter than rpc_response_timeout. 0: no limit.'),
     cfg.IntOpt('booking_attempts', default=20, min=1,
-               help='Number of attempts to book resources while concurrent bookings take them.'),
+               help='Number of attempts to book resources for a request while concurrent requests '
+                    'book the chosen resources first.'),
     cfg.IntOpt('idempotency_hours', default=24, min=1,
                help='Hours for which an Idempotency-Key is stored.'),
     cfg.IntOpt('max_reservations', default=100, min=1,
@@ -88,20 +92,20 @@ GROUP = group.Group('manager', 'The daemon that carries out the leases', (
                     'its reservations. A slot is the capacity of one instance. Whole hosts do not '
                     'count. A lease that has more already keeps them.'),
     cfg.IntOpt('max_parts', default=2000, min=0,
-               help='Number of parts from which on the resources of a running lease cannot be '
-                    'changed, nor its end moved to a later time. Each resource, or copies of it, '
-                    'that the lease had or has without a change is a part, and so is what was '
-                    'added to it at one moment. Bills need all of them. 0: without limit.'),
+               help='Number of parts at which a running lease can no longer be changed, except its '
+                    'name and to an earlier end. A lease has one part for each resource and each '
+                    'period in which it had the same copies of it, and one for each addition of a '
+                    'resource or of time by a change. Bills need all parts. 0: no limit.'),
     cfg.IntOpt('request_bytes_per_project', default=64 * 1024 * 1024, min=0,
                help='Largest number of bytes that the requests of the leases and offers of one '
-                    'project may have in the database. A reservation counts as its request, with '
-                    'templates and files, and 1 KiB; an event as 256 bytes. A lease that is over '
-                    'counts for one more day. 0: without limit.'),
+                    'project may have in the database. A reservation counts as the size of its '
+                    'request, with templates and files, plus 1 KiB. An event counts as 256 bytes. '
+                    'A lease that has ended counts for one more day. 0: no limit.'),
     cfg.IntOpt('nearest_minutes', default=15, min=0, max=1440,
-               help='A refused request is answered with the nearest time at which it fits. For '
-                    'callers who may not read operators\' texts, that time is the first one that '
-                    'fits at a whole multiple of this number of minutes (from 00:00 UTC), so that '
-                    'it does not show exactly when a host becomes free. 0: it is exact.'),
+               help='The answer to a refused request has the nearest time at which it fits. For '
+                    'callers who may not read operators\' texts, Climate tries only multiples of '
+                    'this number of minutes, counted from 00:00 UTC. So the time does not reveal '
+                    'exactly when a host becomes free. 0: it is exact.'),
     cfg.IntOpt('trust_reaper_seconds', default=600, min=0,
                help='Seconds between two searches for trusts of this database that no lease has, '
                     'and for server groups that an interrupted request left behind. Both are '

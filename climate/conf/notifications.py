@@ -15,12 +15,13 @@ GROUP = group.Group('notifications', 'Notifications of users and projects, by su
                     'lease is stored once for each subscription that is notified of it.'),
     cfg.ListOpt('encryption_keys', default=[], secret=True,
                 help='Keys that encrypt the keys of webhooks in the database: the first one '
-                     'encrypts, all decrypt. "climate-db new-key" prints one. Empty: they are in '
-                     'the clear.'),
+                     'encrypts, all decrypt. "climate-db new-key" prints one. Empty: the keys of '
+                     'webhooks are not encrypted.'),
     cfg.IntOpt('claim_seconds', default=300, min=2,
                help='Seconds for which a manager claims the notifications that it sends. If it '
-                    'dies meanwhile, another manager sends them after this time. Have more than '
-                    'twice the timeouts of [mail] and [webhook], or some are sent twice.'),
+                    'dies meanwhile, another manager sends them after this time. It must be longer '
+                    'than twice the timeouts of [mail] and [webhook]; otherwise some notifications '
+                    'are sent twice.'),
     cfg.IntOpt('retry_seconds', default=30, min=1,
                help='Seconds before a notification that could not be delivered is tried again. '
                     'The pause doubles with each attempt.'),
@@ -34,8 +35,8 @@ GROUP = group.Group('notifications', 'Notifications of users and projects, by su
                     'is switched off. Failures of the mail server of [mail] and its temporary '
                     'refusals (codes below 500) do not count.'),
     cfg.IntOpt('log_days', default=30, min=1,
-               help='Days for which the log of a subscription keeps what was delivered or given '
-                    'up.'),
+               help='Days for which the log of a subscription keeps notifications that were '
+                    'delivered or given up.'),
     cfg.IntOpt('limit_near_percent', default=80, min=0, max=100,
                help='Percentage of a limit of Climate (leases that wait, subscriptions) at which '
                     'a project is warned. It is warned again only after its use has dropped by '
@@ -45,9 +46,9 @@ GROUP = group.Group('notifications', 'Notifications of users and projects, by su
                help='Hours after which a project is warned again that it has reached the same '
                     'limit, if a request is refused then.'),
     cfg.IntOpt('role_check_seconds', default=900, min=0,
-               help='Seconds for which a manager relies on the answer of Keystone that the user of '
-                    'a subscription has a role in its project, and that both are enabled. '
-                    'Otherwise the subscription is switched off. If Keystone does not answer, '
+               help='Seconds for which a manager caches the answer of Keystone whether the user of '
+                    'a subscription has a role in its project, and whether both are enabled. If '
+                    'not, the subscription is switched off. If Keystone does not answer, '
                     'notifications are sent. 0: Keystone is not asked.'),
     cfg.IntOpt('reminder_seconds', default=10, min=0,
                help='Seconds between two searches for leases that end soon. 0: this manager does '

@@ -10,12 +10,13 @@ SCHEDULER_FILES = ['/etc/nova/nova.conf']
 #: The login of Climate itself is the default of the other services.
 KEYSTONE = client.Client('keystone', 'The login of Climate itself', 'identity', (
     cfg.BoolOpt('trust_required', default=False,
-                help='Whether each lease needs a Keystone trust of its owner, and is refused if '
-                     'the owner cannot give one (a caller with an application credential cannot). '
-                     'False: only a lease that needs the identity of its owner is refused then, '
-                     'as a stack, a cluster, volumes in the project of the owner, a subnet, and a '
-                     'server that is shelved until the start do. A lease gets a trust only if '
-                     'Climate acts for its owner at some time.'),
+                help='Whether each lease needs a Keystone trust of its owner. True: a lease whose '
+                     'owner cannot give a trust is refused, such as that of a caller with an '
+                     'application credential. False: a lease gets a trust only if Climate acts for '
+                     'its owner at some time. If the owner cannot give one, only a lease that '
+                     'needs the identity of its owner is refused: one with a stack, a cluster, '
+                     'volumes in the project of the owner, a subnet, or a server that is shelved '
+                     'until the start.'),
 ), timeout=60, help=None)
 NOVA = client.Client('nova', 'Nova', 'compute', (
     cfg.StrOpt('aggregate_freepool', default='freepool', regex=r'\S',
@@ -28,11 +29,12 @@ NOVA = client.Client('nova', 'Nova', 'compute', (
                help='Prefix of the availability zone of a reservation; the id of the reservation '
                     'follows. The scheduler filter needs the same prefix in nova.conf.'),
     cfg.StrOpt('reservation_zone', default='where_none', choices=['always', 'never', 'where_none'],
-               help='Whether the aggregate of a reservation of hosts has an availability zone. '
-                    'where_none: unless one of the hosts is in a zone of an aggregate of the '
-                    'cloud, which it then keeps. always: a host in such a zone cannot be '
-                    'enrolled. never: none has; a scheduler filter other than that of Climate '
-                    'may need the zones.'),
+               help='Whether the aggregate of a reservation of hosts has its own availability '
+                    'zone. where_none: it has one, unless one of its hosts is in the zone of '
+                    'another aggregate of the cloud; such a host keeps its zone. always: it has '
+                    'one, and a host in the zone of another aggregate cannot be enrolled. never: '
+                    'it has none. A scheduler filter other than that of Climate may need the '
+                    'zones.'),
     cfg.BoolOpt('cross_az_attach', default=True,
                 help='Whether Nova attaches volumes to servers in other availability zones: the '
                      'value of cross_az_attach in the group [cinder] of nova.conf. False: leased '
@@ -40,8 +42,8 @@ NOVA = client.Client('nova', 'Nova', 'compute', (
                      '"where_none" in reservation_zone means "never".'),
     cfg.ListOpt('scheduler_config_files', default=SCHEDULER_FILES,
                 help='Configuration files of nova-scheduler, or copies of them. Audits and '
-                     '"climate-status upgrade check" report if they lack the scheduler filter. '
-                     'The usual file is left out if it cannot be read. Empty: not checked.'),
+                     '"climate-status upgrade check" report if these files lack the scheduler '
+                     'filter. The default file is ignored if it cannot be read. Empty: no check.'),
     cfg.StrOpt('image_prefix', default='reserved_',
                help='Prefix of the name of an image that is made before the end of a lease; the '
                     'name of the server follows. Empty: no prefix.'),

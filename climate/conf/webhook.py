@@ -31,12 +31,12 @@ class NetworkType(types.ConfigType):
 GROUP = group.Group('webhook', 'Notifications that are posted to addresses of users', (
     cfg.BoolOpt('enabled', default=True, help='Whether users may subscribe by webhook.'),
     cfg.ListOpt('allowed_networks', default=[], item_type=NetworkType(),
-                help='Networks of loopback, link-local, private or other special addresses to '
-                     'which notifications may be posted all the same, such as "10.20.0.0/16". By '
-                     'default only public addresses are called.'),
+                help='Networks with loopback, link-local, private or other special addresses to '
+                     'which notifications may be posted, such as "10.20.0.0/16". Without an entry '
+                     'here, only public addresses are called.'),
     cfg.BoolOpt('allow_http', default=False,
-                help='Whether addresses may begin with http://. Anybody on the way can then read '
-                     'notifications.'),
+                help='Whether addresses may begin with http://. Everybody on the network path can '
+                     'then read notifications.'),
     cfg.StrOpt('ca_file', default='',
                help='File with the certificates of the authorities that may have signed the '
                     'certificates of receivers. Empty: those of the system.'),

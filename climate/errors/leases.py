@@ -28,8 +28,8 @@ class TrustRefused(base.Forbidden):
 
 class ActsForLease(base.Forbidden):
     code = 'acts_for_lease'
-    template = ('This token acts for a lease: what is created with it belongs to that lease and '
-                'gets no lease of its own.')
+    template = ('This token belongs to a lease: objects that are created with it belong to that '
+                'lease and get no lease of their own.')
 
 
 class LeaseNotFound(base.NotFound):

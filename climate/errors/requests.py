@@ -83,5 +83,5 @@ class KeyReused(base.ClimateError):
 class TooManyRequests(base.ClimateError):
     status = 429
     code = 'too_many_requests'
-    template = ('Your project has {limit} requests in progress, which is the most that it may '
-                'have: try again in {retry_after} seconds.')
+    template = ('Your project has {limit} requests in progress, the maximum: try again in '
+                '{retry_after} seconds.')

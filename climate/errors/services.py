@@ -11,8 +11,8 @@ class Overloaded(base.ClimateError):
 
 class PlansBusy(Overloaded):
     code = 'plans_busy'
-    template = ('The manager works on {most} plans, which is the most that it may: try again in '
-                '{retry_after} seconds.')
+    template = ('The manager works on {most} plans, the maximum: try again in {retry_after} '
+                'seconds.')
 
 
 class NoManager(Overloaded):

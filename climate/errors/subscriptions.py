@@ -10,8 +10,7 @@ class SubscriptionNotFound(base.NotFound):
 
 class CalendarNotFound(base.NotFound):
     code = 'calendar_not_found'
-    template = ('No calendar has this address. If it was renewed, the new address is the one that '
-                'the renewal showed.')
+    template = ('No calendar has this address. If the address was renewed, use the new one.')
 
 
 class TooManySubscriptions(base.LimitReached):

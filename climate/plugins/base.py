@@ -58,7 +58,8 @@ class Pool(audited.AuditedPool, abc.ABC):
     #: The noun in URLs, in tables, in the names of policy rules and in messages.
     name: ClassVar[str] = ''
     #: Closed JSON schema of a request to enrol a resource, without its field `properties`.
-    enrol_schema: ClassVar[Mapping[str, Any]] = name_schema('What the cloud calls it.')
+    enrol_schema: ClassVar[Mapping[str, Any]] = name_schema('The name of the resource in the '
+                                                            'cloud.')
     #: The additional path of the pool in REST 1.0; None if it has only /v1/resources/{name}.
     view: ClassVar[pool_view.View | None] = None
     #: {name of a capacity in criteria: name of its class in `Found.capacity`}.

@@ -10,7 +10,7 @@ _SEGMENT = {
     'required': ['network_type', 'physical_network', 'segment_id'],
     'properties': {
         'network_type': {'description': 'The type of the segment.', 'enum': [segment_pool.VLAN]},
-        'physical_network': {'description': 'The physical network, as Neutron calls it.',
+        'physical_network': {'description': 'The name of the physical network in Neutron.',
                              'type': 'string', 'pattern': r'^[^\s:]{1,64}$'},
         'segment_id': {'description': 'The id of the VLAN; existing clients send it as text.',
                        'type': ['integer', 'string'], 'pattern': '^[0-9]{1,4}$',

@@ -11,7 +11,7 @@ from climate.api.controllers import base
 from climate.policies import audit as rules
 
 PATHS = {'/audit': {
-    'get': operations.operation('Show what the newest audit of the managers found')}}
+    'get': operations.operation('Show the findings of the newest audit')}}
 
 
 class AuditController(base.Controller):

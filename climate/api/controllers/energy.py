@@ -10,7 +10,7 @@ from climate.api.controllers import base
 from climate.policies import energy as rules
 
 PATHS = {'/energy': {'get': operations.operation(
-    'Report which resources sleep, and what that saved',
+    'Report which resources sleep, and the energy that this saved',
     query=[*operations.SPAN, operations.query('pool')])}}
 
 

@@ -24,7 +24,7 @@ PATHS = {
                                      [operations.flag('dry_run')])},
     '/maintenances/{id}': {
         'parameters': [operations.ID],
-        'get': operations.operation('Show a maintenance with the leases in its way'),
+        'get': operations.operation('Show a maintenance and the leases that it affects'),
         'delete': operations.operation('Delete a maintenance', status=204)},
 }
 
@@ -82,7 +82,7 @@ def _request(data, dry_run, now):
     ways = [name for name in ('hosts', 'resources', 'criteria') if name in data]
     if len(ways) != 1:
         raise errors.BadField(field=ways[1] if ways else 'hosts', reason=(
-            'say in one way what is maintained: "hosts" or "resources" by their names or ids, or '
+            'name the resources in one way: "hosts" or "resources" by names or ids, or '
             '"criteria".'))
     if 'hosts' in data and data.get('pool', 'host') != 'host':
         raise errors.BadField(field='hosts', reason=(

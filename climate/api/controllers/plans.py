@@ -22,7 +22,7 @@ _OF_HOUR = ('expected', 'low80', 'high80', 'low95', 'high95', 'allocated', 'miss
 
 PATHS = {
     '/what-if': {'post': operations.operation(
-        'Ask what if a pool or the demand changed; writes nothing', schemas.WHAT_IF[1])},
+        'Simulate another pool or another demand; writes nothing', schemas.WHAT_IF[1])},
     '/forecast': {'get': operations.operation(
         'Forecast the demand for a pool by hour', query=operations.query_of(schemas.FORECAST))},
 }

@@ -27,10 +27,10 @@ PATHS = {
         'delete': operations.operation('Delete a subscription', status=204)},
     '/subscriptions/{id}/test': {
         'parameters': [operations.ID],
-        'post': operations.operation('Send a test to a subscription', status=202)},
+        'post': operations.operation('Send a test notification to a subscription', status=202)},
     '/subscriptions/{id}/log': {
         'parameters': [operations.ID],
-        'get': operations.operation('Show what was sent to a subscription',
+        'get': operations.operation('List the notifications that were sent to a subscription',
                                     query=operations.paging())},
     '/calendars/{id}': {
         'parameters': [operations.in_path(maxLength=140)],

@@ -22,7 +22,7 @@ _SPAN = datetime.timedelta(days=7)
 _LONGEST = datetime.timedelta(days=1100)
 
 PATHS = {'/timeline': {'get': operations.operation(
-    'Show the resources of a pool, and who has them when',
+    'Show the allocations of the resources of a pool',
     query=operations.query_of(schemas.TIMELINE))}}
 
 

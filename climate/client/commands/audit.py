@@ -14,7 +14,7 @@ _WRAPPED = {'what': columns.wrapped(38), 'problem': columns.wrapped(27),
 
 
 class ListFindings(base.Lister):
-    """List what the newest audit of the managers found; by default for administrators."""
+    """List the findings of the newest audit; by default for administrators."""
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         self._audit = self.client.audit.newest()

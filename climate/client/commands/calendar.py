@@ -18,7 +18,7 @@ class ListCalendar(resource.OfPoolOrHosts, base.Lister):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('--start', metavar='TIME', type=arguments.moment,
-                            help=f'The beginning: {times.MOMENT_HELP}. Default: now.')
+                            help=f'The start: {times.MOMENT_HELP}. Default: now.')
         parser.add_argument('--end', metavar='TIME', type=arguments.moment,
                             help='The end, at most 366 days later. Default: 30 days later.')
         return parser

@@ -9,7 +9,7 @@ from climate.client.commands import usage
 
 
 class ReportEnergy(base.Lister):
-    """Report which hosts sleep, since when, and what that saved; by default for administrators."""
+    """Report the sleeping hosts and the energy saved; by default for administrators."""
 
     example = 'energy --last 7d'
 

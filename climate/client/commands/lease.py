@@ -28,7 +28,7 @@ class CreateLease(new_lease.NewLeaseCommand):
         parser.add_argument('name', metavar='NAME', help='Name of the new lease.')
         reservation_arguments.add(parser)
         parser.add_argument('--offer', metavar='ID',
-                            help='Take a held offer of the project, which decides the resources '
+                            help='Take a held offer of the project, which sets the resources '
                                  'and the dates.')
         self.add_when(parser)
         acquire_arguments.add(parser)
@@ -48,13 +48,13 @@ class CreateLease(new_lease.NewLeaseCommand):
 
 
 class ListLeases(base.Lister):
-    """List leases, those that are over last."""
+    """List leases, with ended leases last."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('--status', choices=status_words.LEASE, metavar='STATUS',
                             action='append', type=str.lower,
-                            help='Only leases with this status, or one of these: '
+                            help='Only leases with this status: '
                                  f'{", ".join(status_words.LEASE)}. Repeatable.')
         parser.add_argument('--name', help='Only leases with exactly this name.')
         parser.add_argument('--project', metavar='PROJECT_ID', help='Only leases of this project.')
@@ -202,8 +202,8 @@ class SwapResource(waits.ShowLeaseCommand):
         parser.add_argument('resource', metavar='HOST',
                             help='Name or id of the host, or of another resource, of the lease.')
         parser.add_argument('--reservation', metavar='ID',
-                            help='The reservation that has it, if several have.')
-        self.add_wait(parser, 'Wait until the new one is handed over.')
+                            help='The reservation that has it, if several have it.')
+        self.add_wait(parser, 'Wait until the new resource can be used.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
@@ -261,5 +261,5 @@ def _refuse_beside_offer(parsed_args: argparse.Namespace) -> None:
              '--acquire': acquire_arguments.from_args(parsed_args)}
     conflicting = [name for name, value in given.items() if value]
     if conflicting:
-        raise errors.BadValue('--offer decides the resources and the dates: leave out '
+        raise errors.BadValue('--offer sets the resources and the dates: leave out '
                               f'{", ".join(conflicting)}, or --offer.')

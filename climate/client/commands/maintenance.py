@@ -73,15 +73,15 @@ class CreateMaintenance(base.ShowOne):
         parser.add_argument('--end', metavar='MOMENT', required=True, type=arguments.moment,
                             help='The end.')
         parser.add_argument('--reason', metavar='TEXT', required=True,
-                            help='The reason; owners of leases read it.')
+                            help='The reason, which the owners of affected leases can read.')
         parser.add_argument('--running', choices=_MODES, default='left',
                             help='What happens to leases that run: they stay, their owners are '
                                  'asked to swap, or they end. Default: left.')
         parser.add_argument('--notice', metavar='DURATION', type=arguments.span,
-                            help='The least time between the notification of an owner and the '
+                            help='The minimum time between the notification of an owner and the '
                                  'early end of a lease, such as 2h.')
         parser.add_argument('--rrule', metavar='RULE',
-                            help='The rule of its recurrence, such as "FREQ=WEEKLY".')
+                            help='The recurrence, such as "FREQ=WEEKLY".')
         parser.add_argument('--dry-run', action='store_true',
                             help='Only show which leases would move and which cannot.')
         return parser
@@ -123,7 +123,7 @@ class ShowMaintenance(base.ShowOne):
 
 
 class DeleteMaintenances(base.Silent):
-    """Delete maintenances: leases may have the resources again."""
+    """Delete maintenances: leases can use the resources again."""
 
     example = 'maintenance delete 0a9c6a53-4d35-4a17-8b3e-90c1cf0f1c58'
 

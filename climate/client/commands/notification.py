@@ -24,12 +24,12 @@ _SUBSCRIPTION = ('subscription', {'metavar': 'SUBSCRIPTION', 'help': _HELP})
 
 def _add_fields(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--event', metavar='KIND', action='append', dest='events',
-                        help='Notify of this kind, such as start, end or error. An unknown one '
-                             'is refused with a list of all. Repeatable.')
+                        help='Notify of events of this kind, such as start, end or error. The '
+                             'error about an unknown kind lists all kinds. Repeatable.')
     parser.add_argument('--before-end', metavar='DURATION', action='append', dest='before_end',
                         help='Notify this long before the end of each lease, such as 1d or 1h. '
                              'Repeatable.')
-    parser.add_argument('--name', metavar='NAME', help='A name for people.')
+    parser.add_argument('--name', metavar='NAME', help='The name of the subscription.')
 
 
 def _fields(parsed_args: argparse.Namespace, *names: str) -> dict[str, typing.Any]:
@@ -41,7 +41,8 @@ class ListSubscriptions(base.Lister):
     """List the subscriptions to notifications."""
 
     parameters = (('--all-projects', {
-        'action': 'store_true', 'help': 'Those of all users and projects (admin).'}), base.LONG)
+        'action': 'store_true', 'help': 'Subscriptions of all users and projects '
+                                        '(administrators).'}), base.LONG)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         names = _NARROW if self.is_narrow(parsed_args) else _NAMES
@@ -71,7 +72,7 @@ class Subscribe(base.ShowOne):
         how.add_argument('--calendar', action='store_true',
                          help='Create a secret address for a calendar program.')
         parser.add_argument('--project', action='store_const', const='project', dest='scope',
-                            help='Notify of all leases of the project, not only of the own ones.')
+                            help='Notify of all leases of the project, not only of your own.')
         _add_fields(parser)
         return parser
 
@@ -92,7 +93,7 @@ class SetSubscription(base.ShowOne):
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        parser.add_argument('--address', metavar='ADDRESS', help='Another address.')
+        parser.add_argument('--address', metavar='ADDRESS', help='The new address.')
         _add_fields(parser)
         switch = parser.add_mutually_exclusive_group()
         switch.add_argument('--enable', action='store_const', const=True, dest='enabled',
@@ -123,7 +124,7 @@ class Unsubscribe(base.Silent):
 
 
 class TestSubscription(base.Silent):
-    """Send a test to a subscription; "notification log" has the result."""
+    """Send a test notification; "notification log" shows the result."""
 
     parameters = (_SUBSCRIPTION,)
 

@@ -69,7 +69,7 @@ class WhatIf(PlanCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('--start', metavar='TIME', type=arguments.moment,
-                            help=f'The beginning: {times.MOMENT_HELP}. Default: now.')
+                            help=f'The start: {times.MOMENT_HELP}. Default: now.')
         parser.add_argument('--end', metavar='TIME', type=arguments.moment,
                             help='The end, at most 366 days later. Default: 30 days later.')
         parser.add_argument('--add', nargs=2, metavar=('COUNT', 'LIKE'), action='append',
@@ -137,11 +137,12 @@ class Forecast(PlanCommand):
         parser.add_argument('--end', metavar='TIME', type=arguments.moment,
                             help='The end, at most 28 days ahead. Default: +7d.')
         parser.add_argument('--plot', metavar='FILE', help=(
-            'Also draw it with its bands into this .svg, .png or .pdf file; needs matplotlib.'))
+            'Also draw the forecast with its bands into this .svg, .png or .pdf file; needs '
+            'matplotlib.'))
         parser.add_argument('--require', metavar='CONDITION', type=arguments.requirement,
                             action='append', default=[],
-                            help="Count only resources that meet it, such as 'vcpus>=16'. "
-                                 'Repeatable.')
+                            help='Count only resources that meet this condition, such as '
+                                 '\'vcpus>=16\'. Repeatable.')
         return parser
 
     def run(self, parsed_args: argparse.Namespace) -> int:

@@ -39,7 +39,7 @@ class ShowPriceBook(base.ShowOne):
 
 
 class CreatePriceBook(base.ShowOne):
-    """Add a version of the price book; it supersedes the one before from its valid_from on."""
+    """Add a version of the price book; it replaces the previous one from its valid_from on."""
 
     example = 'price-book create --file book.yaml'
 

@@ -18,11 +18,11 @@ class _Filtered(base.Lister):
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        parser.add_argument('--lease', metavar='ID', help='Only of this lease.')
+        parser.add_argument('--lease', metavar='ID', help='Only this lease.')
         whose = parser.add_mutually_exclusive_group()
-        whose.add_argument('--project', metavar='ID', help='Of another project (administrators).')
+        whose.add_argument('--project', metavar='ID', help='Another project (administrators).')
         whose.add_argument('--all-projects', action='store_true',
-                           help='Of all projects (administrators).')
+                           help='All projects (administrators).')
         return parser
 
     @staticmethod
@@ -35,7 +35,7 @@ class _Filtered(base.Lister):
 class ListStatements(_Filtered):
     """List statements by month and project; by default those of the last twelve months."""
 
-    parameters = (('--month', {'metavar': 'YYYY-MM', 'help': 'Only of this month.'}),)
+    parameters = (('--month', {'metavar': 'YYYY-MM', 'help': 'Only this month.'}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         records = self.client.statements.list(month=parsed_args.month, **self.filters(parsed_args))

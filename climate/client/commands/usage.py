@@ -96,9 +96,9 @@ def add_span(parser: argparse.ArgumentParser, start: str, end: str) -> None:
     """Add the arguments of a span of time; the texts describe the defaults."""
     first = parser.add_mutually_exclusive_group()
     first.add_argument('--start', metavar='TIME', type=arguments.moment,
-                       help=f'The beginning: {times.MOMENT_HELP}. {start}')
+                       help=f'The start: {times.MOMENT_HELP}. {start}')
     first.add_argument('--last', metavar='SPAN', type=arguments.span,
-                       help=f'The beginning is this long ago: {times.SPAN_HELP}.')
+                       help=f'Start this long ago: {times.SPAN_HELP}.')
     parser.add_argument('--end', metavar='TIME', type=arguments.moment, help=f'The end. {end}')
 
 

@@ -23,9 +23,10 @@ class ReportUtilisation(base.Lister):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         parser.add_argument('--pool', metavar='POOL', help='Only this pool. Default: all pools.')
-        usage.add_span(parser, 'Default: now.', 'Default: 7 days after the beginning.')
+        usage.add_span(parser, 'Default: now.', 'Default: 7 days after the start.')
         parser.add_argument('--step', metavar='SPAN', type=arguments.span, help=(
-            f'Full hours: {times.SPAN_HELP}. Default: chosen for the span.'))
+            f'The length of a step, in full hours: {times.SPAN_HELP}. Default: it depends on the '
+            'span.'))
         parser.add_argument('--steps', action='store_true', help=(
             'List each step, instead of a line for each pool.'))
         usage.add_forms(parser, 'a line for each figure over time')

@@ -23,9 +23,9 @@ PROPERTIES = {
         'description': 'The id of a cluster of the project, which gets further nodes. Not with '
                        'cluster_template_id.',
         'type': ['string', 'null'], 'minLength': 1, 'maxLength': 64},
-    'node_count': {'description': 'How many workers.', 'type': 'integer', 'minimum': 1,
+    'node_count': {'description': 'The number of workers.', 'type': 'integer', 'minimum': 1,
                    'maximum': 1000000},
-    'master_count': {'description': 'How many masters a new cluster has. null: one.',
+    'master_count': {'description': 'The number of masters of a new cluster. null: one.',
                      'type': ['integer', 'null'], 'minimum': 1, 'maximum': 1000000},
     'flavor_id': {'description': 'The id or the name of the flavor of the workers. null: that of '
                                  'the template or of the cluster.', **_FLAVOR},

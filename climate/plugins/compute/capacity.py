@@ -24,10 +24,10 @@ from climate.plugins.compute import use
 
 LOG = log.getLogger(__name__)
 
-AMOUNT = {'description': 'How many instances.', 'type': 'integer', 'minimum': 1,
+AMOUNT = {'description': 'The number of instances.', 'type': 'integer', 'minimum': 1,
           'maximum': 1000000}
 AFFINITY = {
-    'description': 'true: all on one host; false: each on another; null: anywhere.',
+    'description': 'true: all on one host; false: each on a different host; null: on any hosts.',
     'type': ['boolean', 'null'],
 }
 #: The key of the need for the workers of a cluster.

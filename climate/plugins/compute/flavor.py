@@ -25,8 +25,8 @@ class FlavorPlugin(capacity_plugin.CapacityPlugin):
             'amount': capacity.AMOUNT,
             'affinity': capacity.AFFINITY,
             'resource_properties': {
-                'description': 'In answers, the flavor as it was when it was leased. In requests '
-                               'it is ignored.', 'type': ['string', 'null']},
+                'description': 'In responses, the flavor as it was when the lease was created. In '
+                               'requests it is ignored.', 'type': ['string', 'null']},
         },
         'required': ['flavor_id', 'amount'],
         'additionalProperties': False,

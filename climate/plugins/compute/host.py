@@ -40,19 +40,20 @@ class HostPlugin(base.ResourcePlugin):
     schema = {
         'type': 'object',
         'properties': {
-            'min': {'description': 'Fewest hosts.', 'type': 'integer', 'minimum': 1,
+            'min': {'description': 'The minimum number of hosts.', 'type': 'integer', 'minimum': 1,
                     'maximum': 1000000},
-            'max': {'description': 'Most hosts.', 'type': 'integer', 'minimum': 1,
+            'max': {'description': 'The maximum number of hosts.', 'type': 'integer', 'minimum': 1,
                     'maximum': 1000000},
             'hypervisor_properties': request_fields.CRITERIA,
             'resource_properties': request_fields.CRITERIA,
             'extra_specs': {
-                'description': 'Criteria as flavor extra specs, scoped or not.',
+                'description': 'Criteria in the form of flavor extra specs, with or without a '
+                               'scope.',
                 'type': 'object', 'maxProperties': 100,
                 'additionalProperties': {'type': 'string', 'maxLength': 1000},
             },
             'before_end': {
-                'description': 'What happens to the servers shortly before the end.',
+                'description': 'What happens to the servers shortly before the end of the lease.',
                 'enum': ['', 'default', 'snapshot'],
             },
             'on_image_failure': {

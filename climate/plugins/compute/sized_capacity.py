@@ -10,17 +10,17 @@ from climate.plugins.compute import requirements
 
 #: JSON schemas of the fields of a request.
 PROPERTIES = {
-    'vcpus': {'description': 'Of one instance.', 'type': 'integer', 'minimum': 1,
+    'vcpus': {'description': 'The VCPUs of one instance.', 'type': 'integer', 'minimum': 1,
               'maximum': 1000000},
-    'memory_mb': {'description': 'Of one instance.', 'type': 'integer', 'minimum': 1,
+    'memory_mb': {'description': 'The memory of one instance.', 'type': 'integer', 'minimum': 1,
                   'maximum': 1000000000},
-    'disk_gb': {'description': 'Of one instance.', 'type': 'integer', 'minimum': 0,
+    'disk_gb': {'description': 'The disk of one instance.', 'type': 'integer', 'minimum': 0,
                 'maximum': 1000000000},
     'ephemeral_gb': {'description': 'The ephemeral disk of one instance, in addition to disk_gb.',
                      'type': ['integer', 'null'], 'minimum': 0, 'maximum': 1000000000},
     'extra_specs': {
         'description': 'Extra specs of the flavor of the reservation: traits, further resource '
-                       'classes, and how CPUs and memory are given to an instance.',
+                       'classes, and the CPU and memory settings of an instance.',
         'type': ['object', 'null'], 'maxProperties': 100,
         'propertyNames': {'maxLength': 255, 'pattern': '^[A-Za-z0-9_. :-]+$'},
         'additionalProperties': {'type': 'string', 'maxLength': 255}},

@@ -13,10 +13,10 @@ KEPT = 'kept_floatingips'
 PROPERTIES = {
     'network_id': {'description': 'Id of the external network.', 'type': 'string',
                    'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 36},
-    'amount': {'description': 'How many floating IPs.', 'type': 'integer', 'minimum': 1,
+    'amount': {'description': 'The number of floating IPs.', 'type': 'integer', 'minimum': 1,
                'maximum': 1000000, 'default': 1},
     'required_floatingips': {
-        'description': 'Addresses that must be among them.', 'type': 'array',
+        'description': 'Addresses that the reservation must include.', 'type': 'array',
         'items': {'type': 'string', 'minLength': 1, 'maxLength': 45}, 'maxItems': 1000},
 }
 

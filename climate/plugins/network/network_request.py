@@ -14,24 +14,24 @@ DELETE, WAIT = ENDINGS = ('delete', 'wait')
 
 #: JSON schemas of the fields of a request.
 PROPERTIES = {
-    'network_name': {'description': 'The name of the network; null: that of the lease.',
+    'network_name': {'description': 'The name of the network. null: the name of the lease.',
                      'type': ['string', 'null'], 'minLength': 1, 'maxLength': 255},
-    'required_segment': {'description': 'The segment that it must be on, such as '
-                                        'physnet1:vlan:3000; null: any.',
+    'required_segment': {'description': 'The segment that the network must have, such as '
+                                        'physnet1:vlan:3000. null: any.',
                          'type': ['string', 'null'], 'minLength': 1, 'maxLength': 100},
     'resource_properties': request_fields.CRITERIA,
-    'subnet': {'description': 'The addresses of a subnet that is made in it, such as 10.42.0.0/24; '
-                              'null: none is made.',
+    'subnet': {'description': 'The addresses of a subnet that is created in the network, such as '
+                              '10.42.0.0/24. null: no subnet is created.',
                'type': ['string', 'null'], 'minLength': 1, 'maxLength': 50},
-    'router': {'description': 'Whether a router is made and connected to the subnet.',
+    'router': {'description': 'Whether a router is created and connected to the subnet.',
                'type': ['boolean', 'null']},
-    'external_network': {'description': 'The id of the external network that the router has its '
-                                        'gateway in; null: it has none.',
+    'external_network': {'description': 'The id of the external network of the router\'s gateway. '
+                                        'null: no gateway.',
                          'type': ['string', 'null'], 'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 36},
-    'on_end': {'description': 'What happens at the end to resources that are still attached to '
-                              'the network, such as a port of a server. delete: they are removed. '
-                              'wait: the lease is held back until they are gone. null: as the '
-                              'cloud has it.',
+    'on_end': {'description': 'What happens at the end to resources that are still attached to the '
+                              'network, such as a port of a server. delete: they are removed. '
+                              'wait: the lease does not end until they are gone. null: the default '
+                              'of the cloud.',
                'enum': [*ENDINGS, None]},
 }
 _KEPT_WHILE_IT_RUNS = tuple(name for name in PROPERTIES if name != 'on_end')

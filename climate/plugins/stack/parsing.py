@@ -20,12 +20,13 @@ PROPERTIES = {
                    'type': ['object', 'null']},
     'environment': {'description': 'The Heat environment, as an object or as text.',
                     'type': ['object', 'string', 'null']},
-    'files': {'description': 'The files that template and environment refer to, {name: text}.',
+    'files': {'description': 'The files to which the template and the environment refer, {name: '
+                             'text}.',
               'type': ['object', 'null'], 'additionalProperties': {'type': 'string'}},
     'flavor_parameter': {
-        'description': 'The parameter of the template that has the flavor of its servers, or '
-                       'several of them. Its value in the request says how large they are; the '
-                       'stack is created with a flavor of the reservation instead.',
+        'description': 'The parameter of the template with the flavor of its servers, or a list of '
+                       'such parameters. Their values in the request define the size of the '
+                       'servers. The stack is created with a flavor of the reservation instead.',
         'type': ['string', 'array', 'null'], 'minLength': 1, 'maxLength': 255, 'minItems': 1,
         'maxItems': 20, 'uniqueItems': True,
         'items': {'type': 'string', 'minLength': 1, 'maxLength': 255}},
@@ -38,21 +39,22 @@ PROPERTIES = {
                        'created in the zone of the host reservation that it depends on.',
         **_PARAMETER},
     'lease_parameters': {
-        'description': 'Parameters of the template with values from another reservation of the '
-                       'lease, {name: "LABEL.FIELD"}, such as {"net": "lab.network_id"}. The '
-                       'stack must depend on it.',
+        'description': 'Parameters of the template whose values come from another reservation of '
+                       'the lease, {name: "LABEL.FIELD"}, such as {"net": "lab.network_id"}. The '
+                       'stack must depend on that reservation.',
         'type': ['object', 'null'], 'maxProperties': 100,
         'additionalProperties': {'type': 'string', 'maxLength': 255, 'pattern': _FIELD}},
     'hold_room': {
         'description': 'required: the servers of the stack get capacity on leased hosts. '
-                       'preferred: if they cannot, the lease holds its time only. null: as the '
-                       'cloud has it.',
+                       'preferred: if this is impossible, the lease reserves only its time. null: '
+                       'the default of the cloud.',
         'enum': ['required', 'preferred', None]},
     'resource_id': {
-        'description': 'The id of an existing stack, which is suspended until the start. Either '
-                       'this or template.',
+        'description': 'The id of an existing stack, which is suspended until the start. Not with '
+                       'template.',
         'type': ['string', 'null'], 'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 64},
-    'on_end': {'description': 'What happens to the stack at the end. null: as the cloud has it.',
+    'on_end': {'description': 'What happens to the stack at the end. null: the default of the '
+                              'cloud.',
                'enum': [*ENDINGS, None]},
 }
 FIELDS = tuple(PROPERTIES)

@@ -20,23 +20,24 @@ ATTACHED_AS_OWNER = ('attach', 'volumes are attached to your servers with your r
 
 #: JSON schemas of the fields of a request.
 PROPERTIES = {
-    'size_gb': {'description': 'Of each volume; with "give": "type", of each part of the capacity.',
+    'size_gb': {'description': 'The size of each volume; with "give": "type", of each part of the '
+                               'capacity.',
                 'type': ['integer', 'null'], 'minimum': 1, 'maximum': 10000000},
-    'amount': {'description': 'How many volumes or parts; 1 if it is left out.',
+    'amount': {'description': 'The number of volumes or parts. Default: 1.',
                'type': ['integer', 'null'], 'minimum': 1, 'maximum': 1000},
-    'give': {'description': 'volumes: they are made at the start. type: a private volume type '
-                            'with a quota, of which you make volumes yourself.',
+    'give': {'description': 'volumes: they are created at the start. type: a private volume type '
+                            'with a quota, with which you create volumes yourself.',
              'enum': [*GIVEN, None]},
     'resource_properties': request_fields.CRITERIA,
-    'resource_id': {'description': 'The id of an existing volume, which is leased for the span.',
+    'resource_id': {'description': 'The id of an existing volume, which is leased.',
                     'type': ['string', 'null'], 'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 64},
     'attach': {'description': 'Whether the volumes are attached at the start to the leased servers '
                               'that "depends_on" names.', 'type': ['boolean', 'null']},
-    'on_end': {'description': 'What becomes of the volumes at the end. image: each is saved as an '
-                              'image and deleted. retype: they get the type "volume_type" and '
-                              'stay. delete: they are deleted. For an existing volume, which '
-                              'always stays: keep, or a copy as snapshot or image. null: as the '
-                              'cloud has it.',
+    'on_end': {'description': 'What happens to the volumes at the end. New volumes: image: each is '
+                              'saved as an image and deleted; retype: they get the type '
+                              '"volume_type" and stay; delete: they are deleted; null: the default '
+                              'of the cloud. An existing volume always stays. snapshot, image: it '
+                              'is copied; keep, null: it is not.',
                'enum': [IMAGE, RETYPE, DELETE, SNAPSHOT, KEEP, None]},
     'volume_type': {'description': 'The public volume type for "on_end": "retype".',
                     'type': ['string', 'null'], 'minLength': 1, 'maxLength': 255},

@@ -124,7 +124,7 @@ def test_a_span_is_widened_to_full_days(api, lived):
     ('start=soon', 'start', 'not a moment'),
     ('end=9999-12-31', 'end', 'too far away'),
     ('group_by=color', 'group_by', 'project, user, type, pool, day and property:NAME'),
-    ('group_by=property:', 'group_by', 'is no group'),
+    ('group_by=property:', 'group_by', 'is not a group'),
     ('group_by=property:gpu', 'group_by', 'no resource has the property'),
     ('group_by=day&group_by=day', 'group_by', 'twice'),
     ('group_by=' + ','.join(f'property:p{number}' for number in range(6)), 'group_by', 'more than'),

@@ -13,15 +13,15 @@ ENDINGS = ('snapshot', 'delete', 'suspend', 'shelve', 'migrate')
 #: JSON schemas of the fields of a request.
 PROPERTIES = {
     'resource_id': {
-        'description': 'The id of the server that is leased; null: it is booted later, '
-                       'with the lease.',
+        'description': 'The id of the leased server. null: the server is booted later, with the '
+                       'lease.',
         'type': ['string', 'null'], 'pattern': '^[A-Za-z0-9-]+$', 'maxLength': 64},
     'flavor_id': {'description': 'The id or the name of the flavor of a server that is booted '
                                  'later.',
                   **requirements.FLAVOR_ID, 'type': ['string', 'null']},
     'on_end': {
-        'description': 'What happens to the leased server at the end. snapshot: an image '
-                       'is made, then it is deleted. null: as the cloud has it.',
+        'description': 'What happens to the leased server at the end. snapshot: an image is made, '
+                       'and then the server is deleted. null: the default of the cloud.',
         'enum': [*ENDINGS, None]},
 }
 _CRITERIA = 'resource_properties'
