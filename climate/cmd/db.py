@@ -2,24 +2,19 @@
 """climate-db: create, upgrade and purge the database, confirm its clock, encrypt its secrets."""
 import argparse
 import datetime
-import pathlib
 import sys
 
 from oslo_config import cfg
 from oslo_log import log
 
 from climate import conf as configuration
+from climate.cmd import blazar
 from climate.cmd import start
 from climate.db import engine
 from climate.db import managers
 from climate.db import migrate
-from climate.db.blazar import conversion
-from climate.db.blazar import importing
-from climate.db.blazar import report
-from climate.db.blazar import source
 from climate.manager.notifications import encryption
 from climate.manager.usage import days
-from climate.plugins import registry
 
 # The maximum number of subscriptions that an error names.
 _SHOWN = 20
@@ -74,37 +69,6 @@ def _encrypt_secrets(conf, database):
             'their secrets.')
 
 
-def _import_blazar(conf, database):
-    read, now = source.read(conf.command.source), database.now()
-    converted = conversion.convert(read, registry.Registry(conf).plugins, now)
-    text = '\n'.join(report.lines(converted))
-    print(text)
-    if conf.command.report:
-        try:
-            pathlib.Path(conf.command.report).write_text(text + '\n', encoding='utf-8')
-        except OSError as error:
-            raise SystemExit(f'climate-db import-blazar: --report: {error}. Nothing was written; '
-                             'name a file that can be written.') from error
-    if conf.command.dry_run:
-        print('\nNothing was written, because of --dry-run.')
-        return
-    if read.connections and not conf.command.while_running:
-        raise SystemExit(
-            f'climate-db import-blazar: {read.connections} other programs are connected to the '
-            'database of Blazar: stop blazar-manager and blazar-api, or say --while-running and '
-            'repeat the import after the stop. Nothing was written.')
-    lost = converted.overlaps or any(problem.is_loss for problem in converted.problems)
-    if lost and not conf.command.accept_losses:
-        raise SystemExit(
-            'climate-db import-blazar: some leases would lose their resources or be left out, see '
-            'above: change them in Blazar, or say --accept-losses. Nothing was written.')
-    importing.refuse_running(database, now)
-    counts = importing.write(database, converted, now)
-    print(f'\nEnrolled {counts.resources} resources. Leases: {counts.added} added, '
-          f'{counts.updated} updated, {counts.unchanged} unchanged, {counts.deleted} deleted '
-          f'because Blazar has deleted them, {counts.kept} kept because Climate acts on them.')
-
-
 def _day(text):
     try:
         return datetime.datetime.strptime(text, '%Y-%m-%d').replace(tzinfo=datetime.UTC)
@@ -148,19 +112,7 @@ def _add_commands(subparsers):
     encrypt = subparsers.add_parser('encrypt-secrets', help=(
         'Encrypt all keys of webhooks again, by the first of [notifications] encryption_keys.'))
     encrypt.set_defaults(run=_encrypt_secrets)
-    importing_ = subparsers.add_parser('import-blazar', help=(
-        'Import hosts, addresses and leases from a database of Blazar.'))
-    importing_.add_argument('--source', required=True, metavar='URL', help=(
-        'The database of Blazar, such as mysql+pymysql://blazar:PASSWORD@controller/blazar. It is '
-        'only read.'))
-    importing_.add_argument('--dry-run', action='store_true', help=(
-        'Only show what would be imported.'))
-    importing_.add_argument('--report', metavar='FILE', help='Write the report to a file, too.')
-    importing_.add_argument('--accept-losses', action='store_true', help=(
-        'Import although leases are left out, or lose resources that Blazar allocated twice.'))
-    importing_.add_argument('--while-running', action='store_true', help=(
-        'Import although programs are connected to the database of Blazar, to repeat it later.'))
-    importing_.set_defaults(run=_import_blazar)
+    blazar.add_commands(subparsers)
 
 
 def main():
@@ -171,6 +123,7 @@ def main():
     log.setup(conf, 'climate')
     if conf.command.name is None:
         raise SystemExit('A command is missing: climate-db upgrade, version, purge, confirm-clock, '
-                         'new-key, encrypt-secrets or import-blazar (see --help).')
+                         'new-key, encrypt-secrets, import-blazar or export-blazar (see '
+                         '--help).')
     with start.refusing('climate-db'), engine.refusals():
         conf.command.run(conf, engine.connect(conf))

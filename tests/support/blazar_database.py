@@ -27,6 +27,27 @@ class BlazarDatabase:
         with self._connected() as connection:
             return connection.execute(statement, values).fetchall()
 
+    def rows(self, name):
+        """Return the rows of a table as dicts, sorted by id."""
+        with self._connected() as connection:
+            connection.row_factory = sqlite3.Row
+            return sorted(map(dict, connection.execute(f'SELECT * FROM "{name}"')),
+                          key=lambda row: str(row.get('id')))
+
+    def of_lease(self, lease_id):
+        """Return {table: rows} of a lease, without the tables that have no row of it."""
+        reserved = {row['id'] for row in self.rows('reservations') if row['lease_id'] == lease_id}
+        found = {name: [row for row in self.rows(name) if row.get('reservation_id') in reserved
+                        or lease_id in (row.get('lease_id'), row.get('id'))]
+                 for name in self.tables}
+        return {name: rows for name, rows in found.items() if rows}
+
+    @property
+    def tables(self):
+        """The names of all tables, sorted."""
+        return sorted(name for name, in self.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table'"))
+
     @contextlib.contextmanager
     def _connected(self):
         connection = sqlite3.connect(self.path)

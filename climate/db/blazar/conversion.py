@@ -5,7 +5,6 @@ Ids, names, owners, trusts, dates and the objects in the cloud stay as they are.
 an object that cannot be imported unchanged.
 """
 import collections
-import datetime
 import json
 import uuid
 
@@ -13,6 +12,7 @@ from climate.db.blazar import enrolled
 from climate.db.blazar import imported_records
 from climate.db.blazar import overlaps
 from climate.db.blazar import requests
+from climate.db.blazar import source as sources
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
@@ -84,16 +84,17 @@ class _Conversion:
             return None
         over = state == lifecycle.TERMINATED
         events = self._events(row, event_rows, state)
-        updated_at = _moment(row['updated_at'])
+        updated_at = sources.moment(row['updated_at'])
         lease = records.Lease(
             id=row['id'], name=self._name(what, row['name']), project_id=row['project_id'],
-            user_id=row['user_id'], start=_moment(row['start_date']), end=_moment(row['end_date']),
+            user_id=row['user_id'], start=sources.moment(row['start_date']),
+            end=sources.moment(row['end_date']),
             trust_id=row['trust_id'], state=state, degraded=bool(row['degraded']),
             before_end=next((event.at for event in events
                              if event.kind == event_kinds.BEFORE_END), None),
             reason='It was in ERROR in Blazar.' if state == lifecycle.ERROR else None,
-            created_at=_moment(row['created_at']) or self._now, updated_at=updated_at,
-            ended_at=(updated_at or _moment(row['end_date'])) if over else None,
+            created_at=sources.moment(row['created_at']) or self._now, updated_at=updated_at,
+            ended_at=(updated_at or sources.moment(row['end_date'])) if over else None,
             reservations=tuple(reservation for reservation, _ in parts), events=events)
         allocations = tuple(allocation for _, own in parts for allocation in own)
         facts = json.dumps([row, reservation_rows, event_rows, [
@@ -123,14 +124,14 @@ class _Conversion:
                   for event in sorted(known, key=lambda event: (event['time'], event['id']))]
         if state != lifecycle.TERMINATED and not any(
                 event.kind == event_kinds.END for event in events):
-            end = _moment(row['end_date'])
+            end = sources.moment(row['end_date'])
             events.append(records.Event(
                 str(uuid.uuid5(uuid.NAMESPACE_OID, f'{row["id"]}/{event_kinds.END}')), row['id'],
                 event_kinds.END, end, end, created_at=self._now))
         return tuple(events)
 
     def _event(self, lease, row, state):
-        at, is_end = _moment(row['time']), row['event_type'] == event_kinds.END
+        at, is_end = sources.moment(row['time']), row['event_type'] == event_kinds.END
         status = _EVENT_STATUSES.get(row['status'], lifecycle.EVENT_UNDONE)
         if state == lifecycle.TERMINATED:
             status = lifecycle.EVENT_DONE
@@ -139,7 +140,7 @@ class _Conversion:
             status = lifecycle.EVENT_UNDONE
         due_at = self._now if is_end and lease['status'] == 'DELETING' else at
         return records.Event(row['id'], lease['id'], row['event_type'], at, due_at, status,
-                             created_at=_moment(row['created_at']) or self._now)
+                             created_at=sources.moment(row['created_at']) or self._now)
 
     def _reservation(self, what, lease, row, lease_state):
         """Return (the Reservation, its Allocations); None if the lease is left out."""
@@ -163,8 +164,8 @@ class _Conversion:
             row['id'], lease['id'], row['resource_type'], request, binding, state,
             missing_resources=bool(row['missing_resources']),
             resources_changed=bool(row['resources_changed']),
-            created_at=_moment(row['created_at']) or self._now,
-            updated_at=_moment(row['updated_at']))
+            created_at=sources.moment(row['created_at']) or self._now,
+            updated_at=sources.moment(row['updated_at']))
         return reservation, () if state == lifecycle.RESERVATION_DELETED else tuple(
             self._allocations(what, lease, reservation, plugin.needs(request)))
 
@@ -182,8 +183,8 @@ class _Conversion:
             need = needs[0] if is_named or len(needs) == 1 else needs[1]
             whole = not isinstance(need.demand.amount, dict)
             yield records.Allocation(
-                reservation.id, resource, _moment(lease['start_date']),
-                _moment(lease['end_date']), whole=whole,
+                reservation.id, resource, sources.moment(lease['start_date']),
+                sources.moment(lease['end_date']), whole=whole,
                 amount={} if whole else dict(need.demand.amount), copies=1 if whole else copies,
                 need=need.key, lease_id=lease['id'])
 
@@ -210,15 +211,9 @@ def _why_not(row, reservation_rows, state):
         return f'Its status is {row["status"]}.'
     if not row['project_id'] or not row['user_id']:
         return 'It has no owner.'
-    if _moment(row['end_date']) <= _moment(row['start_date']):
+    if sources.moment(row['end_date']) <= sources.moment(row['start_date']):
         return 'Its end is not after its start.'
     return None if reservation_rows else 'It has no reservations.'
-
-
-def _moment(value):
-    if isinstance(value, str):
-        value = datetime.datetime.fromisoformat(value)
-    return None if value is None else value.replace(tzinfo=datetime.UTC)
 
 
 def _made_first(row):

@@ -52,7 +52,7 @@ class StillRunning(errors.ConfigurationError):
 
 
 def refuse_running(database, now):
-    """Refuse an import while managers run, because they would act on an incomplete import.
+    """Refuse an import or an export while managers run, because they act on the leases.
 
     :raises StillRunning: a manager has been seen in the last minute.
     """
@@ -61,7 +61,7 @@ def refuse_running(database, now):
                    if service.last_seen > now - managers.ALIVE]
     if running:
         raise StillRunning(f'climate-manager runs on {", ".join(sorted(running))}: stop it, wait a '
-                           'minute, and repeat the import.')
+                           'minute, and run this command again.')
 
 
 def write(database, converted, now, at_once=_AT_ONCE):

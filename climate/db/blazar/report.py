@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of an import from Blazar, as text for an operator."""
+"""The reports of an import from Blazar and of an export to it, as text for an operator."""
 import collections
 from collections.abc import Iterator
 
+from climate.db.blazar import exporting
 from climate.db.blazar import imported_records
 from climate.domain import lifecycle
 
@@ -26,12 +27,30 @@ def lines(converted: imported_records.Conversion) -> Iterator[str]:
         for (start, end, kept, lost), resources in names.items():
             yield (f'  {", ".join(resources)}, {start:{_MOMENT}} to {end:{_MOMENT}}: '
                    f'{_named(kept)} keeps them, {_named(lost)} is imported in ERROR')
-    if converted.problems:
-        yield ''
-        yield 'These are not imported as they are:'
-        for problem in converted.problems:
-            yield '  ' + ' '.join(filter(None, (
-                f'{problem.what}: {problem.why}', problem.happens, problem.advice)))
+    yield from _problem_lines(converted.problems, 'These are not imported as they are:')
+
+
+def export_lines(chosen: exporting.Export) -> Iterator[str]:
+    """Yield the lines of the report of an export: what is written, and what is not kept."""
+    states = collections.Counter(lease.state for lease in chosen.leases)
+    yield f'{len(chosen.leases)} leases of Climate to write' + ''.join(
+        f', {states[state]} {state}' for state in lifecycle.STATES if states[state])
+    yield f'{len(chosen.deleted)} leases to delete'
+    yield (f'{len(chosen.contents.untouched)} leases stay as Blazar has them, because Climate has '
+           'not acted on them')
+    if chosen.pending:
+        yield (f'{len(chosen.pending)} leases start later: the export creates their objects in the '
+               'cloud')
+    yield from _problem_lines(chosen.problems, 'These are not exported as they are:')
+
+
+def _problem_lines(problems, heading):
+    for place, problem in enumerate(problems):
+        if not place:
+            yield ''
+            yield heading
+        yield '  ' + ' '.join(filter(None, (
+            f'{problem.what}: {problem.why}', problem.happens, problem.advice)))
 
 
 def _named(lease):

@@ -59,15 +59,8 @@ class Requests:
 
     def _flavor_request(self, what, row):
         details = next(iter(self._details['instance_reservations'][row['id']]), None)
-        try:
-            flavor = json.loads(details['resource_properties'])
-            described = {
-                'id': flavor['id'], 'name': flavor['name'], 'vcpus': int(flavor['vcpus']),
-                'ram': int(flavor['ram']), 'disk': int(flavor['disk']),
-                'ephemeral': int(flavor.get('OS-FLV-EXT-DATA:ephemeral') or 0),
-                'swap': int(flavor.get('swap') or 0),
-                'extra_specs': dict(flavor.get('extra_specs') or {})}
-        except (TypeError, ValueError, KeyError):
+        described = None if details is None else flavor_of(details['resource_properties'])
+        if described is None:
             return None
         return ({'flavor_id': described['id'], 'amount': details['amount'],
                  'affinity': _boolean(details['affinity']),
@@ -93,6 +86,23 @@ class Requests:
                 'It is imported without them and keeps its resources.'))
             return ''
         return text
+
+
+def flavor_of(text):
+    """Return the source flavor that Blazar stores as JSON text, as Climate stores it.
+
+    None if the text is malformed.
+    """
+    try:
+        flavor = json.loads(text)
+        return {
+            'id': flavor['id'], 'name': flavor['name'], 'vcpus': int(flavor['vcpus']),
+            'ram': int(flavor['ram']), 'disk': int(flavor['disk']),
+            'ephemeral': int(flavor.get('OS-FLV-EXT-DATA:ephemeral') or 0),
+            'swap': int(flavor.get('swap') or 0),
+            'extra_specs': dict(flavor.get('extra_specs') or {})}
+    except (TypeError, ValueError, KeyError):
+        return None
 
 
 def _capacity_binding(row):

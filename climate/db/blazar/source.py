@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The database of Blazar, read in one transaction that changes nothing.
+"""The database of Blazar: read in one transaction that changes nothing, or written in one.
 
 Blazar 2025.2 to 2026.2 is supported. A column that a release does not have reads as None, so that
 older schemas need no separate code.
 """
 import collections
+import contextlib
 import dataclasses
+import datetime
 import pathlib
 
 import sqlalchemy as sa
@@ -39,7 +41,7 @@ class Row(dict):
 
 
 class NotBlazar(errors.ConfigurationError):
-    """The source cannot be read as a database of Blazar. The message says what to do."""
+    """The URL does not lead to a usable database of Blazar. The message says what to do."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,11 +51,13 @@ class Source:
     :ivar tables: {name of a table: its Rows}.
     :ivar others: the tables with rows that are not imported, such as those of Chameleon's fork.
     :ivar connections: how many other programs are connected to the database; None: unknown.
+    :ivar columns: {name of a table: the names of its columns}.
     """
 
     tables: dict
     others: tuple = ()
     connections: int | None = None
+    columns: dict = dataclasses.field(default_factory=dict)
 
     def rows(self, name):
         """Return the rows of a table; () if the database has no such table."""
@@ -67,33 +71,57 @@ class Source:
         return groups
 
 
-def read(url):
+def moment(value):
+    """Return a moment of a row, such as '2026-11-26 14:26:00', with its zone UTC; None stays."""
+    if isinstance(value, str):
+        value = datetime.datetime.fromisoformat(value)
+    return None if value is None else value.replace(tzinfo=datetime.UTC)
+
+
+def read(url, option='--source'):
     """Read a database of Blazar.
 
     :param url: its URL, such as ``mysql+pymysql://blazar:PASSWORD@controller/blazar``.
+    :param option: the option with the URL, which errors name.
     :raises NotBlazar: the URL is malformed, nothing answers, or the tables are not Blazar's.
     """
+    with _opened(url, option) as (database, shown), database.connect() as connection:
+        _begin_read_only(connection)
+        return _read(connection, shown)
+
+
+@contextlib.contextmanager
+def writer(url, option):
+    """Yield a connection with one transaction, which is committed at the end of the block.
+
+    :raises NotBlazar: as `read`; nothing was written.
+    """
+    with _opened(url, option) as (database, _), database.begin() as connection:
+        yield connection
+
+
+@contextlib.contextmanager
+def _opened(url, option):
+    """Yield (the engine of a database, the option and the URL without its password)."""
     try:
         parsed = sa.make_url(url)
         database = sa.create_engine(parsed)
     except (sa.exc.ArgumentError, ImportError) as error:
-        raise NotBlazar(f'--source: {error}. Write mysql+pymysql://USER:PASSWORD@HOST/DATABASE.'
+        raise NotBlazar(f'{option}: {error}. Write mysql+pymysql://USER:PASSWORD@HOST/DATABASE.'
                         ) from error
     except ValueError:
         # The error and its context may contain a part of the password.
-        raise NotBlazar('--source: the port is not a number. Write '
+        raise NotBlazar(f'{option}: the port is not a number. Write '
                         'mysql+pymysql://USER:PASSWORD@HOST/DATABASE, with %2F for a slash and '
                         '%40 for an @ in the password.') from None
     if parsed.get_backend_name() == 'sqlite' and not _exists(parsed.database):
-        raise NotBlazar(f'--source: there is no file "{parsed.database}".')
-    shown = parsed.render_as_string(hide_password=True)
+        raise NotBlazar(f'{option}: there is no file "{parsed.database}".')
+    shown = f'{option} {parsed.render_as_string(hide_password=True)}'
     try:
-        with database.connect() as connection:
-            _begin_read_only(connection)
-            return _read(connection, shown)
+        yield database, shown
     except sa.exc.DBAPIError as error:
-        raise NotBlazar(f'--source {shown}: {error.orig}. Check the address, the user and its '
-                        'password; the user needs the right to read.') from error
+        raise NotBlazar(f'{shown}: {error.orig}. Check the address, the user and its password, and '
+                        'the rights of the user.') from error
     finally:
         database.dispose()
 
@@ -121,14 +149,14 @@ def _read(connection, shown):
                if column not in columns.get(name, ())]
     if missing:
         raise NotBlazar(
-            f'--source {shown}: this is not a database of Blazar 2025.2 to 2026.2: it lacks '
+            f'{shown}: this is not a database of Blazar 2025.2 to 2026.2: it lacks '
             f'{", ".join(missing[:5])}{" and more" if len(missing) > 5 else ""}. Name the database '
             'of Blazar, or upgrade it first with "blazar-db-manage upgrade head".')
     tables = {name: _rows(connection, name, columns[name]) for name in columns}
     others = [name for name in sorted(names - {*columns, 'alembic_version'})
               if connection.execute(sa.select(sa.literal(1)).select_from(sa.table(name)).limit(1))
               .first()]
-    return Source(tables, tuple(others), _connections(connection))
+    return Source(tables, tuple(others), _connections(connection), columns)
 
 
 def _rows(connection, name, columns):

@@ -7,8 +7,11 @@ from support import blazar_database
 from support import builders
 
 from climate.db.blazar import conversion
+from climate.db.blazar import exporting
 from climate.db.blazar import importing
+from climate.db.blazar import row_changes
 from climate.db.blazar import source
+from climate.manager.leases import objects_ahead
 
 #: Shortly after the database was written, while its first leases ran.
 SWITCH = datetime.datetime(2026, 11, 26, 14, 40, tzinfo=datetime.UTC)
@@ -40,3 +43,55 @@ def imported(blazar, manager):
         converted = conversion.convert(source.read(blazar.url), manager.core.registry.plugins, now)
         return converted, importing.write(database or manager.database, converted, now, at_once)
     return run
+
+
+@pytest.fixture
+def export(blazar, manager):
+    """callable(): export to the database of Blazar; returns (the Export, the RowChanges).
+
+    `before_commit` is called in the transaction.
+    """
+    def run(before_commit=lambda: None):
+        read, now = source.read(blazar.url, '--target'), manager.clock()
+        chosen = exporting.choose(exporting.read(manager.database), read)
+        bindings, failed = objects_ahead.create(manager.core, chosen.pending)
+        assert not failed
+        changes = exporting.changes(chosen, read, bindings, now)
+        with source.writer(blazar.url, '--target') as connection:
+            row_changes.write(connection, changes, read.columns)
+            before_commit()
+        return chosen, changes
+    return run
+
+
+@pytest.fixture
+def running_host_lease(manager, blazar):
+    """callable(): put into the cloud what Blazar made for its running host lease.
+
+    A server is on the host. Returns the id of the reservation.
+    """
+    def put():
+        [(reservation_id, project_id)] = blazar.execute(
+            'SELECT r.id, l.project_id FROM reservations r JOIN leases l ON l.id = r.lease_id '
+            "WHERE l.name = 'l-host-active'")
+        nova = manager.cloud.as_service().nova
+        freepool = nova.ensure_aggregate('freepool')
+        nova.add_hosts(freepool, ['compute1', 'compute3', 'compute4'])
+        aggregate = nova.ensure_aggregate(reservation_id, zone=f'blazar_{reservation_id}',
+                                          metadata={'blazar:owner': project_id})
+        nova.add_hosts(aggregate, ['compute2'])
+        for name in manager.cloud.host_names():
+            manager.cloud.as_service().placement.ensure_child(name, f'blazar_{name}')
+        manager.cloud.boot(project_id, 'one', hints={'reservation': reservation_id},
+                           host='compute2')
+        return reservation_id
+    return put
+
+
+@pytest.fixture
+def blazar_gone(conf, manager, imported, running_host_lease):
+    """Climate runs with the leases of Blazar, and gives each new lease a trust."""
+    conf.set_override('trust_required', True, group='keystone')
+    running_host_lease()
+    imported()
+    manager.run()

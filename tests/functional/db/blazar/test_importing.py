@@ -12,21 +12,6 @@ from climate.domain import lifecycle
 ADMIN = 'root:ops:admin'
 
 
-def running_host_lease(manager, blazar):
-    """Put into the cloud what Blazar made for its running host lease, with a server on the host."""
-    [(reservation_id, project_id)] = blazar.execute(
-        'SELECT r.id, l.project_id FROM reservations r JOIN leases l ON l.id = r.lease_id '
-        "WHERE l.name = 'l-host-active'")
-    nova = manager.cloud.as_service().nova
-    freepool = nova.ensure_aggregate('freepool')
-    nova.add_hosts(freepool, ['compute1', 'compute3', 'compute4'])
-    aggregate = nova.ensure_aggregate(reservation_id, zone=f'blazar_{reservation_id}',
-                                      metadata={'blazar:owner': project_id})
-    nova.add_hosts(aggregate, ['compute2'])
-    manager.cloud.boot(project_id, 'one', hints={'reservation': reservation_id}, host='compute2')
-    return reservation_id
-
-
 def test_leases_read_at_rest_1_0_as_blazar_wrote_them(conf, manager, imported, blazar):
     imported()
     answer = builders.Api(conf, manager).get('/v1/leases?all_tenants=1', token=ADMIN).json['leases']
@@ -65,8 +50,9 @@ def test_a_host_that_is_enrolled_later_gets_an_id_of_its_own(manager, imported):
         assert key > 6
 
 
-def test_a_running_lease_ends_in_time_and_returns_its_host(manager, imported, blazar):
-    reservation_id = running_host_lease(manager, blazar)
+def test_a_running_lease_ends_in_time_and_returns_its_host(
+        manager, imported, blazar, running_host_lease):
+    reservation_id = running_host_lease()
     imported()
     assert [server.name for server in manager.cloud.servers()] == ['one']
     manager.run_until(datetime.datetime(2026, 11, 26, 15, 8, tzinfo=datetime.UTC))
@@ -76,8 +62,9 @@ def test_a_running_lease_ends_in_time_and_returns_its_host(manager, imported, bl
     assert 'compute2' in nova.aggregate('freepool').hosts
 
 
-def test_a_future_lease_starts_on_the_host_that_blazar_allocated(manager, imported, blazar):
-    running_host_lease(manager, blazar)
+def test_a_future_lease_starts_on_the_host_that_blazar_allocated(
+        manager, imported, blazar, running_host_lease):
+    running_host_lease()
     imported()
     manager.run_until(datetime.datetime(2026, 11, 27, 14, 27, tzinfo=datetime.UTC))
     [(reservation_id,)] = blazar.execute(
@@ -149,8 +136,9 @@ def test_a_lease_gets_the_hosts_that_an_earlier_lease_gave_up_in_blazar(manager,
     assert everything(manager) != before
 
 
-def test_a_lease_on_which_climate_acts_is_not_imported_again(manager, imported, blazar):
-    running_host_lease(manager, blazar)
+def test_a_lease_on_which_climate_acts_is_not_imported_again(
+        manager, imported, blazar, running_host_lease):
+    running_host_lease()
     imported()
     manager.run_until(datetime.datetime(2026, 11, 26, 15, 8, tzinfo=datetime.UTC))
     blazar.execute("UPDATE leases SET end_date = '2026-12-30 20:00:00' "

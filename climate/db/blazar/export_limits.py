@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The leases, and the parts of leases, that an export to Blazar cannot carry over. Pure."""
+import dataclasses
+
+from climate.db.blazar import blazar_criteria
+from climate.db.blazar import imported_records
+from climate.db.blazar import reservation_rows
+from climate.domain import event_kinds
+from climate.domain import lifecycle
+
+#: What happens to a lease on which nothing depends any more.
+_OVER = 'It is over, so nothing is lost.'
+_AS_BEFORE = 'Blazar keeps it as it was.'
+# The actions that change the resources of a lease.
+_ACTIONS = (event_kinds.UPDATE, event_kinds.RECLAIM, event_kinds.DELETE)
+# Blazar gives the resources of these types to the project of its trust.
+_NEED_A_TRUST = ('virtual:instance', 'flavor:instance', 'virtual:floatingip')
+
+
+@dataclasses.dataclass(frozen=True)
+class LeftOut(imported_records.Problem):
+    """A Problem of a lease that is not written to Blazar."""
+
+
+def left_out(lease, why, advice):
+    """Return the Problem of a lease that must be, but is not, in Blazar."""
+    return LeftOut(_what(lease), why, imported_records.LEFT_OUT, advice)
+
+
+def problems(lease, resources):
+    """Yield the Problems of a Lease; if one of them is a LeftOut, it is not exported.
+
+    :param resources: all enrolled hosts and addresses, as Resources.
+    """
+    types = sorted({each.resource_type for each in lease.reservations if not _is_known(each)})
+    if lease.state in lifecycle.OVER:
+        if lease.state == lifecycle.TIMEDOUT or types:
+            yield LeftOut(_what(lease), 'Blazar has no such leases.', _OVER)
+        return
+    reason = _why_not(lease, types, {each.id for each in resources})
+    if reason is not None:
+        yield left_out(lease, *reason)
+        return
+    if lease.state == lifecycle.ERROR:
+        yield imported_records.Problem(
+            _what(lease), f'It is in ERROR: {lease.reason or "without a reason"}',
+            'It is exported in ERROR.',
+            'Blazar does not try its start or its change again; its end releases its resources.')
+    for reservation in lease.open_reservations:
+        parts = list(_lost_parts(reservation))
+        if parts:
+            yield imported_records.Problem(
+                _what(lease), f'Blazar has no {" and no ".join(parts)}.',
+                'It is exported without them, and keeps its resources.',
+                'Do not change it in Blazar.')
+
+
+def unchanged(row, untouched, every):
+    """Yield the Problems of a lease of Blazar that an export does not change.
+
+    :param row: its row.
+    :param untouched: (name, project id, state) if Climate has not acted on it; else None.
+    :param every: the ids of all leases of Climate.
+    """
+    what = f'lease {row["id"]} ({row["name"]}) of project {row["project_id"]}'
+    if untouched is not None and untouched[2] == lifecycle.ERROR != row['status']:
+        yield imported_records.Problem(
+            what, 'Blazar had allocated some of its resources twice, so it was imported in ERROR.',
+            _AS_BEFORE, 'Delete it in Blazar, unless its resources are free.')
+    elif row['id'] not in every and row['status'] != 'TERMINATED':
+        yield imported_records.Problem(what, 'Climate does not have it.', _AS_BEFORE)
+
+
+def hosts(source, withdrawn):
+    """Yield the Problems of hosts of Blazar that were withdrawn from Climate.
+
+    :param withdrawn: the names of the withdrawn hosts.
+    """
+    for row in source.rows('computehosts'):
+        if row['hypervisor_hostname'] in withdrawn:
+            yield imported_records.Problem(
+                f'host {row["id"]} ({row["hypervisor_hostname"]})', 'Climate has withdrawn it.',
+                _AS_BEFORE, 'Add it to the freepool, or delete it in Blazar.')
+
+
+def _why_not(lease, unknown_types, resource_ids):
+    """Return (why a lease is left out, what to do), as sentences; None if it is exported."""
+    if lease.state == lifecycle.ACQUIRING:
+        return ('It waits for resources, which Blazar cannot do.',
+                'Create it in Blazar once its resources are free.')
+    if lease.task is not None or any(_is_unfinished(event) for event in lease.events):
+        return (f'Its action {lease.task or "update"} is not finished.',
+                'Start climate-manager, wait until "climate lease show" shows a final status, stop '
+                'climate-manager, and repeat the export.')
+    if unknown_types:
+        return (f'Blazar does not know leases of {", ".join(unknown_types)} like this.',
+                'Delete it in Climate before the return, or remove its objects yourself later.')
+    if not lease.open_reservations:
+        return 'It has no reservations any more.', 'Delete it in Climate.'
+    if not {key for each in lease.open_reservations for key in each.resource_ids} <= resource_ids:
+        return 'Some of its resources are not enrolled any more.', 'Create it again in Blazar.'
+    if lease.state == lifecycle.PENDING and lease.trust_id is None and any(
+            each.resource_type in _NEED_A_TRUST for each in lease.open_reservations):
+        return ('It has no trust, so Blazar would give its resources to another project.',
+                'Let its owner create it again in Blazar, or in Climate with [keystone] '
+                'trust_required = true.')
+    return None
+
+
+def _is_known(reservation):
+    """Return whether Blazar has reservations like this one."""
+    if reservation.resource_type not in reservation_rows.DETAILS:
+        return False
+    return reservation.resource_type != 'virtual:instance' or 'amount' in reservation.request
+
+
+def _is_unfinished(event):
+    return event.status == lifecycle.EVENT_IN_PROGRESS or (
+        event.status == lifecycle.EVENT_UNDONE and event.kind in _ACTIONS)
+
+
+def _lost_parts(reservation):
+    """Yield the fields of a reservation that Blazar does not have, as words."""
+    for name in ('hypervisor_properties', 'resource_properties'):
+        text = reservation.request.get(name)
+        if reservation.resource_type != 'flavor:instance' and (
+                blazar_criteria.expressed(text) is None):
+            yield f'criteria such as {name} {text[:100]}'
+    for name in ('extra_specs', 'ephemeral_gb', 'on_image_failure'):
+        if reservation.request.get(name) not in (None, {}, 0, 'default'):
+            yield f'field {name}'
+    if reservation.depends_on:
+        yield 'order of reservations'
+
+
+def _what(lease):
+    return f'lease {lease.id} ({lease.name}) of project {lease.project_id}'

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leases, and parts of leases, that an export to Blazar cannot carry over."""
+import pytest
+from support import blazar_leases
+from support import builders
+
+from climate.domain import records
+
+
+@pytest.fixture(autouse=True)
+def moved(blazar_gone):
+    """Climate has taken the place of Blazar."""
+
+
+def test_an_export_without_a_trust_leaves_out_what_needs_one(conf, blazar, manager, export):
+    conf.set_override('trust_required', False, group='keystone')
+    kept = manager.create(blazar_leases.later(builders.hosts(1)))
+    lost = manager.create(blazar_leases.later(builders.instances(1)))
+    chosen, _ = export()
+    assert blazar.of_lease(kept.id)['leases'][0]['trust_id'] is None
+    assert blazar.of_lease(lost.id) == {}
+    [problem] = [problem for problem in chosen.problems if problem.is_loss]
+    assert 'It has no trust' in problem.why and 'trust_required' in problem.advice
+
+
+def test_leases_that_blazar_cannot_have_are_left_out_with_advice(blazar, manager, export):
+    server = manager.create(blazar_leases.later(builders.a_server(flavor_id='1')))
+    waiting = manager.create(builders.a_lease(
+        builders.hosts(4), end=manager.clock() + builders.hours(1),
+        acquire=records.AcquireRequest('wait')))
+    chosen, _ = export()
+    assert blazar.of_lease(server.id) == blazar.of_lease(waiting.id) == {}
+    assert sorted(problem.why for problem in chosen.problems if problem.is_loss) == [
+        'Blazar does not know leases of virtual:instance like this.',
+        'It waits for resources, which Blazar cannot do.']
+    assert all(problem.advice for problem in chosen.problems if problem.is_loss)
+
+
+def test_fields_that_blazar_lacks_are_listed_and_the_lease_is_exported(blazar, manager, export):
+    criteria = '["or", ["==", "$gpu", "A100"], ["==", "$rack", "r03"]]'
+    booked = [manager.create(blazar_leases.later(reservation)) for reservation in (
+        builders.hosts(1, criteria=criteria, on_image_failure='delete'),
+        builders.instances(1, ephemeral_gb=1, extra_specs={'hw:cpu_policy': 'shared'}))]
+    chosen, _ = export()
+    assert blazar.of_lease(booked[0].id)['computehost_reservations'][0]['resource_properties'] == ''
+    assert {problem.what.split()[1]: problem.why for problem in chosen.problems
+            if problem.happens.startswith('It is exported without them')} == {
+                booked[0].id: 'Blazar has no criteria such as resource_properties '
+                              f'{criteria} and no field on_image_failure.',
+                booked[1].id: 'Blazar has no field extra_specs and no field ephemeral_gb.'}
+
+
+def test_a_lease_whose_action_is_not_finished_is_left_out(blazar, manager, export):
+    now = manager.clock()
+    booked = manager.create(builders.a_lease(builders.hosts(1), end=now + builders.hours(1)))
+    manager.run()
+    manager.delete(booked)
+    chosen, _ = export()
+    assert blazar.of_lease(booked.id) == {}
+    [problem] = [problem for problem in chosen.problems if problem.is_loss]
+    assert 'is not finished' in problem.why and 'Start climate-manager' in problem.advice
+
+
+def test_a_lease_in_error_is_exported_so_that_blazar_ends_it(blazar, manager, export):
+    booked = manager.create(blazar_leases.later(builders.hosts(4)))
+    manager.cloud.remove_host('compute4')
+    manager.run_until(blazar_leases.LATER + builders.minutes(30))
+    assert manager.lease(booked).state == 'ERROR'
+    export()
+    rows = blazar.of_lease(booked.id)
+    assert rows['leases'][0]['status'] == 'ERROR'
+    assert {row['status'] for row in rows['reservations']} == {'error'}
+    assert {row['event_type']: row['status'] for row in rows['events']}.items() >= {
+        'start_lease': 'ERROR', 'end_lease': 'UNDONE'}.items()
