@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The RPC methods of a manager: each unpacks its arguments and calls one use case.
+"""The RPC methods of a manager: each calls one use case, with records.
 
 The serializer of the bus packs the results.
 """
@@ -11,17 +11,7 @@ import oslo_messaging as messaging
 
 from climate import errors
 from climate.cloud import call_guard
-from climate.domain import availability
-from climate.domain import energy
-from climate.domain import forecast as forecast_records
-from climate.domain import maintenance_windows
-from climate.domain import prices
 from climate.domain import records
-from climate.domain import subscriptions as subscribed
-from climate.domain import timeline as timelines
-from climate.domain import usage_groups
-from climate.domain import utilisation
-from climate.domain import what_if as what_ifs
 from climate.manager import heartbeats
 from climate.manager.audit import schedule as audit_schedule
 from climate.manager.billing import biller
@@ -49,6 +39,7 @@ from climate.manager.pools import properties
 from climate.manager.pools import resources
 from climate.manager.pools import timeline
 from climate.manager.usage import reports
+from climate.rpc import client
 from climate.rpc import transport
 from climate.rpc import wire
 
@@ -58,14 +49,19 @@ LOG = log.getLogger(__name__)
 def _called_by_rpc(method):
     """Return the method for calls by RPC: its ClimateErrors have no traceback in the log.
 
+    The annotations of the client's method of the same name determine how arguments are unpacked.
     All cloud calls of the method share one time limit, because the caller waits for the answer. If
     the request exceeds a limit of the project, the subscriptions of the project are notified.
     """
-    def limited(self, context, *args, **kwargs):
+    readers = wire.argument_readers(getattr(client.ManagerClient, method.__name__))
+
+    def limited(self, context, **packed):
+        arguments = {name: readers[name](value) if name in readers else value
+                     for name, value in packed.items()}
         seconds = self._core.conf.manager.cloud_answer_seconds
         try:
             with call_guard.answered_within(seconds):
-                return method(self, context, *args, **kwargs)
+                return method(self, context, **arguments)
         except errors.LimitReached as error:
             limit_notices.report_reached(self._core, context.project_id, error)
             raise
@@ -121,11 +117,9 @@ class Endpoint:
         return {'database': 'ok'}
 
     def create_lease(self, context, lease_id, request):
-        request = wire.unpack(records.LeaseRequest, request)
         return self._create.create(context, lease_id, request)
 
     def update_lease(self, context, lease_id, changes):
-        changes = wire.unpack(records.LeaseChanges, changes)
         return self._update.update(context, lease_id, changes)
 
     def delete_lease(self, context, lease_id):
@@ -141,7 +135,7 @@ class Endpoint:
         return self._read.history(lease_id, marker, limit, most_bytes)
 
     def list_leases(self, context, query):
-        return self._read.find(wire.unpack(records.LeaseQuery, query))
+        return self._read.find(query)
 
     def reservation_hosts(self, context, reservation_id, project_id):
         return self._reservations.hosts(reservation_id, project_id)
@@ -165,18 +159,16 @@ class Endpoint:
         self._offers.delete(context, offer_id)
 
     def create_subscription(self, context, request):
-        request = wire.unpack(subscribed.SubscriptionRequest, request)
         return self._subscriptions.create(context, request)
 
     def get_subscription(self, context, subscription_id):
         return self._subscriptions.get(subscription_id)
 
     def list_subscriptions(self, context, query):
-        return self._subscriptions.find(wire.unpack(subscribed.SubscriptionQuery, query))
+        return self._subscriptions.find(query)
 
     def update_subscription(self, context, subscription_id, changes):
-        return self._subscriptions.update(subscription_id,
-                                          wire.unpack(subscribed.SubscriptionChanges, changes))
+        return self._subscriptions.update(subscription_id, changes)
 
     def delete_subscription(self, context, subscription_id):
         self._subscriptions.delete(subscription_id)
@@ -192,29 +184,24 @@ class Endpoint:
         return self._subscriptions.calendar(secret_hash)
 
     def find_availability(self, context, query):
-        query = wire.unpack(availability.AvailabilityQuery, query)
         return self._finder.find(context, query)
 
     def pool_calendar(self, context, pool, start, end, limit):
-        return self._calendar.find(pool, wire.moment(start), wire.moment(end), limit)
+        return self._calendar.find(pool, start, end, limit)
 
     def copies_calendar(self, context, request, start, end, limit):
-        return self._calendar.find_copies(
-            context, wire.unpack(records.ReservationRequest, request), wire.moment(start),
-            wire.moment(end), limit)
+        return self._calendar.find_copies(context, request, start, end, limit)
 
     def kinds_calendar(self, context, resource_type, start, end, limit):
-        return self._calendar.find_kinds(context, resource_type, wire.moment(start),
-                                         wire.moment(end), limit)
+        return self._calendar.find_kinds(context, resource_type, start, end, limit)
 
     def what_if(self, context, question):
-        return self._what_if.answer(wire.unpack(what_ifs.WhatIfQuestion, question))
+        return self._what_if.answer(question)
 
     def forecast(self, context, query):
-        return self._forecasts.find(wire.unpack(forecast_records.ForecastQuery, query))
+        return self._forecasts.find(query)
 
     def create_maintenance(self, context, request):
-        request = wire.unpack(maintenance_windows.MaintenanceRequest, request)
         return self._maintenances.create(context, request)
 
     def list_maintenances(self, context, marker=None, limit=None, most_bytes=None):
@@ -227,20 +214,19 @@ class Endpoint:
         self._maintenances.delete(maintenance_id)
 
     def report_usage(self, context, query):
-        return reports.usage(self._core, wire.unpack(usage_groups.UsageQuery, query))
+        return reports.usage(self._core, query)
 
     def report_utilisation(self, context, query):
-        query = wire.unpack(utilisation.UtilisationQuery, query)
         return reports.pool_utilisation(self._core, query)
 
     def report_energy(self, context, query):
-        return energy_reports.energy_report(self._core, wire.unpack(energy.EnergyQuery, query))
+        return energy_reports.energy_report(self._core, query)
 
     def get_timeline(self, context, query):
-        return self._timelines.find(wire.unpack(timelines.TimelineQuery, query))
+        return self._timelines.find(query)
 
     def create_price_book(self, context, valid_from, document):
-        return self._books.create(context, wire.moment(valid_from), document)
+        return self._books.create(context, valid_from, document)
 
     def list_price_books(self, context):
         return self._books.find()
@@ -249,10 +235,10 @@ class Endpoint:
         return self._books.get(version)
 
     def list_statements(self, context, query):
-        return biller.find_statements(self._core, wire.unpack(prices.StatementQuery, query))
+        return biller.find_statements(self._core, query)
 
     def list_statement_lines(self, context, query):
-        return biller.find_lines(self._core, wire.unpack(prices.StatementQuery, query))
+        return biller.find_lines(self._core, query)
 
     def get_audit(self, context):
         return audit_schedule.newest(self._core)

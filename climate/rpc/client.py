@@ -27,13 +27,14 @@ from climate.domain import utilisation
 from climate.domain import what_if
 from climate.rpc import wire
 
+Context = context.RequestContext
 _Class = TypeVar('_Class')
 
 
 class RpcCaller(Protocol):
     """The connection to a manager: a Bus, or the manager itself in the same process."""
 
-    def call(self, context: context.RequestContext, method: str, timeout: float | None = None,
+    def call(self, context: Context, method: str, timeout: float | None = None,
              **arguments: Any) -> Any:
         """Call an RPC method. Its arguments and its result are records, packed or not."""
 
@@ -46,8 +47,7 @@ def _remote(method: Callable[..., Any]) -> Callable[..., Any]:
                 if parameter.default is not parameter.empty}
 
     @functools.wraps(method)
-    def call(self: 'ManagerClient', context: context.RequestContext, *args: Any,
-             **kwargs: Any) -> Any:
+    def call(self: 'ManagerClient', context: Context, *args: Any, **kwargs: Any) -> Any:
         # The manager gets all arguments, with their defaults.
         arguments = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
         return wire.answer_reader(method)(self._call(context, method.__name__, **arguments))
@@ -75,21 +75,21 @@ class ManagerClient:
     def __init__(self, bus: RpcCaller) -> None:
         self._call = bus.call
 
-    def ping(self, context: context.RequestContext, timeout: float | None = None) -> dict[str, str]:
+    def ping(self, context: Context, timeout: float | None = None) -> dict[str, str]:
         """Return {"database": "ok"} if a manager answers and reaches its database."""
 
-    def create_lease(self, context: context.RequestContext, lease_id: str,
+    def create_lease(self, context: Context, lease_id: str,
                      request: records.LeaseRequest) -> records.Lease:
         """Create a lease with the id `lease_id`; return the Lease."""
 
-    def update_lease(self, context: context.RequestContext, lease_id: str,
+    def update_lease(self, context: Context, lease_id: str,
                      changes: records.LeaseChanges) -> records.Lease:
         """Change a lease; return the Lease."""
 
-    def delete_lease(self, context: context.RequestContext, lease_id: str) -> bool:
+    def delete_lease(self, context: Context, lease_id: str) -> bool:
         """Delete a lease; return False while its resources are still being released."""
 
-    def swap_resource(self, context: context.RequestContext, lease_id: str, resource: str,
+    def swap_resource(self, context: Context, lease_id: str, resource: str,
                       reservation_id: str | None = None, *,
                       by_admin: bool = False) -> records.Lease:
         """Swap a resource of a running lease for another one; return the Lease.
@@ -99,11 +99,11 @@ class ManagerClient:
         :param by_admin: the caller is an administrator, so the resource goes into quarantine.
         """
 
-    def get_lease(self, context: context.RequestContext, lease_id: str) -> records.Lease:
+    def get_lease(self, context: Context, lease_id: str) -> records.Lease:
         """Return a Lease, even if it is deleted."""
 
-    def lease_history(self, context: context.RequestContext, lease_id: str,
-                      marker: int | None = None, limit: int | None = None,
+    def lease_history(self, context: Context, lease_id: str, marker: int | None = None,
+                      limit: int | None = None,
                       most_bytes: int | None = None) -> list[records.HistoryLine]:
         """Return the history of a lease, as HistoryLines in order.
 
@@ -113,93 +113,87 @@ class ManagerClient:
             is None.
         """
 
-    def list_leases(self, context: context.RequestContext,
-                    query: records.LeaseQuery) -> list[records.Lease]:
+    def list_leases(self, context: Context, query: records.LeaseQuery) -> list[records.Lease]:
         """Return the Leases that a LeaseQuery selects.
 
         If the bytes of the query end the list, its last item is None.
         """
 
-    def reservation_hosts(self, context: context.RequestContext, reservation_id: str,
+    def reservation_hosts(self, context: Context, reservation_id: str,
                           project_id: str) -> usability.Usability:
         """Return the current Usability of a reservation for a project."""
 
-    def server_hosts(self, context: context.RequestContext, server_id: str,
+    def server_hosts(self, context: Context, server_id: str,
                      project_id: str) -> usability.Usability:
         """Return the current Usability, for a project, of the reservation of a server."""
 
-    def get_lease_of_reservation(self, context: context.RequestContext,
-                                 reservation_id: str) -> records.Lease:
+    def get_lease_of_reservation(self, context: Context, reservation_id: str) -> records.Lease:
         """Return the Lease of a reservation, even if it is deleted."""
 
-    def bind_reservation(self, context: context.RequestContext, reservation_id: str,
+    def bind_reservation(self, context: Context, reservation_id: str,
                          leased_id: str) -> records.Lease:
         """Bind a reservation to its target; return the Lease."""
 
-    def get_offer(self, context: context.RequestContext, offer_id: str) -> records.Offer:
+    def get_offer(self, context: Context, offer_id: str) -> records.Offer:
         """Return an Offer that the caller's project holds."""
 
-    def list_offers(self, context: context.RequestContext) -> list[records.Offer]:
+    def list_offers(self, context: Context) -> list[records.Offer]:
         """Return the Offers that the caller's project holds, by expiry."""
 
-    def delete_offer(self, context: context.RequestContext, offer_id: str) -> None:
+    def delete_offer(self, context: Context, offer_id: str) -> None:
         """Release an offer."""
 
-    def create_subscription(self, context: context.RequestContext,
-                            request: subscriptions.SubscriptionRequest
+    def create_subscription(self, context: Context, request: subscriptions.SubscriptionRequest
                             ) -> subscriptions.Subscription:
         """Create a subscription of the caller; return the Subscription."""
 
-    def get_subscription(self, context: context.RequestContext,
+    def get_subscription(self, context: Context,
                          subscription_id: str) -> subscriptions.Subscription:
         """Return a Subscription of any user."""
 
-    def list_subscriptions(self, context: context.RequestContext,
-                           query: subscriptions.SubscriptionQuery
+    def list_subscriptions(self, context: Context, query: subscriptions.SubscriptionQuery
                            ) -> list[subscriptions.Subscription]:
         """Return the Subscriptions that a SubscriptionQuery selects, the oldest first.
 
         If the bytes of the query end the list, its last item is None.
         """
 
-    def update_subscription(self, context: context.RequestContext, subscription_id: str,
+    def update_subscription(self, context: Context, subscription_id: str,
                             changes: subscriptions.SubscriptionChanges
                             ) -> subscriptions.Subscription:
         """Change a subscription; return the Subscription."""
 
-    def delete_subscription(self, context: context.RequestContext, subscription_id: str) -> None:
+    def delete_subscription(self, context: Context, subscription_id: str) -> None:
         """Delete a subscription with its log."""
 
-    def test_subscription(self, context: context.RequestContext,
+    def test_subscription(self, context: Context,
                           subscription_id: str) -> subscriptions.Subscription:
         """Order a test of a subscription. The log of the subscription will have the result."""
 
-    def subscription_log(self, context: context.RequestContext, subscription_id: str,
-                         marker: int | None = None, limit: int | None = None,
+    def subscription_log(self, context: Context, subscription_id: str, marker: int | None = None,
+                         limit: int | None = None,
                          most_bytes: int | None = None) -> list[notifications.Delivery]:
         """Return the Deliveries of a subscription, the newest first.
 
         If the bytes end the list, its last item is None.
         """
 
-    def get_calendar(self, context: context.RequestContext,
-                     secret_hash: str) -> subscriptions.LeaseCalendar:
+    def get_calendar(self, context: Context, secret_hash: str) -> subscriptions.LeaseCalendar:
         """Return the LeaseCalendar whose secret has the SHA-256 `secret_hash`."""
 
-    def find_availability(self, context: context.RequestContext,
+    def find_availability(self, context: Context,
                           query: availability.AvailabilityQuery) -> availability.AvailabilityAnswer:
         """Return the ``AvailabilityAnswer`` to an ``availability.AvailabilityQuery``."""
 
-    def pool_calendar(self, context: context.RequestContext, pool: str,
-                      start: records.Moment | None, end: records.Moment | None,
-                      limit: int) -> list[availability.CalendarSpan]:
+    def pool_calendar(self, context: Context, pool: str, start: records.Moment | None,
+                      end: records.Moment | None, limit: int) -> list[availability.CalendarSpan]:
         """Return the first `limit` CalendarSpans of a pool between two moments.
 
         :param start: None: now.
         :param end: None: a month after the start.
         """
 
-    def copies_calendar(self, context: context.RequestContext, request: records.ReservationRequest,
+    def copies_calendar(self, context: Context, request: records.ReservationRequest,
                         start: records.Moment | None, end: records.Moment | None,
                         limit: int) -> list[availability.CalendarSpan]:
         """Return the first `limit` CalendarSpans of the copies of a reservation that could be had.
@@ -209,30 +203,26 @@ class ManagerClient:
         :param request: a request for an amount, such as one instance of a flavor.
         """
 
-    def kinds_calendar(self, context: context.RequestContext, resource_type: str,
-                       start: records.Moment | None, end: records.Moment | None,
-                       limit: int) -> list[availability.KindCalendar]:
+    def kinds_calendar(self, context: Context, resource_type: str, start: records.Moment | None,
+                       end: records.Moment | None, limit: int) -> list[availability.KindCalendar]:
         """Return a KindCalendar for each kind of a type, such as each flavor, by the kind.
 
         The moments are those of `pool_calendar`. The list ends when it has `limit` CalendarSpans.
         """
 
-    def what_if(self, context: context.RequestContext,
-                question: what_if.WhatIfQuestion) -> what_if.WhatIfAnswer:
+    def what_if(self, context: Context, question: what_if.WhatIfQuestion) -> what_if.WhatIfAnswer:
         """Return the ``what_if.WhatIfAnswer`` to a ``what_if.WhatIfQuestion``."""
 
-    def forecast(self, context: context.RequestContext,
-                 query: forecast.ForecastQuery) -> forecast.ForecastAnswer:
+    def forecast(self, context: Context, query: forecast.ForecastQuery) -> forecast.ForecastAnswer:
         """Return the ``forecast.ForecastAnswer`` to a ``forecast.ForecastQuery``."""
 
-    def create_maintenance(self, context: context.RequestContext,
-                           request: maintenance_windows.MaintenanceRequest
+    def create_maintenance(self, context: Context, request: maintenance_windows.MaintenanceRequest
                            ) -> maintenance_windows.Maintenance:
         """Plan or preview a maintenance; return the Maintenance with the leases that it affects."""
 
-    def list_maintenances(self, context: context.RequestContext, marker: str | None = None,
-                          limit: int | None = None, most_bytes: int | None = None
-                          ) -> list[maintenance_windows.Maintenance]:
+    def list_maintenances(self, context: Context, marker: str | None = None,
+                          limit: int | None = None,
+                          most_bytes: int | None = None) -> list[maintenance_windows.Maintenance]:
         """Return the Maintenances that are not over, by start.
 
         If the bytes end the list, its last item is None.
@@ -240,58 +230,55 @@ class ManagerClient:
         :param marker: the list begins after this id; None: with the first maintenance.
         """
 
-    def get_maintenance(self, context: context.RequestContext,
+    def get_maintenance(self, context: Context,
                         maintenance_id: str) -> maintenance_windows.Maintenance:
         """Return a Maintenance with the leases that it affects."""
 
-    def delete_maintenance(self, context: context.RequestContext, maintenance_id: str) -> None:
+    def delete_maintenance(self, context: Context, maintenance_id: str) -> None:
         """Delete a maintenance."""
 
-    def report_usage(self, context: context.RequestContext,
+    def report_usage(self, context: Context,
                      query: usage_groups.UsageQuery) -> usage_groups.UsageReport:
         """Return the ``usage_groups.UsageReport`` that answers a ``usage_groups.UsageQuery``."""
 
-    def report_utilisation(self, context: context.RequestContext,
+    def report_utilisation(self, context: Context,
                            query: utilisation.UtilisationQuery) -> utilisation.UtilisationAnswer:
         """Return the ``utilisation.UtilisationAnswer`` to a ``utilisation.UtilisationQuery``."""
 
-    def report_energy(self, context: context.RequestContext,
-                      query: energy.EnergyQuery) -> energy.EnergyAnswer:
+    def report_energy(self, context: Context, query: energy.EnergyQuery) -> energy.EnergyAnswer:
         """Return the ``energy.EnergyAnswer`` to an ``energy.EnergyQuery``."""
 
-    def get_timeline(self, context: context.RequestContext,
-                     query: timeline.TimelineQuery) -> timeline.Timeline:
+    def get_timeline(self, context: Context, query: timeline.TimelineQuery) -> timeline.Timeline:
         """Return the ``timeline.Timeline`` that answers a ``timeline.TimelineQuery``."""
 
-    def create_price_book(self, context: context.RequestContext, valid_from: records.Moment | None,
+    def create_price_book(self, context: Context, valid_from: records.Moment | None,
                           document: Mapping[str, Any]) -> prices.StoredBook:
         """Add a version of the price book; return the StoredBook.
 
         :param valid_from: None: now.
         """
 
-    def list_price_books(self, context: context.RequestContext) -> list[prices.StoredBook]:
+    def list_price_books(self, context: Context) -> list[prices.StoredBook]:
         """Return the versions of the price book, in the order in which they become valid."""
 
-    def get_price_book(self, context: context.RequestContext,
-                       version: int | None) -> prices.StoredBook:
+    def get_price_book(self, context: Context, version: int | None) -> prices.StoredBook:
         """Return a version of the price book; None: the version that is valid now."""
 
-    def list_statements(self, context: context.RequestContext,
+    def list_statements(self, context: Context,
                         query: prices.StatementQuery) -> list[prices.Statement]:
         """Return the Statements that a StatementQuery selects, by month and project."""
 
-    def list_statement_lines(self, context: context.RequestContext,
+    def list_statement_lines(self, context: Context,
                              query: prices.StatementQuery) -> list[prices.StatementLine]:
         """Return the StatementLines that a StatementQuery selects."""
 
-    def get_audit(self, context: context.RequestContext) -> audit.Result | None:
+    def get_audit(self, context: Context) -> audit.Result | None:
         """Return the ``audit.Result`` of the newest audit of the managers; None: there is none."""
 
-    def list_services(self, context: context.RequestContext) -> list[heartbeat.Service]:
+    def list_services(self, context: Context) -> list[heartbeat.Service]:
         """Return the Services by their ids."""
 
-    def create_resource(self, context: context.RequestContext, pool: str, name: str,
+    def create_resource(self, context: Context, pool: str, name: str,
                         properties: Mapping[str, str | None],
                         fields: Mapping[str, Any] | None = None) -> records.Resource:
         """Enrol a resource in `pool` with {property: text}; return the Resource.
@@ -300,7 +287,7 @@ class ManagerClient:
         :param fields: further fields that the pool needs, {field: value}.
         """
 
-    def create_resources(self, context: context.RequestContext, pool: str, name: str,
+    def create_resources(self, context: Context, pool: str, name: str,
                          properties: Mapping[str, str | None],
                          fields: Mapping[str, Any] | None = None) -> list[records.Resource]:
         """Enrol all resources of a range, or none of them; return the Resources, by id.
@@ -308,9 +295,8 @@ class ManagerClient:
         The parameters are those of `create_resource`.
         """
 
-    def update_resource(self, context: context.RequestContext, pool: str, resource_id: int,
-                        properties: Mapping[str, str | None],
-                        reservable: bool | None = None,
+    def update_resource(self, context: Context, pool: str, resource_id: int,
+                        properties: Mapping[str, str | None], reservable: bool | None = None,
                         out_of_order: str | None = None) -> records.Resource:
         """Change a resource, completely or not at all; return the Resource.
 
@@ -319,50 +305,47 @@ class ManagerClient:
         :param out_of_order: why the resource is out of order; '': it is healthy; None: no change.
         """
 
-    def set_out_of_order(self, context: context.RequestContext, pool: str, resource_id: int,
+    def set_out_of_order(self, context: Context, pool: str, resource_id: int,
                          reason: str) -> records.Resource:
         """Take a resource out of order for `reason`; return the Resource.
 
         :param reason: '': the resource is healthy again.
         """
 
-    def set_power(self, context: context.RequestContext, pool: str, resource_id: int,
+    def set_power(self, context: Context, pool: str, resource_id: int,
                   awake: bool) -> records.Resource:
         """Wake a resource that sleeps, or put it to sleep; return the Resource."""
 
-    def delete_resource(self, context: context.RequestContext, pool: str, resource_id: int) -> None:
+    def delete_resource(self, context: Context, pool: str, resource_id: int) -> None:
         """Withdraw a resource from its pool."""
 
-    def get_resource(self, context: context.RequestContext, pool: str,
-                     resource_id: int) -> records.Resource:
+    def get_resource(self, context: Context, pool: str, resource_id: int) -> records.Resource:
         """Return one Resource."""
 
-    def get_resources(self, context: context.RequestContext, pool: str,
-                      ids: list[int]) -> list[records.Resource]:
+    def get_resources(self, context: Context, pool: str, ids: list[int]) -> list[records.Resource]:
         """Return the Resources of a pool that have these ids, by id."""
 
-    def list_resources(self, context: context.RequestContext, pool: str, marker: int | None = None,
-                       limit: int | None = None, most_bytes: int | None = None
-                       ) -> list[records.Resource]:
+    def list_resources(self, context: Context, pool: str, marker: int | None = None,
+                       limit: int | None = None,
+                       most_bytes: int | None = None) -> list[records.Resource]:
         """Return the Resources of a pool, by id.
 
         If the bytes end the list, its last item is None.
         """
 
-    def list_properties(self, context: context.RequestContext, pool: str) -> list[records.Property]:
+    def list_properties(self, context: Context, pool: str) -> list[records.Property]:
         """Return the Property records of a pool, including private ones."""
 
-    def update_property(self, context: context.RequestContext, pool: str, name: str,
+    def update_property(self, context: Context, pool: str, name: str,
                         private: bool) -> records.Property:
         """Set whether only admins may see a property; return the Property."""
 
-    def list_allocations(self, context: context.RequestContext, pool: str,
-                         resource_id: int | None = None, lease_id: str | None = None,
-                         reservation_id: str | None = None
+    def list_allocations(self, context: Context, pool: str, resource_id: int | None = None,
+                         lease_id: str | None = None, reservation_id: str | None = None
                          ) -> list[tuple[int, list[records.Allocation]]]:
         """Return [(resource id, [Allocation])] of a pool, or of one of its resources."""
 
-    def page_of_allocations(self, context: context.RequestContext, pool: str, limit: int,
+    def page_of_allocations(self, context: Context, pool: str, limit: int,
                             marker: list[int] | None = None, lease_id: str | None = None,
                             reservation_id: str | None = None
                             ) -> tuple[list[tuple[int, list[records.Allocation]]],

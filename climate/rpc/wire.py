@@ -50,13 +50,23 @@ def unpack(cls: type[_Record], data: Any) -> _Record:
 
 
 @functools.cache
-def answer_reader(method: Callable[..., Any]) -> Callable[[Any], Any]:
+def answer_reader(method: Callable[..., Any]) -> _Reader:
     """Return a function that unpacks an answer by the return annotation of a method."""
     return _reader(typing.get_type_hints(method)['return'])
 
 
-def moment(data: Any) -> datetime.datetime | None:
-    """Return the moment that `pack` converted to `data`; None and moments stay unchanged."""
+@functools.cache
+def argument_readers(method: Callable[..., Any]) -> dict[str, _Reader]:
+    """Return {name: a function that unpacks the argument} by the annotations of a method.
+
+    Arguments that stay as they are have no function.
+    """
+    readers = {name: _reader(hint) for name, hint in typing.get_type_hints(method).items()}
+    return {name: read for name, read in readers.items() if read is not _unchanged}
+
+
+def _moment(data: Any) -> datetime.datetime:
+    """Return the moment that `pack` converted to `data`; a moment stays unchanged."""
     return datetime.datetime.fromisoformat(data) if isinstance(data, str) else data
 
 
@@ -91,7 +101,7 @@ def _reader(hint: Any) -> _Reader:
             return inner
         return lambda value: None if value is None else inner(value)
     if hint is datetime.datetime:
-        return datetime.datetime.fromisoformat
+        return _moment
     if dataclasses.is_dataclass(hint) and hint.__module__.startswith(_RECORDS):
         return functools.partial(unpack, typing.cast(type, hint))
     if typing.get_origin(hint) is Mapping:
