@@ -2,7 +2,6 @@
 """climate-api behind a proxy: a real nginx that reads etc/climate/climate-api-nginx.conf."""
 import http.client
 import json
-import os
 import pathlib
 import shutil
 import ssl
@@ -12,29 +11,15 @@ import urllib.request
 
 import pytest
 from support import api_server
+from support import balanced
 from support import builders
 from support import loopback
 from support import waiting
 
-NGINX = shutil.which('nginx', path=f'{os.environ["PATH"]}:/usr/sbin')
+NGINX = shutil.which('nginx', path=balanced.PATH)
 SAMPLE = pathlib.Path(__file__).parents[2] / 'etc/climate/climate-api-nginx.conf'
 # What a token may ask at once in that file.
 AT_ONCE = 41
-AROUND = '''
-daemon off;
-pid {folder}/nginx.pid;
-error_log {folder}/error.log;
-events {{ }}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    include {folder}/climate.conf;
-}}
-'''
 
 
 @pytest.fixture
@@ -67,8 +52,8 @@ def nginx(tmp_path, backend):
             assert old in text
             text = text.replace(old, new)
         (tmp_path / 'climate.conf').write_text(text)
-        (tmp_path / 'nginx.conf').write_text(AROUND.format(folder=tmp_path))
-        running.append(subprocess.Popen([NGINX, '-p', tmp_path, '-c', tmp_path / 'nginx.conf']))
+        config = balanced.nginx_file(tmp_path, f'include {tmp_path}/climate.conf;')
+        running.append(subprocess.Popen([NGINX, '-p', tmp_path, '-c', config]))
         waiting.until(lambda: loopback.listens(port), 'nginx does not listen.')
         return Asker(port, certificate)
     yield start

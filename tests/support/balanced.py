@@ -21,7 +21,7 @@ PATH = f'{os.environ["PATH"]}:/usr/sbin'
 _NGINX = '''
 daemon off;
 pid {folder}/nginx.pid;
-error_log {folder}/nginx-error.log;
+error_log {folder}/error.log;
 events {{ }}
 http {{
     access_log off;
@@ -30,12 +30,14 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
+    {inside}
+}}
+'''
+_PROXY = '''
     proxy_http_version 1.1;
     proxy_set_header Connection "";
     proxy_set_header Host $http_host;
     proxy_read_timeout 70s;
-    {sites}
-}}
 '''
 _SITE = '''
     upstream site{port} {{ {servers} keepalive 16; }}
@@ -55,14 +57,23 @@ def begin(stack, name, *words):
     stack.callback(process.terminate)
 
 
+def nginx_file(folder, inside):
+    """Write a configuration of nginx that keeps all its files in `folder`; return its path.
+
+    :param inside: the contents of its block http.
+    """
+    config = folder / 'nginx.conf'
+    config.write_text(_NGINX.format(folder=folder, inside=inside))
+    return config
+
+
 def nginx(stack, folder, *groups):
     """Run nginx; return a URL for each group of ports, which shares its requests among them."""
     ports = [builders.a_free_port() for _ in groups]
     sites = [_SITE.format(port=port, servers=' '.join(
         f'server 127.0.0.1:{each} max_fails=0;' for each in group))
         for port, group in zip(ports, groups, strict=True)]
-    config = folder / 'nginx.conf'
-    config.write_text(_NGINX.format(folder=folder, sites=''.join(sites)))
+    config = nginx_file(folder, ''.join([_PROXY, *sites]))
     begin(stack, 'nginx', '-e', folder / 'nginx-start.log', '-c', config)
     waiting.until(lambda: all(map(loopback.listens, ports)), 'nginx does not listen.')
     return [f'http://127.0.0.1:{port}' for port in ports]

@@ -1,34 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two consoles behind a balancer, with their sessions in a real memcached."""
 import contextlib
-import os
 import pathlib
 import shutil
 import signal
-import subprocess
 import sys
 
 import pytest
 import requests
+from support import balanced as balancing
 from support import builders
 from support import keystone_standin
 from support import loopback
 from support import programs
 
-PATH = f'{os.environ["PATH"]}:/usr/sbin'
 BIN = pathlib.Path(sys.executable).parent
 NGINX = '''
-daemon off;
-pid {folder}/nginx.pid;
-error_log {folder}/error.log;
-events {{ }}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
     upstream consoles {{
         {servers}
     }}
@@ -39,7 +26,6 @@ http {{
             proxy_set_header Host $http_host;
         }}
     }}
-}}
 '''
 CONSOLE = '''
 [console]
@@ -52,39 +38,28 @@ memcache_servers = 127.0.0.1:{memcached}
 '''
 
 
-@contextlib.contextmanager
-def memcached():
-    port = builders.a_free_port()
-    process = subprocess.Popen([shutil.which('memcached', path=PATH), '-l', '127.0.0.1',
-                                '-p', str(port), '-u', 'nobody', '-U', '0'])
-    try:
-        yield port
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
 @pytest.fixture
 def balanced(tmp_path, url):
     """Two consoles behind nginx: (the URL of nginx, the processes of the consoles)."""
-    if not all(shutil.which(name, path=PATH) for name in ('memcached', 'nginx')):
+    if balancing.missing():
         pytest.skip('memcached or nginx is not installed')
-    ports = [builders.a_free_port() for _ in range(3)]
+    *ports, cache = [builders.a_free_port() for _ in range(4)]
     with contextlib.ExitStack() as stack:
         keystone = keystone_standin.Keystone(url)
         stack.enter_context(loopback.serving(keystone))
-        cache = stack.enter_context(memcached())
+        balancing.begin(stack, 'memcached', '-l', '127.0.0.1', '-p', cache, '-u', 'nobody',
+                        '-U', '0')
         consoles = []
         for place, port in enumerate(ports[:2]):
             config = tmp_path / f'console-{place}.conf'
             config.write_text(CONSOLE.format(port=port, auth_url=keystone.url, memcached=cache))
             consoles.append(stack.enter_context(programs.listening(
                 BIN / 'climate-console', '--config-file', config, port=port)))
-        config = tmp_path / 'nginx.conf'
-        config.write_text(NGINX.format(folder=tmp_path, port=ports[2], servers='\n'.join(
+        config = balancing.nginx_file(tmp_path, NGINX.format(port=ports[2], servers='\n'.join(
             f'server 127.0.0.1:{port} max_fails=1 fail_timeout=1s;' for port in ports[:2])))
         stack.enter_context(programs.listening(
-            shutil.which('nginx', path=PATH), '-p', tmp_path, '-c', config, port=ports[2]))
+            shutil.which('nginx', path=balancing.PATH), '-p', tmp_path, '-c', config,
+            port=ports[2]))
         yield f'http://127.0.0.1:{ports[2]}', consoles
 
 

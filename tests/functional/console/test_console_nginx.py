@@ -1,38 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The console behind a real nginx that reads etc/climate/climate-console-nginx.conf."""
 import contextlib
-import os
 import pathlib
 import shutil
 import sys
 
 import pytest
 import requests
+from support import balanced
 from support import builders
 from support import keystone_standin
 from support import loopback
 from support import programs
 import trustme
 
-NGINX = shutil.which('nginx', path=f'{os.environ["PATH"]}:/usr/sbin')
+NGINX = shutil.which('nginx', path=balanced.PATH)
 BIN = pathlib.Path(sys.executable).parent
 SAMPLE = pathlib.Path(__file__).parents[3] / 'etc/climate/climate-console-nginx.conf'
-AROUND = '''
-daemon off;
-pid {folder}/nginx.pid;
-error_log {folder}/error.log;
-events {{ }}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    server {{ listen 127.0.0.1:{port}; }}
-    include {folder}/console.conf;
-}}
-'''
 CONSOLE = '''
 [console]
 port = {port}
@@ -60,7 +44,8 @@ def address(tmp_path, url):
         assert old in text
         text = text.replace(old, new)
     (tmp_path / 'console.conf').write_text(text)
-    (tmp_path / 'nginx.conf').write_text(AROUND.format(folder=tmp_path, port=plain))
+    config = balanced.nginx_file(tmp_path, f'server {{ listen 127.0.0.1:{plain}; }}\n'
+                                           f'include {tmp_path}/console.conf;')
     with contextlib.ExitStack() as stack:
         keystone = keystone_standin.Keystone(url)
         stack.enter_context(loopback.serving(keystone))
@@ -69,7 +54,7 @@ def address(tmp_path, url):
         stack.enter_context(programs.listening(
             BIN / 'climate-console', '--config-file', tmp_path / 'climate.conf', port=console))
         stack.enter_context(programs.listening(
-            NGINX, '-p', tmp_path, '-c', tmp_path / 'nginx.conf', port=plain))
+            NGINX, '-p', tmp_path, '-c', config, port=plain))
         yield f'https://localhost:{tls}'
 
 
