@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases of floating IPs on the real Neutron, from their enrolment to their end."""
 import collections
-from concurrent import futures
-import threading
 import time
 
 import addressed
@@ -11,6 +9,7 @@ import openstack
 import pytest
 import requests
 import scene as scenes
+from support import simultaneous
 
 from climate.client import errors
 from tools.cloud import processes
@@ -199,16 +198,14 @@ def test_neutron_never_gives_an_enrolled_address_to_users_and_they_cannot_name_i
 
 
 def test_one_of_many_requests_for_the_last_addresses_gets_them(scene, addresses, demo):
-    token, barrier = demo.session.get_token(), threading.Barrier(AT_ONCE)
+    token = demo.session.get_token()
     body = {'name': scene.name(), 'start': 'now', 'duration': 3600,
             'reservations': [addresses.request(4)]}
 
-    def ask(_number):
-        barrier.wait()
+    def ask():
         return requests.post(settings.url('climate', '/v1/leases'), json=body, timeout=60, headers={
             'X-Auth-Token': token, 'OpenStack-API-Version': 'reservation 1.1'})
-    with futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = list(pool.map(ask, range(AT_ONCE)))
+    answers = simultaneous.at_once(*[ask] * AT_ONCE)
     for answer in answers:
         if answer.status_code == 201:
             scene.remember(answer.json()['lease']['id'])

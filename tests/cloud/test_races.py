@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many requests at the same moment, through the real REST service, bus and database."""
 import collections
-from concurrent import futures
 import json
-import threading
 
 import pytest
 import requests
+from support import simultaneous
 
 from tools.cloud import settings
 
@@ -19,15 +18,12 @@ def test_one_of_many_requests_for_the_last_host_gets_it(scene, demo, start):
         'resource_type': 'physical:host', 'min': 1, 'max': 1,
         'resource_properties': json.dumps(['==', '$rack', 'right'])}]}
     token = demo.session.get_token()
-    barrier = threading.Barrier(AT_ONCE)
 
-    def ask(_number):
-        barrier.wait()
+    def ask():
         return requests.post(settings.url('climate', '/v1/leases'), json=body, timeout=60, headers={
             'X-Auth-Token': token, 'OpenStack-API-Version': 'reservation 1.1'})
     for _ in range(3):
-        with futures.ThreadPoolExecutor(AT_ONCE) as pool:
-            answers = list(pool.map(ask, range(AT_ONCE)))
+        answers = simultaneous.at_once(*[ask] * AT_ONCE)
         made = [answer.json()['lease']['id'] for answer in answers if answer.status_code == 201]
         for lease_id in made:
             scene.remember(lease_id)

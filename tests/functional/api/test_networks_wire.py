@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases of networks over REST: segments, dry runs, availability, the queue, races, audits."""
 import collections
-import concurrent.futures
 import json
 import os
-import threading
 from urllib import parse
 
 import pytest
 from support import builders
+from support import simultaneous
 import webtest
 
 from climate.api import app
@@ -137,27 +136,23 @@ def test_a_lease_waits_in_the_queue_until_a_segment_is_really_free(api, manager,
 
 def test_one_of_sixteen_callers_gets_the_last_segment(conf, manager, api, one_segment):
     service = app.build(conf, manager.client, CLASSES)
-    start = threading.Barrier(_CALLERS)
 
-    def ask(number):
-        client = webtest.TestApp(service)
-        start.wait(timeout=60)
-        return client.post_json('/v1/leases', {**body(), 'name': f'lease {number}'}, headers={
+    def ask():
+        return webtest.TestApp(service).post_json('/v1/leases', body(), headers={
             'X-Auth-Token': builders.DEMO, 'OpenStack-API-Version': 'reservation 1.1'},
             expect_errors=True)
-    with concurrent.futures.ThreadPoolExecutor(_CALLERS) as threads:
-        for _ in range(_ROUNDS):
-            answers = list(threads.map(ask, range(_CALLERS)))
-            assert collections.Counter(each.status_int for each in answers) == {201: 1, 409: 15}
-            [told] = {each.json['error_message'].partition('.')[0] for each in answers
-                      if each.status_int == 409}
-            assert told.startswith('Only 0 of 1 segments are free')
-            [made] = [each.json['lease'] for each in answers if each.status_int == 201]
-            manager.run()
-            assert len(manager.cloud.network.networks()) == 1
-            api.delete(f'/v1/leases/{made["id"]}', **V)
-            manager.run()
-            assert manager.cloud.network.networks() == []
+    for _ in range(_ROUNDS):
+        answers = simultaneous.at_once(*[ask] * _CALLERS)
+        assert collections.Counter(each.status_int for each in answers) == {201: 1, 409: 15}
+        [told] = {each.json['error_message'].partition('.')[0] for each in answers
+                  if each.status_int == 409}
+        assert told.startswith('Only 0 of 1 segments are free')
+        [made] = [each.json['lease'] for each in answers if each.status_int == 201]
+        manager.run()
+        assert len(manager.cloud.network.networks()) == 1
+        api.delete(f'/v1/leases/{made["id"]}', **V)
+        manager.run()
+        assert manager.cloud.network.networks() == []
     assert manager.cloud.as_service().keystone.trusts() == []
 
 

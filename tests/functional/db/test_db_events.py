@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events in the database: due, claimed, held, finished, moved, closed."""
-import concurrent.futures
 import dataclasses
-import threading
+import functools
 
 import pytest
 from support import db_rows
+from support import simultaneous
 
 from climate import errors
 from climate.db import events
@@ -80,14 +80,8 @@ def test_a_claim_is_written_with_its_owner_and_number(database, event):
 
 
 def test_one_of_many_simultaneous_claims_of_an_event_succeeds(database, event):
-    together = threading.Barrier(8)
-
-    def try_it(owner):
-        together.wait(30)
-        return claim(database, event, owner)
-
-    with concurrent.futures.ThreadPoolExecutor(8) as threads:
-        taken = list(threads.map(try_it, map(str, range(8))))
+    taken = simultaneous.at_once(*[functools.partial(claim, database, event, str(number))
+                                   for number in range(8)])
     [winner] = [each for each in taken if each is not None]
     assert now_is(database, event) == winner
 

@@ -3,15 +3,14 @@
 
 CLIMATE_RACE_ROUNDS says how often it is tried; a few times by default.
 """
-import concurrent.futures
 import datetime
 import os
-import threading
 
 import pytest
 from support import billing_cases as cases
 from support import billing_truths
 from support import builders
+from support import simultaneous
 
 from climate import errors
 from climate.db import engine
@@ -42,17 +41,9 @@ def managers(manager):
 
 
 def at_once(*works):
-    """Return the results of simultaneous calls; LostRace where others were faster to the end."""
-    together = threading.Barrier(len(works))
-
-    def begin(work):
-        together.wait(timeout=60)
-        try:
-            return work()
-        except errors.LostRace:
-            return 0
-    with concurrent.futures.ThreadPoolExecutor(len(works)) as threads:
-        return list(threads.map(begin, works))
+    """Return the results of simultaneous calls, without those whose race others won."""
+    return [result for result in simultaneous.at_once(*works, caught=errors.LostRace)
+            if result is not errors.LostRace]
 
 
 def live(manager, first):

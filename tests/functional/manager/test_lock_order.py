@@ -3,16 +3,15 @@
 
 CLIMATE_RACE_ROUNDS says how often managers race for the wait queue; a few times by default.
 """
-import concurrent.futures
 import contextlib
 import os
-import threading
 
 import acts
 import clearings
 import pytest
 import sqlalchemy as sa
 from support import builders
+from support import simultaneous
 
 from climate import errors
 from climate.db import migrate
@@ -145,18 +144,6 @@ def deadlocks(database):
     sa.event.remove(database.engine, 'handle_error', note)
 
 
-def at_once(*works):
-    """Do several things at the same moment, each on a thread of its own."""
-    together = threading.Barrier(len(works))
-
-    def begin(work):
-        together.wait(timeout=60)
-        work()
-    with concurrent.futures.ThreadPoolExecutor(len(works)) as threads:
-        for each in [threads.submit(begin, work) for work in works]:
-            each.result()
-
-
 def crowded_line(manager, others, spare):
     """Several managers serve the queue while others are leaving it, and hosts come and go."""
     running = [manager.book(end=manager.clock() + hours(9)) for _ in range(6)]
@@ -168,11 +155,12 @@ def crowded_line(manager, others, spare):
     manager.clock.advance(minutes(1))
     for lease in running[:3]:
         manager.change(lease, end_now=True)
-    at_once(*(other.run for other in others),
-            lambda: [manager.delete(lease) for lease in line[::3]],
-            lambda: [manager.change(lease, end_now=True) for lease in running[3:]],
-            lambda: [change(manager, spare) for change in (
-                acts.enable, acts.disable, acts.enable)])
+    simultaneous.at_once(
+        *(other.run for other in others),
+        lambda: [manager.delete(lease) for lease in line[::3]],
+        lambda: [manager.change(lease, end_now=True) for lease in running[3:]],
+        lambda: [change(manager, spare) for change in (
+            acts.enable, acts.disable, acts.enable)])
     manager.run_until(manager.clock() + minutes(1))
     for lease in line + running:
         with contextlib.suppress(errors.LeaseNotFound):

@@ -4,14 +4,14 @@
 CLIMATE_RACE_ROUNDS says how often it is tried; a few times by default.
 """
 import collections
-import concurrent.futures
+import functools
 import os
-import threading
 
 import acts
 import pytest
 import sqlalchemy as sa
 from support import builders
+from support import simultaneous
 
 from climate import errors
 from climate.db import tables
@@ -22,18 +22,7 @@ _ROUNDS = int(os.environ.get('CLIMATE_RACE_ROUNDS') or 3)
 _CALLERS = 6
 
 
-def at_once(*works):
-    """Call functions at the same moment; return the result, or the class of the error, of each."""
-    together = threading.Barrier(len(works))
-
-    def begin(work):
-        together.wait(timeout=60)
-        try:
-            return work()
-        except errors.ClimateError as error:
-            return type(error)
-    with concurrent.futures.ThreadPoolExecutor(len(works)) as threads:
-        return list(threads.map(begin, works))
+at_once = functools.partial(simultaneous.at_once, caught=errors.ClimateError)
 
 
 def owners(manager):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Refused demand is recorded once, and a failure of the record changes no answer."""
-import threading
 import uuid
 
 import pytest
 import sqlalchemy as sa
 from support import builders
 from support import db_rows
+from support import simultaneous
 
 from climate import errors
 from climate.db import engine
@@ -155,17 +155,9 @@ def test_a_record_that_cannot_be_written_changes_no_answer(manager, monkeypatch)
 def test_requests_at_the_same_moment_are_one_refusal(conf, database, clock):
     manager = builders.Manager(conf, database, clock)
     manager.enrol(1)
-    gate = threading.Barrier(4)
-
-    def ask():
-        gate.wait()
-        with pytest.raises(errors.NotEnough):
-            manager.client.create_lease(builders.a_member(), str(uuid.uuid4()), three())
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    refused_calls = simultaneous.at_once(*[lambda: manager.client.create_lease(
+        builders.a_member(), str(uuid.uuid4()), three())] * 4, caught=errors.NotEnough)
+    assert refused_calls == [errors.NotEnough] * 4
     assert [each.times for each in found(manager)] == [4]
 
 
