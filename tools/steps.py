@@ -263,6 +263,8 @@ def main(arguments=None):
     seed = options.seed
     if seed is None and options.list == 'release':
         seed = random.randrange(1, 10 ** 6)
+    # In the background a shell lets its programs ignore interrupts, and these their own programs.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     checked = commit(ROOT) if options.resume else None
     if options.resume and checked is None:
         parser.error('--resume needs a git clone without changes. Run without it, or commit.')
