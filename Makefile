@@ -23,7 +23,7 @@ REPEAT = CLIMATE_REPEAT='make $@ SEED=$(SEED)'
 	cloud-down-services cloud-test cloud-test-compute cloud-test-services cloud-test-short \
 	cloudkitty-test console-pictures console-test databases databases-down db-test \
 	db-test-short demo docs eventlet-test eventlet-test-short faults faults-long faults-short \
-	flame help horizon-test ironic-test proofs release-check run samples test tox
+	flame help horizon-test ironic-test package-test proofs release-check run samples test tox
 
 help:  ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST) | sort
@@ -161,6 +161,14 @@ ironic-test: $(VENV)/.test $(VENV)-ironic/.made  ## Switch nodes through a real 
 horizon-test: $(VENV)/.test $(VENV)-horizon/.made  ## Use the lease panel of a real Horizon with Climate.
 	HORIZON_BIN=$(abspath $(VENV)-horizon/bin) CLIMATE_PICTURES=build/horizon \
 		$(BIN)/python -m pytest tests/horizon
+
+# The earlier commit from which package-test upgrades, and the revision 0037 of its tables.
+UPGRADE_FROM ?= 7cb94500
+
+package-test: $(VENV)/.test  ## Install the sdist and the wheel, and upgrade from an earlier wheel under load.
+	$(BIN)/python -m pytest tests/packages
+	CLIMATE_UPGRADE_FROM=$(UPGRADE_FROM) $(BIN)/python -m pytest -m faults \
+		tests/faults/test_rolling_upgrade.py
 
 console-pictures: export CLIMATE_PICTURES = doc/source/user/console
 

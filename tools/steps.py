@@ -95,6 +95,7 @@ RELEASE = (
         Step('tox', 'tox', 600))),
     Step('cloud benchmark', 'cloud-bench', 900),
     Step('console', 'console-test', 150),
+    Step('packages', 'package-test', 600),
     Step('cloudkitty', 'cloudkitty-test', 200),
     Step('horizon', 'horizon-test', 300),
     Step('ironic', 'ironic-test', 300),

@@ -13,6 +13,7 @@ from climate.cmd import start
 from climate.db import engine
 from climate.db import managers
 from climate.db import migrate
+from climate.domain import heartbeat
 from climate.manager.notifications import encryption
 from climate.manager.usage import days
 
@@ -21,11 +22,32 @@ _SHOWN = 20
 
 
 def _upgrade(conf, database):
-    try:
-        migrate.upgrade(database, conf.command.revision)
-    except migrate.NoSuchRevision as error:
-        raise SystemExit(f'climate-db upgrade: {error}') from error
+    if conf.command.expand:
+        migrate.expand(database)
+    else:
+        _refuse_older_managers(conf, database)
+        try:
+            migrate.upgrade(database, conf.command.revision)
+        except migrate.NoSuchRevision as error:
+            raise SystemExit(f'climate-db upgrade: {error}') from error
     print(migrate.version(database))
+
+
+def _refuse_older_managers(conf, database):
+    """Refuse to upgrade tables whose present form a running manager of an older release needs."""
+    if migrate.version(database) in (None, migrate.newest()):
+        return
+    with database.reader() as connection:
+        rows = managers.in_older_tables(connection)
+    older = [manager.id for manager in heartbeat.with_liveness(
+        rows, database.now(), conf.manager.claim_seconds)
+        if manager.up and (manager.tables_revision or '') < migrate.expanded()]
+    if older:
+        raise SystemExit(
+            f'climate-db upgrade: managers of an older release run: {", ".join(older)}. Stop them '
+            f'and repeat the command (a killed manager counts for {heartbeat.SILENCE_SECONDS} '
+            'seconds), or upgrade without an interruption: "climate-db upgrade --expand" keeps '
+            'what they need.')
 
 
 def _version(conf, database):
@@ -92,7 +114,11 @@ def _natural(text):
 
 def _add_commands(subparsers):
     upgrade = subparsers.add_parser('upgrade', help='Create the tables, or upgrade them.')
-    upgrade.add_argument('revision', nargs='?', default='head')
+    target = upgrade.add_mutually_exclusive_group()
+    target.add_argument('revision', nargs='?', default='head')
+    target.add_argument('--expand', action='store_true', help=(
+        'Only add what this release needs. Managers of the earlier release may run on; repeat '
+        'the command without --expand when they have stopped.'))
     upgrade.set_defaults(run=_upgrade)
     version = subparsers.add_parser('version', help='Show the revision of the tables.')
     version.set_defaults(run=_version)

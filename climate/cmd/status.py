@@ -44,7 +44,7 @@ def managers_of(conf):
         database = engine.connect(conf)
         now = database.now()
         with database.reader() as connection:
-            rows = managers.every(connection)
+            rows = managers.in_older_tables(connection)
     for manager in heartbeat.with_liveness(rows, now, conf.manager.claim_seconds):
         # Other managers carry out the events of a dead manager.
         events = (f'{manager.running} running' if manager.up
@@ -52,7 +52,8 @@ def managers_of(conf):
         state = 'down' if not manager.up else 'not ready' if manager.not_ready else 'up'
         print(f'{manager.id}  {state}  host {manager.host}  '
               f'since {manager.since:%Y-%m-%d %H:%M:%S}  '
-              f'last seen {manager.last_seen:%Y-%m-%d %H:%M:%S} UTC  {events}'
+              f'last seen {manager.last_seen:%Y-%m-%d %H:%M:%S} UTC  '
+              f'tables {manager.tables_revision or "of an older release"}  {events}'
               + (f'  not ready: {manager.not_ready}' if state == 'not ready' else ''))
     return 0
 

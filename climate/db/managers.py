@@ -19,13 +19,14 @@ _ONLY = 1
 ALIVE = datetime.timedelta(seconds=60)
 
 
-def seen(connection, manager_id, host, since, now, running, not_ready=None):
+def seen(connection, manager_id, host, since, now, running, not_ready=None, tables_revision=None):
     """Record the heartbeat of a manager, with the number of events it is carrying out.
 
     :param not_ready: why the manager is not ready; None: it is ready.
+    :param tables_revision: the revision of the tables that its release needs.
     """
     values = {'host': host, 'since': since, 'last_seen': now, 'running': running,
-              'not_ready': not_ready}
+              'not_ready': not_ready, 'tables_revision': tables_revision}
     done = connection.execute(sa.update(MANAGERS).where(MANAGERS.c.id == manager_id)
                               .values(**values))
     if done.rowcount == 0:
@@ -57,6 +58,17 @@ def is_eldest(connection, manager_id, now):
 def every(connection):
     """Return the Services of all managers, alive or not, by id."""
     rows = connection.execute(sa.select(MANAGERS).order_by(MANAGERS.c.id))
+    return [heartbeat.Service(**row._mapping) for row in rows]
+
+
+def in_older_tables(connection):
+    """Return the Services of all managers, also from tables of an earlier revision."""
+    inspected = sa.inspect(connection)
+    if not inspected.has_table(MANAGERS.name):
+        return []
+    there = {column['name'] for column in inspected.get_columns(MANAGERS.name)}
+    rows = connection.execute(sa.select(*(
+        column for column in MANAGERS.c if column.name in there)).order_by(MANAGERS.c.id))
     return [heartbeat.Service(**row._mapping) for row in rows]
 
 

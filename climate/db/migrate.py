@@ -21,6 +21,10 @@ from climate.db import usage_days
 from climate.db import use_samples
 
 _SCRIPTS = pathlib.Path(__file__).parent / 'alembic'
+# Managers of a release that needs this revision, or a newer one, can run beside this release.
+_OLDEST_BESIDE = '0037'
+# The `phase` of revisions after which managers of the earlier release must not run any more.
+_CONTRACT = 'contract'
 _AT_ONCE = 1000
 _BATCH = 500
 
@@ -43,6 +47,22 @@ def upgrade(database, revision='head'):
             raise NoSuchRevision(f'{error}. The newest revision is {newest()}.') from error
 
 
+def expand(database):
+    """Upgrade the tables as far as managers of the earlier release can use them.
+
+    :raises errors.ConfigurationError: the tables are of a release that cannot run beside this one.
+    """
+    current = version(database)
+    earlier = _revisions_before(_OLDEST_BESIDE)
+    if current in earlier:
+        raise errors.ConfigurationError(
+            f'The tables are at the revision {current}. Managers of their release cannot run '
+            f'beside this one, which needs managers of the revision {_OLDEST_BESIDE} or newer: '
+            'stop all managers, and run "climate-db upgrade" without --expand.')
+    if current is None or current in _revisions_before(expanded()):
+        upgrade(database, expanded())
+
+
 def version(database):
     """Return the revision of the tables, or None if there are no tables."""
     with database.reader() as connection:
@@ -50,8 +70,26 @@ def version(database):
 
 
 def newest():
-    """Return the revision that this release of Climate needs."""
-    return script.ScriptDirectory.from_config(_settings()).get_current_head()
+    """Return the newest revision of this release of Climate."""
+    return _scripts().get_current_head()
+
+
+def expanded():
+    """Return the oldest revision of the tables that this release of Climate can use.
+
+    The later revisions only complete what managers of the earlier release wrote, and remove what
+    only they needed.
+    """
+    return next(each.revision for each in _scripts().walk_revisions()
+                if getattr(each.module, 'phase', None) != _CONTRACT)
+
+
+def _revisions_before(revision):
+    return {each.revision for each in _scripts().iterate_revisions(revision, 'base')} - {revision}
+
+
+def _scripts():
+    return script.ScriptDirectory.from_config(_settings())
 
 
 def check(conf):
@@ -68,13 +106,11 @@ def check(conf):
         raise engine.unusable(error) from error
     finally:
         database.dispose()
-    scripts = script.ScriptDirectory.from_config(_settings())
-    known = {each.revision for each in scripts.walk_revisions()}
-    if current is None or (current in known and current != newest()):
+    if current is None or current in _revisions_before(expanded()):
         state = (f'The tables are at the revision {current}' if current
                  else 'There are no tables yet')
         raise errors.ConfigurationError(
-            f'{state}, and this release needs revision {newest()}: run "climate-db upgrade".')
+            f'{state}, and this release needs revision {expanded()}: run "climate-db upgrade".')
 
 
 def purge(database, before):

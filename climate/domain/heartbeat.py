@@ -6,6 +6,8 @@ import datetime
 
 _LONGEST_SECONDS = 10
 _MISSED = 3
+#: The longest time after its last heartbeat for which a manager counts as up.
+SILENCE_SECONDS = _MISSED * _LONGEST_SECONDS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -14,6 +16,8 @@ class Service:
 
     :ivar running: the number of events that the manager was carrying out.
     :ivar not_ready: why the manager was not ready, or None.
+    :ivar tables_revision: the revision of the tables that its release needs; None: its release does
+        not report it.
     :ivar up: whether the manager is alive; see `with_liveness`.
     """
 
@@ -23,6 +27,7 @@ class Service:
     last_seen: datetime.datetime
     running: int = 0
     not_ready: str | None = None
+    tables_revision: str | None = None
     up: bool = True
 
 

@@ -46,6 +46,7 @@
       Overloaded                     503   too many requests: try again later
         PlansBusy
         NoManager                          no manager has started yet
+        ManagerOutdated                    a manager of an older release got a new call
         DatabaseUnreachable                the database does not answer
           DatabaseRefuses                  it refuses the login, is full, or is read-only
       ManagerNotReady                503   a manager that just started checks its access

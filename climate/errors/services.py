@@ -20,6 +20,12 @@ class NoManager(Overloaded):
     template = 'No manager of Climate has started yet: try again in {retry_after} seconds.'
 
 
+class ManagerOutdated(Overloaded):
+    code = 'manager_outdated'
+    template = ('Climate is being upgraded, and the manager that got the request does not know it '
+                'yet: try again in {retry_after} seconds.')
+
+
 class DatabaseUnreachable(Overloaded):
     code = 'database_unreachable'
     template = 'The database does not answer: try again in {retry_after} seconds.'

@@ -4,6 +4,7 @@ import datetime
 import socket
 
 from climate.db import managers
+from climate.db import migrate
 from climate.domain import heartbeat
 
 _FORGET = datetime.timedelta(hours=1)
@@ -21,6 +22,7 @@ class Heartbeat:
         self._event_loop = event_loop
         self._login = login
         self._since = None
+        self._tables_revision = migrate.expanded()
 
     def begin(self):
         """Note the time of the manager's start.
@@ -35,7 +37,7 @@ class Heartbeat:
         with self._core.database.writer() as connection:
             managers.forget(connection, now - _FORGET)
             managers.seen(connection, self._owner, socket.gethostname(), self._since, now,
-                          self._event_loop.running, self._login.not_ready)
+                          self._event_loop.running, self._login.not_ready, self._tables_revision)
 
     def end(self):
         """Report that the manager has stopped."""

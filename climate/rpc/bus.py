@@ -24,6 +24,8 @@ OPTION = '[DEFAULT] transport_url'
 # oslo.messaging raises these errors of the driver unchanged, without a retry. NotAllowed means that
 # the virtual host does not exist or that the user may not use it.
 _REFUSED = (*pyamqp.Transport.channel_errors, amqp.NotAllowed)
+# A manager of an older release raises these errors if the call is new.
+_UNKNOWN_CALLS = ('NoSuchMethod', 'UnsupportedVersion')
 #: The errors of a bus that cannot be used.
 UNUSABLE = (*_REFUSED, messaging.MessagingException, kombu_exceptions.OperationalError)
 
@@ -111,6 +113,7 @@ class Bus:
     :raises ManagerSilent: no answer arrived within rpc_response_timeout; the work may go on.
     :raises Overloaded: the bus does not accept the call.
     :raises NoManager: no manager has started yet.
+    :raises ManagerOutdated: a manager of an older release does not know the method.
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
@@ -139,7 +142,11 @@ class Bus:
             if isinstance(cause, LoginRefused):
                 LOG.error('%s', cause)
             raise errors.Overloaded(retry_after=5) from error
-        except messaging.RemoteError as error:
+        except (messaging.RemoteError, messaging.RPCDispatcherError) as error:
+            # RabbitMQ carries the name of the error, the driver "fake" the error itself.
+            if getattr(error, 'exc_type', type(error).__name__) in _UNKNOWN_CALLS:
+                LOG.warning('A manager of an older release does not know the call %s.', method)
+                raise errors.ManagerOutdated(retry_after=5) from error
             # An unexpected error, which the manager logged with its traceback.
             raise errors.ClimateError() from error
 

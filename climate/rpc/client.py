@@ -48,8 +48,11 @@ def _remote(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def call(self: 'ManagerClient', context: Context, *args: Any, **kwargs: Any) -> Any:
-        # The manager gets all arguments, with their defaults.
-        arguments = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
+        # A manager of the earlier release does not know new arguments. It can carry out the call if
+        # they have their defaults.
+        arguments = {name: value for name, value in (
+            *zip(names, args, strict=False), *kwargs.items())
+            if name not in defaults or value != defaults[name]}
         return wire.answer_reader(method)(self._call(context, method.__name__, **arguments))
 
     return call

@@ -12,6 +12,9 @@ MANAGERS = sa.Table(
     sa.Column('last_seen', base.UtcDateTime, nullable=False),
     sa.Column('running', sa.Integer, nullable=False, default=0),
     sa.Column('not_ready', sa.Text),
+    # The newest revision of the tables that the manager's release needs; null: it is older than
+    # this column.
+    sa.Column('tables_revision', base.text(32)),
     **base.MYSQL)
 
 # The newest audit of the managers, in at most one row, and the first of its findings.

@@ -49,7 +49,7 @@ class Consoles:
                        '--log-file', place.log / f'{name}.log']
             self.programs[name] = programs.Program(
                 place, name, lambda name=name, command=command: processes.start(
-                    place, name, command, env=stage._environment()))
+                    place, name, command, env=stage._environment(name)))
             stack.callback(self.programs[name].kill)
             self.programs[name].up()
             processes.wait_for_answer(place, name, f'http://127.0.0.1:{port}/healthcheck')

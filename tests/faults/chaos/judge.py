@@ -8,8 +8,6 @@ from climate.domain import acquire
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 
-# What an event may take beside the faults: the work itself, on a machine with much else to do.
-_WORK_SECONDS = 8
 # These are tried again and again from their moment on, until they go well.
 _TRIED = (event_kinds.ACQUIRE, event_kinds.HEAL)
 
@@ -25,9 +23,10 @@ class Verdict:
     latest_without_fault_seconds: float = 0
 
 
-def judge(promises, recorded, faults, recovery_seconds):
+def judge(promises, recorded, faults, recovery_seconds, late_seconds):
     """The Verdict of a run.
 
+    :param late_seconds: how long an event may take without a fault.
     :param recovery_seconds: how long after the begin or the end of a fault its traces last: the
         claim of one who died, a new connection.
     """
@@ -38,7 +37,7 @@ def judge(promises, recorded, faults, recovery_seconds):
                                   recorded.capacities)
     verdict.lost += [f'{name} is lent yet' for name in recorded.lent]
     for event in recorded.events:
-        _time(verdict, event, faults, recovery_seconds)
+        _time(verdict, event, faults, recovery_seconds, late_seconds)
     return verdict
 
 
@@ -140,7 +139,7 @@ def _overdrawn(allocations, capacities):
                 yield f'resource {resource} was to give {dict(taken)} at {moment}'
 
 
-def _time(verdict, event, faults, recovery_seconds):
+def _time(verdict, event, faults, recovery_seconds, late_seconds):
     """An event that was carried out came no later than the faults explain."""
     if (event['status'] != lifecycle.EVENT_DONE or event['begun_at'] is None
             or event['kind'] in _TRIED):
@@ -153,7 +152,7 @@ def _time(verdict, event, faults, recovery_seconds):
     verdict.latest_seconds = max(verdict.latest_seconds, lateness)
     if not near:
         verdict.latest_without_fault_seconds = max(verdict.latest_without_fault_seconds, lateness)
-    if bare > _WORK_SECONDS + 2 * recovery_seconds * len(near):
+    if bare > late_seconds + 2 * recovery_seconds * len(near):
         verdict.late.append(f'{event["kind"]} of {event["lease_id"]}: {lateness:.1f} s late, '
                             f'{bare:.1f} s of it without a fault')
 

@@ -20,6 +20,8 @@ class Plan:
     :ivar cuttable: the managers reach the database through a proxy that can cut them off.
     :ivar pinned: each manager keeps to one processor, as it should where it has much to do: its
         threads take turns anyway, and to wake one on another processor costs more than its turn.
+    :ivar late_seconds: what an event may take beside the faults: the work itself, on a machine with
+        much else to do.
     :ivar audit_seconds: how often a manager compares the database with the cloud.
     """
 
@@ -38,6 +40,7 @@ class Plan:
     cuttable: bool = True
     pinned: bool = False
     audit_seconds: int = 10
+    late_seconds: int = 8
 
     def chances(self, name):
         """Return a random.Random for that name: the same seed gives the same choices."""

@@ -39,10 +39,19 @@ class Outcome:
 
 def play(plan):
     """Carry out a Plan; return its Outcome."""
-    stage = stages.Stage(plan)
+    return play_on(stages.Stage(plan), _disturb)
+
+
+def play_on(stage, disturb):
+    """Start a Stage, disturb it, and return the Outcome.
+
+    :param disturb: a function of the stage. It returns the Crowd that leased meanwhile, and the
+        Faults.
+    """
+    plan = stage.plan
     try:
         stage.up()
-        crowd, faults = _disturb(stage)
+        crowd, faults = disturb(stage)
         commands.write(plan.place.log / 'requests.log', '\n'.join(crowd.told))
         commands.write(plan.place.log / 'faults.log', '\n'.join(map(str, faults)))
         door = clients.Door(stage.urls, plan.chances('door'), plan.answer_seconds + 4)
@@ -51,7 +60,7 @@ def play(plan):
             clients.resolve(door, promise)
         _settle(stage)
         found = recorded.read(stage.url)
-        verdict = judge.judge(crowd.promises, found, faults, _RECOVERY_SECONDS)
+        verdict = judge.judge(crowd.promises, found, faults, _RECOVERY_SECONDS, plan.late_seconds)
         seen = witness.testify(stage.state)
         verdict.doubled += seen.doubled
         verdict.lost += seen.lost

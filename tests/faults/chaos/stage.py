@@ -22,7 +22,7 @@ from tools.cloud import processes
 from tools.cloud import settings
 
 _READY_SECONDS = 60
-_MAIN = 'import sys; from climate.cmd import {0}; sys.exit({0}.main())'
+MAIN = 'import sys; from climate.cmd import {0}; sys.exit({0}.main())'
 _CONF = """\
 [DEFAULT]
 transport_url = {transport_url}
@@ -83,10 +83,14 @@ class Stage:
         that these can be cut.
     :ivar urls: where the APIs are.
     :ivar subscriber: the Subscriber, which is notified of all leases.
+    :ivar pythons: {name of a program: the Python of an environment with another release}; the
+        others run with this Python and the checkout.
+    :ivar auditor: the manager with whose release and configuration `audit` runs.
     """
 
     def __init__(self, plan):
         self.plan = plan
+        self.pythons, self.auditor = {}, 'manager1'
         self.state = plan.place.data / 'cloud.sqlite'
         ports = iter(servers.free_ports(4 + plan.managers + plan.apis))
         self._database_port = next(ports)
@@ -113,9 +117,7 @@ class Stage:
         self._epmd.up()
         self.database.up()
         self.broker.up()
-        found = engine.Database(self.url)
-        migrate.upgrade(found)
-        found.dispose()
+        self._create_tables()
         commands.write(self._file('climate'), _CONF.format(
             plan=self.plan, transport_url=self._transport, state=self.state,
             types=','.join(things.TYPES)))
@@ -130,11 +132,20 @@ class Stage:
         for name, port in self._api_ports.items():
             self.apis[name] = self._daemon(name, 'api', f'[api]\nport = {port}\n')
             self.urls.append(f'http://127.0.0.1:{port}')
-        for program in self.daemons.values():
+        for program in self._at_first():
             program.up()
         self.wait_until_well()
         self._enrol()
         self.subscriber.subscribe(self.urls[0])
+
+    def _at_first(self):
+        """Return the Programs of Climate that run from the beginning."""
+        return self.daemons.values()
+
+    def _create_tables(self):
+        found = engine.Database(self.url)
+        migrate.upgrade(found)
+        found.dispose()
 
     def down(self):
         """End all that was started, and remove the data of the database."""
@@ -167,11 +178,11 @@ class Stage:
 
     def audit(self, *options):
         """Run climate-manager audit; returns (exit status, standard output)."""
-        name = 'manager1'
+        name = self.auditor
         done = subprocess.run(
             [*self._command(name, 'manager'), 'audit', *options], cwd=self.plan.place.run,
             capture_output=True, text=True, check=False, timeout=_READY_SECONDS,
-            env=self._environment())
+            env=self._environment(name))
         if done.returncode not in (0, 2):
             raise AssertionError(f'audit ended with {done.returncode}: {done.stderr}')
         return done.returncode, done.stdout
@@ -180,7 +191,7 @@ class Stage:
         commands.write(self._file(name), text)
         return programs.Program(self.plan.place, name, lambda: processes.start(
             self.plan.place, name, [*prefix, *self._command(name, kind)],
-            env=self._environment()))
+            env=self._environment(name)))
 
     def _affinity(self):
         """Return the words with which the command of the next manager begins."""
@@ -190,12 +201,14 @@ class Stage:
         return 'taskset', '--cpu-list', str(processors[len(self.managers) % len(processors)])
 
     def _command(self, name, kind):
-        return [sys.executable, '-c', _MAIN.format(kind), '--config-file', self._file('climate'),
+        return [self.pythons.get(name, sys.executable), '-c', MAIN.format(kind),
+                '--config-file', self._file('climate'),
                 '--config-file', self._file(name), '--log-file',
                 str(self.plan.place.log / f'{name}.log')]
 
-    def _environment(self):
-        return {**commands.environment(self.plan.place), 'PYTHONPATH': str(settings.CHECKOUT)}
+    def _environment(self, name):
+        checkout = {} if name in self.pythons else {'PYTHONPATH': str(settings.CHECKOUT)}
+        return {**commands.environment(self.plan.place), **checkout}
 
     def _file(self, name):
         return self.plan.place.conf / f'{name}.conf'
