@@ -128,6 +128,14 @@ class _Conversion:
             events.append(records.Event(
                 str(uuid.uuid5(uuid.NAMESPACE_OID, f'{row["id"]}/{event_kinds.END}')), row['id'],
                 event_kinds.END, end, end, created_at=self._now))
+        if state == lifecycle.PENDING:
+            # Blazar has created the objects of the lease in the cloud, as this event does. Because
+            # of it, an end of the lease before its start deletes them.
+            created = sources.moment(row['created_at']) or self._now
+            events.append(records.Event(
+                str(uuid.uuid5(uuid.NAMESPACE_OID, f'{row["id"]}/{event_kinds.STAGE}')), row['id'],
+                event_kinds.STAGE, created, created, lifecycle.EVENT_DONE, claim_no=1,
+                created_at=self._now))
         return tuple(events)
 
     def _event(self, lease, row, state):

@@ -62,6 +62,25 @@ def test_a_running_lease_ends_in_time_and_returns_its_host(
     assert 'compute2' in nova.aggregate('freepool').hosts
 
 
+def test_the_objects_of_a_future_lease_that_is_deleted_leave_the_cloud(manager, imported, blazar):
+    services = manager.cloud.as_service()
+    reserved = dict(blazar.execute(
+        'SELECT l.name, r.id FROM reservations r JOIN leases l ON l.id = r.lease_id '
+        "WHERE l.status = 'PENDING'"))
+    services.nova.ensure_aggregate(reserved['l-host-pending'])
+    services.nova.ensure_aggregate(reserved['l-inst-pending'])
+    services.flavors.ensure(reserved['l-inst-pending'], 'made by Blazar', {
+        'vcpus': 1, 'ram': 512, 'disk': 0, 'ephemeral': 0, 'swap': 0}, {})
+    imported()
+    for key, in blazar.execute("SELECT id FROM leases WHERE name IN ('l-host-pending', "
+                               "'l-inst-pending')"):
+        manager.client.delete_lease(builders.an_admin(), key)
+    manager.run()
+    left = {each.name for each in services.nova.aggregates()} | {
+        each.id for each in services.flavors.every()}
+    assert not left & set(reserved.values())
+
+
 def test_a_future_lease_starts_on_the_host_that_blazar_allocated(
         manager, imported, blazar, running_host_lease):
     running_host_lease()
