@@ -13,6 +13,12 @@ _OVER = 'It is over, so nothing is lost.'
 _AS_BEFORE = 'Blazar keeps it as it was.'
 # The actions that change the resources of a lease.
 _ACTIONS = (event_kinds.UPDATE, event_kinds.RECLAIM, event_kinds.DELETE)
+# Options with names of objects in the cloud, and the names that Blazar has by default.
+_NAMES = (('nova', 'aggregate_owner_key', 'blazar:owner'),
+          ('nova', 'availability_zone_prefix', 'blazar_'),
+          ('placement', 'provider_prefix', 'blazar_'))
+# The facts about the zones of hosts without a zone of their own.
+_NO_ZONE = (None, '', 'nova')
 # Blazar gives the resources of these types to the project of its trust.
 _NEED_A_TRUST = ('virtual:instance', 'flavor:instance', 'virtual:floatingip')
 
@@ -27,17 +33,27 @@ def left_out(lease, why, advice):
     return LeftOut(_what(lease), why, imported_records.LEFT_OUT, advice)
 
 
-def problems(lease, resources):
+def names(conf):
+    """Yield the Problems of names of objects in the cloud that Blazar does not have by default."""
+    for group, name, expected in _NAMES:
+        if conf[group][name] != expected:
+            yield imported_records.Problem(
+                f'[{group}] {name}', f'It is "{conf[group][name]}", not "{expected}".',
+                'Blazar does not recognize objects in the cloud with another name.',
+                'The page "Move from Blazar" lists the names to configure before the first lease.')
+
+
+def problems(lease, resources, conf):
     """Yield the Problems of a Lease; if one of them is a LeftOut, it is not exported.
 
-    :param resources: all enrolled hosts and addresses, as Resources.
+    :param resources: {id: Resource} of all enrolled hosts and addresses.
     """
     types = sorted({each.resource_type for each in lease.reservations if not _is_known(each)})
     if lease.state in lifecycle.OVER:
         if lease.state == lifecycle.TIMEDOUT or types:
             yield LeftOut(_what(lease), 'Blazar has no such leases.', _OVER)
         return
-    reason = _why_not(lease, types, {each.id for each in resources})
+    reason = _why_not(lease, types, resources)
     if reason is not None:
         yield left_out(lease, *reason)
         return
@@ -53,6 +69,11 @@ def problems(lease, resources):
                 _what(lease), f'Blazar has no {" and no ".join(parts)}.',
                 'It is exported without them, and keeps its resources.',
                 'Do not change it in Blazar.')
+        if _lacks_a_zone(reservation, resources, conf):
+            yield imported_records.Problem(
+                _what(lease), 'Its hosts are in a zone of their own, so its aggregate has none.',
+                'It is exported, but the filter of Blazar admits servers of all projects to its '
+                'hosts.', 'Let it end in Climate, or keep the filter of Climate until its end.')
 
 
 def unchanged(row, untouched, every):
@@ -83,7 +104,16 @@ def hosts(source, withdrawn):
                 _AS_BEFORE, 'Add it to the freepool, or delete it in Blazar.')
 
 
-def _why_not(lease, unknown_types, resource_ids):
+def _lacks_a_zone(reservation, resources, conf):
+    """Return whether the aggregate of a reservation of hosts has no zone."""
+    if reservation.resource_type != 'physical:host' or conf.nova.reservation_zone == 'always':
+        return False
+    return conf.nova.reservation_zone == 'never' or not conf.nova.cross_az_attach or any(
+        resources[key].facts.get('availability_zone') not in _NO_ZONE
+        for key in reservation.resource_ids)
+
+
+def _why_not(lease, unknown_types, resources):
     """Return (why a lease is left out, what to do), as sentences; None if it is exported."""
     if lease.state == lifecycle.ACQUIRING:
         return ('It waits for resources, which Blazar cannot do.',
@@ -97,7 +127,7 @@ def _why_not(lease, unknown_types, resource_ids):
                 'Delete it in Climate before the return, or remove its objects yourself later.')
     if not lease.open_reservations:
         return 'It has no reservations any more.', 'Delete it in Climate.'
-    if not {key for each in lease.open_reservations for key in each.resource_ids} <= resource_ids:
+    if not all(key in resources for each in lease.open_reservations for key in each.resource_ids):
         return 'Some of its resources are not enrolled any more.', 'Create it again in Blazar.'
     if lease.state == lifecycle.PENDING and lease.trust_id is None and any(
             each.resource_type in _NEED_A_TRUST for each in lease.open_reservations):

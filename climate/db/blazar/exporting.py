@@ -98,15 +98,16 @@ def read(database):
         tuple(enrolled), frozenset(withdrawn) - {each.name for each in enrolled}, private)
 
 
-def choose(contents, source):
+def choose(contents, source, conf):
     """Return the Export of Contents to a ``source.Source``. Pure."""
     known = {row['id'] for row in source.rows('leases')}
-    chosen, deleted, problems = [], [], []
+    by_id = {resource.id: resource for resource in contents.resources}
+    chosen, deleted, problems = [], [], list(export_limits.names(conf))
     for lease in contents.changed:
         if lease.deleted_at is not None:
             deleted += [lease.id] if lease.id in known else []
             continue
-        found = tuple(export_limits.problems(lease, contents.resources))
+        found = tuple(export_limits.problems(lease, by_id, conf))
         problems += found
         if not any(isinstance(problem, export_limits.LeftOut) for problem in found):
             chosen.append(lease)

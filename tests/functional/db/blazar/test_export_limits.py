@@ -72,3 +72,18 @@ def test_a_lease_in_error_is_exported_so_that_blazar_ends_it(blazar, manager, ex
     assert {row['status'] for row in rows['reservations']} == {'error'}
     assert {row['event_type']: row['status'] for row in rows['events']}.items() >= {
         'start_lease': 'ERROR', 'end_lease': 'UNDONE'}.items()
+
+
+def test_hosts_without_a_zone_of_their_lease_are_listed(conf, manager, export):
+    booked = manager.create(blazar_leases.later(builders.hosts(1)))
+    assert not any(booked.id in problem.what for problem in export()[0].problems)
+    conf.set_override('reservation_zone', 'never', group='nova')
+    [problem] = [each for each in export()[0].problems if booked.id in each.what]
+    assert 'admits servers of all projects' in problem.happens and problem.advice
+
+
+def test_names_that_blazar_does_not_use_are_listed(conf, export):
+    conf.set_override('provider_prefix', 'climate_', group='placement')
+    [problem] = [each for each in export()[0].problems if each.what.startswith('[')]
+    assert (problem.what, problem.why) == (
+        '[placement] provider_prefix', 'It is "climate_", not "blazar_".')
