@@ -23,9 +23,20 @@ def criteria_text(criteria):
     return criteria if isinstance(criteria, str) else json.dumps(criteria)
 
 
-def is_uuid(text):
-    """Return whether a text is the id of an object as OpenStack writes it."""
-    return _UUID.fullmatch(text) is not None
+def existing(words, target_id, read, is_there):
+    """Return the existing object that the field `resource_id` names.
+
+    :param words: the words of the command ``openstack`` for such objects, such as 'volume'.
+    :param read: callable(id) that returns the object, or None.
+    :param is_there: callable(object) that returns whether the object exists in the project.
+    :raises BadField: the project has no such object.
+    """
+    target = read(target_id) if _UUID.fullmatch(target_id) else None
+    if target is None or not is_there(target):
+        raise errors.BadField(field='resource_id', reason=(
+            f'there is no {words.split()[-1]} "{target_id}" in this project; "openstack {words} '
+            'list" has the ids.'))
+    return target
 
 
 def refuse_while_it_runs(before, request, names):

@@ -145,13 +145,9 @@ def _existing(cloud, resolved, occasion):
 
 
 def _cluster(cloud, resolved, occasion):
-    cluster = None
-    if request_fields.is_uuid(resolved['resource_id']):
-        cluster = cloud.as_service().clusters.cluster(resolved['resource_id'])
-    if cluster is None or cluster.project_id != occasion.project_id:
-        raise errors.BadField(field='resource_id', reason=(
-            f'there is no cluster "{resolved["resource_id"]}" in this project; "openstack coe '
-            'cluster list" has the ids.'))
+    cluster = request_fields.existing(
+        'coe cluster', resolved['resource_id'], cloud.as_service().clusters.cluster,
+        lambda cluster: cluster.project_id == occasion.project_id)
     if cluster.status in _NO_CHANGE:
         raise errors.BadField(field='resource_id', reason=(
             f'cluster {cluster.id} is {cluster.status} and cannot get nodes; choose another one.'))

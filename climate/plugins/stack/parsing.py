@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests for a stack: their fields, their checks, and their stored form."""
+import functools
+
 from climate import errors
 from climate.domain import lifecycle
 from climate.plugins import request_fields
@@ -121,13 +123,9 @@ def find(cloud, stack_id, project_id):
 
     :raises BadField: the project has no such stack, or it cannot be leased now.
     """
-    stack = None
-    if request_fields.is_uuid(stack_id):
-        stack = cloud.as_service().stacks.find(project_id, stack_id)
-    if stack is None or stack.action == 'DELETE':
-        raise errors.BadField(field='resource_id', reason=(
-            f'there is no stack "{stack_id}" in this project; "openstack stack list" has the '
-            'ids.'))
+    stack = request_fields.existing(
+        'stack', stack_id, functools.partial(cloud.as_service().stacks.find, project_id),
+        lambda stack: stack.action != 'DELETE')
     if stack.progress != 'COMPLETE' or stack.action not in _USABLE:
         raise errors.BadField(field='resource_id', reason=(
             f'stack {stack_id} is in the status {stack.status}: wait, or repair it first, so that '

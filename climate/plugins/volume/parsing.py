@@ -134,13 +134,9 @@ def _with_all_fields(request):
 
 
 def _check_existing(cloud, resolved, occasion):
-    volume = None
-    if request_fields.is_uuid(resolved['resource_id']):
-        volume = cloud.as_service().volumes.volume(resolved['resource_id'])
-    if volume is None or volume.project_id != occasion.project_id:
-        raise errors.BadField(field='resource_id', reason=(
-            f'there is no volume "{resolved["resource_id"]}" in this project; "openstack volume '
-            'list" has the ids.'))
+    volume = request_fields.existing(
+        'volume', resolved['resource_id'], cloud.as_service().volumes.volume,
+        lambda volume: volume.project_id == occasion.project_id)
     if volume.status not in _LEASABLE:
         raise errors.BadField(field='resource_id', reason=(
             f'volume {volume.id} is in the status "{volume.status}"; it must be available or '

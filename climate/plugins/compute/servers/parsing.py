@@ -110,14 +110,9 @@ def find(cloud, server_id, project_id):
 
     :raises BadField: the project has no such server.
     """
-    server = None
-    if request_fields.is_uuid(server_id):
-        server = cloud.as_service().servers.server(server_id)
-    if server is None or server.project_id != project_id or server.task == 'deleting':
-        raise errors.BadField(field='resource_id', reason=(
-            f'there is no server "{server_id}" in this project; "openstack server list" has the '
-            'ids.'))
-    return server
+    return request_fields.existing(
+        'server', server_id, cloud.as_service().servers.server,
+        lambda server: server.project_id == project_id and server.task != 'deleting')
 
 
 def _refuse_mixed(request, before):
