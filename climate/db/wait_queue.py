@@ -20,8 +20,8 @@ EVENTS = tables.EVENTS
 LEASES = tables.LEASES
 RESERVATIONS = tables.RESERVATIONS
 
-# Another manager may wake leases that retry a start just after this manager claimed an event. So
-# events that are due a little after the claim count as due, too.
+# Just after this manager claimed an event, another manager may wake leases that wait to retry their
+# start. So events that are due a little after the claim count as due, too.
 _SAME_MOMENT = datetime.timedelta(seconds=1)
 _QUEUED = ACQUISITIONS.c.waits_for == acquisitions.QUEUE
 _HEALING = ACQUISITIONS.c.waits_for == acquisitions.HEALING

@@ -92,9 +92,9 @@ def openings(possible: Starts, least: int, most: int, first: Moment,
              limit: int) -> list[StartRange]:
     """Return the best StartRanges from `first` on, sorted by start, at most `limit`.
 
-    Each range has more resources than the one before it, up to `most`. If there are more than
-    `limit`, return the first ones, and as the last one the range with the most resources; with a
-    limit of 1, return the first one. If there are fewer, later ranges with this number follow.
+    Each range has more resources than the one before it, up to `most`. If there are more ranges
+    than `limit`, the last one is the range with the most resources; a limit of 1 returns the first
+    range. If there are fewer, later ranges with as many resources as the last one follow.
     """
     chosen: list[StartRange] = []
     after, wanted = first, least

@@ -13,7 +13,8 @@ RULES = [
         ('GET', _PATH), ('GET', '/v1/flavor-instances/availability')),
     base.rule(
         POST, base.MEMBER_OR_ADMIN,
-        'Ask when the resources of reservations are free, and hold offers for the own project.',
+        'Ask when the resources of reservations are free, and hold offers for the project of the '
+        'caller.',
         ('POST', _PATH)),
     base.rule(
         GET_NAMES, base.ADMIN,

@@ -97,7 +97,7 @@ class NetworkControl:
             return network_rows.create_network(connection, segment, project_id, 'taken', '')
 
     def share_range(self, segment, last):
-        """Give Neutron the segments from one to the id `last` for the networks of users."""
+        """Allow Neutron to allocate the segments from `segment` up to the id `last` to users."""
         with self._transaction() as connection:
             connection.execute('INSERT INTO segment_ranges VALUES (?, ?, ?, ?)', (*segment, last))
 

@@ -40,7 +40,8 @@ class Scheduler:
     the server may be placed. The real filter asks Climate, and so does this scheduler if it has
     `answers`. Without them two rules replace Climate:
 
-    * A hint of a leased server that names no aggregate is ignored: the server is an ordinary one.
+    * If the hint of a leased server names no aggregate, the hint is ignored, and the server counts
+      as an ordinary one.
     * An administrator may unshelve an ordinary server to a host of the freepool, because Climate
       holds capacity for it there.
 
@@ -93,7 +94,7 @@ class Scheduler:
         passed = [host for (host, _), refusal in zip(places, refusals, strict=True)
                   if refusal is None]
         if not passed and reservations is not None and request.service_host is not None:
-            # A server may be leased after its boot; its hint then names something else.
+            # A server may have been leased after its boot. Then its hint names something else.
             return self._passed(places, dataclasses.replace(request, hints={}), known)
         return passed
 

@@ -6,7 +6,8 @@ import uuid
 
 from climate.cloud import models
 
-# With the hypervisor of each server: its first one if its host still has that, or one of its host.
+# The hypervisor of a server is the one on which it was booted, if that is still on its host.
+# Otherwise it is any hypervisor of the host.
 _SELECT = (
     'SELECT servers.*, coalesce('
     '(SELECT name FROM hosts WHERE service_host = servers.host AND name = servers.node), '

@@ -68,8 +68,8 @@ class Trusts:
     def _entrust(self, context, lease, reservations, now, before=()):
         """Create a trust if Climate acts as the owner for any reservation; return as `entrust`.
 
-        If Keystone refuses the trust, the lease stays without, unless a reservation needs its
-        owner. With [keystone] trust_required, every lease gets a trust.
+        If Keystone refuses the trust, the lease stays without one. If a reservation needs the
+        owner, the request is refused. With [keystone] trust_required, every lease gets a trust.
 
         :param before: see `refuse_without_owner`.
         """

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fill the cloud: flavors, images, networks, the aggregate of free hosts. May be repeated.
+"""Fill the cloud: flavors, images, networks, volume types, the aggregate of free hosts.
 
-bootstrap_resources.py CLOUDS_YAML [BACKEND...], of Cinder; the first one is for all.
+Usage: bootstrap_resources.py CLOUDS_YAML [BACKEND...]. Each BACKEND of Cinder gets a volume type;
+the type of the first one is public. The program can be repeated.
 """
 import sys
 
@@ -10,7 +11,7 @@ import openstack
 # (name, id, MiB of memory, VCPUs, GB of disk)
 FLAVORS = (('m1.nano', '42', 128, 1, 1), ('m1.micro', '84', 256, 1, 1),
            ('m1.small', '2', 2048, 1, 10), ('m1.medium', '3', 4096, 2, 20))
-# {name: properties}; Magnum takes no image that does not say what it is.
+# {name: properties}; Magnum needs the name of the distribution.
 IMAGES = {'tiny': {}, 'tiny-alt': {}, 'tiny-coe': {'os_distro': 'ubuntu'}}
 AGGREGATE = 'freepool'
 
@@ -34,16 +35,16 @@ def main(clouds, *backends):
 
 
 def ensure_types(storage, backends):
-    """A type for each back end, and no limits but those that a test sets."""
+    """Create a volume type for each back end, and remove the default quotas."""
     for name in backends:
         if not storage.find_type(name):
             storage.create_type(name=name, is_public=name == backends[0],
                                 extra_specs={'volume_backend_name': name})
-    # A new Cinder has this type; without a back end of its own it would land on any of them.
+    # A new Cinder has this type. Without a back end, its volumes could be created on any of them.
     unnamed = storage.find_type('__DEFAULT__')
     if unnamed:
         storage.update_type_extra_specs(unnamed, volume_backend_name=backends[0])
-    # The class is in Cinder's tables from the beginning, and counts more than cinder.conf.
+    # A new Cinder has this quota class in its tables, and prefers it to cinder.conf.
     storage.put('/os-quota-class-sets/default', json={
         'quota_class_set': dict.fromkeys(('volumes', 'gigabytes', 'snapshots'), -1)})
 
