@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The import from Blazar: read its database, convert the rows, and write them to Climate's."""
+"""Move from Blazar: read its database, convert its rows to Climate's, and write leases back."""

@@ -14,7 +14,8 @@ _AS_BEFORE = 'Blazar keeps it as it was.'
 # The actions that change the resources of a lease.
 _ACTIONS = (event_kinds.UPDATE, event_kinds.RECLAIM, event_kinds.DELETE)
 # Options with names of objects in the cloud, and the names that Blazar has by default.
-_NAMES = (('nova', 'aggregate_owner_key', 'blazar:owner'),
+_NAMES = (('nova', 'aggregate_freepool', 'freepool'),
+          ('nova', 'aggregate_owner_key', 'blazar:owner'),
           ('nova', 'availability_zone_prefix', 'blazar_'),
           ('placement', 'provider_prefix', 'blazar_'))
 # The facts about the zones of hosts without a zone of their own.
@@ -92,16 +93,27 @@ def unchanged(row, untouched, every):
         yield imported_records.Problem(what, 'Climate does not have it.', _AS_BEFORE)
 
 
-def hosts(source, withdrawn):
-    """Yield the Problems of hosts of Blazar that were withdrawn from Climate.
+def hosts(source, contents):
+    """Yield the Problems of hosts.
 
-    :param withdrawn: the names of the withdrawn hosts.
+    :param contents: the ``exporting.Contents``.
     """
     for row in source.rows('computehosts'):
-        if row['hypervisor_hostname'] in withdrawn:
+        if row['hypervisor_hostname'] in contents.withdrawn:
             yield imported_records.Problem(
                 f'host {row["id"]} ({row["hypervisor_hostname"]})', 'Climate has withdrawn it.',
-                _AS_BEFORE, 'Add it to the freepool, or delete it in Blazar.')
+                _AS_BEFORE, 'Add it to the aggregate freepool. Blazar can then lease or delete it.')
+    for resource in contents.resources:
+        what = f'{resource.pool} {resource.id} ({resource.name})'
+        if resource.id in contents.asleep:
+            yield imported_records.Problem(
+                what, 'It sleeps.', 'Blazar leases it, but does not wake it.',
+                f'Wake it before you stop Climate: climate host wake {resource.name}')
+        if resource.lent_to is not None:
+            yield imported_records.Problem(
+                what, 'It is lent to one lease.', 'Blazar gets it, but not as reservable.',
+                'Let the lease end in Climate, or remove the host from the aggregate freepool '
+                'after its end.')
 
 
 def _lacks_a_zone(reservation, resources, conf):

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from climate.db import by_keys
 from climate.db import leases
+from climate.db import power
 from climate.db import resource_properties
 from climate.db import resources
 from climate.db import tables
@@ -21,6 +22,7 @@ from climate.db.blazar import lease_rows
 from climate.db.blazar import resource_rows
 from climate.db.blazar import row_changes
 from climate.domain import lifecycle
+from climate.domain import sleep
 
 _AT_ONCE = 200
 
@@ -34,6 +36,7 @@ class Contents:
     :ivar untouched: {id: (name, project id, state)} of the other leases.
     :ivar resources: the enrolled hosts and addresses, as Resources.
     :ivar withdrawn: the names of the hosts that were withdrawn.
+    :ivar asleep: the ids of the resources that sleep, or change their power state.
     :ivar private: {name of a property of hosts: whether only administrators see it}.
     """
 
@@ -41,6 +44,7 @@ class Contents:
     untouched: dict
     resources: tuple
     withdrawn: frozenset
+    asleep: frozenset
     private: dict
 
 
@@ -90,12 +94,14 @@ def read(database):
                     for resource in resources.find(connection, pool)]
         withdrawn = connection.execute(sa.select(tables.RESOURCES.c.name).where(
             tables.RESOURCES.c.pool == imported_records.HOST)).scalars().all()
+        asleep = {each.resource_id for each in power.in_states(connection, sleep.SLEEPING)}
         private = {each.name: each.private for each in resource_properties.find(
             connection, imported_records.HOST)}
     return Contents(
         tuple(changed),
         {row.id: (row.name, row.project_id, row.state) for row in rows if row.untouched},
-        tuple(enrolled), frozenset(withdrawn) - {each.name for each in enrolled}, private)
+        tuple(enrolled), frozenset(withdrawn) - {each.name for each in enrolled},
+        frozenset(asleep), private)
 
 
 def choose(contents, source, conf):
@@ -114,7 +120,7 @@ def choose(contents, source, conf):
     every = {lease.id for lease in contents.changed} | contents.untouched.keys()
     for row in sorted(source.rows('leases'), key=lambda row: row['id']):
         problems += export_limits.unchanged(row, contents.untouched.get(row['id']), every)
-    problems += export_limits.hosts(source, contents.withdrawn)
+    problems += export_limits.hosts(source, contents)
     return Export(tuple(chosen), tuple(deleted), tuple(problems), contents)
 
 

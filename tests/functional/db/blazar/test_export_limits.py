@@ -4,7 +4,11 @@ import pytest
 from support import blazar_leases
 from support import builders
 
+from climate.db import resources
+from climate.db import tables
+from climate.db.blazar import source
 from climate.domain import records
+from climate.domain import sleep
 
 
 @pytest.fixture(autouse=True)
@@ -87,3 +91,44 @@ def test_names_that_blazar_does_not_use_are_listed(conf, export):
     [problem] = [each for each in export()[0].problems if each.what.startswith('[')]
     assert (problem.what, problem.why) == (
         '[placement] provider_prefix', 'It is "climate_", not "blazar_".')
+
+
+def test_hosts_that_blazar_cannot_use_are_listed(blazar, database, manager, export):
+    admin = builders.an_admin()
+    ids = {each.name: each.id for each in manager.client.list_resources(admin, 'host')}
+    with database.writer() as connection:
+        resources.change(connection, ids['compute1'], manager.clock(), lent_to='a reservation')
+        connection.execute(tables.POWER_STATES.insert().values(
+            resource_id=ids['compute3'], state=sleep.ASLEEP, since=manager.clock()))
+        resources.withdraw(connection, ids['compute4'], manager.clock())
+    problems = {each.what: each.why for each in export()[0].problems if 'host ' in each.what}
+    assert problems == {f'host {ids["compute1"]} (compute1)': 'It is lent to one lease.',
+                        f'host {ids["compute3"]} (compute3)': 'It sleeps.',
+                        f'host {ids["compute4"]} (compute4)': 'Climate has withdrawn it.'}
+
+
+def test_a_lease_that_only_blazar_has_is_listed_and_kept(blazar, export):
+    blazar.execute("INSERT INTO leases (id, name, project_id, status, start_date, end_date) VALUES "
+                   "('other', 'l-network', 'p', 'ACTIVE', '2026-11-26 14:26:00', "
+                   "'2026-11-27 14:26:00')")
+    chosen, _ = export()
+    [problem] = [each for each in chosen.problems if 'l-network' in each.what]
+    assert (problem.why, problem.is_loss) == ('Climate does not have it.', False)
+    assert blazar.of_lease('other')
+
+
+def test_a_release_with_fewer_columns_gets_the_columns_that_it_has(blazar, manager, export):
+    blazar.execute('ALTER TABLE computehosts DROP COLUMN availability_zone')
+    blazar.execute('ALTER TABLE instance_reservations DROP COLUMN server_group_id')
+    booked = manager.create(blazar_leases.later(builders.instances(1)))
+    export()
+    assert blazar.of_lease(booked.id)['instance_reservations'][0]['flavor_id']
+    assert export()[1] == []
+
+
+def test_a_release_without_a_table_that_is_needed_is_refused(blazar, manager, export):
+    booked = manager.create(blazar_leases.later(builders.instances(1)))
+    blazar.execute('DROP TABLE instance_reservations')
+    with pytest.raises(source.NotBlazar, match='no table instance_reservations'):
+        export()
+    assert blazar.of_lease(booked.id) == {}
