@@ -2,35 +2,34 @@
 """The filters and the page of a list of resources at REST 1.0, parsed from its query."""
 from climate.api import body
 from climate.api import queries
-from climate.api.controllers import base
 
 _PAGE = ('limit', 'marker')
 
 
-def select(req, views, most, pool):
-    """Return the resources of a list at REST 1.0 that the query selects.
+def page(req, most, marker):
+    """Parse (limit, marker) of a list; without a limit the list is complete, and the limit None.
 
-    A parameter with the name of a field, such as ``reservable`` or a property, selects the
-    resources with this value, or one of several values. REST 1.0 ignores other parameters. Without
-    a limit the list is complete.
-
-    :param views: the rendered resources, ordered by id.
     :param most: the largest limit.
+    :param marker: a function that parses the marker.
     :raises BadField: a parameter is wrong; the error names it.
-    :raises ResourceNotFound: no resource can have the id of the marker.
     """
-    fields = {name for view in views for name in view}
-    for name in req.GET:
-        if name in _PAGE or name not in fields:
-            continue
-        values = {value.lower() for value in req.GET.getall(name)}
-        views = [view for view in views if _text(view.get(name)) in values]
     for name in _PAGE:
         body.refuse_unprintable(req.GET.get(name, ''), name, 1)
-    limit, marker = queries.page(req, most, lambda text: base.resource_id(text, pool))
-    if marker is not None:
-        views = [view for view in views if int(view['id']) > marker]
-    return views[:limit] if 'limit' in req.GET else views
+    limit, after = queries.page(req, most, marker)
+    return limit if 'limit' in req.GET else None, after
+
+
+def matching(req, views):
+    """Return the rendered resources that the query selects.
+
+    A parameter with the name of a field, such as ``reservable`` or a property, selects the
+    resources with this value, or with one of several values. REST 1.0 ignores other parameters.
+    """
+    fields = {name for view in views for name in view}.difference(_PAGE)
+    for name in fields.intersection(req.GET):
+        values = {value.lower() for value in req.GET.getall(name)}
+        views = [view for view in views if _text(view.get(name)) in values]
+    return views
 
 
 def _text(value):

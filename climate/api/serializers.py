@@ -46,6 +46,14 @@ class ResourceSerializer:
         fields = {key: value for key, value in data.items() if key not in ('name', 'properties')}
         return data.get('name', ''), as_text(data.get('properties', {})), fields
 
+    def number(self, text):
+        """Return the text of the number in the id of a resource, as a client wrote the id."""
+        return text
+
+    def shown_id(self, number):
+        """Return the id of a resource as clients read it."""
+        return str(number)
+
     def renamed(self, error):
         """Return a BadField with the field's name in the body of an enrolment."""
         return error

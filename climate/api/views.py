@@ -179,7 +179,10 @@ def property_in_list(prop, detail, lenient):
 
 
 def allocation(resource_id, bookings, lenient):
-    """Render the allocations of a resource."""
+    """Render the allocations of a resource.
+
+    :param resource_id: the id as text.
+    """
     show = moments.exactly if lenient else times.shown
     names = ('start_date', 'end_date') if lenient else ('start', 'end')
     reservations = []
@@ -189,7 +192,7 @@ def allocation(resource_id, bookings, lenient):
         # REST 1.0 has an element for each copy. All elements of an allocation are the same object.
         reservations += [shown] * booking.copies if lenient else [
             {**shown, 'count': booking.copies}]
-    return {'resource_id': str(resource_id), 'reservations': reservations}
+    return {'resource_id': resource_id, 'reservations': reservations}
 
 
 def calendar_span(span):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serialization of segments for /v1/networks."""
+import re
+
 from climate import errors
 from climate.api import schemas
 from climate.api import serializers
@@ -18,6 +20,8 @@ _SEGMENT = {
     },
     'additionalProperties': schemas.PROPERTY_VALUE,
 }
+# The form of an id. Commands of Chameleon's client accept an id only if it is a UUID.
+_UUID = re.compile('00000000-0000-4000-([0-9]{4})-([0-9]{12})')
 
 
 class NetworkSerializer(serializers.FlatSerializer):
@@ -36,6 +40,14 @@ class NetworkSerializer(serializers.FlatSerializer):
         return name, serializers.as_text({
             key: value for key, value in data.items() if key not in _SEGMENT['properties']}), {}
 
+    def number(self, text):
+        found = _UUID.fullmatch(text)
+        return str(int(found[1] + found[2])) if found else text
+
+    def shown_id(self, number):
+        digits = f'{number:016}'
+        return f'00000000-0000-4000-{digits[:4]}-{digits[4:]}'
+
     def renamed(self, error):
         if error.kwargs.get('field') != 'name':
             return error
@@ -46,6 +58,6 @@ class NetworkSerializer(serializers.FlatSerializer):
 
     def resource(self, resource, lenient):
         physical, kind, number = segment_pool.parse('name', resource.name)
-        return {**resource.properties, 'id': str(resource.id), 'network_type': kind,
+        return {**resource.properties, 'id': self.shown_id(resource.id), 'network_type': kind,
                 'physical_network': physical, 'segment_id': number,
                 'reservable': resource.reservable, **self._state(resource, lenient)}

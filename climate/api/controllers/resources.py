@@ -57,7 +57,7 @@ class PoolPartController(base.Controller):
         self._limit = parts.conf.api.max_body_bytes
 
     def _id(self, text):
-        return base.resource_id(text, self._serializer.pool)
+        return base.resource_id(self._serializer.number(text), self._serializer.pool)
 
     def _views(self, req, resources):
         """Render Resources, each with the fields that the caller may read."""
@@ -76,9 +76,10 @@ class ViewController(PoolPartController):
     def get_all(self, req, resp):
         caller, serializer = self._authorized(req, self._serializer.rules.get), self._serializer
         if hooks.is_lenient(req):
-            views = self._views(req, self._manager.list_resources(caller, serializer.pool))
-            return {serializer.many: resource_filters.select(
-                req, views, self._parts.conf.api.max_limit, serializer.pool)}
+            limit, marker = resource_filters.page(req, self._parts.conf.api.max_limit, self._id)
+            found = resource_filters.matching(req, self._views(
+                req, self._manager.list_resources(caller, serializer.pool, marker)))
+            return {serializer.many: found[:limit]}
         return self._page(
             req, serializer.many, lambda marker, limit: self._manager.list_resources(
                 caller, serializer.pool, marker, limit, self._parts.conf.api.max_page_bytes),
@@ -206,9 +207,9 @@ class AllocationsController(PoolPartController):
                 self._manager.get_lease_of_reservation(caller, filters['reservation_id'])
         return filters
 
-    @staticmethod
-    def _view(req, resource_id, bookings):
-        return views.allocation(resource_id, bookings, hooks.is_lenient(req))
+    def _view(self, req, resource_id, bookings):
+        return views.allocation(self._serializer.shown_id(resource_id), bookings,
+                                hooks.is_lenient(req))
 
 
 class AllocationController(AllocationsController):

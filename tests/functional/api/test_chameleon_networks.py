@@ -74,6 +74,22 @@ def test_a_wrong_segment_is_refused_by_the_name_of_the_field(api, wrong, text):
     assert text in answer.json['error_message']
 
 
+def test_the_id_of_a_network_is_a_uuid_and_its_number_is_accepted(api, segment):
+    number = str(int(segment['id'][-12:]))
+    assert segment['id'] == f'00000000-0000-4000-0000-{int(number):012}'
+    for key in (segment['id'], number):
+        assert api.get(f'/v1/networks/{key}', **ADMIN).json == {'network': segment}
+    for page, listed in ((f'marker={segment["id"]}', []), ('marker=0', [segment]),
+                         (f'id={segment["id"]}&limit=1', [segment])):
+        assert api.get(f'/v1/networks?{page}', **ADMIN).json == {'networks': listed}
+    for key in ('00000000-0000-4000-0000-000000009999', '6ecbff11-dc50-4794-b1e9-9bb09a462d5f',
+                f'{segment["id"]}0', '00000000-0000-4000-9999-999999999999'):
+        for path in (key, f'{key}/allocation'):
+            assert api.get(f'/v1/networks/{path}', **ADMIN).status_int == 404
+    [resource] = api.get('/v1/resources/segment', version='1.1', **ADMIN).json['resources']
+    assert resource['id'] == number
+
+
 def test_a_segment_without_a_field_is_refused(api):
     for name in SEGMENT:
         body = {key: value for key, value in SEGMENT.items() if key != name}
