@@ -31,6 +31,9 @@ _RESERVATION_STATES = {
 _IN_THE_CLOUD = (lifecycle.RESERVATION_ACTIVE, lifecycle.RESERVATION_ERROR)
 _EVENT_STATUSES = {'DONE': lifecycle.EVENT_DONE, 'ERROR': lifecycle.EVENT_ERROR}
 _EVENTS = (event_kinds.START, event_kinds.BEFORE_END, event_kinds.END)
+#: The events that a lease of a state needs.
+_NEEDED = {lifecycle.PENDING: (event_kinds.START, event_kinds.END),
+           lifecycle.ACTIVE: (event_kinds.END,), lifecycle.ERROR: (event_kinds.END,)}
 _NAME_LENGTH = 80
 _CREATE_AGAIN = 'Delete it in Blazar, or create it again in Climate.'
 
@@ -117,17 +120,20 @@ class _Conversion:
         return clean
 
     def _events(self, row, event_rows, state):
-        """Return the Events of a lease; add the end if it is missing."""
+        """Return the Events of a lease; add the start and the end if they are missing."""
         known = [event for event in event_rows
                  if event['event_type'] in _EVENTS and event['time'] is not None]
-        events = [self._event(row, event, state)
-                  for event in sorted(known, key=lambda event: (event['time'], event['id']))]
-        if state != lifecycle.TERMINATED and not any(
-                event.kind == event_kinds.END for event in events):
-            end = sources.moment(row['end_date'])
-            events.append(records.Event(
-                str(uuid.uuid5(uuid.NAMESPACE_OID, f'{row["id"]}/{event_kinds.END}')), row['id'],
-                event_kinds.END, end, end, created_at=self._now))
+        present = {event['event_type'] for event in known}
+        missing = [kind for kind in _NEEDED.get(state, ()) if kind not in present]
+        # Blazar writes the events last. If it crashed before that, no user knows the lease.
+        ends_now = row['status'] == 'DELETING' or (
+            row['status'] == 'CREATING' and event_kinds.START in missing)
+        added = [{
+            'id': str(uuid.uuid5(uuid.NAMESPACE_OID, f'{row["id"]}/{kind}')), 'event_type': kind,
+            'time': row['start_date' if kind == event_kinds.START else 'end_date'],
+            'status': 'UNDONE', 'created_at': None} for kind in missing]
+        events = [self._event(row, event, state, ends_now) for event in sorted(
+            [*known, *added], key=lambda event: (event['time'], event['id']))]
         if state == lifecycle.PENDING:
             # Blazar has created the objects of the lease in the cloud, as this event does. Because
             # of it, an end of the lease before its start deletes them.
@@ -138,17 +144,18 @@ class _Conversion:
                 created_at=self._now))
         return tuple(events)
 
-    def _event(self, lease, row, state):
-        at, is_end = sources.moment(row['time']), row['event_type'] == event_kinds.END
+    def _event(self, lease, row, state, ends_now):
+        at, kind = sources.moment(row['time']), row['event_type']
         status = _EVENT_STATUSES.get(row['status'], lifecycle.EVENT_UNDONE)
         if state == lifecycle.TERMINATED:
             status = lifecycle.EVENT_DONE
-        elif is_end:
+        elif kind == event_kinds.END:
             # A lease that still holds resources must end, even after an error.
             status = lifecycle.EVENT_UNDONE
-        due_at = self._now if is_end and lease['status'] == 'DELETING' else at
-        return records.Event(row['id'], lease['id'], row['event_type'], at, due_at, status,
-                             created_at=sources.moment(row['created_at']) or self._now)
+        return records.Event(
+            row['id'], lease['id'], kind, at,
+            self._now if ends_now and kind == event_kinds.END else at, status,
+            created_at=sources.moment(row['created_at']) or self._now)
 
     def _reservation(self, what, lease, row, lease_state):
         """Return (the Reservation, its Allocations); None if the lease is left out."""

@@ -46,6 +46,22 @@ def test_an_event_without_a_time_is_no_event(blazar, converted):
     assert [event.kind for event in lease_of(converted()).lease.events] == [event_kinds.END]
 
 
+def test_a_pending_lease_without_a_start_event_gets_one(blazar, converted):
+    blazar.execute("DELETE FROM events WHERE event_type = 'start_lease'")
+    lease = lease_of(converted(), 'l-host-pending').lease
+    start = lease.event(event_kinds.START)
+    assert (start.at, start.due_at, start.status) == (
+        lease.start, lease.start, lifecycle.EVENT_UNDONE)
+
+
+def test_a_lease_whose_creation_crashed_ends_at_once(blazar, converted, manager):
+    pending = "WHERE name = 'l-host-pending'"
+    blazar.execute(f"UPDATE leases SET status = 'CREATING' {pending}")
+    blazar.execute(f'DELETE FROM events WHERE lease_id IN (SELECT id FROM leases {pending})')
+    lease = lease_of(converted(), 'l-host-pending').lease
+    assert lease.event(event_kinds.END).due_at == manager.clock()
+
+
 @pytest.mark.parametrize(('change', 'words'), [
     (f'UPDATE leases SET project_id = NULL {NAMED}', 'no owner'),
     (f"UPDATE leases SET status = 'ODD' {NAMED}", 'Its status is ODD'),
