@@ -5,6 +5,7 @@ Ids, names, owners, trusts, dates and the objects in the cloud stay as they are.
 an object that cannot be imported unchanged.
 """
 import collections
+import datetime
 import json
 import uuid
 
@@ -77,7 +78,7 @@ class _Conversion:
     def _lease(self, row, reservation_rows, event_rows):
         """Return an ImportedLease, or None if the lease is left out."""
         what = f'lease {row["id"]} ({row["name"]}) of project {row["project_id"]}'
-        state = _state(row, reservation_rows)
+        state, row = _state(row, reservation_rows), _with_length(row)
         why = _why_not(row, reservation_rows, state)
         if why is not None:
             return self._leave_out(what, why, _CREATE_AGAIN)
@@ -133,7 +134,7 @@ class _Conversion:
             'time': row['start_date' if kind == event_kinds.START else 'end_date'],
             'status': 'UNDONE', 'created_at': None} for kind in missing]
         events = [self._event(row, event, state, ends_now) for event in sorted(
-            [*known, *added], key=lambda event: (event['time'], event['id']))]
+            [*known, *added], key=lambda event: (sources.moment(event['time']), event['id']))]
         if state == lifecycle.PENDING:
             # Blazar has created the objects of the lease in the cloud, as this event does. Because
             # of it, an end of the lease before its start deletes them.
@@ -212,6 +213,17 @@ class _Conversion:
             *((imported_records.ADDRESS, address) for address in addresses)])
 
 
+def _with_length(row):
+    """Return the row of a lease, with an end after its start.
+
+    Blazar counts in minutes, and a lease can end in the minute of its start.
+    """
+    start = sources.moment(row['start_date'])
+    if sources.moment(row['end_date']) > start:
+        return row
+    return sources.Row(row, end_date=start + datetime.timedelta(minutes=1))
+
+
 def _state(row, reservation_rows):
     """Return Climate's state of a lease, or None if its status is unknown."""
     if row['status'] == 'UPDATING':
@@ -226,8 +238,6 @@ def _why_not(row, reservation_rows, state):
         return f'Its status is {row["status"]}.'
     if not row['project_id'] or not row['user_id']:
         return 'It has no owner.'
-    if sources.moment(row['end_date']) <= sources.moment(row['start_date']):
-        return 'Its end is not after its start.'
     return None if reservation_rows else 'It has no reservations.'
 
 
