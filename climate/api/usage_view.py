@@ -32,7 +32,7 @@ def wants_csv(request):
     format_name = request.GET.get('format')
     if format_name is not None and format_name not in usage_request.FORMATS:
         raise errors.BadField(field='format', reason=(
-            f'"{format_name[:40]}" is none of {", ".join(usage_request.FORMATS)}.'))
+            f'"{format_name[:40]}" is not one of {", ".join(usage_request.FORMATS)}.'))
     if format_name is not None:
         return format_name == 'csv'
     offers = acceptparse.create_accept_header(hooks.accepted(request)).acceptable_offers(

@@ -13,8 +13,8 @@ RULES = [
         ('GET', _PATH), ('GET', '/v1/flavor-instances/availability')),
     base.rule(
         POST, base.MEMBER_OR_ADMIN,
-        'Ask when the resources of reservations are free, and hold offers for the project of the '
-        'caller.',
+        'Ask when the resources of reservations are free, and hold offers for the caller\'s '
+        'project.',
         ('POST', _PATH)),
     base.rule(
         GET_NAMES, base.ADMIN,

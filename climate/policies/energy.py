@@ -6,6 +6,6 @@ GET = 'climate:energy:get'
 
 RULES = [
     base.rule(
-        GET, base.ADMIN, 'See which resources sleep, for how long, and the energy it saved.',
+        GET, base.ADMIN, 'See which resources sleep, for how long, and the energy that this saved.',
         ('GET', '/v1/energy')),
 ]

@@ -44,7 +44,7 @@ RULES = [
         ('POST', _MANY)),
     base.rule(
         EXEMPT_FROM_IDLE, base.ADMIN,
-        'Exempt a lease from idle detection and reclaiming (idle_exempt), or end that.',
+        'Exempt a lease from idle detection and reclaiming (idle_exempt), or end the exemption.',
         ('POST', _MANY), ('PUT', _ONE)),
     base.rule(
         GET_MOVES, base.ADMIN,
@@ -54,18 +54,19 @@ RULES = [
     base.rule(
         HIDDEN_CRITERIA, base.ADMIN,
         'Use criteria that name hosts ($hypervisor_hostname, $service_name) or private properties, '
-        'from REST 1.1 on. To others, private properties do not exist.',
+        'from REST 1.1 on. For other callers, private properties do not exist.',
         ('POST', _MANY), ('PUT', _ONE), ('GET', '/v1/availability'),
         ('POST', '/v1/availability')),
     base.rule(
         HIDDEN_CRITERIA_1_0, base.MEMBER_OR_ADMIN,
-        'Use such criteria at REST 1.0, which existing clients may do.',
+        'Use such criteria at REST 1.0, as existing clients do.',
         ('POST', _MANY), ('PUT', _ONE)),
     base.rule(
         OPERATOR_TEXTS, base.ADMIN,
         'Read the operators\' version of status_reason, history and errors: with names of hosts, '
-        'ids of other projects\' reservations, and the words of Nova and other services. Others '
-        'read a version without them.', ('GET', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/history')),
+        'ids of other projects\' reservations, and messages of Nova and other services. Other '
+        'callers read a version without '
+        'them.', ('GET', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/history')),
     base.rule(
         PRIORITIZE, base.ADMIN, 'Create a lease that waits with another priority than 0.',
         ('POST', _MANY)),

@@ -9,8 +9,10 @@ _MANY = '/v1/offers'
 _ONE = '/v1/offers/{offer_id}'
 RULES = [
     base.rule(
-        GET, base.READER_OR_ADMIN, 'List the offers held for the own project, and show an offer.',
+        GET, base.READER_OR_ADMIN, 'List the offers held for the caller\'s project, and show an '
+                                   'offer.',
         ('GET', _MANY), ('GET', _ONE)),
     base.rule(
-        DELETE, base.MEMBER_OR_ADMIN, 'Release an offer of the own project.', ('DELETE', _ONE)),
+        DELETE, base.MEMBER_OR_ADMIN, 'Release an offer of the caller\'s '
+                                      'project.', ('DELETE', _ONE)),
 ]

@@ -52,8 +52,8 @@ def _rules_of_view(path):
     return [
         base.rule(rules.get, base.READER_OR_ADMIN, f'List {path}, and show one.',
                   ('GET', many), ('GET', one)),
-        base.rule(rules.create, base.ADMIN, f'Enrol one of {path}.', ('POST', many)),
-        base.rule(rules.delete, base.ADMIN, f'Withdraw one of {path}.', ('DELETE', one)),
+        base.rule(rules.create, base.ADMIN, f'Add a resource to {path}.', ('POST', many)),
+        base.rule(rules.delete, base.ADMIN, f'Remove a resource from {path}.', ('DELETE', one)),
     ]
 
 

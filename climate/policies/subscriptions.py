@@ -18,13 +18,15 @@ _READER, _MEMBER = (_MINE.format(role=role)
                     for role in ('project_reader_api', 'project_member_api'))
 RULES = [
     base.rule(
-        GET, _READER, 'List and show the own subscriptions and those for the own project, and '
-        'read their logs.', ('GET', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/log')),
+        GET, _READER, 'List and show the caller\'s subscriptions, and those for the caller\'s '
+                      'project, and read their '
+                      'logs.', ('GET', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/log')),
     base.rule(
         ALL_PROJECTS, base.ADMIN, 'List the subscriptions of all users and projects.',
         ('GET', _MANY)),
     base.rule(POST, base.MEMBER_OR_ADMIN, 'Create a subscription.', ('POST', _MANY)),
     base.rule(PUT, _MEMBER, 'Change a subscription, or renew its secret.', ('PUT', _ONE)),
     base.rule(DELETE, _MEMBER, 'Delete a subscription.', ('DELETE', _ONE)),
-    base.rule(TEST, _MEMBER, 'Send a test to a subscription.', ('POST', f'{_ONE}/test')),
+    base.rule(TEST, _MEMBER, 'Send a test notification to a '
+                             'subscription.', ('POST', f'{_ONE}/test')),
 ]

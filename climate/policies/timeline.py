@@ -10,7 +10,7 @@ _PATHS = (('GET', '/v1/timeline'),)
 RULES = [
     base.rule(
         GET, base.READER_OR_ADMIN, 'See when the resources of a pool are taken and free, and the '
-        'leases of the own project on them.', *_PATHS),
+        'leases of the caller\'s project on them.', *_PATHS),
     base.rule(
         GET_ALL_PROJECTS, base.ADMIN, 'See the leases of other projects in timelines.', *_PATHS),
     base.rule(

@@ -8,7 +8,7 @@ GET_UTILISATION = 'climate:utilisation:get'
 
 _USAGE = (('GET', '/v1/usage'),)
 RULES = [
-    base.rule(GET, base.READER_OR_ADMIN, 'See the usage of the own project.', *_USAGE),
+    base.rule(GET, base.READER_OR_ADMIN, 'See the usage of the caller\'s project.', *_USAGE),
     base.rule(
         GET_ALL_PROJECTS, base.ADMIN,
         'See the usage of other projects, and group usage by private properties and facts.',

@@ -76,6 +76,19 @@ def tool(settings, *words):
     return run(settings, PYTHON, '-m', 'tools.cloud', *words)
 
 
+def kill_manager(settings):
+    """Kill the manager with all its processes."""
+    for member in processes.members(processes.pid_of(settings, 'climate-manager')):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(member, signal.SIGKILL)
+
+
+def replace_manager(settings):
+    """Kill the manager, and start another one."""
+    kill_manager(settings)
+    tool(settings, 'climate-up')
+
+
 @contextlib.contextmanager
 def frozen(settings, name):
     """A process of the cloud, and all it forked, stands still inside."""

@@ -1,23 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servers with a lease when something goes wrong at the wrong moment, on the real cloud."""
-import contextlib
-import os
-import signal
 import time
 
 import leased as servers
 import pytest
 import scene as scenes
-
-from tools.cloud import processes
-
-
-def kill_manager(cloud):
-    """Kill the manager, and start another."""
-    for member in processes.members(processes.pid_of(cloud, 'climate-manager')):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(member, signal.SIGKILL)
-    scenes.tool(cloud, 'climate-up')
 
 
 @pytest.fixture
@@ -61,7 +48,7 @@ def test_the_manager_is_killed_at_each_step_of_a_leased_server(
 
     def kill_when(look, what):
         scenes.until(look, what, 60, pause=0.02)
-        kill_manager(cloud)
+        scenes.replace_manager(cloud)
     kill_when(lambda: 'shelv' in str(leased.look().task_state) or 'SHELVED' in leased.look().status,
               'it to be put to sleep')
     leased.settled('SHELVED_OFFLOADED', 40)
@@ -74,7 +61,7 @@ def test_the_manager_is_killed_at_each_step_of_a_leased_server(
     kill_when(leased.images, 'it to be imaged')
     leased.active_image(demo.current_project_id)
     time.sleep(1)
-    kill_manager(cloud)
+    scenes.replace_manager(cloud)
     leased.gone(60)
     leased.lease('terminated')
     assert len(leased.images()) == 1

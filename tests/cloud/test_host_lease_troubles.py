@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases of hosts when something goes wrong at the wrong moment, on the real cloud."""
-import os
-import signal
 import time
 
 import scene as scenes
-
-from tools.cloud import processes
 
 
 def test_a_lease_whose_user_was_deleted_still_ends_cleanly(scene, guest, admin, cloud, image_of):
@@ -52,9 +48,7 @@ def test_a_lease_whose_manager_is_killed_while_it_starts_becomes_active_all_the_
     with scenes.frozen(cloud, 'nova-api'):
         lease = scene.lease(hosts=(2, 2), active=False)
         scene.wait(lease['id'], 'starting')
-        pid = processes.pid_of(cloud, 'climate-manager')
-        for member in [pid, *processes.members(pid)]:
-            os.kill(member, signal.SIGKILL)
+        scenes.kill_manager(cloud)
     began = time.monotonic()
     scenes.tool(cloud, 'climate-up')
     scene.wait(lease['id'], 'active')

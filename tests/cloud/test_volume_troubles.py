@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leases of volumes when something goes wrong at the wrong moment, on the real cloud."""
 import contextlib
-import os
-import signal
 import time
 import uuid
 
@@ -22,7 +20,6 @@ from climate.manager import lease_cloud
 from climate.plugins import base
 from climate.plugins import registry
 from tools.cloud import climate_service
-from tools.cloud import processes
 
 pytestmark = pytest.mark.services
 
@@ -119,27 +116,19 @@ def test_while_cinder_is_silent_nothing_is_lost(scene, storage, cloud):
     assert storage.volumes(lease) == []
 
 
-def kill_manager(cloud):
-    """Kill the manager, and start another."""
-    for member in processes.members(processes.pid_of(cloud, 'climate-manager')):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(member, signal.SIGKILL)
-    scenes.tool(cloud, 'climate-up')
-
-
 def test_the_manager_is_killed_while_volumes_are_made_saved_and_deleted(scene, storage, cloud):
     def status():
         return {each.status for each in storage.volumes(lease)}
     with scenes.frozen(cloud, 'cinder-volume'):
         lease = storage.lease({'size_gb': 1, 'amount': 2, 'on_end': 'image'}, active=False)
         scenes.until(lambda: status() == {'creating'}, 'the volumes to be made')
-        kill_manager(cloud)
+        scenes.replace_manager(cloud)
     scene.wait(lease['id'], 'active')
     assert len(storage.volumes(lease)) == 2
     with scenes.frozen(cloud, 'cinder-volume'):
         scene.climate().leases.end(lease['id'])
         scenes.until(lambda: status() == {'uploading'}, 'the images to be begun')
-        kill_manager(cloud)
+        scenes.replace_manager(cloud)
     scene.wait(lease['id'], 'terminated', 90)
     assert [each.status for each in storage.images(lease)] == ['active'] * 2
     assert storage.volumes(lease) == []

@@ -4,11 +4,11 @@ import json
 
 import sqlalchemy as sa
 from support import builders
+from support import recorded_wire
 
 from climate.db import leases
 from climate.db import reservations
 from climate.db import tables
-from climate.manager import endpoint
 from climate.rpc import client
 
 _SECRET = 'f1nd-me'
@@ -19,21 +19,8 @@ _BODY = {'name': 'large', 'start': '+1h', 'duration': '1h', 'reservations': [{
         'resources': {'word': {'type': 'OS::Heat::RandomString'}}}}]}
 
 
-class _Bus(builders.Wire):
-    """The wire to a manager; `answers` are the texts of what the manager has answered."""
-
-    def __init__(self, manager):
-        super().__init__(endpoint.InProcess(endpoint.Endpoint(manager.core)))
-        self.answers = []
-
-    def call(self, *called, **more):
-        answer = super().call(*called, **more)
-        self.answers.append(json.dumps(answer))
-        return answer
-
-
 def test_large_parts_of_requests_leave_the_database_for_the_start_only(conf, manager):
-    bus = _Bus(manager)
+    bus = recorded_wire.RecordedWire(manager)
     api = builders.Api(conf, manager, client=client.ManagerClient(bus))
     for version in ('1.1', '1.0'):
         lease = api.post('/v1/leases', _BODY, version='1.1').json['lease']

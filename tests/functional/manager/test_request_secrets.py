@@ -10,12 +10,12 @@ from oslo_db import exception as db_exc
 import pytest
 import sqlalchemy as sa
 from support import builders
+from support import recorded_wire
 
 from climate import errors
 from climate import yaml_text
 from climate.db import tables
 from climate.domain import lifecycle
-from climate.manager import endpoint
 from climate.manager import request_secrets
 from climate.plugins import base
 from climate.plugins import dummy
@@ -65,19 +65,6 @@ CASES = {'virtual:stack': _STACK,
                         'size': 1}}
 
 
-class _Bus(builders.Wire):
-    """The wire to a manager; `answers` has the texts of what the manager has answered."""
-
-    def __init__(self, manager):
-        super().__init__(endpoint.InProcess(endpoint.Endpoint(manager.core)))
-        self.answers = []
-
-    def call(self, *called, **more):
-        answer = super().call(*called, **more)
-        self.answers.append(json.dumps(answer))
-        return answer
-
-
 class Scene:
     """A manager with the types of CASES, and all that can be read of it."""
 
@@ -85,7 +72,7 @@ class Scene:
         classes = {**builders.manager_plugins(conf), 'test:vault': VaultPlugin}
         self.manager = builders.Manager(conf, manager.database, manager.clock,
                                         cloud=manager.cloud, classes=classes)
-        self.bus = _Bus(self.manager)
+        self.bus = recorded_wire.RecordedWire(self.manager)
         self.api, self.disabled = (
             builders.Api(conf, self.manager, plugins=some, client=client.ManagerClient(self.bus))
             for some in (classes, {'virtual:dummy': dummy.DummyPlugin}))
