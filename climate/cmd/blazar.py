@@ -70,7 +70,7 @@ def _import(conf, database):
 
 def _export(conf, database):
     read, now = source.read(conf.command.target, _TARGET), database.now()
-    chosen = exporting.choose(exporting.read(database), read, conf)
+    chosen = exporting.choose(exporting.read(database, read), read, conf)
     _show(conf, report.export_lines(chosen))
     if conf.command.dry_run:
         print('\nNothing was written, because of --dry-run.')

@@ -78,8 +78,13 @@ class Export:
             problems=(*self.problems, *problems.values()))
 
 
-def read(database):
-    """Return the Contents of Climate's database."""
+def read(database, source):
+    """Return the Contents of Climate's database for an export to a ``source.Source``.
+
+    A lease with a status that only a crash of Blazar leaves counts as changed, because Blazar does
+    nothing with it any more.
+    """
+    unstable = {row['id'] for row in source.rows('leases') if row['status'] not in lifecycle.STATES}
     table, history = tables.LEASES, tables.HISTORY
     imported = sa.select(history.c.lease_id).where(history.c.what == importing.IMPORTED)
     with database.reader() as connection:
@@ -87,8 +92,10 @@ def read(database):
             table.c.id, table.c.name, table.c.project_id, table.c.state,
             sa.and_(table.c.generation == 0, table.c.claim_no == 0, table.c.deleted_at.is_(None),
                     table.c.id.in_(imported)).label('untouched')).order_by(table.c.id)).all()
+        untouched = {row.id: (row.name, row.project_id, row.state) for row in rows
+                     if row.untouched and row.id not in unstable}
         changed = []
-        for batch in by_keys.batches([row.id for row in rows if not row.untouched], _AT_ONCE):
+        for batch in by_keys.batches([row.id for row in rows if row.id not in untouched], _AT_ONCE):
             changed += leases.mentioned(connection, batch)
         enrolled = [resource for pool in (imported_records.HOST, imported_records.ADDRESS)
                     for resource in resources.find(connection, pool)]
@@ -98,10 +105,8 @@ def read(database):
         private = {each.name: each.private for each in resource_properties.find(
             connection, imported_records.HOST)}
     return Contents(
-        tuple(changed),
-        {row.id: (row.name, row.project_id, row.state) for row in rows if row.untouched},
-        tuple(enrolled), frozenset(withdrawn) - {each.name for each in enrolled},
-        frozenset(asleep), private)
+        tuple(changed), untouched, tuple(enrolled),
+        frozenset(withdrawn) - {each.name for each in enrolled}, frozenset(asleep), private)
 
 
 def choose(contents, source, conf):

@@ -53,7 +53,8 @@ def export(blazar, manager):
     """
     def run(before_commit=lambda: None):
         read, now = source.read(blazar.url, '--target'), manager.clock()
-        chosen = exporting.choose(exporting.read(manager.database), read, manager.core.conf)
+        chosen = exporting.choose(
+            exporting.read(manager.database, read), read, manager.core.conf)
         bindings, failed = objects_ahead.create(manager.core, chosen.pending)
         assert not failed
         changes = exporting.changes(chosen, read, bindings, now)

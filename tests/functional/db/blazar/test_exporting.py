@@ -75,3 +75,14 @@ def test_a_change_of_a_running_lease_is_written(
         'end_lease': ('2026-11-26 20:00:00', 'UNDONE')}
     for name in ('reservations', 'computehost_reservations', 'computehost_allocations'):
         assert rows[name] == before[name]
+
+
+def test_a_status_that_a_crash_of_blazar_left_is_replaced(blazar, imported, export, lease_id):
+    key = lease_id('l-inst-active')
+    blazar.execute("UPDATE leases SET status = 'UPDATING' WHERE id = ?", key)
+    before = blazar.of_lease(key)
+    imported()
+    export()
+    rows = blazar.of_lease(key)
+    assert rows['leases'][0]['status'] == 'ACTIVE'
+    assert {**rows, 'leases': []} == {**before, 'leases': []}

@@ -8,6 +8,9 @@ from support import blazar_leases
 from support import builders
 from support import crashing
 
+from climate.db.blazar import conversion
+from climate.db.blazar import source
+
 #: The statuses of reservations, of the start and of the end that Blazar accepts for a lease.
 ACCEPTED = {'PENDING': ({'pending'}, 'UNDONE', 'UNDONE'), 'ACTIVE': ({'active'}, 'DONE', 'UNDONE'),
             'TERMINATED': ({'deleted'}, 'DONE', 'DONE')}
@@ -194,6 +197,36 @@ def test_a_lease_that_began_and_ended_in_climate_is_exported_as_terminated(
     assert rows['leases'][0]['status'] == 'TERMINATED'
     assert 'computehost_allocations' not in rows
     check_statuses(blazar)
+
+
+def test_another_import_reads_the_leases_that_climate_had(blazar, manager, export):
+    manager.cloud.add_flavor('f1', 'small', vcpus=1, ram=512, disk=2)
+    now = manager.clock()
+    booked = [manager.create(request) for request in (
+        blazar_leases.later(builders.hosts(1, 2, '["==", "$rack", "r01"]', before_end='snapshot')),
+        blazar_leases.later(builders.instances(2, False), builders.flavor_instances(
+            1, flavor_id='f1')),
+        builders.a_lease(builders.instances(3, vcpus=2), end=now + builders.hours(2)))]
+    manager.run()
+    export()
+    converted = conversion.convert(
+        source.read(blazar.url), manager.core.registry.plugins, manager.clock())
+    found = {each.lease.id: each for each in converted.leases}
+    for lease in map(manager.lease, booked):
+        read = found[lease.id]
+        assert facts(read.lease) == facts(lease)
+        assert sum(each.copies for each in read.allocations) == sum(
+            len(each.resource_ids) for each in lease.reservations)
+
+
+def facts(lease):
+    """The facts of a lease that an export and an import keep."""
+    return (lease.name, lease.project_id, lease.user_id, lease.start, lease.end, lease.before_end,
+            lease.trust_id, lease.state, sorted(
+                (each.id, each.resource_type, each.state, sorted(
+                    (name, str(value)) for name, value in each.request.items()
+                    if value not in (None, '')))
+                for each in lease.reservations))
 
 
 def test_changes_of_hosts_are_written(blazar, manager, export):
