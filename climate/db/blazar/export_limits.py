@@ -131,7 +131,7 @@ def _why_not(lease, unknown_types, resources):
         return ('It waits for resources, which Blazar cannot do.',
                 'Create it in Blazar once its resources are free.')
     if lease.task is not None or any(_is_unfinished(event) for event in lease.events):
-        return (f'Its action {lease.task or "update"} is not finished.',
+        return (f'Its {lease.task or "action"} is not finished.',
                 'Start climate-manager, wait until "climate lease show" shows a final status, stop '
                 'climate-manager, and repeat the export.')
     if unknown_types:
@@ -157,8 +157,11 @@ def _is_known(reservation):
 
 
 def _is_unfinished(event):
+    """Return whether an event has begun, or was ordered and has not begun."""
+    is_ordered = event.kind in _ACTIONS or (
+        event.kind == event_kinds.END and event.due_at < event.at)
     return event.status == lifecycle.EVENT_IN_PROGRESS or (
-        event.status == lifecycle.EVENT_UNDONE and event.kind in _ACTIONS)
+        event.status == lifecycle.EVENT_UNDONE and is_ordered)
 
 
 def _lost_parts(reservation):

@@ -86,3 +86,14 @@ def test_a_status_that_a_crash_of_blazar_left_is_replaced(blazar, imported, expo
     rows = blazar.of_lease(key)
     assert rows['leases'][0]['status'] == 'ACTIVE'
     assert {**rows, 'leases': []} == {**before, 'leases': []}
+
+
+def test_a_deletion_that_a_crash_of_blazar_left_is_finished_in_climate_first(
+        blazar, imported, export, lease_id):
+    key = lease_id('l-host-active')
+    blazar.execute("UPDATE leases SET status = 'DELETING' WHERE id = ?", key)
+    before = blazar.of_lease(key)
+    imported()
+    [problem] = [each for each in export()[0].problems if each.is_loss]
+    assert key in problem.what and 'is not finished' in problem.why
+    assert blazar.of_lease(key) == before
