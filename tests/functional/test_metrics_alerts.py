@@ -114,7 +114,7 @@ class Scene(Alerts):
             *reservations, end=now + builders.hours(2), **more))
 
     def end(self, lease):
-        self.change(lease, end_now=True)
+        self.client.update_lease(builders.a_member(), lease.id, records.LeaseChanges(end_now=True))
 
     def await_state(self, lease, state):
         waiting.until(lambda: self.client.get_lease(

@@ -14,7 +14,7 @@ from climate.manager.notifications import delivery
 from climate.manager.notifications import fan_out
 from climate.manager.notifications import reminders
 from climate.notifiers import webhook
-from support import delivery_rounds
+from support import loopback
 
 
 class Points:
@@ -37,7 +37,7 @@ class Fragile(webhook.Webhook):
     """A Webhook with a moment to die before and after each request."""
 
     def __init__(self, conf, points):
-        super().__init__(conf, delivery_rounds.resolve)
+        super().__init__(conf, loopback.resolve)
         self._points = points
 
     def send(self, message):

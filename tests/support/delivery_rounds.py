@@ -2,7 +2,6 @@
 """Subscriptions, and one round of what a manager does for them each second."""
 import contextlib
 import ipaddress
-import socket
 
 from climate.domain import subscriptions
 from climate.manager.notifications import delivery
@@ -11,12 +10,8 @@ from climate.manager.notifications import reminders
 from climate.notifiers import mail
 from climate.notifiers import webhook
 from support import builders
+from support import loopback
 from support import receivers
-
-
-def resolve(host, port, type):
-    """Look up any name: it leads to loopback."""
-    return [(socket.AF_INET, type, 6, '', ('127.0.0.1', port))]
 
 
 @contextlib.contextmanager
@@ -44,7 +39,7 @@ def deliver(manager, owner='this manager'):
     fan_out.fan_out(manager.core, now)
     reminders.remind(manager.core, now)
     delivery.Deliverer(manager.core, owner, 'webhook',
-                       webhook.Webhook(manager.core.conf, resolve)).deliver(now)
+                       webhook.Webhook(manager.core.conf, loopback.resolve)).deliver(now)
     delivery.Deliverer(manager.core, owner, 'mail', mail.Mail(manager.core.conf)).deliver(now)
 
 

@@ -13,12 +13,13 @@ import requests
 
 from support import waiting
 
-# A process that has imported most of Climate forks itself for each run of a program: a new Python
-# needs two seconds for the imports. Sockets of eventlet cannot do that.
-_FORKS = multiprocessing.get_context(
+#: A process that has imported most of Climate forks itself for each run of a program: a new Python
+#: needs two seconds for the imports. Sockets of eventlet cannot do that. There is one such process,
+#: so what it imports does not depend on which test is the first.
+FORKS = multiprocessing.get_context(
     'forkserver' if 'forkserver' in multiprocessing.get_all_start_methods() else 'spawn')
-_FORKS.set_forkserver_preload(['climate.cmd.db', 'climate.cmd.status', 'climate.cmd.audit',
-                               'climate.cmd.manager_service'])
+FORKS.set_forkserver_preload(['climate.cmd.db', 'climate.cmd.status', 'climate.cmd.audit',
+                              'climate.cmd.manager_service'])
 
 
 def run(program, *words, seconds=120, **more):
@@ -29,7 +30,7 @@ def run(program, *words, seconds=120, **more):
     """
     with tempfile.TemporaryDirectory() as folder:
         written = [pathlib.Path(folder, name) for name in ('out', 'err')]
-        process = _FORKS.Process(target=_carry_out, args=(
+        process = FORKS.Process(target=_carry_out, args=(
             [program, *map(str, words)], {**os.environ, **more}, written))
         process.start()
         try:

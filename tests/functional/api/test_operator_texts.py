@@ -86,7 +86,7 @@ def test_the_reservation_of_another_project_that_is_late_is_not_named(api, manag
     seen, told = read(lease_id, builders.DEMO), read(lease_id, builders.ADMIN)
     assert first.reservations[0].id in told
     assert first.reservations[0].id not in seen and host.name not in seen
-    assert 'of its resources are still being released by others' in seen
+    assert '1 of its resources is still being released by others' in seen
 
 
 @pytest.mark.usefixtures('each_lease_has_a_trust')

@@ -8,7 +8,7 @@ import prometheus_client
 import pytest
 import sqlalchemy as sa
 from support import builders
-from support import delivery_rounds
+from support import loopback
 from support import receivers
 from support.delivery_rounds import deliver
 from support.delivery_rounds import log
@@ -126,7 +126,7 @@ def test_a_pass_ends_although_more_is_due(manager, hooks):
     hooks.before = lambda: own.append(own[-1] + 20)
     core = dataclasses.replace(manager.core, monotonic=lambda: own[-1])
     deliverer = delivery.Deliverer(core, 'this manager', 'webhook',
-                                   webhook.Webhook(manager.core.conf, delivery_rounds.resolve))
+                                   webhook.Webhook(manager.core.conf, loopback.resolve))
     assert [deliverer.deliver(manager.clock()) for _ in range(5)] == [1, 1, 1, 1, 0]
 
 
@@ -212,7 +212,7 @@ def test_metrics_count_waiting_deliveries_and_results_of_attempts(manager, hooks
     manager.run_until(NOON + hours(2))
     fan_out.fan_out(manager.core, manager.clock())
     webhooks = delivery.Deliverer(manager.core, 'this manager', 'webhook',
-                                  webhook.Webhook(manager.core.conf, delivery_rounds.resolve))
+                                  webhook.Webhook(manager.core.conf, loopback.resolve))
     registry = prometheus_client.CollectorRegistry()
     registry.register(metrics.Collector(
         manager.core, manager.event_loop, schedule.AuditSchedule(manager.core, 'this manager'),

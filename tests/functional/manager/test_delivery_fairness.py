@@ -12,7 +12,7 @@ import threading
 import acts
 import pytest
 from support import builders
-from support import delivery_rounds
+from support import loopback
 from support import receivers
 from support import waiting
 from support.delivery_rounds import subscribe
@@ -61,7 +61,7 @@ class Receivers:
         """A Deliverer whose pass lasts as long as a test says."""
         core = dataclasses.replace(self.manager.core, monotonic=lambda: self.seconds)
         return delivery.Deliverer(core, 'this manager', 'webhook',
-                                  webhook.Webhook(self.manager.core.conf, delivery_rounds.resolve))
+                                  webhook.Webhook(self.manager.core.conf, loopback.resolve))
 
     def happens(self, caller=None):
         """Send a notification to all subscriptions of a project."""

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Managers are killed with kill -9 while they deliver, or deliver together: nothing is lost."""
 import collections
-import multiprocessing
-import pathlib
 import shutil
 import threading
 
@@ -11,6 +9,7 @@ import pytest
 from support import builders
 from support import delivery_round_process
 from support import delivery_rounds
+from support import programs
 
 from climate.db import engine
 from climate.domain import notifications
@@ -55,27 +54,23 @@ def a_day(conf, folder, migrated, url):
 class Managers:
     """Starts processes of managers; the processes are forked from one that has imported all."""
 
-    def __init__(self, authority, monkeypatch):
-        # The process from which they are forked does not get our sys.path.
-        monkeypatch.setenv('PYTHONPATH', str(pathlib.Path(delivery_rounds.__file__).parents[1]))
-        self._context = multiprocessing.get_context('forkserver')
-        self._context.set_forkserver_preload(['support.delivery_round_process'])
+    def __init__(self, authority):
         self._authority = authority
 
     def start(self, folder, now, owner, crash_at=0):
         path = folder / 'climate.conf'
         path.write_text(_CONF.format(folder=folder, authority=self._authority))
-        process = self._context.Process(target=delivery_round_process.run,
-                                        args=(str(path), now, owner, crash_at))
+        process = programs.FORKS.Process(target=delivery_round_process.run,
+                                         args=(str(path), now, owner, crash_at))
         process.start()
         return process
 
 
 @pytest.mark.proof
 def test_a_manager_killed_between_any_two_steps_loses_no_notification(
-        conf, tmp_path, migrated, hooks, monkeypatch, record_property):
+        conf, tmp_path, migrated, hooks, record_property):
     a_day(conf, tmp_path / 'ready', migrated, hooks.url)
-    managers = Managers(conf.webhook.ca_file, monkeypatch)
+    managers = Managers(conf.webhook.ca_file)
     ended, number = [_KILLED], 0
     while _KILLED in ended:
         points = range(number + 1, number + 1 + _TOGETHER)

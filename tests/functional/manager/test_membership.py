@@ -5,7 +5,7 @@ import hashlib
 import acts
 import pytest
 from support import builders
-from support import delivery_rounds
+from support import loopback
 from support import receivers
 from support.delivery_rounds import deliver
 from support.delivery_rounds import log
@@ -29,7 +29,7 @@ class Round:
         self._manager = manager
         self._deliverer = delivery.Deliverer(manager.core, 'this manager', 'webhook',
                                              webhook.Webhook(manager.core.conf,
-                                                             delivery_rounds.resolve))
+                                                             loopback.resolve))
 
     def __call__(self, after):
         manager = self._manager

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from support import billing_cases
 from support import builders
 from support import delivery_rounds
+from support import loopback
 from support import receivers
 
 from climate import errors
@@ -177,7 +178,7 @@ def _deliver(world, transport_name, address):
 def _deliver_by_webhook(world, tmp_path):
     with delivery_rounds.hooks(tmp_path, world.conf) as hooks:
         [deliverer] = [each for each in world.periodic.deliverers if each.name == 'webhook']
-        deliverer._notifier = webhook.Webhook(world.conf, delivery_rounds.resolve)
+        deliverer._notifier = webhook.Webhook(world.conf, loopback.resolve)
         _deliver(world, 'webhook', hooks.url)
 
 
