@@ -116,6 +116,9 @@ def _opened(url, option):
                         '%40 for an @ in the password.') from None
     if parsed.get_backend_name() == 'sqlite' and not _exists(parsed.database):
         raise NotBlazar(f'{option}: there is no file "{parsed.database}".')
+    if not parsed.database:
+        raise NotBlazar(f'{option}: the URL names no database. Write '
+                        'mysql+pymysql://USER:PASSWORD@HOST/DATABASE.')
     shown = f'{option} {parsed.render_as_string(hide_password=True)}'
     try:
         yield database, shown

@@ -11,6 +11,8 @@ from climate.db.blazar import source
     ('nosuch://localhost/blazar', 'Write mysql+pymysql://'),
     ('mysql+pymysql://blazar@localhost:SECRET/blazar', 'Write mysql+pymysql://'),
     ('sqlite:////nowhere/blazar.sqlite', 'there is no file'),
+    ('mysql+pymysql://blazar:SECRET@127.0.0.1:1', 'names no database'),
+    ('mysql+pymysql://blazar:SECRET@127.0.0.1:1/', 'names no database'),
     ('mysql+pymysql://blazar:SECRET@127.0.0.1:1/blazar', 'Check the address')])
 def test_a_wrong_url_is_refused_with_the_way_out(url, words):
     with pytest.raises(source.NotBlazar, match='--source') as refused:
