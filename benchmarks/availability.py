@@ -110,7 +110,7 @@ def filled(database, start, hosts, each, days, rounds):
     made = random.Random(1)
     fill.hosts(database, hosts)
     with database.writer() as connection:
-        fill.promise(connection, 'all', start, promises(hosts, each, days, made))
+        fill.allocate(connection, 'all', start, allocation_rows(hosts, each, days, made))
     worlds.analyzed(database)
     manager = builders.Manager(worlds.configured(), database, builders.Clock(start))
     # Hosts are free for a tenth of the time, on average in gaps of this number of minutes.
@@ -119,8 +119,8 @@ def filled(database, start, hosts, each, days, rounds):
                               made.randint(gap // 20, gap)) for _ in range(rounds)]
 
 
-def promises(hosts, each, days, made):
-    """Rows for ``fill.promise``: whole hosts, `each` spans of each, over `days`."""
+def allocation_rows(hosts, each, days, made):
+    """Rows for ``fill.allocate``: whole hosts, `each` spans of each, over `days`."""
     slot = days * _DAY_SECONDS / each
     for resource_id in range(1, hosts + 1):
         for number in range(each):

@@ -56,10 +56,10 @@ def ended_leases(database, count, hosts_there):
             _copy_batch(connection, batch)
         for batch in range(count // _BATCH):
             hour, first = divmod(batch, hosts_there // _BATCH)
-            _promise(connection, tables.RESERVATIONS.c.id,
-                     sa.cast(sa.func.substr(tables.RESERVATIONS.c.id, 7, 4), sa.Integer)
-                     + first * _BATCH + 1, _long_ago(hour),
-                     tables.RESERVATIONS.c.id.startswith(f'b{batch:04}-'))
+            _allocate(connection, tables.RESERVATIONS.c.id,
+                      sa.cast(sa.func.substr(tables.RESERVATIONS.c.id, 7, 4), sa.Integer)
+                      + first * _BATCH + 1, _long_ago(hour),
+                      tables.RESERVATIONS.c.id.startswith(f'b{batch:04}-'))
     return [_id(number // _BATCH, number % _BATCH) for number in range(count)]
 
 
@@ -68,7 +68,7 @@ def allocations(database, each):
     start = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)
     with database.writer() as connection:
         ids = connection.execute(sa.select(tables.RESOURCES.c.id)).scalars().all()
-        promise(connection, 'all', start, (
+        allocate(connection, 'all', start, (
             (resource_id, place * 7200, place * 7200 + 3600, True, {}, 1)
             for resource_id in ids for place in range(each)))
 
@@ -90,7 +90,7 @@ def coming_leases(database, rows):
             for lease_id, resource_id, start, end in rows))
 
 
-def promise(connection, name, origin, rows):
+def allocate(connection, name, origin, rows):
     """Allocate the rows to one lease, in the quickest way that the database has.
 
     A PostgreSQL loses its second guard by that: it is to be a schema of the benchmark's own.
@@ -188,7 +188,7 @@ def _copy_batch(connection, batch):
             list(values), sa.select(*values.values()).where(table.c.id < 'b0001')))
 
 
-def _promise(connection, reservation, resource, start, where):
+def _allocate(connection, reservation, resource, start, where):
     """Allocate an hour from `start` on, for each such row."""
     given = tables.ALLOCATIONS
     values = {'reservation_id': reservation, 'resource_id': resource,

@@ -146,7 +146,7 @@ def enrol(database, hosts, each, made):
                      'number': number % 10},
                     {'resource_id': number, 'property_id': 2, 'text': zone(number),
                      'number': None})])
-        fill.promise(connection, 'all', builders.NOON, (
+        fill.allocate(connection, 'all', builders.NOON, (
             row for number in range(1, hosts + 1) for row in spans(number, each, made)))
     worlds.analyzed(database)
 

@@ -114,7 +114,7 @@ def check(database, taken):
     with database.reader() as connection:
         states = collections.Counter(connection.execute(
             sa.select(tables.LEASES.c.state)).scalars())
-        promised = [tuple(row) for row in connection.execute(
+        allocated = [tuple(row) for row in connection.execute(
             sa.select(tables.ALLOCATIONS.c.resource_id, tables.ALLOCATIONS.c.start,
                       tables.ALLOCATIONS.c.end))]
         left = connection.execute(sa.select(sa.func.count()).select_from(tables.EVENTS).where(
@@ -122,9 +122,9 @@ def check(database, taken):
     assert states == {lifecycle.TERMINATED: len(taken)}, states
     assert not left, f'{left} events were not carried out.'
     overlaps = sum(one[0] == two[0] and two[1] < one[2]
-                   for one, two in itertools.pairwise(sorted(promised)))
+                   for one, two in itertools.pairwise(sorted(allocated)))
     assert not overlaps, f'{overlaps} times a host was allocated twice.'
-    used = sum((end - start).total_seconds() for _, start, end in promised)
+    used = sum((end - start).total_seconds() for _, start, end in allocated)
     expected = sum((job.end - job.start) * job.hosts for job in taken)
     assert used == expected, f'{used} seconds of hosts were allocated, of {expected}.'
     return used

@@ -47,7 +47,7 @@ def fill_worst(database, count, slots):
     worlds.analyzed(database)
     with database.writer() as connection:
         for number in range(count):
-            fill.promise(connection, f'worst{number}', builders.NOON, [
+            fill.allocate(connection, f'worst{number}', builders.NOON, [
                 (host, 2 * number * _HOUR_SECONDS, (2 * number + 1) * _HOUR_SECONDS, False,
                  _AMOUNT, 1) for host in range(1, slots + 1)])
     return count * slots

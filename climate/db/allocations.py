@@ -19,11 +19,11 @@ EVENTS = tables.EVENTS
 LEASES = tables.LEASES
 RESOURCES = tables.RESOURCES
 RESERVATIONS = tables.RESERVATIONS
+_UNRELEASED = ALLOCATIONS.c.released_at.is_(None)
 # An allocation that was released before its start is void, and does not count. An allocation that
 # was removed from a running reservation ended at that moment. It counts, so that its resource is
 # cleaned.
-COUNTS = sa.or_(ALLOCATIONS.c.released_at.is_(None),
-                ALLOCATIONS.c.released_at >= ALLOCATIONS.c.end)
+COUNTS = sa.or_(_UNRELEASED, ALLOCATIONS.c.released_at >= ALLOCATIONS.c.end)
 
 # The statuses of events that are not done, or that were given up.
 _OPEN = (lifecycle.EVENT_UNDONE, lifecycle.EVENT_IN_PROGRESS, lifecycle.EVENT_ERROR)
@@ -50,8 +50,8 @@ def add(connection, allocations):
 
 
 _OF_RESERVATIONS = by_keys.ByKeys(
-    sa.select(ALLOCATIONS).where(ALLOCATIONS.c.released_at.is_(None))
-    .order_by(ALLOCATIONS.c.resource_id), ALLOCATIONS.c.reservation_id)
+    sa.select(ALLOCATIONS).where(_UNRELEASED).order_by(ALLOCATIONS.c.resource_id),
+    ALLOCATIONS.c.reservation_id)
 
 
 def of_reservations(connection, reservation_ids):
@@ -127,7 +127,7 @@ _OVERDUE = (
     .join(ALLOCATIONS, ALLOCATIONS.c.reservation_id == RESERVATIONS.c.id)
     .where(_CHANGING, RESERVATIONS.c.state != lifecycle.RESERVATION_DELETED,
            ALLOCATIONS.c.whole.is_(False),
-           sa.or_(sa.and_(EVENTS.c.kind != event_kinds.UPDATE, ALLOCATIONS.c.released_at.is_(None),
+           sa.or_(sa.and_(EVENTS.c.kind != event_kinds.UPDATE, _UNRELEASED,
                           ALLOCATIONS.c.end <= _NOW),
                   sa.and_(EVENTS.c.kind != event_kinds.END, ALLOCATIONS.c.released_at.is_not(None),
                           ALLOCATIONS.c.start <= _NOW)))
@@ -169,9 +169,8 @@ def change(connection, reservation_ids, resource_ids, need=None, by_owner=False,
     connection.execute(
         sa.update(ALLOCATIONS)
         .where(ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
-               ALLOCATIONS.c.resource_id.in_(list(resource_ids)),
-               ALLOCATIONS.c.released_at.is_(None), *_serving(need))
-        .ordered_values(*_promise(values.get('end') if by_owner else None), *values.items()))
+               ALLOCATIONS.c.resource_id.in_(list(resource_ids)), _UNRELEASED, *_serving(need))
+        .ordered_values(*_guarantee(values.get('end') if by_owner else None), *values.items()))
 
 
 def cut(connection, reservation_ids, now, resource_ids=None, need=None, by_owner=False):
@@ -184,17 +183,17 @@ def cut(connection, reservation_ids, now, resource_ids=None, need=None, by_owner
         up to which they were guaranteed.
     """
     selected = [ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
-                ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end > now, *_serving(need)]
+                _UNRELEASED, ALLOCATIONS.c.end > now, *_serving(need)]
     if resource_ids is not None:
         selected.append(ALLOCATIONS.c.resource_id.in_(list(resource_ids)))
     connection.execute(sa.update(ALLOCATIONS).where(*selected, ALLOCATIONS.c.start >= now)
                        .values(released_at=now))
     values = {'end': now} if resource_ids is None else {'end': now, 'released_at': now}
     connection.execute(sa.update(ALLOCATIONS).where(*selected, ALLOCATIONS.c.start < now)
-                       .ordered_values(*_promise(now if by_owner else None), *values.items()))
+                       .ordered_values(*_guarantee(now if by_owner else None), *values.items()))
 
 
-def promises(connection, reservation_id, now, resource_ids, need, *, by_owner):
+def guarantees(connection, reservation_id, now, resource_ids, need, *, by_owner):
     """Return the guarantees of copies that are about to be cut from a reservation.
 
     Whole resources have no guarantees, because another resource never replaces a whole resource.
@@ -202,7 +201,7 @@ def promises(connection, reservation_id, now, resource_ids, need, *, by_owner):
     :param by_owner: whether the owner returns the copies; otherwise only earlier guarantees count.
     """
     rows = connection.execute(sa.select(ALLOCATIONS).where(
-        ALLOCATIONS.c.reservation_id == reservation_id, ALLOCATIONS.c.released_at.is_(None),
+        ALLOCATIONS.c.reservation_id == reservation_id, _UNRELEASED,
         ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)), ALLOCATIONS.c.whole.is_(False),
         ALLOCATIONS.c.end > now, *_serving(need)).order_by(ALLOCATIONS.c.id))
     moments = [(row, max(filter(None, [row.promised_until, row.end if by_owner else None]),
@@ -211,10 +210,10 @@ def promises(connection, reservation_id, now, resource_ids, need, *, by_owner):
             for row, until in moments if until]
 
 
-def take_promises(connection, reservation_id, now, resource_ids):
+def take_guarantees(connection, reservation_id, now, resource_ids):
     """Remove the guarantees of allocations that are about to be exchanged; return them."""
     selected = (ALLOCATIONS.c.reservation_id == reservation_id, ALLOCATIONS.c.end > now,
-                ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.promised_until.is_not(None),
+                _UNRELEASED, ALLOCATIONS.c.promised_until.is_not(None),
                 ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)))
     rows = connection.execute(
         sa.select(ALLOCATIONS).where(*selected).order_by(ALLOCATIONS.c.id)).all()
@@ -222,7 +221,7 @@ def take_promises(connection, reservation_id, now, resource_ids):
     return [unused_hours.Guarantee(row.resource_id, row.copies, row.promised_until) for row in rows]
 
 
-def _promise(end):
+def _guarantee(end):
     """Return the assignment that keeps the moment up to which allocations were guaranteed.
 
     It must precede the assignment of the end, because MariaDB assigns from left to right.
@@ -242,8 +241,7 @@ def delete(connection, reservation_ids, resource_ids=None):
     :param resource_ids: only allocations of these resources; None: of all.
     """
     statement = sa.delete(ALLOCATIONS).where(
-        ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)),
-        ALLOCATIONS.c.released_at.is_(None))
+        ALLOCATIONS.c.reservation_id.in_(list(reservation_ids)), _UNRELEASED)
     if resource_ids is not None:
         statement = statement.where(ALLOCATIONS.c.resource_id.in_(sorted(resource_ids)))
     connection.execute(statement)
@@ -277,8 +275,7 @@ def requests_on(connection, resource_id, now):
     return [tuple(row) for row in connection.execute(
         sa.select(RESERVATIONS.c.id, RESERVATIONS.c.resource_type, RESERVATIONS.c.request)
         .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
-        .where(ALLOCATIONS.c.resource_id == resource_id, ALLOCATIONS.c.released_at.is_(None),
-               ALLOCATIONS.c.end > now))]
+        .where(ALLOCATIONS.c.resource_id == resource_id, _UNRELEASED, ALLOCATIONS.c.end > now))]
 
 
 def running(connection, now):
@@ -297,9 +294,8 @@ def running(connection, now):
         .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
         .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
         .where(LEASES.c.state == lifecycle.ACTIVE,
-               RESERVATIONS.c.state == lifecycle.RESERVATION_ACTIVE,
-               ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.start <= now,
-               ALLOCATIONS.c.end > now)
+               RESERVATIONS.c.state == lifecycle.RESERVATION_ACTIVE, _UNRELEASED,
+               ALLOCATIONS.c.start <= now, ALLOCATIONS.c.end > now)
         .order_by(ALLOCATIONS.c.resource_id, RESERVATIONS.c.id)).all()
 
 

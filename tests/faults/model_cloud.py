@@ -27,7 +27,7 @@ def check(cloud, recorded, booted_for, strangers=()):
     # Being lent makes no difference.
     aggregates = [each for each in cloud.aggregates() if each.name != model_world.LENT_AGGREGATE]
     no_host_is_handed_out_twice(aggregates)
-    what_can_be_promised_is_in_the_freepool(aggregates, recorded)
+    free_hosts_are_in_the_freepool(aggregates, recorded)
     left = cloud.leftovers()
     nothing_is_there_that_no_lease_owns(aggregates, left, recorded)
     nobody_uses_what_is_staged(aggregates, left, recorded)
@@ -50,7 +50,7 @@ def no_host_is_handed_out_twice(aggregates):
         assert not zoned or leased == zoned, f'{host} is in the aggregates {leased}'
 
 
-def what_can_be_promised_is_in_the_freepool(aggregates, recorded):
+def free_hosts_are_in_the_freepool(aggregates, recorded):
     """Nobody can come to a host that may be leased at any moment."""
     pooled = {host for each in aggregates if each.name == _FREEPOOL for host in each.hosts}
     for each in recorded.hosts():

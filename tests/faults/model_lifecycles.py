@@ -51,7 +51,7 @@ def the_lifecycle_is_kept(recorded, lease):
         assert event.status != lifecycle.EVENT_IN_PROGRESS or event.claim_owner, event
 
 
-def no_promise_is_lost(recorded, lease, now):
+def no_allocation_is_lost(recorded, lease, now):
     """For each state that a lease must still reach there is an event that takes it there."""
     events = recorded.events[lease.id]
     pending = {event.kind for event in recorded.open_events(lease.id)}

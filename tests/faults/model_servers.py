@@ -35,12 +35,12 @@ class Servers(requests.Requests):
             if request['flavor_id'] is not None:
                 self._boot_to_be_leased(lease, reservation, bind, side)
             return
-        promised = self._has_room(lease, reservation)
+        has_capacity = self._has_room(lease, reservation)
         if reservation.resource_type == 'physical:host':
             server = self._boot_on_hosts(reservation)
         else:
             server = self._boot({}, reservation.id)
-        assert server or not promised, f'{reservation} has no capacity for a server.'
+        assert server or not has_capacity, f'{reservation} has no capacity for a server.'
         if server:
             self.booted_for[server.id] = reservation.id
 

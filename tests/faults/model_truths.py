@@ -24,8 +24,8 @@ def check(recorded, before, now, cleaning=_NONE):
     :param cleaning: the time that must be between two spans of a resource.
     """
     nothing_is_given_twice(recorded, cleaning)
-    every_promise_is_to_somebody(recorded)
-    nothing_is_promised_that_was_withdrawn(recorded, now)
+    every_allocation_is_to_somebody(recorded)
+    nothing_withdrawn_is_allocated(recorded, now)
     holders_have_what_they_hold(recorded)
     those_that_run_hold_what_they_have(recorded)
     what_is_missing_is_told(recorded)
@@ -35,7 +35,7 @@ def check(recorded, before, now, cleaning=_NONE):
         if recorded.never_acquired(lease):
             lifecycles.what_is_looked_for_is_not_forgotten(recorded, lease, now)
         else:
-            lifecycles.no_promise_is_lost(recorded, lease, now)
+            lifecycles.no_allocation_is_lost(recorded, lease, now)
     if before is not None:
         lifecycles.nothing_goes_back(recorded, before)
 
@@ -77,7 +77,7 @@ def _it_is_cleaned(spans, cleaning):
                 or not (first.whole or second.whole)), f'Not cleaned between {first}, {second}.'
 
 
-def every_promise_is_to_somebody(recorded):
+def every_allocation_is_to_somebody(recorded):
     """To a reservation of a lease, or to one that an offer would become while it is held.
 
     What is not well, or has maintenance, is kept free for nobody.
@@ -97,7 +97,7 @@ def _is_block(recorded, given):
             or given.reservation_id == health.block_of(given.resource_id))
 
 
-def nothing_is_promised_that_was_withdrawn(recorded, now):
+def nothing_withdrawn_is_allocated(recorded, now):
     """A withdrawn resource has no allocations; the owner of an offer is notified on taking it."""
     for given in recorded.allocations:
         assert (given.reservation_id not in recorded.reservations

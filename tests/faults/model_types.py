@@ -45,8 +45,8 @@ def check(cloud, recorded, own):
     left = cloud.leftovers()
     what_was_made_is_of_somebody(left, recorded)
     nothing_of_users_was_deleted(left, own)
-    each_address_was_promised(cloud, recorded)
-    each_segment_was_promised(cloud, recorded)
+    each_address_was_allocated(cloud, recorded)
+    each_segment_was_allocated(cloud, recorded)
     no_back_end_has_more_than_it_can_hold(left, recorded)
 
 
@@ -67,7 +67,7 @@ def nothing_of_users_was_deleted(left, own):
     assert not lost, f'Users have lost {lost}.'
 
 
-def each_address_was_promised(cloud, recorded):
+def each_address_was_allocated(cloud, recorded):
     """A floating IP of a reservation has an address that was allocated to it, in its project."""
     numbers = {each.name.partition('@')[0]: each.id for each in recorded.resources.values()
                if each.pool == 'address' and each.withdrawn_at is None}
@@ -78,7 +78,7 @@ def each_address_was_promised(cloud, recorded):
             assert each.project_id == 'demo', each
 
 
-def each_segment_was_promised(cloud, recorded):
+def each_segment_was_allocated(cloud, recorded):
     """A network of a reservation is on a segment that was allocated to it, in its project."""
     names = {each.name: each.id for each in recorded.resources.values() if each.pool == 'segment'}
     given = {(each.reservation_id, each.resource_id) for each in recorded.allocations}

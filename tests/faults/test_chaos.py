@@ -37,7 +37,7 @@ def _play(folder, database, lanes, seconds, figures):
 
 
 @pytest.mark.parametrize('database', ['postgresql', 'mariadb'])
-def test_no_promise_is_lost_or_given_twice_whatever_dies(tmp_path, figures, database):
+def test_no_allocation_is_lost_or_given_twice_whatever_dies(tmp_path, figures, database):
     _play(tmp_path, database, ['Daemons', 'Servers', 'Lines'], _SECONDS, figures)
 
 

@@ -73,7 +73,7 @@ class Cluster:
         found = [model_records.read(database) for database in self.databases]
         for each in found:
             model_truths.nothing_is_given_twice(each)
-            model_truths.every_promise_is_to_somebody(each)
+            model_truths.every_allocation_is_to_somebody(each)
         assert found[0].leases == found[1].leases == found[2].leases
         assert found[0].resources == found[1].resources == found[2].resources
         return found[0]

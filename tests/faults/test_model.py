@@ -127,7 +127,7 @@ def complaints():
 
 @pytest.mark.parametrize('part', range(len(_PARTS)), ids=[
     f'{name}-{number}' for number, (name, _) in enumerate(_PARTS)])
-def test_whatever_happens_no_promise_is_lost_or_given_twice(
+def test_whatever_happens_no_allocation_is_lost_or_given_twice(
         part, conf, database, points, complaints, monkeypatch, figures):
     model_world.configure(conf)
     # Nobody else is there who could be done meanwhile.

@@ -180,7 +180,7 @@ def test_a_disabled_service_without_a_clearing_is_seen(manager, waiting):
         _others(manager)
 
 
-def test_a_promise_to_nobody_is_seen(manager, lease):
+def test_an_allocation_to_nobody_is_seen(manager, lease):
     start = builders.at(5)
     offer = manager.hold(builders.a_lease(start=start, end=start + builders.hours(1)))
     _look(manager)

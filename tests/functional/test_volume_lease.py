@@ -420,6 +420,6 @@ def test_somebody_elses_volume_and_one_that_is_leased_are_refused(manager, volum
     ('storage@nope#nope', errors.ResourceNotFound, 'nope'),
     ('ordinary@plain#plain', errors.ResourceInUse, 'ordinary'),
 ])
-def test_a_back_end_that_cannot_be_promised_is_not_enrolled(manager, name, kind, said):
+def test_a_back_end_that_cannot_be_leased_is_not_enrolled(manager, name, kind, said):
     with pytest.raises(kind, match=said):
         manager.client.create_resource(builders.an_admin(), 'backend', name, {})

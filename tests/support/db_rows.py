@@ -121,13 +121,13 @@ def host_in_old_table(database, name, pool='host'):
             tables.RESOURCES.c.pool == pool, tables.RESOURCES.c.name == name)).scalar_one()
 
 
-def promise(lease, resource_id, start=None, end=None, **more):
+def allocation(lease, resource_id, start=None, end=None, **more):
     """The Allocation of a resource to the first reservation of a lease, for all of its time."""
     return records.Allocation(reservation_id=lease.reservations[0].id, resource_id=resource_id,
                               start=start or lease.start, end=end or lease.end, **more)
 
 
-def promised(database, *given):
+def allocate(database, *given):
     """Write allocations, including released ones."""
     with database.writer() as connection:
         for each in given:
@@ -137,7 +137,7 @@ def promised(database, *given):
                                 [each.resource_id])
 
 
-def promises(database, table):
+def stored_allocations(database, table):
     """Return all allocations as (resource id, start, end, whether released), in id order."""
     with database.reader() as connection:
         rows = connection.execute(sa.select(table).order_by(table.c.id)).all()

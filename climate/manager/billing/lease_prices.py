@@ -185,9 +185,9 @@ def _replacing(ended, begun, by_owner):
 
     :param ended: the PricedItems of the same reservation that end now.
     """
-    promises = [unused_hours.Guarantee(item.resource_id, item.copies, until) for item in ended
-                if not item.whole and (until := _paid_until(item, item.start, by_owner))]
-    parts_of = unused_hours.inherited_guarantees(promises, [
+    guarantees = [unused_hours.Guarantee(item.resource_id, item.copies, until) for item in ended
+                  if not item.whole and (until := _paid_until(item, item.start, by_owner))]
+    parts_of = unused_hours.inherited_guarantees(guarantees, [
         unused_hours.Guarantee(item.resource_id, item.copies, item.end) for item in begun])
     return [dataclasses.replace(item, copies=copies, unused_until=until)
             for item, parts in zip(begun, parts_of, strict=True) for until, copies in parts.items()]

@@ -101,10 +101,11 @@ def _rewrite(connection, change, reservation, need, chosen):
     before = collections.Counter(reservation.allocated.get(need, ()))
     kept = {each.resource_id for each in chosen if before[each.resource_id] == each.copies}
     lost = set(before) - kept
-    promises = allocations.promises(connection, reservation.id, now, lost, need, by_owner=by_owner)
+    guarantees = allocations.guarantees(connection, reservation.id, now, lost, need,
+                                        by_owner=by_owner)
     allocations.cut(connection, [reservation.id], now, lost, need, by_owner)
     allocations.change(connection, [reservation.id], kept, need, by_owner, end=change.target.end)
-    allocations.add(connection, unused_hours.with_guarantees(promises, [
+    allocations.add(connection, unused_hours.with_guarantees(guarantees, [
         each for each in chosen if each.resource_id not in kept]))
 
 

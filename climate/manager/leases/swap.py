@@ -129,9 +129,9 @@ class Swap:
                                        'same time: read it again.', lease_id=lease.id)
         if swap.heading == REPORTED:
             quarantines.refuse_too_many(connection, self._core.conf, lease, now)
-        promises = allocations.take_promises(connection, swap.reservation.id, now, {old.id})
+        guarantees = allocations.take_guarantees(connection, swap.reservation.id, now, {old.id})
         allocations.cut(connection, [swap.reservation.id], now, {old.id})
-        allocations.add(connection, unused_hours.with_guarantees(promises, chosen))
+        allocations.add(connection, unused_hours.with_guarantees(guarantees, chosen))
         reservations.change(connection, [swap.reservation.id], now, resources_changed=True)
         events.change(connection, lease.id, lease_events.updated(current, now), now)
         leases.change(connection, current, now)

@@ -39,7 +39,7 @@ def create(call):
     return make
 
 
-def test_a_lease_has_the_fields_that_are_promised(create, manager):
+def test_a_lease_has_the_documented_fields(create, manager):
     manager.enrol(2)
     lease = create(reservations=[HOSTS])
     assert set(lease) == LEASE

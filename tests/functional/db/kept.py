@@ -99,7 +99,7 @@ def _sorted(rows):
 
 
 def resource_ids():
-    """{reservation id: sorted ids of what it is promised, once for each copy}."""
+    """{reservation id: sorted ids of its allocations, once for each copy}."""
     found = collections.defaultdict(list)
     for row in ROWS['allocations']:
         if row.get('released_at') is None:

@@ -22,10 +22,10 @@ def listed(database):
 def test_a_list_shows_what_has_not_ended_and_of_a_named_lease_all(database, ids, listed):
     past, running, to_come = (db_rows.a_lease(start=NOON + hours(at)) for at in (-3, 0, 3))
     db_rows.saved(database, past, running, to_come)
-    db_rows.promised(
-        database, db_rows.promise(to_come, ids[0]), db_rows.promise(past, ids[0]),
-        db_rows.promise(running, ids[0]), db_rows.promise(running, ids[1]),
-        db_rows.promise(running, ids[2], released_at=NOON))
+    db_rows.allocate(
+        database, db_rows.allocation(to_come, ids[0]), db_rows.allocation(past, ids[0]),
+        db_rows.allocation(running, ids[0]), db_rows.allocation(running, ids[1]),
+        db_rows.allocation(running, ids[2], released_at=NOON))
 
     def shown(*part, **filters):
         return [(each.resource_id, each.lease_id) for each in listed(*part, **filters)]
@@ -41,7 +41,7 @@ def test_a_list_shows_what_has_not_ended_and_of_a_named_lease_all(database, ids,
 def test_parts_that_begin_where_the_last_one_ended_are_the_whole_list(database, ids, listed):
     leases = [db_rows.a_lease(start=NOON + hours(at)) for at in (0, 1, 2)]
     db_rows.saved(database, *leases)
-    db_rows.promised(database, *(db_rows.promise(lease, key) for lease in leases for key in ids))
+    db_rows.allocate(database, *(db_rows.allocation(lease, key) for lease in leases for key in ids))
     found, part = [], listed(allocation_lists.ListPart(limit=2))
     while part:
         found += part
@@ -52,6 +52,6 @@ def test_parts_that_begin_where_the_last_one_ended_are_the_whole_list(database, 
 
 def test_a_page_after_the_last_date_begins_with_the_next_resource(database, ids, listed):
     lease = db_rows.saved(database, db_rows.a_lease())
-    db_rows.promised(database, *(db_rows.promise(lease, key) for key in ids))
+    db_rows.allocate(database, *(db_rows.allocation(lease, key) for key in ids))
     found = listed(allocation_lists.ListPart(after=[ids[0], 10 ** 30, 1]))
     assert [each.resource_id for each in found] == ids[1:]

@@ -14,10 +14,10 @@ TABLE = allocations.ALLOCATIONS
 
 
 def test_bookings_say_what_others_have_each_copy_once(database, ids, lease):
-    db_rows.promised(
-        database, db_rows.promise(lease, ids[0]),
-        db_rows.promise(lease, ids[1], whole=False, amount={'vcpus': 2}, copies=3),
-        db_rows.promise(lease, ids[2], released_at=NOON))
+    db_rows.allocate(
+        database, db_rows.allocation(lease, ids[0]),
+        db_rows.allocation(lease, ids[1], whole=False, amount={'vcpus': 2}, copies=3),
+        db_rows.allocation(lease, ids[2], released_at=NOON))
     with database.reader() as connection:
         found = allocations.bookings(connection, ids, span(0.5, 2))
         assert found == {ids[0]: [(span(0, 1), selection.WHOLE)],
@@ -29,11 +29,11 @@ def test_bookings_say_what_others_have_each_copy_once(database, ids, lease):
                                         ignoring=[lease.reservations[0].id])
 
 
-def test_promises_of_a_reservation_come_by_resource_without_those_given_back(database, ids,
+def test_allocations_of_a_reservation_come_by_resource_without_released_ones(database, ids,
                                                                              lease):
-    given = [db_rows.promise(lease, ids[1], whole=False, amount={'vcpus': 1}, copies=2),
-             db_rows.promise(lease, ids[0])]
-    db_rows.promised(database, *given, db_rows.promise(lease, ids[2], released_at=NOON))
+    given = [db_rows.allocation(lease, ids[1], whole=False, amount={'vcpus': 1}, copies=2),
+             db_rows.allocation(lease, ids[0])]
+    db_rows.allocate(database, *given, db_rows.allocation(lease, ids[2], released_at=NOON))
     with database.writer() as connection:
         allocations.add(connection, [])
         assert allocations.of_reservations(connection, [lease.reservations[0].id]) == [
@@ -42,13 +42,13 @@ def test_promises_of_a_reservation_come_by_resource_without_those_given_back(dat
 
 def test_a_cut_ends_what_runs_voids_what_is_to_come_and_leaves_what_is_over(database, ids, lease):
     now = NOON + hours(3)
-    db_rows.promised(
-        database, db_rows.promise(lease, ids[0]),
-        db_rows.promise(lease, ids[0], NOON + hours(2), NOON + hours(4)),
-        db_rows.promise(lease, ids[1], now, NOON + hours(5)))
+    db_rows.allocate(
+        database, db_rows.allocation(lease, ids[0]),
+        db_rows.allocation(lease, ids[0], NOON + hours(2), NOON + hours(4)),
+        db_rows.allocation(lease, ids[1], now, NOON + hours(5)))
     with database.writer() as connection:
         allocations.cut(connection, [lease.reservations[0].id], now)
-    assert db_rows.promises(database, TABLE) == [
+    assert db_rows.stored_allocations(database, TABLE) == [
         (ids[0], NOON, NOON + hours(1), False),
         (ids[0], NOON + hours(2), now, False),
         (ids[1], now, NOON + hours(5), True)]
@@ -58,40 +58,41 @@ def test_a_cut_ends_what_runs_voids_what_is_to_come_and_leaves_what_is_over(data
 
 def test_a_cut_of_named_resources_marks_them_as_given_back(database, ids, lease):
     now = NOON + hours(0.5)
-    db_rows.promised(database, *[db_rows.promise(lease, each) for each in ids])
+    db_rows.allocate(database, *[db_rows.allocation(lease, each) for each in ids])
     with database.writer() as connection:
         allocations.cut(connection, [lease.reservations[0].id], now, set())
         allocations.cut(connection, [lease.reservations[0].id], now, {ids[0], ids[2]})
-    assert db_rows.promises(database, TABLE) == [
+    assert db_rows.stored_allocations(database, TABLE) == [
         (ids[0], NOON, now, True), (ids[1], NOON, NOON + hours(1), False),
         (ids[2], NOON, now, True)]
 
 
-def test_a_change_is_written_to_the_named_promises_that_still_count(database, ids, lease):
-    db_rows.promised(database, db_rows.promise(lease, ids[0]), db_rows.promise(lease, ids[1]),
-                     db_rows.promise(lease, ids[2], released_at=NOON))
+def test_a_change_is_written_to_the_named_allocations_that_still_count(database, ids, lease):
+    db_rows.allocate(database, db_rows.allocation(lease, ids[0]), db_rows.allocation(lease, ids[1]),
+                     db_rows.allocation(lease, ids[2], released_at=NOON))
     with database.writer() as connection:
         allocations.change(connection, [lease.reservations[0].id], [ids[0], ids[2]],
                            end=NOON + hours(7))
-    assert [end for _, _, end, _ in db_rows.promises(database, TABLE)] == [
+    assert [end for _, _, end, _ in db_rows.stored_allocations(database, TABLE)] == [
         NOON + hours(7), NOON + hours(1), NOON + hours(1)]
 
 
-def test_promises_are_forgotten_by_reservation_or_resource_unless_given_back(database, ids, lease):
-    db_rows.promised(database, db_rows.promise(lease, ids[0]), db_rows.promise(lease, ids[1]),
-                     db_rows.promise(lease, ids[2], released_at=NOON))
+def test_allocations_are_deleted_by_reservation_or_resource_unless_released(database, ids, lease):
+    db_rows.allocate(database, db_rows.allocation(lease, ids[0]), db_rows.allocation(lease, ids[1]),
+                     db_rows.allocation(lease, ids[2], released_at=NOON))
     mine = [lease.reservations[0].id]
     for which, left in (({ids[0]}, ids[1:]), (None, ids[2:])):
         with database.writer() as connection:
             allocations.delete(connection, mine, which)
-        assert [row[0] for row in db_rows.promises(database, TABLE)] == left
+        assert [row[0] for row in db_rows.stored_allocations(database, TABLE)] == left
 
 
 def test_requests_on_a_resource_are_those_of_now_and_later(database, ids):
     past, running = db_rows.a_lease(start=NOON - hours(3)), db_rows.a_lease()
     db_rows.saved(database, past, running)
-    db_rows.promised(database, db_rows.promise(past, ids[0]), db_rows.promise(running, ids[0]),
-                     db_rows.promise(running, ids[1], released_at=NOON))
+    db_rows.allocate(database, db_rows.allocation(past, ids[0]),
+                     db_rows.allocation(running, ids[0]),
+                     db_rows.allocation(running, ids[1], released_at=NOON))
     with database.reader() as connection:
         assert allocations.requests_on(connection, ids[0], NOON) == [
             (running.reservations[0].id, 'physical:host', {'min': 1, 'max': 1})]

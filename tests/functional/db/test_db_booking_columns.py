@@ -41,12 +41,12 @@ def test_columns_hold_what_records_hold_to_the_microsecond(database, seed):
         # Whole ones on two of the hosts, one after the other; parts on the others, at any time.
         whole = number % 2 == 0
         start = NOON + (number + made.random() / 2 if whole else made.random() * 60) * hours(2)
-        given.append(db_rows.promise(
+        given.append(db_rows.allocation(
             lease, ids[number // 2 % 2] if whole else made.choice(ids[2:]), start,
             start + made.random() * hours(1 if whole else 9) + hours(0.01),
             whole=whole, amount={} if whole else made.choice(AMOUNTS),
             copies=1 if whole else made.randint(1, 3)))
-    db_rows.promised(database, *given)
+    db_rows.allocate(database, *given)
     span = interval.Interval(NOON + hours(20), NOON + hours(60))
     with database.reader() as connection:
         found = booking_columns.of_pool(connection, 'host', span)
@@ -66,11 +66,11 @@ def test_columns_have_the_bookings_of_others_for_few_and_for_many_resources(data
     ids = db_rows.hosts(database, *map(str, range(count)))
     lease, mine = (db_rows.saved(database, db_rows.a_lease()) for _ in range(2))
     far = datetime.datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=datetime.UTC)
-    db_rows.promised(database, *[
-        db_rows.promise(whose, key, NOON + hours(key % 3), NOON + hours(key % 3 + 1),
-                        whole=not key % 2, amount={} if not key % 2 else {'vcpus': key % 5})
+    db_rows.allocate(database, *[
+        db_rows.allocation(whose, key, NOON + hours(key % 3), NOON + hours(key % 3 + 1),
+                           whole=not key % 2, amount={} if not key % 2 else {'vcpus': key % 5})
         for key in ids for whose in ((lease, mine) if key % 2 else (lease,))],
-        db_rows.promise(lease, ids[-1], NOON + hours(4), far))
+        db_rows.allocation(lease, ids[-1], NOON + hours(4), far))
     span = interval.Interval(NOON + hours(1), NOON + hours(5))
     own = {mine.reservations[0].id}
     with database.reader() as connection:
@@ -82,10 +82,10 @@ def test_columns_have_the_bookings_of_others_for_few_and_for_many_resources(data
     assert found[-1][2] == far
 
 
-def test_without_parts_it_only_matters_that_something_was_promised(database):
+def test_without_parts_it_only_matters_that_something_was_allocated(database):
     [mine] = db_rows.hosts(database, 'host')
     lease = db_rows.saved(database, db_rows.a_lease())
-    db_rows.promised(database, db_rows.promise(lease, mine, whole=False, amount={'vcpus': 1}))
+    db_rows.allocate(database, db_rows.allocation(lease, mine, whole=False, amount={'vcpus': 1}))
     with database.reader() as connection:
         found = booking_columns.of_pool(connection, 'host', lease.interval, parts=False)
         assert records_of(found) == [(mine, lease.start, lease.end, str(selection.WHOLE), '1')]
@@ -98,12 +98,12 @@ def test_columns_have_no_void_bookings_and_no_resources_that_cannot_be_leased(da
     [disk] = db_rows.hosts(database, 'disk', pool='volume')
     lease = db_rows.saved(database, db_rows.a_lease(reservations=1))
     later = {'start': NOON + hours(5), 'end': NOON + hours(6)}
-    db_rows.promised(
-        database, *(db_rows.promise(lease, key) for key in (mine, broken, withdrawn, disk)),
-        db_rows.promise(lease, mine, NOON - hours(2), NOON),
-        db_rows.promise(lease, mine, NOON + hours(9), NOON + hours(10)))
+    db_rows.allocate(
+        database, *(db_rows.allocation(lease, key) for key in (mine, broken, withdrawn, disk)),
+        db_rows.allocation(lease, mine, NOON - hours(2), NOON),
+        db_rows.allocation(lease, mine, NOON + hours(9), NOON + hours(10)))
     with database.writer() as connection:
-        allocations.add(connection, [db_rows.promise(lease, mine, **later)])
+        allocations.add(connection, [db_rows.allocation(lease, mine, **later)])
         resources.change(connection, broken, NOON, reservable=False)
         resources.change(connection, withdrawn, NOON, withdrawn_at=NOON)
         allocations.change(connection, [lease.reservations[0].id], [disk],
@@ -115,7 +115,7 @@ def test_columns_have_no_void_bookings_and_no_resources_that_cannot_be_leased(da
         (mine, lease.start, lease.end), (mine, *later.values())]
 
 
-def test_a_pool_without_promises_has_none(database):
+def test_a_pool_without_allocations_has_none(database):
     span = interval.Interval(NOON, NOON + hours(9))
     with database.reader() as connection:
         for parts in (True, False):

@@ -44,7 +44,7 @@ def test_moments_compare_to_the_microsecond(database):
     tick = datetime.timedelta(microseconds=1)
     [host] = db_rows.hosts(database, 'a')
     lease = db_rows.saved(database, db_rows.a_lease(end=NOON + tick))
-    db_rows.promised(database, db_rows.promise(lease, host))
+    db_rows.allocate(database, db_rows.allocation(lease, host))
     with database.reader() as connection:
         assert allocations.bookings(
             connection, [host], interval.Interval(NOON - hours(1), NOON + tick))
@@ -137,7 +137,7 @@ def test_any_text_comes_back_as_it_was(database, odd):
         assert payload == {odd: [odd]}
 
 
-def test_a_second_writer_waits_for_the_first_and_then_sees_its_promise(database):
+def test_a_second_writer_waits_for_the_first_and_then_sees_its_allocation(database):
     [host] = db_rows.hosts(database, 'a')
     lease = db_rows.saved(database, db_rows.a_lease())
     at_the_door = threading.Event()
@@ -158,7 +158,7 @@ def test_a_second_writer_waits_for_the_first_and_then_sees_its_promise(database)
         resources.lock(connection, [host])
         waiting = db_rows.on_a_thread(second)
         assert at_the_door.wait(30)
-        allocations.add(connection, [db_rows.promise(lease, host)])
+        allocations.add(connection, [db_rows.allocation(lease, host)])
         resources.touch(connection, [host], NOON)
         assert not inside.wait(0.5)
     before, after = waiting.result(60)

@@ -29,18 +29,18 @@ def free(database, *hours_of_span, **how):
     (-1, 0, True), (1, 2, True), (-1, 0.1, False), (0.9, 2, False), (0.4, 0.6, False),
     (-1, 2, False)])
 def test_a_resource_is_free_when_nothing_overlaps(database, ids, lease, first, last, is_free):
-    db_rows.promised(database, db_rows.promise(lease, ids[0]))
+    db_rows.allocate(database, db_rows.allocation(lease, ids[0]))
     assert free(database, first, last) == (ids if is_free else ids[1:])
 
 
-def test_a_part_that_is_promised_leaves_the_whole_not_free(database, ids, lease):
-    db_rows.promised(database, db_rows.promise(lease, ids[0], whole=False, amount={'vcpus': 1}))
+def test_an_allocated_part_leaves_the_whole_not_free(database, ids, lease):
+    db_rows.allocate(database, db_rows.allocation(lease, ids[0], whole=False, amount={'vcpus': 1}))
     assert free(database, 0, 1) == ids[1:]
 
 
 def test_released_and_own_allocations_do_not_count(database, ids, lease):
-    db_rows.promised(database, db_rows.promise(lease, ids[0], released_at=NOON),
-                     db_rows.promise(lease, ids[1]))
+    db_rows.allocate(database, db_rows.allocation(lease, ids[0], released_at=NOON),
+                     db_rows.allocation(lease, ids[1]))
     assert free(database, 0, 1) == [ids[0], ids[2]]
     assert free(database, 0, 1, ignoring={lease.reservations[0].id}) == ids
 

@@ -29,7 +29,7 @@ def test_a_lease_comes_back_whole(database):
     lease = db_rows.a_lease(reservations=2, before_end=NOON, trust_id='trust', reason='why',
                             degraded=True)
     db_rows.saved(database, lease)
-    db_rows.promised(database, db_rows.promise(lease, second), db_rows.promise(lease, first))
+    db_rows.allocate(database, db_rows.allocation(lease, second), db_rows.allocation(lease, first))
     back = get(database, lease)
     assert [each.resource_ids for each in back.reservations] == [(first, second), ()]
     bare = tuple(dataclasses.replace(each, allocated={}) for each in back.reservations)
@@ -93,11 +93,11 @@ def test_a_query_for_a_resource_finds_each_lease_once_past_ones_too(database):
     one, two = db_rows.hosts(database, 'a', 'b')
     first, second, third = (db_rows.a_lease(name, reservations=2) for name in 'abc')
     db_rows.saved(database, first, second, third)
-    db_rows.promised(
-        database, db_rows.promise(first, one), db_rows.promise(second, two),
-        db_rows.promise(third, one, NOON + hours(1), NOON + hours(2), released_at=NOON))
-    db_rows.promised(database, dataclasses.replace(
-        db_rows.promise(first, one, NOON + hours(3), NOON + hours(4)),
+    db_rows.allocate(
+        database, db_rows.allocation(first, one), db_rows.allocation(second, two),
+        db_rows.allocation(third, one, NOON + hours(1), NOON + hours(2), released_at=NOON))
+    db_rows.allocate(database, dataclasses.replace(
+        db_rows.allocation(first, one, NOON + hours(3), NOON + hours(4)),
         reservation_id=first.reservations[1].id))
     assert found(database, resource_id=one, sort=(('name', True),)) == ['a', 'c']
 

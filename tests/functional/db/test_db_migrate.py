@@ -45,15 +45,15 @@ def test_an_upgrade_of_what_is_up_to_date_changes_nothing(database):
         assert leases.get(connection, lease.id).name == lease.name
 
 
-def test_promises_are_kept_where_their_table_is_made_anew_for_offers(database):
+def test_allocations_are_kept_where_their_table_is_recreated_for_offers(database):
     builders.drop_everything(database)
     migrate.upgrade(database, '0008')
     host = db_rows.host_in_old_table(database, 'a')
     lease = db_rows.saved_in_old_tables(database, db_rows.a_lease())
-    promise = db_rows.promise(lease, host, whole=False, amount={'vcpus': 3})
+    allocation = db_rows.allocation(lease, host, whole=False, amount={'vcpus': 3})
     with database.writer() as connection:
         written = db_rows.columns_there(connection, tables.ALLOCATIONS)
-        db_rows.write_in_old_table(connection, tables.ALLOCATIONS, vars(promise))
+        db_rows.write_in_old_table(connection, tables.ALLOCATIONS, vars(allocation))
         before = connection.execute(sa.select(*written)).all()
     migrate.upgrade(database)
     with database.reader() as connection:
@@ -69,7 +69,7 @@ def test_allocations_of_earlier_releases_get_the_keys_of_their_needs(database):
     with database.writer() as connection:
         for key in (host, address):
             db_rows.write_in_old_table(connection, tables.ALLOCATIONS,
-                                       vars(db_rows.promise(lease, key)))
+                                       vars(db_rows.allocation(lease, key)))
     migrate.upgrade(database)
     with database.reader() as connection:
         [reservation] = leases.get(connection, lease.id).reservations
@@ -167,33 +167,33 @@ def two_leases_on_one_host(database):
 
 @pytest.mark.parametrize('first_whole, second_whole', [
     (True, True), (True, False), (False, True)])
-def test_postgresql_itself_refuses_promises_that_overlap(database, two_leases_on_one_host,
-                                                         first_whole, second_whole):
+def test_postgresql_itself_refuses_allocations_that_overlap(database, two_leases_on_one_host,
+                                                            first_whole, second_whole):
     host, first, second = two_leases_on_one_host
-    db_rows.promised(database, db_rows.promise(first, host, whole=first_whole))
+    db_rows.allocate(database, db_rows.allocation(first, host, whole=first_whole))
     with pytest.raises(errors.LostRace):
-        db_rows.promised(database, db_rows.promise(
+        db_rows.allocate(database, db_rows.allocation(
             second, host, start=NOON + hours(0.5), end=NOON + hours(2), whole=second_whole))
-    assert len(db_rows.promises(database, tables.ALLOCATIONS)) == 1
+    assert len(db_rows.stored_allocations(database, tables.ALLOCATIONS)) == 1
 
 
-def test_postgresql_lets_parts_overlap_and_whole_promises_touch(database,
-                                                                two_leases_on_one_host):
+def test_postgresql_lets_parts_overlap_and_whole_allocations_touch(database,
+                                                                   two_leases_on_one_host):
     host, first, second = two_leases_on_one_host
-    db_rows.promised(database, *[db_rows.promise(lease, host, whole=False, amount={'vcpus': 1})
+    db_rows.allocate(database, *[db_rows.allocation(lease, host, whole=False, amount={'vcpus': 1})
                                  for lease in (first, second)])
-    db_rows.promised(database, db_rows.promise(second, host, first.end, first.end + hours(1)))
-    assert len(db_rows.promises(database, tables.ALLOCATIONS)) == 3
+    db_rows.allocate(database, db_rows.allocation(second, host, first.end, first.end + hours(1)))
+    assert len(db_rows.stored_allocations(database, tables.ALLOCATIONS)) == 3
 
 
-def test_postgresql_lets_a_promise_follow_one_that_was_given_back(database,
-                                                                  two_leases_on_one_host):
+def test_postgresql_lets_an_allocation_follow_a_released_one(database,
+                                                             two_leases_on_one_host):
     host, first, second = two_leases_on_one_host
-    db_rows.promised(database, db_rows.promise(first, host))
+    db_rows.allocate(database, db_rows.allocation(first, host))
     with database.writer() as connection:
         connection.execute(sa.update(tables.ALLOCATIONS).values(released_at=NOON))
-    db_rows.promised(database, db_rows.promise(second, host))
-    assert len(db_rows.promises(database, tables.ALLOCATIONS)) == 2
+    db_rows.allocate(database, db_rows.allocation(second, host))
+    assert len(db_rows.stored_allocations(database, tables.ALLOCATIONS)) == 2
 
 
 def test_a_purge_takes_what_is_long_over_and_all_that_belongs_to_it(database):
@@ -204,8 +204,8 @@ def test_a_purge_takes_what_is_long_over_and_all_that_belongs_to_it(database):
     running = db_rows.a_lease('running')
     busy = db_rows.a_lease('busy', ended_at=NOON, task='delete')
     db_rows.saved(database, ended, deleted, late, running, busy)
-    db_rows.promised(database, db_rows.promise(ended, lost_host),
-                     db_rows.promise(late, kept_host))
+    db_rows.allocate(database, db_rows.allocation(ended, lost_host),
+                     db_rows.allocation(late, kept_host))
     with database.writer() as connection:
         for lease in (ended, late):
             journal.note(connection, lease.id, NOON, 'demo', 'create')

@@ -99,11 +99,11 @@ def test_a_released_resource_can_be_held_by_others(database, ids):
         assert held(connection, 'two') == ids[:1]
 
 
-def test_release_others_keeps_what_is_promised_still(database, ids):
+def test_release_others_keeps_what_is_still_allocated(database, ids):
     lease = db_rows.saved(database, db_rows.a_lease())
     mine = lease.reservations[0].id
-    db_rows.promised(database, db_rows.promise(lease, ids[0]),
-                     db_rows.promise(lease, ids[1], released_at=NOON))
+    db_rows.allocate(database, db_rows.allocation(lease, ids[0]),
+                     db_rows.allocation(lease, ids[1], released_at=NOON))
     with database.writer() as connection:
         resources.hold(connection, ids[:2], mine)
         resources.hold(connection, ids[2:], 'other')

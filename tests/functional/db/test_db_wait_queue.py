@@ -141,8 +141,8 @@ def test_allocations_held_back_by_queued_leases_can_be_released_and_others_canno
     ids = db_rows.hosts(database, 'a', 'b', 'c')
     with database.writer() as connection:
         for lease, key in zip((first, second, served), ids, strict=True):
-            promise = [records.Allocation(lease.reservations[0].id, key, NOON, NOON + hours(1))]
-            allocations.add(connection, promise)
+            own = [records.Allocation(lease.reservations[0].id, key, NOON, NOON + hours(1))]
+            allocations.add(connection, own)
         assert set(wait_queue.holders(connection, first.id)) == {second.id, served.id}
         acquisitions.leave(connection, served.id, NOON)
         wait_queue.release_held(connection, [second.id, served.id])

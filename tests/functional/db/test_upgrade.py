@@ -84,7 +84,7 @@ def hosts(use, count):
     return builders.hosts(count, criteria=f'["=", "$use", "{use}"]')
 
 
-def assert_nothing_is_promised_twice(manager):
+def assert_nothing_is_allocated_twice(manager):
     with manager.database.reader() as connection:
         rows = connection.execute(sa.select(tables.ALLOCATIONS).where(
             tables.ALLOCATIONS.c.released_at.is_(None))).all()
@@ -105,12 +105,12 @@ def test_every_lease_reads_as_before(manager):
     leases = [waiting.explained(None) if each is waiting else each for each in found.values()]
     reservations = [each for lease in leases for each in lease.reservations]
     acquisitions = [lease.acquisition for lease in leases if lease.acquisition]
-    promised = kept.resource_ids()
+    allocated = kept.resource_ids()
     assert kept.told(leases, kept.LEASE) == kept.fields('leases', kept.LEASE)
     assert kept.told(reservations, kept.RESERVATION) == kept.fields(
         'reservations', kept.RESERVATION)
     assert [given(lease) for lease in leases] == [
-        {each.id: promised.get(each.id, []) for each in lease.reservations} for lease in leases]
+        {each.id: allocated.get(each.id, []) for each in lease.reservations} for lease in leases]
     assert kept.told([each for lease in leases for each in lease.events],
                      kept.EVENT) == kept.fields('events', kept.EVENT)
     assert kept.told(acquisitions, kept.ACQUISITION) == kept.fields(
@@ -156,7 +156,7 @@ def test_allocations_stay_allocated(manager):
     with pytest.raises(errors.NotEnough):
         manager.book(hosts('whole', 6), **later)
     manager.book(hosts('whole', 5), **later)
-    assert_nothing_is_promised_twice(manager)
+    assert_nothing_is_allocated_twice(manager)
 
 
 @pytest.mark.proof
@@ -168,7 +168,7 @@ def test_leases_that_run_across_the_upgrade_end_well(manager):
         leases = by_name(manager)
         assert {name: leases[name].state for names in course.values() for name in names} == {
             name: state for state, names in course.items() for name in names}, at
-        assert_nothing_is_promised_twice(manager)
+        assert_nothing_is_allocated_twice(manager)
         assert_no_drift(manager)
     manager.run_until(UPGRADE + hours(2))
     leases = by_name(manager)
@@ -197,8 +197,8 @@ def _is_as_if_nothing_had_been(manager):
         'flavor_access', 'server_groups', 'server_metadata', 'inventories'))
     assert {each.name for each in manager.cloud.servers('other')} == {
         'theirs-1', 'theirs-2', 'theirs-3'}
-    assert not any(each.end > manager.clock() for _, promises in
-                   manager.client.list_allocations(ADMIN, 'host') for each in promises)
+    assert not any(each.end > manager.clock() for _, allocations in
+                   manager.client.list_allocations(ADMIN, 'host') for each in allocations)
 
 
 @pytest.mark.proof
@@ -261,8 +261,8 @@ def test_offers_that_are_held_are_held_on_until_they_expire_and_are_taken(manage
     with pytest.raises(errors.OfferExpired):
         manager.take(first)
     taken = manager.take(second)
-    promised = kept.resource_ids()
-    assert given(taken) == {part.id: promised[part.id] for part in second.request}
+    allocated = kept.resource_ids()
+    assert given(taken) == {part.id: allocated[part.id] for part in second.request}
     manager.expect(taken, lifecycle.ACTIVE, UPGRADE + minutes(21))
 
 

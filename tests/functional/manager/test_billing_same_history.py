@@ -342,8 +342,8 @@ def test_allocated_hours_are_used_or_unused_in_any_order_of_returns(
     cases.bill(enrolled)
     had = {kind: sum(decimal.Decimal(each.line.hours) for each in cases.lines(enrolled)
                      if each.line.kind == kind) for kind in ('resource_hours', 'unused_hours')}
-    promised = max(count, 4) if way is counted_then_shortened else 4
-    unused = 7 * promised + max(4 - count, 0)
+    guaranteed = max(count, 4) if way is counted_then_shortened else 4
+    unused = 7 * guaranteed + max(4 - count, 0)
     if way is in_several_changes_within_seconds:
         # A resource that was requested in between, and returned within a second.
         unused += abs(4 - count)

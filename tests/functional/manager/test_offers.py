@@ -293,7 +293,7 @@ def test_a_purge_forgets_what_nobody_took(manager, rows):
     assert rows(tables.ALLOCATIONS) == rows(tables.OFFERS) == []
 
 
-def test_a_purge_leaves_no_promises_behind(manager, rows):
+def test_a_purge_leaves_no_allocations_behind(manager, rows):
     manager.enrol(1)
     manager.take(manager.hold(builders.a_lease()))
     manager.run_until(NOON + hours(3))

@@ -116,8 +116,8 @@ def test_a_lease_is_prolonged_shortened_deferred_and_advanced(manager):
     for start, end in ((1, 6), (1, 3), (2, 3), (0.5, 3), (5, 8)):
         changed = manager.change(lease, start=NOON + hours(start), end=NOON + hours(end))
         assert (changed.start, changed.end) == (NOON + hours(start), NOON + hours(end))
-    [(_, [promise])] = manager.client.list_allocations(builders.an_admin(), 'host')
-    assert (promise.start, promise.end) == (NOON + hours(5), NOON + hours(8))
+    [(_, [allocation])] = manager.client.list_allocations(builders.an_admin(), 'host')
+    assert (allocation.start, allocation.end) == (NOON + hours(5), NOON + hours(8))
     manager.expect(lease, lifecycle.PENDING, NOON + hours(4.9))
     manager.expect(lease, lifecycle.ACTIVE, NOON + hours(5))
     manager.expect(lease, lifecycle.TERMINATED, NOON + hours(8))
