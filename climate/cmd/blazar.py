@@ -3,6 +3,7 @@
 import pathlib
 
 from climate import cloud as clouds
+from climate.cmd import blazar_cloud
 from climate.db.blazar import conversion
 from climate.db.blazar import export_limits
 from climate.db.blazar import exporting
@@ -46,7 +47,8 @@ def _add_options(command, done, accept_losses):
 
 def _import(conf, database):
     read, now = source.read(conf.command.source), database.now()
-    converted = conversion.convert(read, registry.Registry(conf).plugins, now)
+    plugins = registry.Registry(conf)
+    converted = blazar_cloud.compared(conf, plugins, conversion.convert(read, plugins, now))
     _show(conf, report.lines(converted))
     if conf.command.dry_run:
         print('\nNothing was written, because of --dry-run.')

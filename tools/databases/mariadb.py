@@ -14,6 +14,7 @@ ACCOUNTS = f"""\
 CREATE DATABASE IF NOT EXISTS climate_test CHARACTER SET utf8mb4;
 CREATE USER IF NOT EXISTS climate@'127.0.0.1' IDENTIFIED BY '{settings.PASSWORD}';
 GRANT ALL ON climate_test.* TO climate@'127.0.0.1';
+GRANT ALL ON climate_test_blazar.* TO climate@'127.0.0.1';
 ALTER USER root@localhost IDENTIFIED BY '{settings.PASSWORD}';
 """
 # A path to a socket may have 107 letters only, so it is relative to datadir.

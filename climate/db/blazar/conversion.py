@@ -5,27 +5,19 @@ Ids, names, owners, trusts, dates and the objects in the cloud stay as they are.
 an object that cannot be imported unchanged.
 """
 import collections
-import datetime
 import json
 import uuid
 
 from climate.db.blazar import enrolled
 from climate.db.blazar import imported_records
+from climate.db.blazar import lease_status
 from climate.db.blazar import overlaps
 from climate.db.blazar import requests
-from climate.db.blazar import source as sources
+from climate.db.blazar import times
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
 
-#: States of leases: {Blazar's status: Climate's state}. Statuses such as STARTING remain only after
-#: a crash of Blazar. The events that are still open then repeat the interrupted work.
-STATES = {
-    'PENDING': lifecycle.PENDING, 'ACTIVE': lifecycle.ACTIVE,
-    'TERMINATED': lifecycle.TERMINATED, 'ERROR': lifecycle.ERROR,
-    'CREATING': lifecycle.PENDING, 'STARTING': lifecycle.PENDING,
-    'TERMINATING': lifecycle.ACTIVE, 'DELETING': lifecycle.ACTIVE,
-}
 _RESERVATION_STATES = {
     'pending': lifecycle.RESERVATION_PENDING, 'active': lifecycle.RESERVATION_ACTIVE,
     'deleted': lifecycle.RESERVATION_DELETED, 'error': lifecycle.RESERVATION_ERROR}
@@ -39,26 +31,24 @@ _NAME_LENGTH = 80
 _CREATE_AGAIN = 'Delete it in Blazar, or create it again in Climate.'
 
 
-def convert(source, plugins, now):
+def convert(source, registry, now):
     """Return the ``imported_records.Conversion`` of a ``source.Source``.
 
-    :param plugins: {resource type: the plugin}, the enabled ones.
+    :param registry: the Registry of the enabled plugins.
     :param now: the present moment.
     """
-    return _Conversion(source, plugins, now).run()
+    return _Conversion(source, registry, now).run()
 
 
 class _Conversion:
 
-    def __init__(self, source, plugins, now):
-        self._source, self._plugins, self._now = source, plugins, now
+    def __init__(self, source, registry, now):
+        self._source, self._plugins, self._now = source, registry.plugins, now
         self._problems = []
-        self._requests = requests.Requests(source, self._problems)
+        self._requests = requests.Requests(source, registry, self._problems)
         self._hosts = source.grouped('computehost_allocations', 'reservation_id')
         self._addresses = source.grouped('floatingip_allocations', 'reservation_id')
-        pools = {pool.name for plugin in plugins.values() for pool in plugin.pools}
-        self._enrolled = enrolled.Enrolled(
-            source, imported_records.ADDRESS in pools, self._problems)
+        self._enrolled = enrolled.Enrolled(source, registry.pools, self._problems)
 
     def run(self):
         reservations = self._source.grouped('reservations', 'lease_id')
@@ -77,9 +67,10 @@ class _Conversion:
 
     def _lease(self, row, reservation_rows, event_rows):
         """Return an ImportedLease, or None if the lease is left out."""
-        what = f'lease {row["id"]} ({row["name"]}) of project {row["project_id"]}'
-        state, row = _state(row, reservation_rows), _with_length(row)
-        why = _why_not(row, reservation_rows, state)
+        what = (f'lease {row["id"]} ({_printable(row["name"])}) of project '
+                f'{_printable(row["project_id"])}')
+        state, row = lease_status.state(row, reservation_rows), times.with_length(row)
+        why = lease_status.why_not(row, reservation_rows, state)
         if why is not None:
             return self._leave_out(what, why, _CREATE_AGAIN)
         parts = [self._reservation(what, row, reservation, state)
@@ -88,17 +79,17 @@ class _Conversion:
             return None
         over = state == lifecycle.TERMINATED
         events = self._events(row, event_rows, state)
-        updated_at = sources.moment(row['updated_at'])
+        updated_at = times.moment(row['updated_at'])
         lease = records.Lease(
             id=row['id'], name=self._name(what, row['name']), project_id=row['project_id'],
-            user_id=row['user_id'], start=sources.moment(row['start_date']),
-            end=sources.moment(row['end_date']),
-            trust_id=row['trust_id'], state=state, degraded=bool(row['degraded']),
+            user_id=row['user_id'], start=times.moment(row['start_date']),
+            end=self._end(what, row), trust_id=row['trust_id'] or None, state=state,
+            degraded=bool(row['degraded']),
             before_end=next((event.at for event in events
                              if event.kind == event_kinds.BEFORE_END), None),
             reason='It was in ERROR in Blazar.' if state == lifecycle.ERROR else None,
-            created_at=sources.moment(row['created_at']) or self._now, updated_at=updated_at,
-            ended_at=(updated_at or sources.moment(row['end_date'])) if over else None,
+            created_at=times.moment(row['created_at']) or self._now, updated_at=updated_at,
+            ended_at=(updated_at or times.moment(row['end_date'])) if over else None,
             reservations=tuple(reservation for reservation, _ in parts), events=events)
         allocations = tuple(allocation for _, own in parts for allocation in own)
         facts = json.dumps([row, reservation_rows, event_rows, [
@@ -113,17 +104,23 @@ class _Conversion:
 
     def _name(self, what, name):
         """Return the name of a lease without the letters that Climate refuses."""
-        clean = ''.join(letter if letter.isprintable() else ' ' for letter in name).strip()
-        clean = clean[:_NAME_LENGTH] or 'imported'
+        clean = _printable(name)[:_NAME_LENGTH] or 'imported'
         if clean != name:
             self._problems.append(imported_records.Problem(
                 what, 'Climate does not accept its name.', f'It is called "{clean}".'))
         return clean
 
+    def _end(self, what, row):
+        end = times.moment(row['end_date'])
+        if end == times.LATEST:
+            self._problems.append(imported_records.Problem(
+                what, f'Its end is {row["end_date"]}.', f'It ends {end:%Y-%m-%d %H:%M} UTC.'))
+        return end
+
     def _events(self, row, event_rows, state):
         """Return the Events of a lease; add the start and the end if they are missing."""
         known = [event for event in event_rows
-                 if event['event_type'] in _EVENTS and event['time'] is not None]
+                 if event['event_type'] in _EVENTS and times.moment(event['time']) is not None]
         present = {event['event_type'] for event in known}
         missing = [kind for kind in _NEEDED.get(state, ()) if kind not in present]
         # Blazar writes the events last. If it crashed before that, no user knows the lease.
@@ -134,11 +131,11 @@ class _Conversion:
             'time': row['start_date' if kind == event_kinds.START else 'end_date'],
             'status': 'UNDONE', 'created_at': None} for kind in missing]
         events = [self._event(row, event, state, ends_now) for event in sorted(
-            [*known, *added], key=lambda event: (sources.moment(event['time']), event['id']))]
+            [*known, *added], key=lambda event: (times.moment(event['time']), event['id']))]
         if state == lifecycle.PENDING:
             # Blazar has created the objects of the lease in the cloud, as this event does. Because
             # of it, an end of the lease before its start deletes them.
-            created = sources.moment(row['created_at']) or self._now
+            created = times.moment(row['created_at']) or self._now
             events.append(records.Event(
                 str(uuid.uuid5(uuid.NAMESPACE_OID, f'{row["id"]}/{event_kinds.STAGE}')), row['id'],
                 event_kinds.STAGE, created, created, lifecycle.EVENT_DONE, claim_no=1,
@@ -146,7 +143,7 @@ class _Conversion:
         return tuple(events)
 
     def _event(self, lease, row, state, ends_now):
-        at, kind = sources.moment(row['time']), row['event_type']
+        at, kind = times.moment(row['time']), row['event_type']
         status = _EVENT_STATUSES.get(row['status'], lifecycle.EVENT_UNDONE)
         if state == lifecycle.TERMINATED:
             status = lifecycle.EVENT_DONE
@@ -156,22 +153,20 @@ class _Conversion:
         return records.Event(
             row['id'], lease['id'], kind, at,
             self._now if ends_now and kind == event_kinds.END else at, status,
-            created_at=sources.moment(row['created_at']) or self._now)
+            created_at=times.moment(row['created_at']) or self._now)
 
     def _reservation(self, what, lease, row, lease_state):
         """Return (the Reservation, its Allocations); None if the lease is left out."""
-        plugin, knows = self._plugins.get(row['resource_type']), self._requests.knows(
-            row['resource_type'])
-        if plugin is None or not knows:
+        knows = self._requests.knows(row['resource_type'])
+        if row['resource_type'] not in self._plugins or not knows:
             return self._leave_out(
                 what, f'Climate does not lease the type {row["resource_type"]} here.',
                 '[DEFAULT] plugins lists the types that it leases.' if knows
                 else 'Let it end in Blazar before the switch.')
-        details = self._requests.of(what, row)
-        if details is None:
-            return self._leave_out(what, f'The details of reservation {row["id"]} are missing or '
-                                         'malformed.', _CREATE_AGAIN)
-        request, binding = details
+        try:
+            request, binding, needs = self._requests.of(what, row)
+        except requests.Unusable as error:
+            return self._leave_out(what, f'Reservation {row["id"]}: {error}', _CREATE_AGAIN)
         state = (lifecycle.RESERVATION_DELETED if lease_state == lifecycle.TERMINATED
                  else _RESERVATION_STATES.get(row['status'], lifecycle.RESERVATION_PENDING))
         if state not in _IN_THE_CLOUD:
@@ -180,17 +175,17 @@ class _Conversion:
             row['id'], lease['id'], row['resource_type'], request, binding, state,
             missing_resources=bool(row['missing_resources']),
             resources_changed=bool(row['resources_changed']),
-            created_at=sources.moment(row['created_at']) or self._now,
-            updated_at=sources.moment(row['updated_at']))
+            created_at=times.moment(row['created_at']) or self._now,
+            updated_at=times.moment(row['updated_at']))
         return reservation, () if state == lifecycle.RESERVATION_DELETED else tuple(
-            self._allocations(what, lease, reservation, plugin.needs(request)))
+            self._allocations(what, lease, reservation, needs))
 
     def _allocations(self, what, lease, reservation, needs):
         """Yield the Allocations of a reservation, with (pool, id in Blazar) as resource_id."""
-        for resource, copies in sorted(self._resources(reservation.id).items()):
+        for resource, copies in sorted(self._resources(reservation.id).items(), key=str):
             if resource not in self._enrolled.resources:
                 self._problems.append(imported_records.Problem(
-                    what, f'It has {" ".join(resource)}, which Blazar does not know any more.',
+                    what, f'It has {resource[0]} {resource[1]}, which is not imported.',
                     'It is imported without it.'))
                 continue
             # If there are two needs, the first is for the addresses that the request names.
@@ -199,8 +194,8 @@ class _Conversion:
             need = needs[0] if is_named or len(needs) == 1 else needs[1]
             whole = not isinstance(need.demand.amount, dict)
             yield records.Allocation(
-                reservation.id, resource, sources.moment(lease['start_date']),
-                sources.moment(lease['end_date']), whole=whole,
+                reservation.id, resource, times.moment(lease['start_date']),
+                times.moment(lease['end_date']), whole=whole,
                 amount={} if whole else dict(need.demand.amount), copies=1 if whole else copies,
                 need=need.key, lease_id=lease['id'])
 
@@ -213,32 +208,9 @@ class _Conversion:
             *((imported_records.ADDRESS, address) for address in addresses)])
 
 
-def _with_length(row):
-    """Return the row of a lease, with an end after its start.
-
-    Blazar counts in minutes, and a lease can end in the minute of its start.
-    """
-    start = sources.moment(row['start_date'])
-    if sources.moment(row['end_date']) > start:
-        return row
-    return sources.Row(row, end_date=start + datetime.timedelta(minutes=1))
-
-
-def _state(row, reservation_rows):
-    """Return Climate's state of a lease, or None if its status is unknown."""
-    if row['status'] == 'UPDATING':
-        active = any(reservation['status'] == 'active' for reservation in reservation_rows)
-        return lifecycle.ACTIVE if active else lifecycle.PENDING
-    return STATES.get(row['status'])
-
-
-def _why_not(row, reservation_rows, state):
-    """Return why a lease is left out, as a sentence; None if it is imported."""
-    if state is None:
-        return f'Its status is {row["status"]}.'
-    if not row['project_id'] or not row['user_id']:
-        return 'It has no owner.'
-    return None if reservation_rows else 'It has no reservations.'
+def _printable(text):
+    """Return a text with a space in place of each character that cannot be printed."""
+    return ''.join(letter if letter.isprintable() else ' ' for letter in text or '').strip()
 
 
 def _made_first(row):

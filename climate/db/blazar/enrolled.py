@@ -2,7 +2,12 @@
 """The hosts and addresses of Blazar, as resources of Climate."""
 import unicodedata
 
+from climate import errors
 from climate.db.blazar import imported_records
+from climate.domain import property_names
+
+# The bytes of a value that every database holds.
+_LONGEST_VALUE = 65535
 
 
 class Enrolled:
@@ -10,17 +15,21 @@ class Enrolled:
 
     :ivar resources: {(pool, id in Blazar): ImportedResource}.
     :ivar same_host: {id of a host in Blazar: the id of the host with the same name}.
+    :param pools: {name: the Pool}, those of the enabled plugins.
     :param problems: a list, to which Problems are added.
     """
 
-    def __init__(self, source, has_addresses, problems):
-        self._source, self._problems = source, problems
+    def __init__(self, source, pools, problems):
+        self._source, self._pools, self._problems = source, pools, problems
         self.same_host = {}
         self.resources = {(resource.pool, resource.source_id): resource for resource in (
-            *self._hosts(), *(self._addresses() if has_addresses else ()))}
+            *(self._hosts() if imported_records.HOST in pools else ()),
+            *(self._addresses() if imported_records.ADDRESS in pools else ()))}
 
     def _hosts(self):
-        properties = {row['id']: row for row in self._source.rows('resource_properties')}
+        used = {row['property_id'] for row in self._source.rows('computehost_extra_capabilities')}
+        properties = {row['id']: row for row in self._source.rows('resource_properties')
+                      if row['id'] in used and self._is_usable(_composed(row))}
         values = self._source.grouped('computehost_extra_capabilities', 'computehost_id')
         traits = self._source.grouped('computehost_trait', 'computehost_id')
         inventory = self._source.grouped('computehost_resource_inventory', 'computehost_id')
@@ -40,7 +49,8 @@ class Enrolled:
                 continue
             by_name[name] = row['id']
             chosen = [(properties[value['property_id']], value['capability_value'])
-                      for value in values[row['id']] if value['property_id'] in properties]
+                      for value in values[row['id']] if value['property_id'] in properties
+                      and self._fits(name, properties[value['property_id']], value)]
             # If two names differ only in composition, the value of the composed name is kept.
             chosen.sort(key=lambda pair: pair[0]['property_name'] == _composed(pair[0]))
             yield imported_records.ImportedResource(
@@ -50,6 +60,27 @@ class Enrolled:
                 _host_facts(row, traits[row['id']], inventory[row['id']]),
                 tuple(sorted({_composed(described) for described, _ in chosen
                               if described['private']})))
+
+    def _is_usable(self, name):
+        """Return whether Climate accepts a name of a property; add a Problem if not."""
+        try:
+            property_names.check(self._pools[imported_records.HOST], [name])
+        except errors.ClimateError as error:
+            self._problems.append(imported_records.Problem(
+                f'property "{name[:80]}" of the hosts', str(error), imported_records.LEFT_OUT,
+                'Rename it in Blazar, or set it again with "climate host set".'))
+            return False
+        return True
+
+    def _fits(self, host, described, value):
+        text = value['capability_value'] or ''
+        if len(text.encode()) <= _LONGEST_VALUE:
+            return True
+        self._problems.append(imported_records.Problem(
+            f'property "{_composed(described)}" of host {host}',
+            f'Its value has more than {_LONGEST_VALUE} bytes.', imported_records.LEFT_OUT,
+            'Shorten it in Blazar, or set it again with "climate host set".'))
+        return False
 
     def _addresses(self):
         for row in sorted(self._source.rows('floatingips'), key=lambda row: row['id']):
@@ -63,13 +94,14 @@ class Enrolled:
 
 def _composed(described):
     """Return the name of a property in the Unicode form NFC, as criteria name it."""
-    return unicodedata.normalize('NFC', described['property_name'])
+    return unicodedata.normalize('NFC', described['property_name'] or '')
 
 
 def _host_capacity(row, inventory):
     return {'vcpus': row['vcpus'], 'memory_mb': row['memory_mb'], 'disk_gb': row['local_gb'],
-            **{has['resource_class']: int((has['total'] - has['reserved'])
-                                          * has['allocation_ratio']) for has in inventory}}
+            **{has['resource_class']: max(0, int((has['total'] - has['reserved'])
+                                                 * has['allocation_ratio']))
+               for has in inventory}}
 
 
 def _host_facts(row, traits, inventory):
@@ -80,7 +112,9 @@ def _host_facts(row, traits, inventory):
         'service_name': row['service_name'],
         'traits': ' '.join(sorted(trait['trait'] for trait in traits)),
         **{f'max_unit:{has["resource_class"]}': str(has['max_unit']) for has in inventory}}
-    return {name: text for name, text in facts.items() if text is not None}
+    # The first refresh of a manager reads the facts again.
+    return {name: text for name, text in facts.items()
+            if text is not None and len(text.encode()) <= _LONGEST_VALUE}
 
 
 def _number(text):

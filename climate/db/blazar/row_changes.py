@@ -8,6 +8,7 @@ import uuid
 import sqlalchemy as sa
 
 from climate.db.blazar import source as sources
+from climate.db.blazar import times
 
 #: The tables that an export writes. A row is inserted after the rows that it references.
 TABLES = (
@@ -102,5 +103,5 @@ def _stored(value):
 
 def _are_equal(present, wanted):
     if isinstance(wanted, datetime.datetime) and present is not None:
-        return sources.moment(present) == wanted.replace(microsecond=0)
+        return times.moment(present) == wanted.replace(microsecond=0)
     return present == wanted

@@ -7,7 +7,6 @@ older schemas need no separate code.
 import collections
 import contextlib
 import dataclasses
-import datetime
 import pathlib
 
 import sqlalchemy as sa
@@ -71,13 +70,6 @@ class Source:
         return groups
 
 
-def moment(value):
-    """Return a moment of a row, such as '2026-11-26 14:26:00', with its zone UTC; None stays."""
-    if isinstance(value, str):
-        value = datetime.datetime.fromisoformat(value)
-    return None if value is None else value.replace(tzinfo=datetime.UTC)
-
-
 def read(url, option='--source'):
     """Read a database of Blazar.
 
@@ -114,23 +106,36 @@ def _opened(url, option):
         raise NotBlazar(f'{option}: the port is not a number. Write '
                         'mysql+pymysql://USER:PASSWORD@HOST/DATABASE, with %2F for a slash and '
                         '%40 for an @ in the password.') from None
-    if parsed.get_backend_name() == 'sqlite' and not _exists(parsed.database):
-        raise NotBlazar(f'{option}: there is no file "{parsed.database}".')
-    if not parsed.database:
-        raise NotBlazar(f'{option}: the URL names no database. Write '
-                        'mysql+pymysql://USER:PASSWORD@HOST/DATABASE.')
     shown = f'{option} {parsed.render_as_string(hide_password=True)}'
     try:
+        _connect(database, shown)
         yield database, shown
     except sa.exc.DBAPIError as error:
-        raise NotBlazar(f'{shown}: {error.orig}. Check the address, the user and its password, and '
-                        'the rights of the user.') from error
+        [reason, *_] = str(error.orig).strip().splitlines() or ['']
+        raise NotBlazar(f'{shown}: {reason.rstrip(".")}. Check the address, the user and its '
+                        'password, and the rights of the user.') from error
     finally:
         database.dispose()
 
 
-def _exists(path):
-    return bool(path) and pathlib.Path(path).is_file()
+def _connect(database, shown):
+    """Connect once.
+
+    :raises NotBlazar: the URL names no database, or the driver refuses an option of the URL.
+    :raises DBAPIError: the database refuses the connection.
+    """
+    if not database.url.database:
+        raise NotBlazar(f'{shown}: the URL names no database. Write '
+                        'mysql+pymysql://USER:PASSWORD@HOST/DATABASE.')
+    if database.dialect.name == 'sqlite' and not pathlib.Path(database.url.database).is_file():
+        raise NotBlazar(f'{shown}: there is no file "{database.url.database}".')
+    try:
+        database.connect().close()
+    except (AttributeError, LookupError, OSError, TypeError, ValueError) as error:
+        # Drivers raise these for an option that they do not know, or a file of TLS that they
+        # cannot read.
+        raise NotBlazar(f'{shown}: the driver refuses the URL: {error}. Check the options after '
+                        '"?", and the files that they name.') from error
 
 
 def _begin_read_only(connection):
@@ -164,7 +169,13 @@ def _read(connection, shown):
 
 def _rows(connection, name, columns):
     table = sa.table(name, *(sa.column(column) for column in sorted(columns)))
-    return [Row(row) for row in connection.execute(sa.select(table)).mappings()]
+    return [Row(zip(row._fields, map(_storable, row), strict=True))
+            for row in connection.execute(sa.select(table))]
+
+
+def _storable(value):
+    """Return a value without the character NUL, which PostgreSQL refuses."""
+    return value.replace('\0', ' ') if isinstance(value, str) and '\0' in value else value
 
 
 def _connections(connection):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The use cases of the properties of resources, and the rules for property names."""
+"""The use cases of the properties of resources."""
 import unicodedata
 
 from climate import errors
@@ -7,11 +7,6 @@ from climate.db import allocations
 from climate.db import resource_properties
 from climate.domain import requirement
 from climate.manager import core as cores
-
-_LONGEST_NAME = 64
-# The fields of every resource in API responses. No property may have one of these names.
-_OWN_NAMES = ('id', 'name', 'region', 'reservable', 'status', 'trust_id', 'created_at',
-              'updated_at', 'health', 'maintenances', 'out_of_order', 'power_state', 'power_since')
 
 
 class Properties:
@@ -56,29 +51,3 @@ class Properties:
                     raise errors.PropertyInUse(name=min(used), pool=resource.pool,
                                                resource=resource.name,
                                                reservation_id=reservation_id)
-
-
-def check_names(source, properties):
-    """Refuse names that no property of a Pool may have.
-
-    :param properties: the names of properties to set or to remove.
-    :raises BadField: a name is reserved, or is not readable; the error names it.
-    :raises PropertyNameTooLong: a name is too long.
-    """
-    reserved = {*source.capacity_names, *source.fact_names, source.name_fact, *_OWN_NAMES,
-                *requirement.ALIASES}
-    for name in properties:
-        if len(name) > _LONGEST_NAME:
-            raise errors.PropertyNameTooLong(name=name[:80], length=len(name))
-        if name in reserved or name.startswith(('capabilities:', 'trait:',
-                                                *source.fact_prefixes)):
-            raise errors.BadField(field=name, reason=(
-                f'each {source.name} has a value of this name already; choose another property '
-                'name.'))
-        if not name or not name.isprintable() or any(character.isspace() for character in name):
-            raise errors.BadField(field=name or 'properties', reason=(
-                'a property name has one or more printable characters and no spaces.'))
-        if not unicodedata.is_normalized('NFC', name):
-            raise errors.BadField(field=name, reason=(
-                'a property name must have the composed form of Unicode (NFC), so that no two '
-                f'names look the same. Write it as "{unicodedata.normalize("NFC", name)}".'))

@@ -9,6 +9,7 @@ from climate.db import allocations
 from climate.db import engine
 from climate.db import resource_properties
 from climate.db import resources
+from climate.domain import property_names
 from climate.manager import core as cores
 from climate.manager.energy import sleep_states
 from climate.manager.health import blocking
@@ -56,7 +57,7 @@ class ResourceRequests:
     def _enrol(self, source, candidates, properties):
         """Enrol Founds; return the Resources."""
         properties = {key: text for key, text in properties.items() if text is not None}
-        properties_of.check_names(source, properties)
+        property_names.check(source, properties)
         self._refuse_enrolled(source.name, candidates)
         for candidate in candidates:
             source.admit(self._core.cloud, candidate)
@@ -144,7 +145,7 @@ class ResourceRequests:
             criterion.
         """
         source = self._core.registry.pool(pool)
-        properties_of.check_names(source, properties)
+        property_names.check(source, properties)
         if reservable:
             self._complete(source, resource_id)
         after = self._write(pool, resource_id, properties, reservable, out_of_order)

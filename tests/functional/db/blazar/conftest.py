@@ -36,12 +36,19 @@ def manager(conf, database):
 
 
 @pytest.fixture
-def imported(blazar, manager):
+def converted(blazar, manager):
+    """callable(): the Conversion of the database of Blazar as it is now."""
+    return lambda: conversion.convert(source.read(blazar.url), manager.core.registry,
+                                      manager.clock())
+
+
+@pytest.fixture
+def imported(converted, manager):
     """callable(): import the database of Blazar; returns (the Conversion, the Counts)."""
     def run(database=None, at_once=200):
-        now = manager.clock()
-        converted = conversion.convert(source.read(blazar.url), manager.core.registry.plugins, now)
-        return converted, importing.write(database or manager.database, converted, now, at_once)
+        found = converted()
+        return found, importing.write(
+            database or manager.database, found, manager.clock(), at_once)
     return run
 
 

@@ -210,7 +210,7 @@ def test_another_import_reads_the_leases_that_climate_had(blazar, manager, expor
     manager.run()
     export()
     converted = conversion.convert(
-        source.read(blazar.url), manager.core.registry.plugins, manager.clock())
+        source.read(blazar.url), manager.core.registry, manager.clock())
     found = {each.lease.id: each for each in converted.leases}
     for lease in map(manager.lease, booked):
         read = found[lease.id]

@@ -11,14 +11,27 @@ from climate.db.blazar import source
     ('nosuch://localhost/blazar', 'Write mysql+pymysql://'),
     ('mysql+pymysql://blazar@localhost:SECRET/blazar', 'Write mysql+pymysql://'),
     ('sqlite:////nowhere/blazar.sqlite', 'there is no file'),
-    ('mysql+pymysql://blazar:SECRET@127.0.0.1:1', 'names no database'),
-    ('mysql+pymysql://blazar:SECRET@127.0.0.1:1/', 'names no database'),
-    ('mysql+pymysql://blazar:SECRET@127.0.0.1:1/blazar', 'Check the address')])
+    ('mysql+pymysql://blazar:SECRET@127.0.0.1:1/blazar', 'Check the address'),
+    ('postgresql+psycopg2://blazar:SECRET@127.0.0.1:1/blazar?sslmode=odd', 'Check the address'),
+    *((text, 'names no database') for text in (
+        'mysql+pymysql://blazar:SECRET@127.0.0.1:1', 'sqlite://',
+        'mysql+pymysql://blazar:SECRET@127.0.0.1:1/')),
+    *((f'mysql+pymysql://blazar:SECRET@127.0.0.1:1/blazar?{option}', 'the options after "?"')
+      for option in ('nosuch=1', 'charset=nosuch', 'ssl=true', 'ssl_ca=/nowhere'))])
 def test_a_wrong_url_is_refused_with_the_way_out(url, words):
     with pytest.raises(source.NotBlazar, match='--source') as refused:
         source.read(url)
     assert words in str(refused.value)
     assert 'SECRET' not in str(refused.value)
+
+
+@pytest.mark.parametrize(('content', 'words'), [
+    (b'', 'it lacks leases.id'), (b'a text, but no database ' * 99, 'is not a database')])
+def test_a_file_of_another_kind_is_refused(tmp_path, content, words):
+    path = tmp_path / 'file'
+    path.write_bytes(content)
+    with pytest.raises(source.NotBlazar, match=words):
+        source.read(f'sqlite:///{path}')
 
 
 def test_a_database_of_another_service_is_refused(blazar):
@@ -31,7 +44,7 @@ def test_a_schema_without_the_columns_of_later_releases_is_read(blazar, manager)
     blazar.execute('ALTER TABLE computehosts DROP COLUMN availability_zone')
     blazar.execute('ALTER TABLE instance_reservations DROP COLUMN server_group_id')
     blazar.execute('DROP TABLE computehost_trait')
-    converted = conversion.convert(source.read(blazar.url), manager.core.registry.plugins,
+    converted = conversion.convert(source.read(blazar.url), manager.core.registry,
                                    manager.clock())
     assert len(converted.leases) == 15 and not converted.problems
 
@@ -39,6 +52,6 @@ def test_a_schema_without_the_columns_of_later_releases_is_read(blazar, manager)
 def test_tables_of_a_fork_are_reported_and_left_out(blazar, manager):
     blazar.execute('CREATE TABLE network_allocations (id, network_id)')
     blazar.execute("INSERT INTO network_allocations VALUES ('a', 'b')")
-    converted = conversion.convert(source.read(blazar.url), manager.core.registry.plugins,
+    converted = conversion.convert(source.read(blazar.url), manager.core.registry,
                                    manager.clock())
     assert [problem.what for problem in converted.problems] == ['table network_allocations']
