@@ -71,26 +71,24 @@ def _import(conf, database):
 
 
 def _export(conf, database):
-    read, now = source.read(conf.command.target, _TARGET), database.now()
-    chosen = exporting.choose(exporting.read(database, read), read, conf)
-    _show(conf, report.export_lines(chosen))
-    if conf.command.dry_run:
-        print('\nNothing was written, because of --dry-run.')
-        return
-    if read.connections:
-        raise SystemExit(
-            f'climate-db export-blazar: {read.connections} other programs are connected to the '
-            'database of Blazar: stop blazar-manager and blazar-api. Nothing was written.')
-    importing.refuse_running(database, now)
-    _refuse_losses(conf, chosen.problems)
-    bindings, failed = _stage(conf, database, chosen.pending)
-    if failed:
-        chosen = chosen.without(failed)
+    with source.opened(conf.command.target, _TARGET) as blazar:
+        read, now = blazar.read(), database.now()
+        chosen = exporting.choose(exporting.read(database, read), read, conf)
         _show(conf, report.export_lines(chosen))
+        if conf.command.dry_run:
+            print('\nNothing was written, because of --dry-run.')
+            return
+        blazar.refuse_connected(read.connections)
+        importing.refuse_running(database, now)
         _refuse_losses(conf, chosen.problems)
-    changes = exporting.changes(chosen, read, bindings, now)
-    with source.writer(conf.command.target, _TARGET) as connection:
-        row_changes.write(connection, changes, read.columns)
+        bindings, failed = _stage(conf, database, chosen.pending)
+        if failed:
+            chosen = chosen.without(failed)
+            _show(conf, report.export_lines(chosen))
+            _refuse_losses(conf, chosen.problems)
+        changes = exporting.changes(chosen, read, bindings, now)
+        with blazar.writer() as connection:
+            row_changes.write(connection, changes, read.columns)
     print(f'\nWrote {len(chosen.leases)} leases to Blazar, deleted {len(chosen.deleted)}. Rows: '
           f'{row_changes.counts(changes)}.')
 

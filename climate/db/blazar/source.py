@@ -30,6 +30,7 @@ OPTIONAL = (
     'instance_reservations', 'resource_properties', 'computehost_extra_capabilities',
     'computehost_trait', 'computehost_resource_inventory', 'floatingips',
     'floatingip_reservations', 'required_floatingips', 'floatingip_allocations')
+_WRITE = 'Write mysql+pymysql://USER:PASSWORD@HOST/DATABASE.'
 
 
 class Row(dict):
@@ -71,66 +72,106 @@ class Source:
 
 
 def read(url, option='--source'):
-    """Read a database of Blazar.
+    """Read a database of Blazar; see `opened`."""
+    with opened(url, option) as database:
+        return database.read()
 
-    :param url: its URL, such as ``mysql+pymysql://blazar:PASSWORD@controller/blazar``.
+
+class OpenDatabase:
+    """A connection to a database of Blazar. Its methods raise NotBlazar if a statement fails.
+
+    :param shown: the option with the URL, without the password, for errors.
+    """
+
+    def __init__(self, connection, shown):
+        self._connection, self._shown = connection, shown
+
+    def read(self):
+        """Return the Source.
+
+        :raises NotBlazar: the tables are not Blazar's.
+        """
+        with _failures_of(self._shown):
+            _begin_read_only(self._connection)
+            found = _read(self._connection, self._shown)
+            self._connection.rollback()
+        return found
+
+    @contextlib.contextmanager
+    def writer(self):
+        """Yield the connection with one transaction, which is committed at the end of the block.
+
+        :raises NotBlazar: other programs are connected; nothing was written.
+        """
+        with _failures_of(self._shown), self._connection.begin():
+            self.refuse_connected(_connections(self._connection))
+            yield self._connection
+
+    def refuse_connected(self, connections):
+        """Refuse a database to which other programs are connected, because Blazar may write to it.
+
+        :param connections: the number of other connections; None: unknown.
+        :raises NotBlazar: there are other connections.
+        """
+        if connections:
+            raise NotBlazar(f'{self._shown}: {connections} other programs are connected to this '
+                            'database: stop blazar-manager and blazar-api. Nothing was written.')
+
+
+@contextlib.contextmanager
+def opened(url, option):
+    """Yield the OpenDatabase of a URL.
+
+    :param url: such as ``mysql+pymysql://blazar:PASSWORD@controller/blazar``.
     :param option: the option with the URL, which errors name.
-    :raises NotBlazar: the URL is malformed, nothing answers, or the tables are not Blazar's.
+    :raises NotBlazar: the URL is malformed, or nothing answers.
     """
-    with _opened(url, option) as (database, shown), database.connect() as connection:
-        _begin_read_only(connection)
-        return _read(connection, shown)
-
-
-@contextlib.contextmanager
-def writer(url, option):
-    """Yield a connection with one transaction, which is committed at the end of the block.
-
-    :raises NotBlazar: as `read`; nothing was written.
-    """
-    with _opened(url, option) as (database, _), database.begin() as connection:
-        yield connection
-
-
-@contextlib.contextmanager
-def _opened(url, option):
-    """Yield (the engine of a database, the option and the URL without its password)."""
+    database = _engine(url, option)
+    shown = f'{option} {database.url.render_as_string(hide_password=True)}'
     try:
-        parsed = sa.make_url(url)
-        database = sa.create_engine(parsed)
+        with _failures_of(shown):
+            connection = _connect(database, shown)
+        with connection:
+            yield OpenDatabase(connection, shown)
+    finally:
+        database.dispose()
+
+
+def _engine(url, option):
+    try:
+        return sa.create_engine(sa.make_url(url))
     except (sa.exc.ArgumentError, ImportError) as error:
-        raise NotBlazar(f'{option}: {error}. Write mysql+pymysql://USER:PASSWORD@HOST/DATABASE.'
-                        ) from error
+        raise NotBlazar(f'{option}: {error}. {_WRITE}') from error
     except ValueError:
         # The error and its context may contain a part of the password.
         raise NotBlazar(f'{option}: the port is not a number. Write '
                         'mysql+pymysql://USER:PASSWORD@HOST/DATABASE, with %2F for a slash and '
                         '%40 for an @ in the password.') from None
-    shown = f'{option} {parsed.render_as_string(hide_password=True)}'
+
+
+@contextlib.contextmanager
+def _failures_of(shown):
+    """Raise NotBlazar for an error of the database."""
     try:
-        _connect(database, shown)
-        yield database, shown
+        yield
     except sa.exc.DBAPIError as error:
         [reason, *_] = str(error.orig).strip().splitlines() or ['']
         raise NotBlazar(f'{shown}: {reason.rstrip(".")}. Check the address, the user and its '
                         'password, and the rights of the user.') from error
-    finally:
-        database.dispose()
 
 
 def _connect(database, shown):
-    """Connect once.
+    """Return a connection.
 
     :raises NotBlazar: the URL names no database, or the driver refuses an option of the URL.
     :raises DBAPIError: the database refuses the connection.
     """
     if not database.url.database:
-        raise NotBlazar(f'{shown}: the URL names no database. Write '
-                        'mysql+pymysql://USER:PASSWORD@HOST/DATABASE.')
+        raise NotBlazar(f'{shown}: the URL names no database. {_WRITE}')
     if database.dialect.name == 'sqlite' and not pathlib.Path(database.url.database).is_file():
         raise NotBlazar(f'{shown}: there is no file "{database.url.database}".')
     try:
-        database.connect().close()
+        return database.connect()
     except (AttributeError, LookupError, OSError, TypeError, ValueError) as error:
         # Drivers raise these for an option that they do not know, or a file of TLS that they
         # cannot read.

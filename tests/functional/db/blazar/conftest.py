@@ -59,15 +59,16 @@ def export(blazar, manager):
     `before_commit` is called in the transaction.
     """
     def run(before_commit=lambda: None):
-        read, now = source.read(blazar.url, '--target'), manager.clock()
-        chosen = exporting.choose(
-            exporting.read(manager.database, read), read, manager.core.conf)
-        bindings, failed = objects_ahead.create(manager.core, chosen.pending)
-        assert not failed
-        changes = exporting.changes(chosen, read, bindings, now)
-        with source.writer(blazar.url, '--target') as connection:
-            row_changes.write(connection, changes, read.columns)
-            before_commit()
+        with source.opened(blazar.url, '--target') as target:
+            read, now = target.read(), manager.clock()
+            chosen = exporting.choose(
+                exporting.read(manager.database, read), read, manager.core.conf)
+            bindings, failed = objects_ahead.create(manager.core, chosen.pending)
+            assert not failed
+            changes = exporting.changes(chosen, read, bindings, now)
+            with target.writer() as connection:
+                row_changes.write(connection, changes, read.columns)
+                before_commit()
         return chosen, changes
     return run
 

@@ -55,3 +55,11 @@ def test_tables_of_a_fork_are_reported_and_left_out(blazar, manager):
     converted = conversion.convert(source.read(blazar.url), manager.core.registry,
                                    manager.clock())
     assert [problem.what for problem in converted.problems] == ['table network_allocations']
+
+
+def test_a_database_to_which_programs_are_connected_is_refused(blazar):
+    with source.opened(blazar.url, '--target') as database:
+        database.refuse_connected(None)
+        database.refuse_connected(0)
+        with pytest.raises(source.NotBlazar, match='2 other programs are connected to this'):
+            database.refuse_connected(2)
