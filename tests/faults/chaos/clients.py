@@ -53,8 +53,8 @@ class Door:
     :ivar told: a line for each request, for the search for a cause.
     """
 
-    def __init__(self, urls, chances, seconds):
-        self._urls = urls
+    def __init__(self, urls, chances, seconds, roles='member,reader'):
+        self._urls, self._roles = urls, roles
         self._chances = chances
         self._seconds = seconds
         self._session = requests.Session()
@@ -64,7 +64,7 @@ class Door:
 
     def ask(self, method, path, project, body=None, key=None):
         """(code or LOST, the body of the answer or None)."""
-        headers = {'X-Auth-Token': f'user:{project}:member,reader',
+        headers = {'X-Auth-Token': f'user:{project}:{self._roles}',
                    'OpenStack-API-Version': 'reservation 1.1'}
         if key is not None:
             headers['Idempotency-Key'] = key

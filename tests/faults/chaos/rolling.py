@@ -4,6 +4,7 @@ import contextlib
 import signal
 import subprocess
 import sys
+import threading
 
 from support import balanced
 from support import loopback
@@ -11,6 +12,7 @@ from support import waiting
 
 from chaos import clients
 from chaos import stage as stages
+from chaos import subscriber
 from chaos import tenants
 from tools.cloud import commands
 
@@ -87,19 +89,58 @@ class RollingStage(stages.Stage):
             program.kill()
 
 
+class Reader(threading.Thread):
+    """A client that only reads, like a page that is open all the time.
+
+    It reads the hosts of leases, too. Managers of the earlier release may not know that call, and
+    the answer is then 503 ``manager_outdated``.
+
+    :ivar outdated: the number of these answers, and `wrong` the other failures, in words.
+    """
+
+    def __init__(self, plan, url):
+        super().__init__(daemon=True)
+        self._door = clients.Door([url], plan.chances('reader'), plan.answer_seconds,
+                                  roles='admin,member,reader')
+        self._stopping = threading.Event()
+        self.outdated, self.wrong = 0, []
+
+    def run(self):
+        while not self._stopping.wait(0.2):
+            self._read('/leases')
+            for lease in (self._read('/leases?limit=2') or {}).get('leases', ()):
+                for part in ('', '/history', '/hosts'):
+                    self._read(f'/leases/{lease["id"]}{part}')
+
+    def stop(self):
+        """Return when the reader has ended."""
+        self._stopping.set()
+        self.join()
+
+    def _read(self, path):
+        code, found = self._door.ask('GET', path, subscriber.PROJECTS[0])
+        if code == 503 and found.get('error_name') == 'manager_outdated':
+            self.outdated += 1
+        # Leases of others end, and are deleted, meanwhile.
+        elif code not in (200, 404):
+            self.wrong.append(f'{path}: {code} {found}')
+        return found if code == 200 else None
+
+
 @contextlib.contextmanager
 def leasing(stage, folder):
-    """Run a Crowd that uses the APIs through nginx in the block; yield the Crowd."""
+    """Run a Crowd and a Reader that use the APIs through nginx in the block; yield them."""
     with contextlib.ExitStack() as stack:
         [url] = balanced.nginx(stack, folder, stage.api_ports)
-        crowd, guests = clients.Crowd(stage.plan, [url]), tenants.Tenants(stage.state)
-        for each in (crowd, guests):
+        crowd, reader = clients.Crowd(stage.plan, [url]), Reader(stage.plan, url)
+        guests = tenants.Tenants(stage.state)
+        for each in (crowd, reader, guests):
             each.start()
         try:
-            yield crowd
+            yield crowd, reader
         finally:
-            crowd.stop()
-            guests.stop()
+            for each in (crowd, reader, guests):
+                each.stop()
 
 
 def more(crowd, count):
