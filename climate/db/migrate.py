@@ -97,6 +97,7 @@ def check(conf):
 
     Newer tables belong to the next release, which an upgrade installs one service at a time.
 
+    :returns: whether the tables are only expanded, so that managers of the earlier release can run.
     :raises errors.ConfigurationError: the database does not answer, or the tables are older.
     """
     database = engine.connect(conf)
@@ -111,6 +112,7 @@ def check(conf):
                  else 'There are no tables yet')
         raise errors.ConfigurationError(
             f'{state}, and this release needs revision {expanded()}: run "climate-db upgrade".')
+    return current in _revisions_before(newest())
 
 
 def purge(database, before):

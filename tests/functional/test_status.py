@@ -10,6 +10,7 @@ from support import programs
 from support import refusing_broker
 
 from climate.cmd import status
+from climate.db import migrate
 from climate.plugins.compute import scheduler_filter
 
 CLOUD = """
@@ -81,6 +82,14 @@ def test_options_stand_before_or_after_the_words(run, words):
     assert set(found) == {'Configuration', 'Database', 'Bus', 'Plugins', 'Strategies',
                           'Forecasts', 'Metrics', 'Notifiers', 'Cloud', 'Scheduler filter'}
     assert {result for result, _details in found.values()} == {0}
+
+
+def test_the_check_reminds_of_the_last_step_of_an_upgrade(run, database):
+    builders.drop_everything(database)
+    migrate.expand(database)
+    _code, out, _err = run('climate-status', '--config-file', 'FILE', 'upgrade', 'check', '--json')
+    code, details = results(out)['Database']
+    assert code == 1 and 'run "climate-db upgrade"' in details
 
 
 @pytest.mark.parametrize('words', [
