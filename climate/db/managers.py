@@ -57,18 +57,20 @@ def is_eldest(connection, manager_id, now):
 
 def every(connection):
     """Return the Services of all managers, alive or not, by id."""
-    rows = connection.execute(sa.select(MANAGERS).order_by(MANAGERS.c.id))
-    return [heartbeat.Service(**row._mapping) for row in rows]
+    return _services(connection, MANAGERS.c)
 
 
 def in_older_tables(connection):
-    """Return the Services of all managers, also from tables of an earlier revision."""
+    """Return the Services of all managers, as `every`, also from tables of an earlier revision."""
     inspected = sa.inspect(connection)
     if not inspected.has_table(MANAGERS.name):
         return []
-    there = {column['name'] for column in inspected.get_columns(MANAGERS.name)}
-    rows = connection.execute(sa.select(*(
-        column for column in MANAGERS.c if column.name in there)).order_by(MANAGERS.c.id))
+    present = {column['name'] for column in inspected.get_columns(MANAGERS.name)}
+    return _services(connection, [column for column in MANAGERS.c if column.name in present])
+
+
+def _services(connection, columns):
+    rows = connection.execute(sa.select(*columns).order_by(MANAGERS.c.id))
     return [heartbeat.Service(**row._mapping) for row in rows]
 
 
