@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from climate.db import by_keys
 from climate.db import leases
 from climate.db import power
-from climate.db import resource_properties
 from climate.db import resources
 from climate.db import tables
 from climate.db.blazar import export_limits
@@ -102,8 +101,10 @@ def read(database, source):
         withdrawn = connection.execute(sa.select(tables.RESOURCES.c.name).where(
             tables.RESOURCES.c.pool == imported_records.HOST)).scalars().all()
         asleep = {each.resource_id for each in power.in_states(connection, sleep.SLEEPING)}
-        private = {each.name: each.private for each in resource_properties.find(
-            connection, imported_records.HOST)}
+        private = dict(connection.execute(sa.select(
+            tables.PROPERTIES.c.name, tables.PROPERTIES.c.private).where(
+                tables.PROPERTIES.c.pool == imported_records.HOST,
+                tables.PROPERTIES.c.fact.is_(False))).all())
     return Contents(
         tuple(changed), untouched, tuple(enrolled),
         frozenset(withdrawn) - {each.name for each in enrolled}, frozenset(asleep), private)

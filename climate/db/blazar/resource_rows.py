@@ -33,11 +33,17 @@ class ResourceRows:
         self.blazar_ids = {resource.id: known.get(_key(resource)) or self._new_id(resource)
                            for resource in resources}
         own_ids = set(self.blazar_ids.values())
+        # If two names differ only in composition, the property with the composed name is meant.
+        self._property_ids = {_composed(row): row['id'] for row in sorted(
+            source.rows(_PROPERTIES), key=lambda row: row['property_name'] == _composed(row))
+            if row['resource_type'] == 'physical:host' and _composed(row) in private}
         self.present = {
             _PROPERTIES: source.rows(_PROPERTIES),
             **{name: [row for key, row in rows.items() if key in own_ids]
                for name, rows in self._rows.items()},
-            _VALUES: [row for row in source.rows(_VALUES) if row['computehost_id'] in own_ids]}
+            # Blazar may have properties that were not imported; they stay.
+            _VALUES: [row for row in source.rows(_VALUES) if row['computehost_id'] in own_ids
+                      and row['property_id'] in self._property_ids.values()]}
 
     def new(self):
         """Return the Resources that Blazar does not have."""
@@ -67,15 +73,13 @@ class ResourceRows:
 
     def _add_properties(self, rows):
         """Add the rows of the properties of hosts; return {name: id of the property}."""
-        ids = {}
-        for row in self._source.rows(_PROPERTIES):
-            name = _composed(row['property_name'])
-            is_host = row['resource_type'] == 'physical:host'
-            rows[_PROPERTIES].append({'id': row['id'], **(
-                {'private': self._private[name]} if is_host and name in self._private else {})})
-            if is_host:
-                ids[name] = row['id']
-        for name in sorted(set(self._private) - set(ids)):
+        ids = dict(self._property_ids)
+        private = {key: self._private[name] for name, key in ids.items()}
+        rows[_PROPERTIES] += [
+            {'id': row['id'], **({'private': private[row['id']]} if row['id'] in private else {})}
+            for row in self._source.rows(_PROPERTIES)]
+        for name in sorted({name for each in self._resources for name in each.properties}
+                           - set(ids)):
             ids[name] = row_changes.new_id(_PROPERTIES, name)
             rows[_PROPERTIES].append({
                 'id': ids[name], 'resource_type': 'physical:host', 'property_name': name,
@@ -141,5 +145,6 @@ def _key_of(row):
     return row['floating_network_id'], row['floating_ip_address']
 
 
-def _composed(name):
-    return unicodedata.normalize('NFC', name)
+def _composed(row):
+    """Return the name of a property as Climate stores it."""
+    return unicodedata.normalize('NFC', row['property_name'])

@@ -97,3 +97,12 @@ def test_a_deletion_that_a_crash_of_blazar_left_is_finished_in_climate_first(
     [problem] = [each for each in export()[0].problems if each.is_loss]
     assert key in problem.what and 'is not finished' in problem.why
     assert blazar.of_lease(key) == before
+
+
+def test_a_property_that_was_not_imported_stays(blazar, imported, export):
+    blazar.execute("UPDATE resource_properties SET property_name = 'cpu_info' "
+                   "WHERE property_name = 'gpu'")
+    before = {name: blazar.rows(name) for name in blazar.tables}
+    imported()
+    assert export()[1] == []
+    assert {name: blazar.rows(name) for name in blazar.tables} == before
