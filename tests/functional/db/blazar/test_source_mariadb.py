@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blazar's database on a real MariaDB: types of columns, other connections, rights."""
 import dataclasses
+import datetime
 import json
 import os
 
 import pytest
 import sqlalchemy as sa
 from support import blazar_database
+from support import waiting
 
 from climate.db.blazar import conversion
+from climate.db.blazar import row_changes
 from climate.db.blazar import source
 
 NAME = 'climate_test_blazar'
@@ -97,3 +100,20 @@ def test_a_source_that_refuses_is_reported_without_the_password(server, changes,
     with pytest.raises(source.NotBlazar, match=words) as refused:
         source.read(url(server, **changes))
     assert 'SECRET' not in str(refused.value) and 'climate:secret' not in str(refused.value)
+
+
+def test_an_export_writes_only_while_no_program_is_connected(server):
+    change = row_changes.RowChange('leases', '1b49ee80-f57d-4960-b961-52d8c8931197', {
+        'name': 'renamed', 'updated_at': datetime.datetime(2026, 12, 1, tzinfo=datetime.UTC)})
+    with source.opened(url(server), '--target') as target:
+        read = target.read()
+        with (server.connect(),
+              pytest.raises(source.NotBlazar, match='other programs are connected'),
+              target.writer()):
+            pass
+        server.dispose()
+        waiting.until(lambda: not target.read().connections, 'The other connection never ended.')
+        with target.writer() as connection:
+            row_changes.write(connection, [change], read.columns)
+    [lease] = [row for row in source.read(url(server)).rows('leases') if row['id'] == change.id]
+    assert (lease['name'], lease['updated_at']) == ('renamed', datetime.datetime(2026, 12, 1))
