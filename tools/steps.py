@@ -89,7 +89,7 @@ RELEASE = (
     Step('demo', 'demo', 130),
     Step('faults', 'faults', 1400),
     Step('benchmarks', 'bench', 720),
-    Step('clouds', 'cloud-test', 4500, beside=(
+    Step('clouds', 'cloud-test', 5400, beside=(
         Step('databases', 'db-test ROUNDS=20', 3600),
         Step('eventlet', 'eventlet-test', 900),
         Step('tox', 'tox', 600))),

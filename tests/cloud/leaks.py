@@ -52,7 +52,7 @@ def aggregates(admin):
 @of_service('placement')
 def inventories(admin):
     for each in admin.placement.resource_providers():
-        if each.name.startswith('climate_'):
+        if each.name.startswith(('climate_', 'blazar_')):
             # Without the generation, which grows with each change.
             yield each.name, None, _json(
                 admin, 'placement',

@@ -169,14 +169,18 @@ class Scene:
             return found if found['status'] == status else None
         return until(look, f'lease {lease_id} to be {status}', seconds)
 
-    def boot(self, person='demo', reservation=None, wait=True, flavor='m1.nano', zone=None):
+    def boot(self, person='demo', reservation=None, wait=True, flavor='m1.nano', zone=None,
+             group=None):
         """A new server; as `booted` unless it is not waited for.
 
         :param flavor: the name or the id.
         :param zone: the availability zone that the request names.
+        :param group: the id of a server group.
         """
         found = self.people[person]
-        hints = {'scheduler_hints': {'reservation': reservation}} if reservation else {}
+        hints = {name: value for name, value in (('reservation', reservation), ('group', group))
+                 if value}
+        hints = {'scheduler_hints': hints} if hints else {}
         hints |= {'availability_zone': zone} if zone else {}
         made = found.compute.create_server(
             name=self.name(), image_id=found.image.find_image('tiny').id,
@@ -190,7 +194,7 @@ class Scene:
         def look():
             found = self.people['admin'].compute.get_server(server_id)
             return found if found.status in OVER else None
-        return until(look, f'server {server_id} to be {" or ".join(OVER)}')
+        return until(look, f'server {server_id} to be {" or ".join(OVER)}', 120)
 
     def exists(self, server_id):
         return self.people['admin'].compute.find_server(server_id, all_projects=True) is not None
