@@ -21,7 +21,7 @@ REPEAT = CLIMATE_REPEAT='make $@ SEED=$(SEED)'
 .DEFAULT_GOAL = help
 .PHONY: audit-dependencies bench bench-long bench-short check clean cloud cloud-bench cloud-down \
 	cloud-down-services cloud-test cloud-test-compute cloud-test-services cloud-test-short \
-	cloudkitty-test console-pictures console-test databases databases-down db-test \
+	cloudkitty-test console-pictures console-test consumers-test databases databases-down db-test \
 	db-test-short demo docs eventlet-test eventlet-test-short faults faults-long faults-short \
 	flame help horizon-test ironic-test package-test proofs release-check run samples test tox
 
@@ -231,7 +231,8 @@ cloud-test: cloud  ## Run all tests of the real OpenStack, on two clouds at the 
 		cloud-test-compute cloud-test-services
 
 cloud-test-compute:  ## Run the tests of the real OpenStack that need no services of their own.
-	$(BIN)/python -m pytest -m 'not services' $(CHOSEN) tests/cloud
+	$(BIN)/python -m pytest -m 'not services and not consumers' $(CHOSEN) \
+		tests/cloud
 
 # What users do every day, with each kind of lease that needs compute hosts only.
 cloud-test-short: SHORT = $(addsuffix .py,$(addprefix tests/cloud/test_,best_effort blazarclient \
@@ -248,6 +249,10 @@ cloud-test-services:  ## Run the tests of the real OpenStack on a cloud of their
 	$(BESIDE) $(PYTHON) -m tools.cloud up
 	$(BESIDE) $(PYTHON) -m tools.cloud climate-up
 	$(BESIDE) $(BIN)/python -m pytest -m services tests/cloud
+
+consumers-test: cloud  ## Run the programs of others that speak to Blazar against Climate, and print a table.
+	$(BIN)/python -m pytest -p support.consumer_table -m '' tests/cloud/test_blazarclient.py \
+		tests/cloud/consumers
 
 cloud-bench: cloud  ## Measure how late leases start on the real OpenStack.
 	$(BIN)/python -m benchmarks.on_cloud $(ARGUMENTS)

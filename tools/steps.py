@@ -93,6 +93,7 @@ RELEASE = (
         Step('databases', 'db-test ROUNDS=20', 3600),
         Step('eventlet', 'eventlet-test', 900),
         Step('tox', 'tox', 600))),
+    Step('consumers', 'consumers-test', 1200),
     Step('cloud benchmark', 'cloud-bench', 900),
     Step('console', 'console-test', 150),
     Step('packages', 'package-test', 600),

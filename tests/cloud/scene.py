@@ -60,15 +60,19 @@ def run(settings, *words, code=0, seconds=120, **variables):
     :param variables: more of the environment.
     :returns: (stdout, stderr).
     """
-    kept = {name: value for name, value in os.environ.items()
-            if not name.startswith('OS_') and not name.lower().endswith('_proxy')}
     done = subprocess.run(
         [str(word) for word in words], capture_output=True, text=True, check=False, timeout=seconds,
-        stdin=subprocess.DEVNULL, env=kept | {
-            'CLOUD_DIR': str(settings.folder),
-            'OS_CLIENT_CONFIG_FILE': str(settings.home / 'clouds.yaml')} | variables)
+        stdin=subprocess.DEVNULL, env=environment(settings) | variables)
     assert done.returncode == code, f'{words}: {done.returncode}\n{done.stdout}\n{done.stderr}'
     return done.stdout, done.stderr
+
+
+def environment(settings):
+    """Return the environment of a command, without the logins and the proxies of this shell."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith('OS_') and not name.lower().endswith('_proxy')}
+    return kept | {'CLOUD_DIR': str(settings.folder),
+                   'OS_CLIENT_CONFIG_FILE': str(settings.home / 'clouds.yaml')}
 
 
 def tool(settings, *words):

@@ -92,5 +92,11 @@ class Heat:
         return [each['physical_resource_id'] for each in found
                 if each['resource_type'] == kind]
 
+    def outputs(self, stack_id):
+        """The outputs of a stack, {name: value}; the value is None if Heat finds none."""
+        [name] = [each['stack_name'] for each in self.every() if each['id'] == stack_id]
+        stack = self._call('get', f'/stacks/{name}/{stack_id}').json()['stack']
+        return {each['output_key']: each['output_value'] for each in stack['outputs']}
+
     def _call(self, method, path, **more):
         return getattr(self._session, method)(path, endpoint_filter=self._service, **more)

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """python-blazarclient as it comes from PyPI, command by command, on the real cloud."""
 import json
-import sys
 
+import client_story
+import consumer as consumers
 import pytest
 import scene as scenes
 
-from tools.cloud import settings
-
-PACKAGES = ('python-blazarclient', 'python-openstackclient')
 HOST_LIST = ['id', 'hypervisor_hostname', 'vcpus', 'memory_mb', 'local_gb']
 HOST = {*HOST_LIST, 'service_name', 'cpu_info', 'hypervisor_type', 'hypervisor_version',
         'availability_zone', 'trust_id', 'reservable', 'status', 'created_at', 'updated_at'}
@@ -24,54 +22,37 @@ FLOATING_IP = {'id', 'floating_network_id', 'subnet_id', 'floating_ip_address', 
 NOBODY = '3b1f1c0e-0000-4000-8000-000000000000'
 
 
-@pytest.fixture(scope='session')
-def venv(cloud):
-    """A virtualenv with the client alone, without the commands of Climate's own."""
-    folder = cloud.folder / 'blazarclient'
-    if not (folder / 'complete').exists():
-        scenes.run(cloud, sys.executable, '-m', 'venv', '--clear', folder)
-        scenes.run(cloud, folder / 'bin' / 'pip', 'install', '--quiet', *PACKAGES, seconds=600)
-        (folder / 'complete').touch()
-    return folder
+@pytest.fixture(scope='module', params=[
+    '4.5.0', pytest.param('4.6.0', marks=pytest.mark.consumers)])
+def client(request, cloud):
+    """The client alone, without the commands of Climate's own."""
+    program = consumers.Consumer(cloud, f'python-blazarclient=={request.param}',
+                                 'python-openstackclient')
+    program.install()
+    return program
 
 
-class Commands:
-    """Runs a command of the client."""
+@pytest.fixture(scope='module')
+def run(client):
+    with client.commands() as run:
+        yield run
 
-    def __init__(self, cloud, program):
-        self._cloud = cloud
-        self._program = program
 
-    def __call__(self, *words, person='admin', code=0):
-        """(stdout, stderr)"""
-        return scenes.run(
-            self._cloud, self._program, *words, code=code, OS_AUTH_TYPE='password',
-            OS_AUTH_URL=settings.url('keystone', '/v3'), OS_USERNAME=person,
-            OS_PASSWORD=settings.PASSWORD, OS_USER_DOMAIN_NAME='Default',
-            OS_PROJECT_DOMAIN_NAME='Default', OS_REGION_NAME='RegionOne',
-            OS_PROJECT_NAME=person)
-
-    def read(self, *words, person='admin'):
-        """Return its output, read as JSON without the sentences before."""
-        said, _warnings = self(*words, '-f', 'json', person=person)
-        begins = min(said.find(each) for each in '[{' if each in said)
-        return json.loads(said[begins:])
-
-    def refused(self, *words, person='admin'):
-        """Return its output; the command must fail."""
-        return ''.join(self(*words, person=person, code=1))
+@pytest.fixture(autouse=True)
+def row(client, record_property):
+    record_property('consumer', (client.name, client.version))
 
 
 @pytest.fixture
-def blazar(venv, cloud, scene):
+def blazar(run, scene):
     """The command ``blazar``."""
-    return Commands(cloud, venv / 'bin' / 'blazar')
+    return consumers.Commands(run, 'blazar')
 
 
 @pytest.fixture
-def openstack(venv, cloud, scene):
+def openstack(run, scene):
     """The command ``openstack`` with the client's plug-in."""
-    return Commands(cloud, venv / 'bin' / 'openstack')
+    return consumers.Commands(run, 'openstack')
 
 
 def _part(value):
@@ -96,10 +77,9 @@ def test_hosts_are_withdrawn_enrolled_described_and_listed(blazar, cloud):
     assert json.loads(made['cpu_info'])['arch'] == 'x86_64'
     assert blazar.read('host-show', name) == made
     assert blazar.read('host-show', made['id']) == made
-    assert f'Updated host: {name}' in blazar('host-update', name, '--extra', 'gpu=2')[0]
-    assert blazar.read('host-show', name)['gpu'] == '2'
-    assert f'Updated host: {name}' in blazar('host-unset', name, '--extra', 'gpu')[0]
-    assert 'gpu' not in blazar.read('host-show', name)
+    assert f'Updated host: {name}' in blazar('host-update', name, '--extra', 'rack=left')[0]
+    assert blazar.read('host-show', name)['rack'] == 'left'
+    blazar('host-update', name, '--extra', 'rack=right')
     listed = blazar.read('host-list')
     assert [[*each] for each in listed] == [HOST_LIST] * len(cloud.compute_hosts)
     assert [each['hypervisor_hostname'] for each in listed] == cloud.compute_hosts
@@ -296,3 +276,12 @@ def test_a_refused_floating_ip_has_a_reason(blazar, scene, admin):
     assert 'network_id' in blazar.refused(
         'lease-create', scene.name(), '--reservation',
         f'resource_type=virtual:floatingip,network_id={NOBODY},amount=1', person='demo')
+
+
+@pytest.mark.consumers
+@pytest.mark.parametrize('program', ['blazar', 'openstack'])
+def test_every_command_works(client, run, scene, cloud, admin, program):
+    known = client_story.names(client)[program]
+    story = client_story.Story(consumers.Commands(run, program), known, scene)
+    story.play(cloud.compute_hosts[-1], admin.network.find_network('public').id)
+    assert story.used == known

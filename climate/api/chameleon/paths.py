@@ -3,12 +3,20 @@
 from climate.api import operations
 from climate.api import os_hosts
 from climate.api import pool_paths
+from climate.api import serializers
 from climate.api.chameleon import flavor_instances
 from climate.api.chameleon import lease_resources
 from climate.api.chameleon import networks
 from climate.api.chameleon import reallocation
 from climate.api.controllers import resources
 from climate.plugins import registry
+from climate.plugins.network import address_pool
+
+
+class AddressSerializer(serializers.ResourceSerializer):
+    """Has the rules of addresses for the list of their allocations, which REST 1.0 serves, too."""
+
+    since_1_1 = False
 
 
 def add(v1, parts):
@@ -29,6 +37,10 @@ def add(v1, parts):
     if flavor_instances.TYPE in parts.plugins:
         # Python has no attribute syntax for a name with a dash.
         setattr(v1, 'flavor-instances', flavor_instances.FlavorInstancesController(parts))
+    addresses = parts.pools.get(address_pool.AddressPool.name)
+    if addresses:
+        v1.floatingips.allocations = resources.AllocationsController(
+            parts, AddressSerializer(addresses))
     if networks.NetworkSerializer().pool in parts.pools:
         v1.networks = resources.PoolController(parts, networks.NetworkSerializer())
 
@@ -47,6 +59,10 @@ def of(plugins):
             'get': operations.operation(f'List the {name} of a lease')}
     if flavor_instances.TYPE in plugins:
         paths['/flavor-instances/availability'] = {'get': flavor_instances.OPERATION}
+    if address_pool.AddressPool.name in registry.pools_of(plugins):
+        name = f'/{address_pool.AddressPool.view.path}/allocations'
+        of_addresses = pool_paths.of_pool('', AddressSerializer(address_pool.AddressPool))
+        paths[name] = of_addresses['/allocations']
     if serializer.pool in registry.pools_of(plugins):
         paths |= pool_paths.of_pool('/networks', serializer)
     return paths

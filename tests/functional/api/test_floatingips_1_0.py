@@ -134,6 +134,20 @@ def test_a_lease_of_a_client_of_rest_1_0(api, manager, enrolled):
     assert api.delete(f'/v1/floatingips/{enrolled["id"]}', **ADMIN).status_int == 204
 
 
+@pytest.mark.parametrize(('version', 'start'), [(None, 'start_date'), ('1.1', 'start')])
+def test_the_allocations_of_addresses_are_listed(api, enrolled, version, start):
+    lease = api.post('/v1/leases', lease_of(amount=1)).json['lease']
+    answer = api.get('/v1/floatingips/allocations', version=version, **ADMIN)
+    [allocation] = answer.json['allocations']
+    assert allocation['resource_id'] == enrolled['id']
+    assert [(each['lease_id'], each[start][:10]) for each in allocation['reservations']] == [
+        (lease['id'], '2030-05-01')]
+    refused = api.get('/v1/floatingips/allocations', version=version)
+    assert refused.status_int == 403
+    assert 'climate:resources:address:get_allocations' in refused.json['error_message']
+    assert '/floatingips/allocations' in api.get('/v1/openapi', token=None).json['paths']
+
+
 def test_a_range_is_enrolled_by_one_request(api):
     body = {'name': '172.24.4.210-172.24.4.212', 'network_id': neutron.PUBLIC,
             'properties': {'rack': 'r7'}}
