@@ -134,6 +134,7 @@ TABLE = (
      (401, 403, 403, 403, 201, 403)),
     ('GET', '/floatingips/{id}', None, (401, 200, 200, 200, 200, 403)),
     ('DELETE', '/floatingips/{id}', None, (401, 403, 403, 403, 204, 403)),
+    ('GET', '/floatingips/allocations', None, (401, 403, 403, 403, 200, 403)),
     ('GET', '/leases/{id}/hosts', None, (401, 403, 404, 403, 200, 404)),
     ('GET', '/leases/{id}/networks', None, (401, 403, 404, 403, 200, 404)),
     ('GET', '/leases/{id}/devices', None, (401, 200, 404, 200, 200, 404)),
