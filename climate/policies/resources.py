@@ -6,6 +6,8 @@ from climate.policies import base
 
 # {pool: other paths with all requests of the pool, guarded by the same rules}
 _OTHER_PLACES = {'segment': ('/v1/networks',)}
+# {pool: other routes to its allocations}
+_OTHER_ROUTES = {'address': [('GET', '/v1/floatingips/allocations')]}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,4 +88,5 @@ def _rules(name):
 def _operations(name, routes):
     """Return pairs (method, path) of the routes of a pool, (method, rest of the path)."""
     places = [f'/v1/resources/{name}', *_OTHER_PLACES.get(name, ())]
-    return [(method, place + rest) for place in places for method, rest in routes]
+    return [(method, place + rest) for place in places for method, rest in routes] + [
+        route for route in _OTHER_ROUTES.get(name, ()) if ('GET', '/allocations') in routes]
