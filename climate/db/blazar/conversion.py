@@ -67,8 +67,7 @@ class _Conversion:
 
     def _lease(self, row, reservation_rows, event_rows):
         """Return an ImportedLease, or None if the lease is left out."""
-        what = (f'lease {row["id"]} ({_printable(row["name"])}) of project '
-                f'{_printable(row["project_id"])}')
+        what = f'lease {row["id"]} ({row["name"]}) of project {row["project_id"]}'
         state, row = lease_status.state(row, reservation_rows), times.with_length(row)
         why = lease_status.why_not(row, reservation_rows, state)
         if why is not None:
@@ -104,7 +103,8 @@ class _Conversion:
 
     def _name(self, what, name):
         """Return the name of a lease without the letters that Climate refuses."""
-        clean = _printable(name)[:_NAME_LENGTH] or 'imported'
+        clean = ''.join(letter if letter.isprintable() else ' ' for letter in name or '').strip()
+        clean = clean[:_NAME_LENGTH] or 'imported'
         if clean != name:
             self._problems.append(imported_records.Problem(
                 what, 'Climate does not accept its name.', f'It is called "{clean}".'))
@@ -206,11 +206,6 @@ class _Conversion:
         return collections.Counter([
             *((imported_records.HOST, self._enrolled.same_host.get(host, host)) for host in hosts),
             *((imported_records.ADDRESS, address) for address in addresses)])
-
-
-def _printable(text):
-    """Return a text with a space in place of each character that cannot be printed."""
-    return ''.join(letter if letter.isprintable() else ' ' for letter in text or '').strip()
 
 
 def _made_first(row):

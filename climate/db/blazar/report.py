@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reports of an import from Blazar and of an export to it, as text for an operator."""
+"""The reports of an import from Blazar and of an export to it, as text for an operator.
+
+Names of Blazar can contain any characters. In a line of a report, characters that cannot be
+printed, such as those of an escape sequence of a terminal, are shown as in Python: ``\\x1b``.
+"""
 import collections
 from collections.abc import Iterator
 
@@ -11,7 +15,16 @@ _MOMENT = '%Y-%m-%d %H:%M UTC'
 
 
 def lines(converted: imported_records.Conversion) -> Iterator[str]:
-    """Yield the lines of the report: what is imported, the overlaps, and what is not kept."""
+    """Return the lines of the report: what is imported, the overlaps, and what is not kept."""
+    return map(_printable, _import_lines(converted))
+
+
+def export_lines(chosen: exporting.Export) -> Iterator[str]:
+    """Return the lines of the report of an export: what is written, and what is not kept."""
+    return map(_printable, _export_lines(chosen))
+
+
+def _import_lines(converted):
     pools = collections.Counter(resource.pool for resource in converted.resources)
     yield ', '.join(f'{count} of the pool {pool}' for pool, count in sorted(pools.items())) or (
         'no resources')
@@ -30,8 +43,7 @@ def lines(converted: imported_records.Conversion) -> Iterator[str]:
     yield from _problem_lines(converted.problems, 'These are not imported as they are:')
 
 
-def export_lines(chosen: exporting.Export) -> Iterator[str]:
-    """Yield the lines of the report of an export: what is written, and what is not kept."""
+def _export_lines(chosen):
     states = collections.Counter(lease.state for lease in chosen.leases)
     yield f'{len(chosen.leases)} leases of Climate to write' + ''.join(
         f', {states[state]} {state}' for state in lifecycle.STATES if states[state])
@@ -56,3 +68,8 @@ def _problem_lines(problems, heading):
 def _named(lease):
     lease_id, name, project_id = lease
     return f'lease {lease_id} ({name}) of project {project_id}'
+
+
+def _printable(line):
+    return ''.join(letter if letter.isprintable() else letter.encode('unicode_escape').decode()
+                   for letter in line)

@@ -43,6 +43,16 @@ def test_a_name_that_climate_refuses_is_cleaned_and_reported(
     assert all(line.isprintable() for line in report.lines(conversion))
 
 
+def test_the_report_shows_names_without_line_breaks_and_escape_sequences(blazar, converted):
+    blazar.execute(f'UPDATE leases SET name = ?, project_id = ? {NAMED}', 'a\tb\n\x1b[31m', 'p\x9b')
+    blazar.execute("UPDATE leases SET name = '\u202eevil' WHERE name = 'l-doubled-4'")
+    lines = list(report.lines(converted()))
+    assert all(line.isprintable() for line in lines)
+    text = '\n'.join(lines)
+    assert r'(a\tb\n\x1b[31m) of project p\x9b: The id of its owner' in text
+    assert r'(\u202eevil) of project' in text
+
+
 @pytest.mark.parametrize(('change', 'values', 'words'), [
     (f'UPDATE leases SET end_date = NULL {NAMED}', (), 'Its dates are'),
     (f"UPDATE leases SET end_date = '0000-00-00 00:00:00' {NAMED}", (), '0000-00-00'),

@@ -6,6 +6,7 @@ from support import builders
 
 from climate.db import resources
 from climate.db import tables
+from climate.db.blazar import report
 from climate.db.blazar import source
 from climate.domain import records
 from climate.domain import sleep
@@ -109,9 +110,10 @@ def test_hosts_that_blazar_cannot_use_are_listed(blazar, database, manager, expo
 
 def test_a_lease_that_only_blazar_has_is_listed_and_kept(blazar, export):
     blazar.execute("INSERT INTO leases (id, name, project_id, status, start_date, end_date) VALUES "
-                   "('other', 'l-network', 'p', 'ACTIVE', '2026-11-26 14:26:00', "
-                   "'2026-11-27 14:26:00')")
+                   "('other', ?, 'p', 'ACTIVE', '2026-11-26 14:26:00', '2026-11-27 14:26:00')",
+                   'l-network\x1b[2J')
     chosen, _ = export()
+    assert any(r'(l-network\x1b[2J)' in line for line in report.export_lines(chosen))
     [problem] = [each for each in chosen.problems if 'l-network' in each.what]
     assert (problem.why, problem.is_loss) == ('Climate does not have it.', False)
     assert blazar.of_lease('other')
