@@ -26,7 +26,8 @@ def add_commands(subparsers):
         'The database of Blazar, such as mysql+pymysql://blazar:PASSWORD@controller/blazar. It is '
         'only read.'))
     _add_options(importing_, 'imported', (
-        'Import although leases are left out, or lose resources that Blazar allocated twice.'))
+        'Import although leases, hosts or properties are left out, or leases lose resources that '
+        'Blazar allocated twice.'))
     importing_.add_argument('--while-running', action='store_true', help=(
         'Import although programs are connected to the database of Blazar, to repeat it later.'))
     importing_.set_defaults(run=_import)
@@ -61,8 +62,9 @@ def _import(conf, database):
     lost = converted.overlaps or any(problem.is_loss for problem in converted.problems)
     if lost and not conf.command.accept_losses:
         raise SystemExit(
-            'climate-db import-blazar: some leases would lose their resources or be left out, see '
-            'above: change them in Blazar, or say --accept-losses. Nothing was written.')
+            'climate-db import-blazar: some leases would lose their resources, or leases, hosts or '
+            'properties would be left out, see above: change them in Blazar, or say '
+            '--accept-losses. Nothing was written.')
     importing.refuse_running(database, now)
     counts = importing.write(database, converted, now)
     print(f'\nEnrolled {counts.resources} resources. Leases: {counts.added} added, '

@@ -17,6 +17,7 @@ from climate.db.blazar import times
 from climate.domain import event_kinds
 from climate.domain import lifecycle
 from climate.domain import records
+from climate.domain import requirement
 
 _RESERVATION_STATES = {
     'pending': lifecycle.RESERVATION_PENDING, 'active': lifecycle.RESERVATION_ACTIVE,
@@ -167,6 +168,8 @@ class _Conversion:
             request, binding, needs = self._requests.of(what, row)
         except requests.Unusable as error:
             return self._leave_out(what, f'Reservation {row["id"]}: {error}', _CREATE_AGAIN)
+        if lease_state != lifecycle.TERMINATED:
+            self._check_criteria(what, needs)
         state = (lifecycle.RESERVATION_DELETED if lease_state == lifecycle.TERMINATED
                  else _RESERVATION_STATES.get(row['status'], lifecycle.RESERVATION_PENDING))
         if state not in _IN_THE_CLOUD:
@@ -179,6 +182,15 @@ class _Conversion:
             updated_at=times.moment(row['updated_at']))
         return reservation, () if state == lifecycle.RESERVATION_DELETED else tuple(
             self._allocations(what, lease, reservation, needs))
+
+    def _check_criteria(self, what, needs):
+        """Add a Problem for each property in the criteria of Needs that is left out."""
+        names = {name for need in needs for name in requirement.names(need.requirement)}
+        self._problems += [imported_records.Problem(
+            what, f'Its criteria use the property "{name}", which is left out.',
+            'It is imported and keeps its hosts, but Climate finds no other hosts for it.',
+            'Change its criteria in Climate if it needs other hosts, or other dates before its '
+            'start.') for name in sorted(names & self._enrolled.lost_names)]
 
     def _allocations(self, what, lease, reservation, needs):
         """Yield the Allocations of a reservation, with (pool, id in Blazar) as resource_id."""

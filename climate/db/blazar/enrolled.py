@@ -8,6 +8,8 @@ from climate.domain import property_names
 
 # The bytes of a value that every database holds.
 _LONGEST_VALUE = 65535
+# A Problem names at most this many hosts.
+_MOST_HOSTS = 20
 
 
 class Enrolled:
@@ -15,21 +17,23 @@ class Enrolled:
 
     :ivar resources: {(pool, id in Blazar): ImportedResource}.
     :ivar same_host: {id of a host in Blazar: the id of the host with the same name}.
+    :ivar lost_names: the names of properties that are left out, so that criteria with them find no
+        hosts.
     :param pools: {name: the Pool}, those of the enabled plugins.
     :param problems: a list, to which Problems are added.
     """
 
     def __init__(self, source, pools, problems):
         self._source, self._pools, self._problems = source, pools, problems
-        self.same_host = {}
+        self.same_host, self.lost_names = {}, set()
         self.resources = {(resource.pool, resource.source_id): resource for resource in (
             *(self._hosts() if imported_records.HOST in pools else ()),
             *(self._addresses() if imported_records.ADDRESS in pools else ()))}
 
     def _hosts(self):
-        used = {row['property_id'] for row in self._source.rows('computehost_extra_capabilities')}
+        uses = self._source.grouped('computehost_extra_capabilities', 'property_id')
         properties = {row['id']: row for row in self._source.rows('resource_properties')
-                      if row['id'] in used and self._is_usable(_composed(row))}
+                      if row['id'] in uses and self._is_usable(_composed(row), uses[row['id']])}
         values = self._source.grouped('computehost_extra_capabilities', 'computehost_id')
         traits = self._source.grouped('computehost_trait', 'computehost_id')
         inventory = self._source.grouped('computehost_resource_inventory', 'computehost_id')
@@ -61,16 +65,33 @@ class Enrolled:
                 tuple(sorted({_composed(described) for described, _ in chosen
                               if described['private']})))
 
-    def _is_usable(self, name):
-        """Return whether Climate accepts a name of a property; add a Problem if not."""
+    def _is_usable(self, name, values):
+        """Return whether Climate accepts a name of a property; add a Problem if not.
+
+        :param values: the rows of the values of the property.
+        """
+        pool = self._pools[imported_records.HOST]
         try:
-            property_names.check(self._pools[imported_records.HOST], [name])
+            property_names.check(pool, [name])
         except errors.ClimateError as error:
             self._problems.append(imported_records.Problem(
-                f'property "{name[:80]}" of the hosts', str(error), imported_records.LEFT_OUT,
-                'Rename it in Blazar, or set it again with "climate host set".'))
+                f'property "{name[:80]}" of {self._hosts_of(values)}', str(error),
+                imported_records.LEFT_OUT,
+                'Set it again under another name with "climate host set".'))
+            # Both services read criteria with these names from their own facts about a host.
+            if name not in {*pool.capacity_names, *pool.fact_names, pool.name_fact}:
+                self.lost_names.add(name)
             return False
         return True
+
+    def _hosts_of(self, values):
+        """Return the names of the hosts that have some values of a property, as words."""
+        names = {row['id']: row['hypervisor_hostname'] for row in self._source.rows('computehosts')}
+        hosts = sorted({str(names.get(value['computehost_id']) or value['computehost_id'])
+                        for value in values})
+        more = len(hosts) - _MOST_HOSTS
+        return (f'{"hosts" if hosts[1:] else "host"} {", ".join(hosts[:_MOST_HOSTS])}'
+                f'{f" and {more} more" if more > 0 else ""}')
 
     def _fits(self, host, described, value):
         text = value['capability_value'] or ''

@@ -28,7 +28,7 @@ class Problem:
 
     @property
     def is_loss(self):
-        """True if a lease or a resource is left out."""
+        """True if a lease, a resource or a property is left out."""
         return self.happens == LEFT_OUT
 
 

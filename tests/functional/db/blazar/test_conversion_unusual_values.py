@@ -185,6 +185,27 @@ def test_a_property_that_climate_refuses_is_left_out(
     assert [host.get('rack') for host in hosts] == ['r01', 'r02', 'r03', None]
 
 
+def test_a_lease_whose_criteria_use_a_lost_property_keeps_its_hosts(
+        blazar, imported, conf, manager):
+    blazar.execute("UPDATE resource_properties SET property_name = 'my rack' "
+                   "WHERE property_name = 'rack'")
+    for where in (HOST, HOST_PENDING):
+        blazar.execute('UPDATE computehost_reservations SET resource_properties = '
+                       f'\'["==", "$my rack", "r02"]\' {where}')
+    conversion, counts = imported()
+    [lost, *criteria] = [problem for problem in conversion.problems if 'my rack' in str(problem)]
+    assert lost.what == 'property "my rack" of hosts compute1, compute2, compute4' and lost.is_loss
+    assert sorted(problem.what.split()[2] for problem in criteria) == [
+        '(l-host-active)', '(l-host-pending)']
+    assert counts.added == 15 and not any(problem.is_loss for problem in criteria)
+    api, leases = builders.Api(conf, manager), shown(conf, manager)
+    running, later = (api.put(f'/v1/leases/{leases[name]["id"]}', {'end_date': end}, token=ADMIN)
+                      for name, end in (('l-host-active', '2026-11-26 16:06'),
+                                        ('l-host-pending', '2026-11-28 16:26')))
+    assert running.json['lease']['end_date'].startswith('2026-11-26T16:06')
+    assert later.status_int == 400 and 'my rack' in later.json['error_message']
+
+
 def test_a_value_that_not_every_database_holds_is_left_out(blazar, imported):
     blazar.execute("UPDATE computehost_extra_capabilities SET capability_value = ? "
                    "WHERE capability_value = 'r01'", '\u00e9' * 40000)
