@@ -14,6 +14,8 @@ LOG = log.getLogger(__name__)
 
 _VERSION = 'reservation 1.1'
 _RETRY_SECONDS = 10
+# The status with which Blazar refuses the version that this client asks for.
+_NOT_ACCEPTABLE = 406
 # The types of reservations in which servers can be placed.
 _FOR_SERVERS = ('physical:host', 'virtual:instance', 'flavor:instance')
 # A message names at most this many reservations of a lease.
@@ -172,7 +174,8 @@ def _refusal(response):
     if message is None:
         # A proxy answers 5xx while Climate is down. Any other foreign answer means a wrong URL.
         log_it = LOG.warning if status >= 500 else LOG.error
-        log_it('%s gave an answer that is not from Climate, with status %d', response.url, status)
+        log_it('%s gave an answer that is not from Climate, with status %d%s', response.url, status,
+               ': the address may still be that of Blazar' if status == _NOT_ACCEPTABLE else '')
         return errors.ClimateUnreachable(_RETRY_SECONDS)
     if status not in _STATUSES:
         LOG.warning('Climate refuses a lease with status %d: %s', status, message)

@@ -84,6 +84,18 @@ def test_without_climate_there_is_no_server(user, nova, service, response):
     assert nova.bodies == []
 
 
+def test_a_blazar_at_the_address_of_climate_is_named_in_the_log(user, nova, service, caplog):
+    blazar = {'status_code': 406, 'json': {'error': 406, 'error_message': 'Version 1.1 is not.'}}
+    service.refuses('POST', '/leases', **blazar)
+    status, name, _ = booting.told(user, user.boots(booting.RESERVED))
+    assert (status, name, nova.bodies) == (503, 'serviceUnavailable', [])
+    assert 'with status 406: the address may still be that of Blazar' in caplog.text
+    assert user.boots({}) == nova.says
+    service.refuses('GET', '/leases/r1', **blazar)
+    assert user.boots({'reservation': 'r1'}) == nova.says
+    assert nova.asked[booting.HINTS] == {'reservation': 'r1'}
+
+
 def test_a_lost_answer_is_requested_again_with_the_same_key(user, nova, service, requests_mock):
     requests_mock.post(f'{booting.URL}/leases', [
         {'exc': requests.exceptions.ConnectionError},
