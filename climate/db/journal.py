@@ -90,14 +90,17 @@ def note_limited(connection, lease_id, now, who, what, why=None):
 
 def note_all(connection, lease_ids, now, who, what, why=None):
     """Add the same entry to the history of several leases."""
-    connection.execute(_NOTE, [{'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
-                                **texts.columns('why', why)} for lease_id in lease_ids])
+    _insert_notes(connection, now, who, what, [(lease_id, why) for lease_id in lease_ids])
 
 
 def note_each(connection, lease_id, now, who, what, reasons):
     """Add an entry for each reason, a ``texts.Text``, to the history of a lease."""
-    connection.execute(_NOTE, [{'lease_id': lease_id, 'at': now, 'who': who, 'what': what,
-                                **texts.columns('why', why)} for why in reasons])
+    _insert_notes(connection, now, who, what, [(lease_id, why) for why in reasons])
+
+
+def note_by_lease(connection, now, who, what, reasons):
+    """Add an entry to the history of each lease of {lease id: its reason, a ``texts.Text``}."""
+    _insert_notes(connection, now, who, what, reasons.items())
 
 
 def note_list(connection, lease_id, now, who, what, because, items):
@@ -232,6 +235,12 @@ def has_unsent(connection):
 
 def _constant(text):
     return text and _VARYING.sub('', text)
+
+
+def _insert_notes(connection, now, who, what, lease_ids_and_reasons):
+    connection.execute(_NOTE, [
+        {'lease_id': lease_id, 'at': now, 'who': who, 'what': what, **texts.columns('why', why)}
+        for lease_id, why in lease_ids_and_reasons])
 
 
 def sent(connection, ids):

@@ -45,11 +45,17 @@ _CHANGE = (
 
 def add(connection, lease):
     """Insert a lease with its reservations, events and acquisition."""
-    connection.execute(_ADD, _values(lease))
-    reservations.add(connection, lease.reservations)
-    events.add(connection, lease.events)
-    if lease.acquisition is not None:
-        acquisitions.add(connection, lease)
+    add_all(connection, [lease])
+
+
+def add_all(connection, leases):
+    """Insert leases, at least one, with their reservations, events and acquisitions."""
+    connection.execute(_ADD, [_values(lease) for lease in leases])
+    reservations.add_all(connection, [lease.reservations for lease in leases])
+    events.add(connection, [event for lease in leases for event in lease.events])
+    for lease in leases:
+        if lease.acquisition is not None:
+            acquisitions.add(connection, lease)
 
 
 def get(connection, lease_id):

@@ -34,10 +34,19 @@ _ALLOCATED = by_keys.ByKeys(
 
 
 def add(connection, reservations):
-    """Insert reservations in the given order."""
+    """Insert reservations of one lease in the given order."""
+    add_all(connection, [reservations])
+
+
+def add_all(connection, reservations_of_leases):
+    """Insert the reservations of several leases.
+
+    :param reservations_of_leases: the reservations of each lease, in their order.
+    """
     rows = [{**{column.name: getattr(reservation, column.name) for column in _OWN},
              'request': dict(reservation.request), 'binding': dict(reservation.binding),
              'secrets': reservation.secrets, 'position': position}
+            for reservations in reservations_of_leases
             for position, reservation in enumerate(reservations)]
     if rows:
         connection.execute(_ADD, rows)

@@ -8,12 +8,20 @@ from climate.domain import records
 TRUSTS = tables.TRUSTS
 LEASES = tables.LEASES
 _COLUMNS = tables.columns(TRUSTS, records.RecordedTrust)
+_ADD = sa.insert(TRUSTS)
 
 
 def add(connection, record):
     """Insert a RecordedTrust."""
-    connection.execute(sa.insert(TRUSTS).values(
-        {column.name: getattr(record, column.name) for column in _COLUMNS}))
+    add_all(connection, [record])
+
+
+def add_all(connection, recorded):
+    """Insert RecordedTrusts."""
+    rows = [{column.name: getattr(record, column.name) for column in _COLUMNS}
+            for record in recorded]
+    if rows:
+        connection.execute(_ADD, rows)
 
 
 def settle(connection, record_id, trust_id):

@@ -28,6 +28,8 @@ from climate.domain import texts
 IMPORTED = 'import'
 _TEXT = 'Imported from Blazar, as '
 _AT_ONCE = 200
+_START = sa.update(tables.RESERVATIONS).where(tables.RESERVATIONS.c.id == sa.bindparam('key'))
+_HOLD = sa.update(tables.RESOURCES).where(tables.RESOURCES.c.id == sa.bindparam('key'))
 
 
 @dataclasses.dataclass
@@ -67,22 +69,23 @@ def refuse_running(database, now):
 def write(database, converted, now, at_once=_AT_ONCE):
     """Write a ``imported_records.Conversion`` to the database of Climate; return the Counts.
 
-    :param at_once: how many leases are written in one transaction.
+    :param at_once: how many resources or leases are written in one transaction.
     """
     counts = Counts()
     ids = {}
-    for imported in converted.resources:
+    for batch in by_keys.batches(converted.resources, at_once):
         with database.writer() as connection:
-            key, is_new = _resource(connection, imported, now)
-        ids[imported.pool, imported.source_id] = key
-        counts.resources += is_new
+            written = [_resource(connection, imported, now) for imported in batch]
+        for imported, (key, is_new) in zip(batch, written, strict=True):
+            ids[imported.pool, imported.source_id] = key
+            counts.resources += is_new
     with database.reader() as connection:
         known = _fingerprints(connection)
     # Delete leases first, because other leases may get their resources.
     still_there = {imported.lease.id for imported in converted.leases}
     for batch in by_keys.batches(sorted(known.keys() - still_there), at_once):
         with database.writer() as connection:
-            gone = sum(_forget(connection, lease_id) for lease_id in batch)
+            gone = len(_forget(connection, batch))
         counts.add(Counts(deleted=gone, kept=len(batch) - gone))
     changed = []
     for imported in converted.leases:
@@ -99,18 +102,13 @@ def write(database, converted, now, at_once=_AT_ONCE):
 
 def _leases(connection, batch, known, ids, now):
     """Write ImportedLeases, and replace those of an earlier import; return the Counts."""
-    counts = Counts()
-    kept = {imported.lease.id for imported in batch if imported.lease.id in known
-            and not _forget(connection, imported.lease.id)}
-    for imported in batch:
-        is_known = imported.lease.id in known
-        if imported.lease.id in kept:
-            counts.kept += 1
-            continue
-        _lease(connection, imported, ids, now)
-        counts.updated += is_known
-        counts.added += not is_known
-    return counts
+    again = [imported.lease.id for imported in batch if imported.lease.id in known]
+    gone = _forget(connection, again)
+    kept = set(again) - gone
+    written = [imported for imported in batch if imported.lease.id not in kept]
+    if written:
+        _add(connection, written, ids, now)
+    return Counts(added=len(written) - len(gone), updated=len(gone), kept=len(kept))
 
 
 def _advance_sequence(connection):
@@ -145,7 +143,8 @@ def _resource(connection, imported, now):
             _advance_sequence(connection)
         resource_properties.set_values(connection, imported.pool, key, imported.facts, now,
                                        fact=True)
-    resource_properties.set_values(connection, imported.pool, key, imported.properties, now)
+    if imported.properties:
+        resource_properties.set_values(connection, imported.pool, key, imported.properties, now)
     for name in imported.private:
         described = resource_properties.named(connection, imported.pool, name)
         resource_properties.set_private(connection, described.id, True, now)
@@ -157,41 +156,60 @@ def _is_taken(connection, key):
         tables.RESOURCES.c.id == key)).scalar() is not None
 
 
-def _forget(connection, lease_id):
-    """Delete an imported lease, unless Climate has acted on it; return whether it is gone."""
-    lease = leases.lock(connection, lease_id)
-    if lease.generation or lease.claim_no:
-        return False
-    ids = [reservation.id for reservation in lease.reservations]
+def _forget(connection, lease_ids):
+    """Delete imported leases, except those on which Climate has acted.
+
+    :returns: the ids of the deleted leases, a set.
+    """
+    if not lease_ids:
+        return set()
+    leases_table, reservations_table = tables.LEASES, tables.RESERVATIONS
+    gone = list(connection.execute(
+        sa.select(leases_table.c.id)
+        .where(leases_table.c.id.in_(lease_ids), leases_table.c.generation == 0,
+               leases_table.c.claim_no == 0)
+        .order_by(leases_table.c.id).with_for_update()).scalars())
+    reserved = list(connection.execute(
+        sa.select(reservations_table.c.id)
+        .where(reservations_table.c.lease_id.in_(gone))).scalars())
     connection.execute(sa.update(tables.RESOURCES).where(
-        tables.RESOURCES.c.held_by.in_(ids)).values(held_by=None))
+        tables.RESOURCES.c.held_by.in_(reserved)).values(held_by=None))
     connection.execute(sa.delete(tables.ALLOCATIONS).where(
-        tables.ALLOCATIONS.c.reservation_id.in_(ids)))
-    connection.execute(sa.delete(tables.TRUSTS).where(tables.TRUSTS.c.lease_id == lease_id))
-    connection.execute(sa.delete(tables.HISTORY).where(tables.HISTORY.c.lease_id == lease_id))
-    connection.execute(sa.delete(tables.LEASES).where(tables.LEASES.c.id == lease_id))
-    return True
+        tables.ALLOCATIONS.c.reservation_id.in_(reserved)))
+    for table in (tables.TRUSTS, tables.HISTORY):
+        connection.execute(sa.delete(table).where(table.c.lease_id.in_(gone)))
+    connection.execute(sa.delete(leases_table).where(leases_table.c.id.in_(gone)))
+    return set(gone)
 
 
-def _lease(connection, imported, ids, now):
-    lease = imported.lease
-    lease = dataclasses.replace(lease, request_bytes=request_sizes.of_lease(lease))
-    leases.add(connection, lease)
-    added = [dataclasses.replace(allocation, resource_id=ids[allocation.resource_id])
-             for allocation in imported.allocations]
-    allocations.add(connection, added)
-    active = {reservation.id for reservation in lease.reservations
-              if reservation.state == lifecycle.RESERVATION_ACTIVE}
-    for allocation in added:
-        if allocation.whole and allocation.reservation_id in active:
-            connection.execute(sa.update(tables.RESOURCES).where(
-                tables.RESOURCES.c.id == allocation.resource_id).values(
-                    held_by=allocation.reservation_id))
-    if active:
-        connection.execute(sa.update(tables.RESERVATIONS).where(
-            tables.RESERVATIONS.c.id.in_(sorted(active))).values(started_at=lease.start))
-    if lease.trust_id is not None and lease.state != lifecycle.TERMINATED:
-        trusts.add(connection, records.RecordedTrust(
-            str(uuid.uuid4()), lease.id, now, None, lease.trust_id))
-    journal.note(connection, lease.id, now, 'climate', IMPORTED,
-                 texts.same(f'{_TEXT}{imported.fingerprint}.'))
+def _add(connection, batch, ids, now):
+    """Insert ImportedLeases with as few statements as possible."""
+    imported_leases = [imported.lease for imported in batch]
+    leases.add_all(connection, [
+        dataclasses.replace(lease, request_bytes=request_sizes.of_lease(lease))
+        for lease in imported_leases])
+    allocated = [dataclasses.replace(allocation, resource_id=ids[allocation.resource_id])
+                 for imported in batch for allocation in imported.allocations]
+    allocations.add(connection, allocated)
+    _occupy(connection, imported_leases, allocated)
+    trusts.add_all(connection, [
+        records.RecordedTrust(str(uuid.uuid4()), lease.id, now, None, lease.trust_id)
+        for lease in imported_leases
+        if lease.trust_id is not None and lease.state != lifecycle.TERMINATED])
+    journal.note_by_lease(connection, now, 'climate', IMPORTED, {
+        imported.lease.id: texts.same(f'{_TEXT}{imported.fingerprint}.') for imported in batch})
+
+
+def _occupy(connection, imported_leases, allocated):
+    """Record that active reservations have started and have their whole resources in the cloud."""
+    started = {reservation.id: lease.start for lease in imported_leases
+               for reservation in lease.reservations
+               if reservation.state == lifecycle.RESERVATION_ACTIVE}
+    if started:
+        connection.execute(_START, [{'key': key, 'started_at': started_at}
+                                    for key, started_at in started.items()])
+    held = [{'key': allocation.resource_id, 'held_by': allocation.reservation_id}
+            for allocation in allocated
+            if allocation.whole and allocation.reservation_id in started]
+    if held:
+        connection.execute(_HOLD, held)
