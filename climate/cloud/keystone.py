@@ -50,6 +50,8 @@ class RealKeystone(base.Keystone):
                 keystone_errors.BadRequest) as error:
             # Keystone answers 404 if the caller does not hold one of the roles.
             raise errors.TrustRefused(reason=f'{error.message}') from error
+        except keystone_errors.Conflict as error:
+            raise errors.Conflict(reason=f'{error.message}') from error
         except keystone_errors.Unauthorized as error:
             raise errors.NotAuthenticated() from error
         return _trust(answer.json()['trust'])

@@ -26,6 +26,8 @@ class Keystone(interface.ServiceInterface):
         :param context: the RequestContext of the caller, whose token creates the trust.
         :raises TrustRefused: this token may not delegate, or these roles cannot be delegated.
         :raises NotAuthenticated: the token is no longer valid.
+        :raises Conflict: another trust from the caller to Climate in the project expires in the
+            same second.
         """
 
     @abc.abstractmethod

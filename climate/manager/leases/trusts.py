@@ -25,6 +25,8 @@ LOG = log.getLogger(__name__)
 _BEYOND = datetime.timedelta(days=5 * 365)
 _RANDOM = datetime.timedelta(days=365)
 _LATEST = datetime.datetime(9990, 1, 1, tzinfo=datetime.UTC)
+# The number of moments that are tried if a user's trust in the project expires at the same moment.
+_MOMENTS = 5
 _NO_DELEGATION = 'its owner could not delegate.'
 _NOT_ITS_OWNER = 'only its owner can give one, by making this change.'
 
@@ -76,25 +78,43 @@ class Trusts:
         required = self._core.conf.keystone.trust_required
         if not required and not self._acts_as_owner(reservations):
             return lease, None
-        record = records.RecordedTrust(uuidutils.generate_uuid(), lease.id, now,
-                                       _expiry(max(lease.end, now)))
-        self._record(record)
         try:
-            trust = self._core.cloud.as_service().keystone.create_trust(
-                context, record.expires_at, redelegable=self._is_redelegated(lease))
-        except errors.NotAuthenticated:
-            self._forget(record)
-            raise
+            record = self._create(context, lease, now)
         except errors.TrustRefused as error:
-            self._forget(record)
             if required:
                 raise
             refuse_without_owner(self._core, reservations, before, error.kwargs['reason'])
             LOG.info('Lease %s has no trust, so the service user acts for it: %s', lease.id,
                      error.message)
             return lease, None
-        return (dataclasses.replace(lease, trust_id=trust.id),
-                dataclasses.replace(record, trust_id=trust.id))
+        return dataclasses.replace(lease, trust_id=record.trust_id), record
+
+    def _create(self, context, lease, now):
+        """Create a trust that expires at a random moment; return its RecordedTrust.
+
+        :raises CloudError: Keystone refuses each moment.
+        """
+        keystone = self._core.cloud.as_service().keystone
+        for _ in range(_MOMENTS):
+            record = records.RecordedTrust(uuidutils.generate_uuid(), lease.id, now,
+                                           _expiry(max(lease.end, now)))
+            self._record(record)
+            try:
+                trust = keystone.create_trust(
+                    context, record.expires_at, redelegable=self._is_redelegated(lease))
+            except errors.Conflict as error:
+                # The moment identifies the trust of another lease, so the record must not stay.
+                self._forget(record)
+                LOG.info('Lease %s: its trust cannot expire at %s, another moment is chosen: %s',
+                         lease.id, record.expires_at, error.message)
+            except (errors.NotAuthenticated, errors.TrustRefused):
+                self._forget(record)
+                raise
+            else:
+                return dataclasses.replace(record, trust_id=trust.id)
+        raise errors.CloudError.plain(
+            keystone.service, f'it refused {_MOMENTS} trusts with random moments of expiry, each '
+            'because the user has another trust in this project that expires at the same moment.')
 
     def refuse_acting_for_lease(self, context):
         """Refuse a caller whose token was made for a lease, by Climate or by a service.

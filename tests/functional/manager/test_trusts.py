@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """A lease has a Keystone trust only if Climate acts as its owner for one of its reservations."""
+import secrets
+
 import acts
 import pytest
 import stacks
 from support import builders
 
 from climate import errors
+from climate.db import tables
 from climate.domain import lifecycle
 from climate.domain import records
 
 NOON, HOURS = builders.NOON, builders.hours
 LATER = {'start': NOON + HOURS(2), 'end': NOON + HOURS(3)}
 REFUSED = errors.TrustRefused(reason='It cannot.')
+COLLIDES = errors.Conflict(reason='Duplicate entry at trust of another user.')
 SUBNET = {'subnet': '10.42.0.0/24'}
 
 # (type, request).
@@ -70,6 +74,33 @@ def test_a_lease_that_acts_as_its_owner_has_a_trust(enrolled, case):
         return
     with pytest.raises(errors.BadField, match=f'^{needed}: .*It cannot.*from a password'):
         _make(enrolled, resource_type, request)
+
+
+def recorded(manager):
+    """The rows of the recorded trusts."""
+    with manager.database.reader() as connection:
+        return connection.execute(tables.TRUSTS.select()).all()
+
+
+def test_a_trust_that_would_expire_with_another_one_gets_another_moment(enrolled, monkeypatch):
+    drawn = iter(range(0, 10_000_000, 1_000_000))
+    monkeypatch.setattr(secrets, 'randbelow', lambda limit: next(drawn))
+    enrolled.cloud.fail('keystone.create_trust', 2, COLLIDES)
+    lease = _make(enrolled, 'virtual:network', SUBNET)
+    [trust], [row] = acts.trusts(enrolled), recorded(enrolled)
+    assert (trust.id, row.trust_id) == (lease.trust_id, lease.trust_id)
+    # The third moment was accepted.
+    assert row.expires_at == trust.expires_at
+    assert next(drawn) == 3_000_000
+
+
+def test_a_lease_is_refused_if_its_trust_collides_at_each_moment(enrolled):
+    enrolled.cloud.fail('keystone.create_trust', 5, COLLIDES)
+    with pytest.raises(errors.CloudError, match='Keystone: it refused 5 trusts') as refused:
+        _make(enrolled, 'virtual:network', SUBNET)
+    assert 'another user' not in refused.value.owner_message
+    assert (acts.trusts(enrolled), recorded(enrolled)) == ([], [])
+    assert _make(enrolled, 'virtual:network', SUBNET).trust_id is not None
 
 
 def test_a_change_that_first_acts_as_the_owner_gets_a_trust(enrolled):

@@ -115,6 +115,16 @@ def test_a_caller_who_cannot_delegate_gets_the_reason(keystone, canned, caller, 
         keystone.create_trust(caller)
 
 
+def test_a_trust_that_expires_in_the_same_second_as_another_is_a_conflict(
+        keystone, canned, caller):
+    canned.http.post(
+        f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=409,
+        headers={'Content-Type': 'application/json'},
+        json={'error': {'code': 409, 'message': 'Duplicate entry at trust.'}})
+    with pytest.raises(errors.Conflict, match='Duplicate entry at trust'):
+        keystone.create_trust(caller, EXPIRES_AT)
+
+
 def test_a_caller_whose_token_has_expired_is_not_authenticated(keystone, canned, caller):
     canned.http.post(f'{canned.KEYSTONE}/OS-TRUST/trusts', status_code=401)
     with pytest.raises(errors.NotAuthenticated):
