@@ -424,8 +424,8 @@ def test_every_test_that_the_list_of_known_faults_names_is_there():
 
 # Tests of what several modules do together: their names say what that is.
 STORIES = {
-    'unit': {'test_nova_whatever_comes', 'test_plugin_contract', 'test_pool_contract',
-             'test_same_on_every_run'},
+    'unit': {'test_nova_whatever_comes', 'test_package_files', 'test_plugin_contract',
+             'test_pool_contract', 'test_same_on_every_run'},
     'functional/db': {'test_statement_counts', 'test_upgrade'},
     'functional/manager': {'test_cleaning', 'test_gone_objects', 'test_lease_races',
                            'test_lock_order', 'test_outages', 'test_several_needs',
