@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""climate-db: create, upgrade and purge the database, confirm its clock, encrypt its secrets."""
+"""climate-db: create, upgrade and purge the database, confirm its clock, encrypt its secrets.
+
+It also moves leases from Blazar and back; see ``climate.cmd.blazar``.
+"""
 import argparse
 import datetime
 import sys

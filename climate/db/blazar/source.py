@@ -140,8 +140,11 @@ def opened(url, option):
 def _engine(url, option):
     try:
         return sa.create_engine(sa.make_url(url))
-    except (sa.exc.ArgumentError, ImportError) as error:
+    except (sa.exc.NoSuchModuleError, ImportError) as error:
         raise NotBlazar(f'{option}: {error}. {_WRITE}') from error
+    except sa.exc.ArgumentError:
+        # Older releases of SQLAlchemy write the URL with its password into this error.
+        raise NotBlazar(f'{option}: this is not the URL of a database. {_WRITE}') from None
     except ValueError:
         # The error and its context may contain a part of the password.
         raise NotBlazar(f'{option}: the port is not a number. Write '

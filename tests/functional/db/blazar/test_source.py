@@ -63,3 +63,9 @@ def test_a_database_to_which_programs_are_connected_is_refused(blazar):
         database.refuse_connected(0)
         with pytest.raises(source.NotBlazar, match='2 other programs are connected to this'):
             database.refuse_connected(2)
+
+
+def test_an_error_about_a_malformed_url_has_no_password():
+    with pytest.raises(source.NotBlazar, match='--source: this is not the URL') as refused:
+        source.read('mysql+pymysql:/blazar:SECRET@controller/blazar')
+    assert 'SECRET' not in str(refused.value) and refused.value.__suppress_context__
