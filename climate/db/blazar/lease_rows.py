@@ -25,10 +25,6 @@ class LeaseRows:
         self._reservations = source.grouped('reservations', 'lease_id')
         self._details = reservation_rows.ReservationRows(source, blazar_ids, bindings)
 
-    def knows(self, lease_id):
-        """Return whether Blazar has a lease."""
-        return lease_id in self._leases
-
     def present(self, lease_id):
         """Return {table: the rows of a lease that Blazar has}."""
         rows = collections.defaultdict(list)

@@ -45,11 +45,6 @@ class ResourceRows:
             _VALUES: [row for row in source.rows(_VALUES) if row['computehost_id'] in own_ids
                       and row['property_id'] in self._property_ids.values()]}
 
-    def new(self):
-        """Return the Resources that Blazar does not have."""
-        return [resource for resource in self._resources
-                if self.blazar_ids[resource.id] not in self._rows[_table(resource)]]
-
     def wanted(self):
         """Return {table: the rows that Blazar would have of all resources}."""
         rows = collections.defaultdict(list)

@@ -71,9 +71,9 @@ class Source:
         return groups
 
 
-def read(url, option='--source'):
-    """Read a database of Blazar; see `opened`."""
-    with opened(url, option) as database:
+def read(url):
+    """Return the Source of the option ``--source``; raise the errors of `opened`."""
+    with opened(url, '--source') as database:
         return database.read()
 
 
