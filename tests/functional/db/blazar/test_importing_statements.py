@@ -6,7 +6,8 @@ import re
 from support import builders
 
 TABLES = ('leases', 'reservations', 'events', 'allocations', 'trusts', 'history')
-_WRITTEN = re.compile(r'(INSERT INTO|DELETE FROM|UPDATE) (\w+)')
+# MariaDB quotes the name of the table "history".
+_WRITTEN = re.compile(r'(INSERT INTO|DELETE FROM|UPDATE) `?(\w+)')
 
 
 def writes(statements):
