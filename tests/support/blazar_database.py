@@ -7,6 +7,16 @@ import sqlite3
 
 #: Tables and rows of a real Blazar 18.0.0, with leases in most states.
 ROWS = pathlib.Path(__file__).with_name('blazar_18.json')
+#: The options of Climate for the types and the names that Blazar has.
+NAMES = """
+[DEFAULT]
+plugins = physical:host,virtual:instance,flavor:instance,virtual:floatingip
+[nova]
+aggregate_owner_key = blazar:owner
+availability_zone_prefix = blazar_
+[placement]
+provider_prefix = blazar_
+"""
 
 
 class BlazarDatabase:

@@ -8,7 +8,7 @@ from climate.manager.booking import allocated_resources
 def create(core, leases):
     """Create the objects of leases that have not started, as their events ``stage_lease`` do.
 
-    Nothing is written to the database. No manager may run at the same time.
+    The database stays as it is. The caller ensures that no manager runs meanwhile.
 
     :returns: ({reservation id: its binding with the objects}, {id of a lease: the ClimateError}).
     :raises CloudUnreachable: a service does not answer.

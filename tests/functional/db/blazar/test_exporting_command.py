@@ -1,23 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """climate-db export-blazar as an operator runs it."""
 import pytest
+from support import blazar_database
 from support import blazar_leases
 from support import builders
 
 from climate.db import managers
 from climate.domain import records
-
-BLAZAR_NAMES = """
-[DEFAULT]
-plugins = physical:host,virtual:instance,flavor:instance,virtual:floatingip
-[cloud]
-driver = simulated
-[nova]
-aggregate_owner_key = blazar:owner
-availability_zone_prefix = blazar_
-[placement]
-provider_prefix = blazar_
-"""
 
 
 @pytest.fixture
@@ -25,7 +14,8 @@ def export_blazar(run_program, blazar, imported):
     """callable(*words): run the command after an import; returns (exit status, output)."""
     imported()
     return lambda *words, url=None: run_program(
-        'climate-db', 'export-blazar', '--target', url or blazar.url, *words, options=BLAZAR_NAMES)
+        'climate-db', 'export-blazar', '--target', url or blazar.url, *words,
+        options=f'{blazar_database.NAMES}[cloud]\ndriver = simulated\n')
 
 
 def test_an_export_without_changes_reports_that_nothing_changes(export_blazar, blazar):

@@ -1,26 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """climate-db import-blazar as an operator runs it."""
 import pytest
+from support import blazar_database
 
 from climate.db import managers
 from climate.db import tables
-
-BLAZAR_NAMES = """
-[DEFAULT]
-plugins = physical:host,virtual:instance,flavor:instance,virtual:floatingip
-[nova]
-aggregate_owner_key = blazar:owner
-availability_zone_prefix = blazar_
-[placement]
-provider_prefix = blazar_
-"""
 
 
 @pytest.fixture
 def import_blazar(run_program, blazar):
     """callable(*words): run the command; returns (exit status, output)."""
     return lambda *words, url=None: run_program(
-        'climate-db', 'import-blazar', '--source', url or blazar.url, *words, options=BLAZAR_NAMES)
+        'climate-db', 'import-blazar', '--source', url or blazar.url, *words,
+        options=blazar_database.NAMES)
 
 
 def leases(database):

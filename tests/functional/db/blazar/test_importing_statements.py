@@ -28,7 +28,7 @@ def test_a_batch_of_leases_is_written_with_one_statement_for_each_table(imported
     assert writes(found) == {**inserts(1), ('UPDATE', 'reservations'): 1}
 
 
-def test_each_batch_of_leases_has_its_statements(imported, blazar):
+def test_the_number_of_statements_grows_with_the_batches_of_leases(imported, blazar):
     blazar.execute("UPDATE leases SET status = 'PENDING' WHERE status = 'ACTIVE'")
     blazar.execute("UPDATE reservations SET status = 'pending' WHERE status = 'active'")
     with builders.statements() as found:
