@@ -7,12 +7,13 @@ export const HEAD = 34;
 export const ROW = 24;
 const PADDING = 3;
 const LABEL_LEAST = 46;
-const COLOURS = ['ground', 'card', 'text', 'soft', 'line', 'accent', 'mine', 'other', 'waiting',
-  'ended', 'out', 'maintained', 'asleep', 'now', 'hour', 'bad', 'on-accent'];
+const STATES = ['mine', 'other', 'waiting', 'ended', 'attention', 'out', 'maintained', 'asleep'];
+const COLOURS = ['ground', 'card', 'text', 'soft', 'line', 'accent', 'bad', 'now', 'hour',
+  ...STATES, ...STATES.map((state) => `on-${state}`)];
 
 const OF_KINDS = {maintenance: 'maintained', out_of_order: 'out', asleep: 'asleep', offer: 'waiting', others: 'other',
   several: 'other'};
-const OF_STATUSES = {error: 'bad', timedout: 'bad', terminated: 'ended', deleting: 'ended',
+const OF_STATUSES = {error: 'attention', timedout: 'attention', terminated: 'ended', deleting: 'ended',
   terminating: 'ended', in_progress: 'waiting'};
 
 /** Return the name of the colour of a bar. */
@@ -115,7 +116,7 @@ export class Painter {
       context.globalAlpha = 1;
       if (width > LABEL_LEAST && height > 11) {
         this._word(barWord(lane.kinds[index], lane.leases[index]), x + 5, y + height / 2, width - 10,
-          colours['on-accent']);
+          colours[`on-${colour}`]);
       }
       const chosen = [focus, hover].some((bar) => bar?.lane === lane && bar.index === index);
       if (chosen) {
@@ -175,7 +176,7 @@ export class Painter {
       const resource = row.lane?.resource;
       const text = resource ? rowWord(resource)
         : `${row.group || t('timeline.no_value')} (${row.count})`;
-      context.fillStyle = resource && !resource.reservable ? colours.out : colours.text;
+      context.fillStyle = resource && !resource.reservable ? colours.bad : colours.text;
       context.font = `${resource ? '' : 'bold '}13px ${this.font}`;
       context.textBaseline = 'middle';
       context.fillText(text, resource ? 14 : 6, y + ROW / 2);
