@@ -35,7 +35,7 @@ _ALLOCATED = (
 # Leases in the wait queue come before best-effort leases, which are not in the queue.
 _OUTSIDE = sa.case((ACQUISITIONS.c.waits_for == acquisitions.QUEUE, 0), else_=1)
 _WAITING = (
-    sa.select(LEASES.c.id, LEASES.c.name, LEASES.c.project_id, LEASES.c.reason,
+    sa.select(LEASES.c.id, LEASES.c.name, LEASES.c.project_id, LEASES.c.user_id, LEASES.c.reason,
               LEASES.c.owner_reason, ACQUISITIONS.c.type, ACQUISITIONS.c.created_at,
               _OUTSIDE.label('outside'))
     .join_from(LEASES, ACQUISITIONS, ACQUISITIONS.c.lease_id == LEASES.c.id)
@@ -49,7 +49,15 @@ _WAITING = (
 _REQUESTS = by_keys.ByKeys(
     sa.select(RESERVATIONS.c.lease_id, RESERVATIONS.c.resource_type, RESERVATIONS.c.request),
     RESERVATIONS.c.lease_id)
-_LEASES = by_keys.ByKeys(sa.select(LEASES.c.id, LEASES.c.name, LEASES.c.project_id), LEASES.c.id)
+_LEASES = by_keys.ByKeys(
+    sa.select(LEASES.c.id, LEASES.c.name, LEASES.c.project_id, LEASES.c.user_id), LEASES.c.id)
+_MAINTENANCE_ENDS = (
+    sa.select(ALLOCATIONS.c.resource_id, sa.func.max(ALLOCATIONS.c.end).label('end'))
+    .join_from(ALLOCATIONS, WINDOWS, WINDOWS.c.id == ALLOCATIONS.c.reservation_id)
+    .join(RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id)
+    .where(RESOURCES.c.pool == sa.bindparam('pool'), ALLOCATIONS.c.start <= sa.bindparam('now'),
+           ALLOCATIONS.c.end > sa.bindparam('now'))
+    .group_by(ALLOCATIONS.c.resource_id))
 _AT_ONCE = 2_000
 
 
@@ -70,9 +78,15 @@ def waiting(connection, types, most):
 
     :param types: only leases with a reservation of one of these types.
     :param most: the maximum number of rows.
-    :returns: rows (id, name, project_id, reason, owner_reason, type, created_at, outside).
+    :returns: rows (id, name, project_id, user_id, reason, owner_reason, type, created_at, outside).
     """
     return connection.execute(_WAITING, {'types': types, 'most': most}).all()
+
+
+def maintenance_ends(connection, pool, now):
+    """Return {resource id: the planned end} of the maintenance windows of a pool that run now."""
+    return {row.resource_id: row.end for row in connection.execute(
+        _MAINTENANCE_ENDS, {'pool': pool, 'now': now})}
 
 
 def requests(connection, lease_ids):
@@ -86,6 +100,6 @@ def requests(connection, lease_ids):
 
 def leases(connection, lease_ids):
     """Return {lease id: timeline.ShownLease}."""
-    return {row.id: timeline.ShownLease(row.id, row.name, row.project_id)
+    return {row.id: timeline.ShownLease(row.id, row.name, row.project_id, row.user_id)
             for batch in by_keys.batches(lease_ids, _AT_ONCE)
             for row in _LEASES.execute(connection, batch)}

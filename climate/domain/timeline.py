@@ -20,10 +20,12 @@ OUT_OF_ORDER = 'out_of_order'
 ASLEEP = 'asleep'
 SEVERAL = 'several'
 KINDS = (OWN, OTHERS, OFFER, MAINTENANCE, OUT_OF_ORDER, ASLEEP, SEVERAL)
+#: The kinds of bars that lie behind the other bars: they may overlap leases.
+ABSENCES = (MAINTENANCE, OUT_OF_ORDER, ASLEEP)
 #: The maximum number of waiting leases of a timeline.
 MOST_WAITING = 100
 #: The maximum number of bars of a timeline.
-MOST_BARS = 60_000
+MOST_BARS = 150_000
 #: If a timeline has more than ALL_NAMED bars, bars that are shorter than NAMED_RESOLUTIONS
 #: resolutions do not name their leases, because a name would not be readable there.
 ALL_NAMED = 2_000
@@ -72,6 +74,7 @@ class ShownLease:
     id: str
     name: str
     project_id: str
+    user_id: str = ''
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,6 +106,7 @@ class Bar:
     :ivar kind: one of KINDS.
     :ivar status: the status of the lease; None if the caller may not see the lease.
     :ivar lease_id: the id of the lease; None if the caller may not see the lease.
+    :ivar open_ended: whether the end is unknown. `end` is the end of the timeline then.
     """
 
     resource_id: int
@@ -111,6 +115,7 @@ class Bar:
     kind: str
     status: str | None = None
     lease_id: str | None = None
+    open_ended: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +127,7 @@ class Timeline:
 
     :ivar lanes: indexes into `resources`.
     :ivar starts: seconds after the start of the query; negative for an earlier start.
-    :ivar ends: seconds after the start of the query.
+    :ivar ends: seconds after the start of the query; None: the end is unknown.
     :ivar kinds: indexes into KINDS.
     :ivar statuses: indexes into `words`; -1: no status.
     :ivar of_leases: indexes into `leases`; -1: no lease.
@@ -139,7 +144,7 @@ class Timeline:
     leases: tuple[ShownLease, ...]
     lanes: tuple[int, ...] = ()
     starts: tuple[int, ...] = ()
-    ends: tuple[int, ...] = ()
+    ends: tuple[int | None, ...] = ()
     kinds: tuple[int, ...] = ()
     statuses: tuple[int, ...] = ()
     of_leases: tuple[int, ...] = ()
@@ -148,25 +153,33 @@ class Timeline:
     more_wait: bool = False
 
 
-def merged(bars: Iterable[Bar], resolution: int) -> list[Bar]:
+def merged(bars: Sequence[Bar], resolution: int) -> list[Bar]:
     """Merge consecutive bars of a resource if they last less than a resolution in total.
 
     The gaps between the bars count too. So a picture with one pixel for each resolution shows the
-    same.
+    same. Absences merge only with absences of the same kind.
 
     :param bars: bars, sorted by resource and start.
     :param resolution: the resolution in seconds.
     """
+    if resolution == 0:
+        return list(bars)
     result: list[Bar] = []
+    # {kind of absence, or None for other bars: index in `result` of the last such bar}
+    last_places: dict[str | None, int] = {}
     for bar in bars:
-        last = result[-1] if result else None
-        if (last is not None and last.resource_id == bar.resource_id
+        layer = bar.kind if bar.kind in ABSENCES else None
+        place = last_places.get(layer, -1)
+        last = result[place] if place >= 0 else bar
+        if (place >= 0 and last.resource_id == bar.resource_id
+                and not (last.open_ended or bar.open_ended)
                 and max(last.end, bar.end) - last.start < resolution):
             same = (last.lease_id, last.kind) == (bar.lease_id, bar.kind)
-            result[-1] = Bar(last.resource_id, last.start, max(last.end, bar.end),
-                             last.kind if same else SEVERAL, last.status if same else None,
-                             last.lease_id if same else None)
+            result[place] = Bar(last.resource_id, last.start, max(last.end, bar.end),
+                                last.kind if same else SEVERAL, last.status if same else None,
+                                last.lease_id if same else None)
         else:
+            last_places[layer] = len(result)
             result.append(bar)
     return result
 
@@ -192,7 +205,8 @@ def columns(bars: Iterable[Bar], lanes: Mapping[int, int], leases: Mapping[str, 
     """
     kinds = {kind: index for index, kind in enumerate(KINDS)}
     words: dict[str | None, int] = {None: -1}
-    rows = [(lanes[bar.resource_id], bar.start - epoch, bar.end - epoch, kinds[bar.kind],
+    rows = [(lanes[bar.resource_id], bar.start - epoch,
+             None if bar.open_ended else bar.end - epoch, kinds[bar.kind],
              words.setdefault(bar.status, len(words) - 1), leases.get(bar.lease_id or '', -1))
             for bar in bars]
     names = ('lanes', 'starts', 'ends', 'kinds', 'statuses', 'of_leases')

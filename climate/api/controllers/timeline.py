@@ -94,7 +94,8 @@ def _shown(answer, pool, named, operator):
 
 
 def _lease(lease):
-    return {'id': lease.id, 'name': lease.name, 'project_id': lease.project_id}
+    return {'id': lease.id, 'name': lease.name, 'project_id': lease.project_id,
+            'user_id': lease.user_id}
 
 
 def _waiting(request, operator):

@@ -22,6 +22,8 @@ from climate.plugins import base
 _CAUSES = {
     utilisation.OUT_OF_ORDER: timeline.OUT_OF_ORDER, utilisation.ASLEEP: timeline.ASLEEP,
     utilisation.SICK: timeline.OUT_OF_ORDER, utilisation.MAINTAINED: timeline.MAINTENANCE}
+# The kind and the end of the absence during a maintenance that runs now.
+_MAINTAINED_NOW = (utilisation.MAINTAINED, None)
 
 
 class Timelines:
@@ -72,7 +74,8 @@ class Timelines:
                                             row.type, count, own)
             if own or query.everybody:
                 waiting = dataclasses.replace(
-                    waiting, lease=timeline.ShownLease(row.id, row.name, row.project_id),
+                    waiting, lease=timeline.ShownLease(
+                        row.id, row.name, row.project_id, row.user_id),
                     reason=texts.stored(row.reason, row.owner_reason, row.id))
             shown.append(waiting)
         return tuple(shown), len(rows) > timeline.MOST_WAITING
@@ -115,11 +118,28 @@ def _bars(connection, query, ids, now):
             'for a shorter one.'))
     bars = [_bar(row, query, now) for row in rows
             if row.resource_id in ids and not _is_absence(row, now)]
-    second = usage_figures.second
+    planned = (timeline_rows.maintenance_ends(connection, query.pool, now)
+               if _MAINTAINED_NOW in {span[::2] for spans in gone.values() for span in spans}
+               else {})
     for resource_id, spans in gone.items():
-        bars += [timeline.Bar(resource_id, second(start), second(end or query.end), _CAUSES[kind])
-                 for kind, start, end in spans if resource_id in ids]
+        if resource_id in ids:
+            bars += _absences(resource_id, spans, query, planned.get(resource_id))
     return sorted(bars, key=lambda bar: (bar.resource_id, bar.start))
+
+
+def _absences(resource_id, spans, query, maintained_until):
+    """Yield the Bars of the absences of a resource.
+
+    :param spans: [(kind, start, end)]; end None: the absence continues.
+    :param maintained_until: the planned end of the maintenance that runs now; None: unknown.
+    """
+    second = usage_figures.second
+    for kind, start, end in spans:
+        if (kind, end) == _MAINTAINED_NOW:
+            end = maintained_until
+        if end is None or end > query.start:
+            yield timeline.Bar(resource_id, second(start), second(end or query.end), _CAUSES[kind],
+                               open_ended=end is None)
 
 
 def _is_absence(row, now):

@@ -32,7 +32,7 @@ def test_an_administrator_sees_names_of_leases_and_hosts(api, lease):
     assert [each['name'] for each in found['resources']] == ['compute-1', 'compute-2']
     assert found['resources'][0]['properties'] == {'rack': 'r7'}
     (shown,) = found['leases']
-    assert (shown['id'], shown['name'], shown['project_id']) == (lease.id, lease.name, 'demo')
+    assert shown == {'id': lease.id, 'name': lease.name, 'project_id': 'demo', 'user_id': 'demo'}
     bars = found['bars']
     assert [found['statuses'][each] for each in bars['status']] == ['to_be_started']
     assert (bars['start'], bars['end'], bars['lease']) == ([4 * 3600], [10 * 3600], [0])
@@ -75,10 +75,19 @@ def test_an_unchanged_timeline_is_not_sent_again(api, manager, lease):
     assert changed.status_int == 200
 
 
-def test_a_host_that_is_out_of_order_has_a_bar(api, manager, lease, clock):
+def bars(found, wanted):
+    """Return [(resource, start, end)] of the bars of one kind, in hours."""
+    columns = found['bars']
+    return [(place, start / 3600, end if end is None else end / 3600)
+            for place, start, end, kind in zip(*map(columns.get, (
+                'resource', 'start', 'end', 'kind')), strict=True)
+            if found['kinds'][kind] == wanted]
+
+
+def test_a_host_that_is_out_of_order_has_a_bar_without_an_end(api, manager, lease, clock):
     manager.client.update_resource(builders.an_admin(), 'host', 2, {}, False)
     found = timeline(api, **ADMIN)
-    assert 'out_of_order' in [found['kinds'][kind] for kind in found['bars']['kind']]
+    assert bars(found, 'out_of_order') == [(1, 4, None)]
     assert [each['reservable'] for each in found['resources']] == [True, False]
 
 
@@ -122,14 +131,26 @@ def test_absences_are_bars_too_and_those_of_another_pool_are_not(api, manager, m
 
 
 def test_maintenance_to_come_has_a_bar(api, manager, lease):
+    plan_maintenance(api)
+    assert bars(timeline(api, **ADMIN), 'maintenance') == [(1, 6, 7)]
+
+
+def plan_maintenance(api):
     answer = api.post('/v1/maintenances', {
         'hosts': ['compute-2'], 'start': '+2h', 'end': '+3h', 'reason': 'new firmware'}, **ADMIN)
     assert answer.status_int == 201, answer.body
-    found = timeline(api, **ADMIN)
-    bars = found['bars']
-    shown = [(found['kinds'][kind], bars['resource'][place], bars['start'][place],
-              bars['end'][place]) for place, kind in enumerate(bars['kind'])]
-    assert ('maintenance', 1, 6 * 3600, 7 * 3600) in shown
+
+
+def test_a_running_maintenance_ends_as_planned_until_it_is_late(api, manager, lease, clock):
+    plan_maintenance(api)
+    clock.advance(builders.minutes(125))
+    with manager.database.writer() as connection:
+        absences.begin(connection, 2, utilisation.MAINTAINED, clock())
+    later = '/v1/timeline?start=2030-05-01T16:00:00Z&end=2030-05-02T08:00:00Z'
+    assert bars(timeline(api, **ADMIN), 'maintenance') == [(1, 6 + 5 / 60, 7)]
+    assert bars(timeline(api, later, **ADMIN), 'maintenance') == []
+    clock.advance(builders.minutes(60))
+    assert bars(timeline(api, **ADMIN), 'maintenance') == [(1, 6 + 5 / 60, None)]
 
 
 def waiting(api, **options):
@@ -155,7 +176,8 @@ def test_an_administrator_sees_the_wait_queue_with_names_and_reasons(api, queue)
     first, second = waiting(api, **ADMIN)
     assert (first['position'], first['wanted'], first['since'], first['acquire_type']) == (
         1, 2, '2030-05-01T12:00:00Z', 'wait')
-    assert first['lease'] == {'id': queue.id, 'name': 'first', 'project_id': 'demo'}
+    assert first['lease'] == {'id': queue.id, 'name': 'first', 'project_id': 'demo',
+                              'user_id': 'demo'}
     assert 'Only 0 of 2 hosts are free' in first['status_reason']
     assert (second['position'], second['lease']['name']) == (2, 'second')
 

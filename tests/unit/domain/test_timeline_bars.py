@@ -30,6 +30,21 @@ def test_bars_of_two_resources_are_never_one():
     assert timeline.merged(bars, 60) == bars
 
 
+def test_an_absence_neither_joins_nor_separates_leases():
+    asleep = timeline.Bar(1, 11, 12, timeline.ASLEEP)
+    out = timeline.Bar(1, 13, 15, timeline.OUT_OF_ORDER)
+    bars = [bar(0, 10), asleep, bar(12, 20), out, timeline.Bar(1, 22, 25, timeline.ASLEEP)]
+    assert timeline.merged(bars, 60) == [
+        bar(0, 20), timeline.Bar(1, 11, 25, timeline.ASLEEP), out]
+
+
+def test_an_absence_without_a_known_end_is_never_merged_and_has_no_end():
+    bars = [timeline.Bar(1, 10, 12, timeline.ASLEEP),
+            timeline.Bar(1, 14, 20, timeline.ASLEEP, open_ended=True)]
+    assert timeline.merged(bars, 60) == bars
+    assert timeline.columns(bars, {1: 0}, {}, epoch=10)['ends'] == (2, None)
+
+
 BARS = st.lists(st.builds(
     lambda resource, start, length, lease: bar(start, start + length, resource, lease),
     st.integers(1, 3), st.integers(0, 500), st.integers(1, 90), st.sampled_from('abc'))).map(

@@ -76,7 +76,8 @@ export class Model {
     const freeFrom = this.lanes.map(() => []);
     for (let index = 0; index < resource.length; index += 1) {
       const place = resource[index];
-      this.lanes[place].add(this.start + start[index], this.start + end[index],
+      const until = end[index] === null ? this.end : this.start + end[index];
+      this.lanes[place].add(this.start + start[index], until,
         answer.kinds[kind[index]], answer.statuses[status[index]] ?? null,
         answer.leases[lease[index]] ?? null, freeFrom[place]);
     }
