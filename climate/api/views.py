@@ -11,6 +11,7 @@ from climate.api import times
 from climate.domain import acquire
 from climate.domain import event_kinds
 from climate.domain import lease_1_0
+from climate.domain import lease_actions
 from climate.domain import lifecycle
 from climate.domain import records
 from climate.domain import status_words
@@ -23,10 +24,12 @@ class Permissions:
 
     :ivar moves: the servers of other projects that are moved for the lease, and their hosts.
     :ivar texts: the operators' version of texts.
+    :ivar actions: the ``lease_actions`` that policy allows.
     """
 
     moves: bool = False
     texts: bool = False
+    actions: tuple = ()
 
 
 class Views:
@@ -72,11 +75,14 @@ class Views:
             'id': lease.id, 'name': lease.name, 'user_id': lease.user_id,
             'project_id': lease.project_id, 'status': status,
             'status_reason': owner_or_operator_text.of(lease.reason_text, permissions.texts),
+            'actions': [action for action in lease_actions.possible(lease, now)
+                        if action in permissions.actions],
             'degraded': lease.degraded,
             'has_trust': lease.trust_id is not None, 'start': times.shown(lease.start),
             'end': times.shown(lease.end), 'before_end': times.shown(lease.before_end),
             'created_at': times.shown(lease.created_at),
             'updated_at': times.shown(lease.updated_at),
+            'started_at': times.shown(lease.started_at),
             'ended_at': times.shown(lease.ended_at), 'deleted_at': times.shown(lease.deleted_at),
             'idle_exempt': lease.idle_exempt, **_idle(lease),
             'acquire': _acquire(lease, permissions.moves),

@@ -105,14 +105,22 @@ def in_words(length: datetime.timedelta) -> str:
 
 
 def remaining(lease: Mapping[str, typing.Any], now: datetime.datetime) -> str:
-    """Return the time to the start or the end of a lease: "starts in 2h", "1d 3h left"."""
+    """Return the time to the start or the end of a lease: "starts in 2h", "1d 3h left".
+
+    A lease that is over "never began" if the service says that it has no ``started_at``.
+    """
     start, end = moment(lease['start'], now), moment(lease['end'], now)
     ended_at = lease.get('ended_at')
+    has_begun = lease.get('started_at', start) is not None
     if ended_at or now >= end:
+        if not has_begun:
+            return 'never began'
         since = moment(ended_at, now) if ended_at else end
         return f'ended {in_words(now - since)} ago'
     if now < start:
         return f'starts in {in_words(start - now)}'
+    if not has_begun:
+        return f'due {in_words(now - start)} ago'
     return f'{in_words(end - now)} left'
 
 

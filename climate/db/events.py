@@ -56,14 +56,14 @@ def add(connection, events):
 
 _IN_TIME = sa.select(*_COLUMNS).order_by(EVENTS.c.lease_id, EVENTS.c.at, EVENTS.c.id)
 _OF_LEASES = by_keys.ByKeys(_IN_TIME, EVENTS.c.lease_id)
-_SHOWN_OF_LEASES = by_keys.ByKeys(_IN_TIME.where(EVENTS.c.kind.in_(event_kinds.SHOWN)),
+_SHOWN_OF_LEASES = by_keys.ByKeys(_IN_TIME.where(EVENTS.c.kind.in_(event_kinds.SHOWN_OR_DECIDING)),
                                   EVENTS.c.lease_id)
 
 
 def of_leases(connection, lease_ids, shown=False):
     """Return {lease id: its events in order of time}.
 
-    :param shown: only events of the kinds that answers show.
+    :param shown: only events of the kinds that answers show, or by which they list actions.
     """
     if not lease_ids:
         return {}

@@ -214,6 +214,8 @@ RANK = {name: position for position, name in enumerate(KINDS)}
 LANES = {lane: tuple(kind.name for kind in KINDS.values() if kind.lane is lane) for lane in Lane}
 #: The kinds that users see.
 SHOWN = tuple(kind.name for kind in KINDS.values() if kind.shown)
+#: The kinds that decide what users see of a lease: an ordered deletion forbids most actions.
+SHOWN_OR_DECIDING = (*SHOWN, DELETE)
 #: The kinds of events that are closed when a lease is over.
 CLOSED_WHEN_OVER = tuple(kind.name for kind in KINDS.values() if kind.until is Until.OVER)
 #: The kinds of events that are closed when the deletion of the lease is ordered.

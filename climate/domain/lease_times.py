@@ -6,6 +6,7 @@ import datetime
 from climate import errors
 from climate import moments
 from climate.domain import interval
+from climate.domain import lease_actions
 from climate.domain import records
 
 
@@ -48,10 +49,8 @@ def of_changes(changes: records.LeaseChanges, lease: records.Lease,
     start = _new_start(changes, lease, now)
     end = lease.end
     if changes.end_now:
-        if start > now:
-            raise errors.BadPeriod(
-                'End date must be later than start date. end: the lease has not started, so it '
-                'cannot be ended; delete it instead.', start=start.isoformat(), end='now')
+        if start >= now:
+            raise lease_actions.not_begun(start)
         end = now
     elif changes.end is not None and changes.end != lease.end:
         refuse_past(changes.end, now, 'end')
@@ -119,8 +118,7 @@ def _new_start(changes: records.LeaseChanges, lease: records.Lease,
             changes.whole_minutes and start == minute_of(lease.start)):
         return lease.start
     if lease.start <= now:
-        raise errors.BadField(field='start', reason=(
-            f'the lease has started at {lease.start:%Y-%m-%d %H:%M} UTC; its start stays.'))
+        raise lease_actions.begun(lease.start)
     refuse_past(start, now, 'start')
     return start
 

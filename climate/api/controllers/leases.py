@@ -11,6 +11,7 @@ from climate.api import delete_waits
 from climate.api import hooks
 from climate.api import lease_body
 from climate.api import lease_filters
+from climate.api import lease_permissions
 from climate.api import operations
 from climate.api import owner_or_operator_text
 from climate.api import permissions
@@ -80,7 +81,8 @@ class LeasesController(base.Controller):
         caller, manager = self._authorized(req, rules.GET), self._parts.manager
 
         def render(leases):
-            return [self._view(req, lease) for lease in leases]
+            permissions_on = lease_permissions.LeasePermissions(self._parts.policy, caller).on
+            return [self._view(req, lease, permissions_on(lease)) for lease in leases]
 
         if hooks.is_lenient(req):
             return {'leases': render(manager.list_leases(caller, lease_filters.query_1_0(
@@ -164,7 +166,7 @@ class LeasesController(base.Controller):
         hidden = lease.deleted_at is not None and (
             hooks.is_lenient(req) or not self._parts.policy.allows(caller, rules.ALL_PROJECTS))
         if not hidden:
-            if self._parts.policy.allows(caller, rules.GET, target(lease)):
+            if self._parts.policy.allows(caller, rules.GET, lease_permissions.target_of(lease)):
                 return lease
             if lease.project_id == caller.project_id or (
                     self._parts.conf.api.chameleon and hooks.is_lenient(req)):
@@ -172,21 +174,18 @@ class LeasesController(base.Controller):
         raise errors.LeaseNotFound(lease_id=lease_id[:80])
 
     def _authorize(self, req, rule, lease):
-        self._parts.policy.authorize(hooks.caller(req), rule, target(lease))
+        self._parts.policy.authorize(hooks.caller(req), rule, lease_permissions.target_of(lease))
 
-    def _view(self, req, lease):
-        # Policy is checked only if the lease has fields that may be hidden.
-        caller, policy = hooks.caller(req), self._parts.policy
-        visible = views.Permissions(
-            moves=lease.acquisition is not None and policy.allows(caller, rules.GET_MOVES),
-            texts=lease.reason is not None and owner_or_operator_text.is_operator(policy, caller))
+    def _view(self, req, lease, visible):
         return self._parts.views.lease(lease, hooks.is_lenient(req), self._parts.clock(),
                                        visible)
 
     def _answer(self, req, resp, lease):
         if not hooks.is_lenient(req):
             resp.headers['ETag'] = f'"{lease.generation}"'
-        return {'lease': self._view(req, lease)}
+        visible = lease_permissions.LeasePermissions(
+            self._parts.policy, hooks.caller(req)).on(lease)
+        return {'lease': self._view(req, lease, visible)}
 
 
 class HistoryController(base.SubController):
@@ -219,7 +218,7 @@ class SwapController(base.SubController):
     def post(self, req, resp, lease_id):
         lease = self._visible(req, lease_id)
         caller = hooks.caller(req)
-        self._parts.policy.authorize(caller, rules.SWAP, target(lease))
+        self._parts.policy.authorize(caller, rules.SWAP, lease_permissions.target_of(lease))
         base.refuse_lenient(req, 'Resources are swapped')
         lease_body.refuse_stale(req, lease)
         data = body.read(req, schemas.LEASE_SWAP, self._parts.conf.api.max_body_bytes)
@@ -231,8 +230,3 @@ class SwapController(base.SubController):
             by_admin=self._parts.policy.allows(caller, base_rules.ADMIN_RULE))
         resp.status = 202
         return self._answer(req, resp, changed)
-
-
-def target(lease):
-    """Return the target of the rules about a lease."""
-    return {'project_id': lease.project_id, 'user_id': lease.user_id}

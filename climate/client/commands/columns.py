@@ -107,6 +107,13 @@ class Lines(columns.FormattableColumn[Sequence[typing.Any]]):
         return str(element)
 
 
+class Words(columns.FormattableColumn[Sequence[str]]):
+    """A list of words, in one line."""
+
+    def human_readable(self) -> str:
+        return ', '.join(self._value)
+
+
 class Pairs(columns.FormattableColumn[Mapping[str, typing.Any]]):
     """A mapping, with one line for each name and value."""
 

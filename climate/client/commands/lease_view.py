@@ -20,13 +20,13 @@ _LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'project_id', 'reser
 _ALL = [*_LONG, 'remaining', 'idle_since', 'reclaim_at']
 _IDLE = ['id', 'name', 'idle_since', 'reclaim_at', 'end']
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
-         'before_end', 'idle_since', 'reclaim_at', 'idle_exempt', 'acquire', 'ended_at',
-         'deleted_at', 'project_id', 'user_id', 'has_trust', 'created_at', 'updated_at',
-         'reservations', 'server_create', 'events')
+         'before_end', 'idle_since', 'reclaim_at', 'idle_exempt', 'acquire', 'started_at',
+         'ended_at', 'deleted_at', 'project_id', 'user_id', 'has_trust', 'created_at', 'updated_at',
+         'reservations', 'server_create', 'events', 'actions')
 # A lease that waits for its resources has these only when it has got them.
 _PLANNED = ('start', 'end', 'before_end')
-_TIMES = ('start', 'end', 'before_end', 'idle_since', 'reclaim_at', 'ended_at', 'deleted_at',
-          'created_at', 'updated_at')
+_TIMES = ('start', 'end', 'before_end', 'idle_since', 'reclaim_at', 'started_at', 'ended_at',
+          'deleted_at', 'created_at', 'updated_at')
 
 
 def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool, narrow: bool = False,
@@ -74,17 +74,7 @@ def _with_remaining(lease: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
     # A lease without resources does not start or end at its dates.
     if lease['status'] == status_words.ACQUIRING:
         return {**lease}
-    if _never_began(lease):
-        return {**lease, 'remaining': 'never began'}
     return {**lease, 'remaining': times.remaining(lease, times.utcnow())}
-
-
-def _never_began(lease: Mapping[str, typing.Any]) -> bool:
-    """Return whether the lease failed before it got its resources."""
-    # Only a lease that got its resources has events.
-    used_up = (lease['status'] == 'error' and lease.get('ended_at') is not None
-               and not lease.get('events'))
-    return used_up or bool(lease['status'] == 'timedout')
 
 
 def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns.Lines]
@@ -102,6 +92,8 @@ def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns
         return columns.ServerCreateLines(value or [])
     if name == 'acquire':
         return columns.AcquireColumn(value)
+    if name == 'actions':
+        return columns.Words(value or [])
     if name == 'price':
         return columns.PriceLines(value)
     if name == 'events':

@@ -144,6 +144,14 @@ class Lease:
         """Return the reason of the state in both versions, or None."""
         return texts.stored(self.reason, self.owner_reason, self.id)
 
+    @property
+    def started_at(self) -> Moment | None:
+        """Return when the first reservation became active; None: the lease has not begun."""
+        if not self.reservations:
+            return self.start if self.state in (lifecycle.ACTIVE, lifecycle.TERMINATED) else None
+        return min((each.started_at for each in self.reservations if each.started_at is not None),
+                   default=None)
+
     def is_of(self, context: Any) -> bool:
         """Return whether the lease belongs to the project of the caller."""
         return bool(context.project_id == self.project_id)

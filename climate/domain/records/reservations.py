@@ -38,7 +38,8 @@ class Reservation:
     server; None: there is no target, or it is not known yet. `label` names the reservation within
     its lease. It starts after the reservations whose labels are in `depends_on`, and ends before
     them. `secrets` has the fields of the request that the plugin declares secret. It is empty
-    unless the reservation is new or changed.
+    unless the reservation is new or changed. `started_at` is when it became active for the first
+    time; None: it never did, or its incomplete start was undone.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Reservation:
     updated_at: Moment | None = None
     label: str | None = None
     depends_on: tuple[str, ...] = ()
+    started_at: Moment | None = None
     allocated: Mapping[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
     secrets: Secrets = dataclasses.field(default_factory=Secrets, repr=False, metadata=_STAYS)
 

@@ -5,8 +5,8 @@ import datetime
 
 from climate import errors
 from climate.db import later_asks
-from climate.domain import due_events
 from climate.domain import interval
+from climate.domain import lease_actions
 from climate.domain import lease_events
 from climate.domain import lease_times
 from climate.domain import lifecycle
@@ -14,7 +14,6 @@ from climate.domain import records
 from climate.domain import request_sizes
 from climate.domain import status_words
 from climate.domain import texts
-from climate.domain import transitions
 from climate.manager import request_limit
 from climate.manager import request_secrets
 from climate.manager.booking import criteria
@@ -90,37 +89,18 @@ class ChangePlanner:
             span=dataclasses.replace(change.target.interval, start=max(change.target.start, now)))
 
     def _refuse_by_state(self, lease, changes, now):
-        if lease.state == lifecycle.ACQUIRING or due_events.acquisition_given_up(lease):
-            raise errors.BadTransition(
-                f'Lease {lease.id} has no resources: you can change only its name, or delete the '
-                'lease and create another one.', lease_id=lease.id)
-        if lease.end <= now or lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT):
-            raise errors.LeaseEnded(lease_id=lease.id)
-        if lease.task is not None:
-            raise self._busy(lease)
-        if due_events.deletion_ordered(lease):
-            raise errors.BadTransition(
-                f'The deletion of lease {lease.id} is not finished: you can change only its name, '
-                'or delete the lease again.', lease_id=lease.id)
-        transitions.begin(lease.id, lease.state, None, 'update')
-        if lease.state == lifecycle.ERROR and not changes.only_ends:
-            raise errors.BadTransition(
-                f'Lease {lease.id} is in error: you can change only its name and its end, or '
-                'delete the lease.', lease_id=lease.id)
-
-    def _busy(self, lease):
-        """Return the BadTransition for a lease with a task.
-
-        If the lease waits for targets, the error names them.
-        """
-        status = status_words.word_1_0(lease.state, lease.task)
+        action = lease_actions.CHANGE_END if changes.only_ends else lease_actions.RESIZE
+        error = lease_actions.refusal(lease, action, now)
+        if error is None:
+            return
         sentences = targets.waits(self._core.registry, lease)
         if not sentences:
-            return errors.BadTransition(lease_id=lease.id, task='be changed', status=status)
-        return errors.BadTransition(
+            raise error
+        status = status_words.word_1_0(lease.state, lease.task)
+        raise errors.BadTransition(
             f'Lease {lease.id} is {status}: it cannot be changed now. '
             f'{texts.joined(*sentences).owner} Try again when it is there, or delete the lease.',
-            lease_id=lease.id, status=status, task='be changed')
+            lease_id=lease.id, status=status, task='be changed') from error
 
     def _change(self, context, lease, changes, now):
         """Return the LeaseChange without Wishes."""

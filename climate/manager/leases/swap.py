@@ -19,11 +19,9 @@ from climate.db import leases
 from climate.db import maintenances
 from climate.db import reservations
 from climate.db import resources
-from climate.domain import due_events
+from climate.domain import lease_actions
 from climate.domain import lease_events
-from climate.domain import lifecycle
 from climate.domain import records
-from climate.domain import status_words
 from climate.domain import texts
 from climate.domain import unused_hours
 from climate.manager.booking import booking
@@ -106,7 +104,7 @@ class Swap:
     def _planned(self, lease_id, name_or_id, reservation_id, now):
         with self._core.database.reader() as connection:
             lease = leases.get(connection, lease_id)
-            _refuse_by_state(lease, now)
+            lease_actions.refuse(lease, lease_actions.SWAP, now)
             leased = resources.enrolled(connection, {
                 key for each in lease.open_reservations for key in each.resource_ids})
             resource, reservation = _leased_resource(lease, leased, name_or_id, reservation_id)
@@ -159,21 +157,6 @@ class Swap:
         elif not old.is_well:
             # Block the time that this lease had, because the resource is out of service.
             blocking.fill(connection, conf, old.id, now)
-
-
-def _refuse_by_state(lease, now):
-    if lease.deleted_at is not None:
-        raise errors.LeaseNotFound(lease_id=lease.id)
-    if lease.end <= now or lease.state in (lifecycle.TERMINATED, lifecycle.TIMEDOUT):
-        raise errors.LeaseEnded(lease_id=lease.id)
-    status = status_words.word_1_0(lease.state, lease.task)
-    if lease.state == lifecycle.PENDING and lease.task is None:
-        raise errors.BadTransition(
-            f'Lease {lease.id} has not started: Climate replaces broken resources by itself, '
-            'before the start or at the start.', lease_id=lease.id, status=status)
-    if (lease.state != lifecycle.ACTIVE or lease.task is not None
-            or due_events.deletion_ordered(lease)):
-        raise errors.BadTransition(lease_id=lease.id, task='get another resource', status=status)
 
 
 def _leased_resource(lease, leased, name_or_id, reservation_id):

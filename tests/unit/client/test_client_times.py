@@ -70,6 +70,18 @@ def test_the_remaining_time_is_said_in_words(now, ended_at, expected):
     assert times.remaining(lease, times.moment(now, NOW)) == expected
 
 
+@pytest.mark.parametrize('now, ended_at, expected', [
+    ('2030-05-01 07:00', None, 'starts in 1h'),
+    ('2030-05-01 08:05', None, 'due 5m ago'),
+    ('2030-05-01 08:05', '2030-05-01T08:04:00Z', 'never began'),
+    ('2030-05-01 10:00', None, 'never began'),
+])
+def test_a_lease_without_a_start_is_due_or_never_began(now, ended_at, expected):
+    lease = {'start': '2030-05-01T08:00:00Z', 'end': '2030-05-01T10:00:00Z',
+             'ended_at': ended_at, 'started_at': None}
+    assert times.remaining(lease, times.moment(now, NOW)) == expected
+
+
 def test_people_see_that_a_time_is_utc():
     assert times.for_people('2030-05-01T08:00:00Z') == '2030-05-01 08:00 UTC'
     assert times.for_people('2030-05-01T08:00:05.25Z') == '2030-05-01 08:00:05 UTC'

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The actions that each state of a lease allows."""
+import dataclasses
+
+import pytest
+from support import builders
+
+from climate import errors
+from climate.domain import lease_actions
+from climate.domain import lifecycle
+from climate.domain import records
+
+NOON, hours = builders.NOON, builders.hours
+LEASE = records.Lease('lease', 'demo', 'demo', 'demo', NOON + hours(1), NOON + hours(3))
+RUNNING = {'start': NOON - hours(1), 'state': lifecycle.ACTIVE}
+ONLY_NAME = ['rename', 'delete']
+
+
+@pytest.mark.parametrize(('fields', 'expected'), [
+    ({}, ['rename', 'change_start', 'change_end', 'resize', 'delete']),
+    ({'start': NOON}, ['rename', 'change_end', 'resize', 'delete']),
+    ({'start': NOON - hours(1)}, ['rename', 'change_end', 'resize', 'end', 'delete']),
+    (RUNNING, ['rename', 'change_end', 'resize', 'end', 'swap', 'delete']),
+    ({**RUNNING, 'end': NOON}, ONLY_NAME),
+    ({**RUNNING, 'task': 'update'}, ONLY_NAME),
+    ({'start': NOON, 'task': 'start'}, ONLY_NAME),
+    ({'state': lifecycle.ACQUIRING}, ONLY_NAME),
+    ({'state': lifecycle.TERMINATED}, ONLY_NAME),
+    ({'state': lifecycle.TIMEDOUT}, ONLY_NAME),
+    ({**RUNNING, 'state': lifecycle.ERROR}, ['rename', 'change_end', 'end', 'delete']),
+    ({**RUNNING, 'deleted_at': NOON}, []),
+])
+def test_a_state_allows_its_actions(fields, expected):
+    lease = dataclasses.replace(LEASE, **fields)
+    assert lease_actions.possible(lease, NOON) == expected
+    for action in lease_actions.ALL:
+        if action in expected:
+            lease_actions.refuse(lease, action, NOON)
+        else:
+            with pytest.raises(errors.ClimateError):
+                lease_actions.refuse(lease, action, NOON)
+
+
+def test_every_state_and_task_has_actions():
+    for state in lifecycle.STATES:
+        for task in (None, *lifecycle.TASKS):
+            lease = dataclasses.replace(LEASE, state=state, task=task)
+            assert set(ONLY_NAME) <= set(lease_actions.possible(lease, NOON))
