@@ -17,6 +17,8 @@ _MOMENT = '%Y-%m-%dT%H:%M:%S.%fZ'
 # One for the trust that Climate makes from it, and one for the trust of a service from that one.
 _REDELEGATIONS = 2
 _EARLIER = datetime.timedelta(hours=1)
+# How often a trust is tried; a random moment of another trust is one of 3,600 seconds.
+_MOMENTS = 3
 
 
 class RealKeystone(base.Keystone):
@@ -67,12 +69,23 @@ class RealKeystone(base.Keystone):
         fields = {name: parent[name] for name in (
             'trustor_user_id', 'trustee_user_id', 'project_id', 'impersonation')}
         fields |= {'allow_redelegation': True, 'redelegation_count': left,
-                   'roles': [{'id': role['id']} for role in parent['roles']],
-                   'expires_at': _a_little_before(parent['expires_at'])}
+                   'roles': [{'id': role['id']} for role in parent['roles']]}
         with faults.replaced((keystone_errors.Forbidden, keystone_errors.BadRequest),
                              lambda error: errors.TrustRefused(reason=f'{error.message}')):
-            answer = self._adapter.post(_TRUSTS, json={'trust': fields})
+            answer = self._post_before(fields, parent['expires_at'])
         return _trust(answer.json()['trust'])
+
+    def _post_before(self, fields, expires_at):
+        """Create a trust that expires a little before a moment; return the answer of Keystone."""
+        for left in reversed(range(_MOMENTS)):
+            moment = _a_little_before(expires_at)
+            try:
+                return self._adapter.post(
+                    _TRUSTS, json={'trust': {**fields, 'expires_at': moment}})
+            except keystone_errors.Conflict:
+                # Another trust of the user in the project expires in the same second.
+                if not left:
+                    raise
 
     def delete_trust(self, trust_id):
         with faults.ignored_if_absent():

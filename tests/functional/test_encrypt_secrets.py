@@ -22,16 +22,6 @@ from climate.manager.notifications import encryption
 
 PROGRAMS = pathlib.Path(sys.executable).parent
 NOON = builders.NOON
-# climate-db, which is killed just before the commit of its fifth transaction.
-DIES_AT_A_COMMIT = '''
-import os, signal
-import sqlalchemy as sa
-from climate.cmd import db
-left = iter(range(4))
-sa.event.listen(sa.Engine, 'commit', lambda _: next(left, None) is None and os.kill(
-    os.getpid(), signal.SIGKILL))
-db.main()
-'''
 EMPTY = 'climate-db: [notifications] encryption_keys is empty'
 
 
@@ -160,7 +150,7 @@ def test_a_run_that_is_killed_loses_no_key_and_the_next_one_finishes_it(operator
     operator.subscribe(count)
     key = encryption.new_key()
     operator.configure(key)
-    process = operator.begin('encrypt-secrets', program=(sys.executable, '-c', DIES_AT_A_COMMIT))
+    process = operator.begin('encrypt-secrets', program=programs.climate_db_that_dies(4))
     process.communicate(timeout=waiting.SECONDS)
     assert process.returncode == -signal.SIGKILL
     halves = [sealed is None for _, sealed in operator.stored().values()]

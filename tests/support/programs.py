@@ -22,6 +22,26 @@ FORKS.set_forkserver_preload(['climate.cmd.db', 'climate.cmd.status', 'climate.c
                               'climate.cmd.manager_service'])
 
 
+#: climate-db, which is killed just before a commit; commits are counted from 0.
+_DIES_AT_A_COMMIT = '''
+import os, signal
+import sqlalchemy as sa
+from climate.cmd import db
+left = iter(range({commit}))
+sa.event.listen(sa.Engine, 'commit', lambda _: next(left, None) is None and os.kill(
+    os.getpid(), signal.SIGKILL))
+db.main()
+'''
+
+
+def climate_db_that_dies(commit):
+    """Return the first words of a command that runs climate-db, which is killed at a commit.
+
+    :param commit: which commit, from 0; the process is killed just before it.
+    """
+    return sys.executable, '-c', _DIES_AT_A_COMMIT.format(commit=commit)
+
+
 def run(program, *words, seconds=120, **more):
     """Run a program of Climate in a process of its own, without a new Python.
 

@@ -98,6 +98,17 @@ def test_a_trust_from_one_that_never_expires_never_expires(canned, parent):
     assert asked.json()['trust']['expires_at'] is None
 
 
+def test_another_moment_is_chosen_if_a_trust_from_another_would_expire_with_a_third(
+        canned, parent):
+    keystone = parent()
+    conflict = {'status_code': 409, 'json': {'error': {'code': 409, 'message': 'Duplicate.'}}}
+    created = {'status_code': 201, 'json': {'trust': {**TRUST, 'id': 't2'}}}
+    canned.http.post(f'{canned.KEYSTONE}/OS-TRUST/trusts', [conflict, conflict, created])
+    assert keystone.redelegate().id == 't2'
+    made = [each.json()['trust'] for each in canned.asked('POST', '/OS-TRUST/trusts')]
+    assert len({each['expires_at'] for each in made}) == 3
+
+
 @pytest.mark.parametrize('count', [0, 1])
 def test_no_trust_is_made_from_one_that_allows_too_few(canned, parent, count):
     with pytest.raises(errors.TrustRefused, match=f'redelegation_count of trust t1 is {count}'):

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """climate-db import-blazar as an operator runs it."""
+import os
+import signal
+import subprocess
+
 import pytest
 from support import blazar_database
+from support import builders
+from support import programs
 
 from climate.db import managers
 from climate.db import tables
@@ -63,3 +69,21 @@ def test_a_report_that_cannot_be_written_is_one_line_and_nothing_is_imported(
     status, output = import_blazar('--accept-losses', '--report', '/nowhere/report')
     assert status == 1 and '--report: ' in output and 'Traceback' not in output
     assert not leases(database)
+
+
+@pytest.mark.proof
+# The resources are written in one transaction, the leases in another.
+@pytest.mark.parametrize('commit', range(2))
+def test_an_import_whose_process_is_killed_at_a_commit_is_completed_by_the_next(
+        import_blazar, database, blazar, tmp_path, commit):
+    options = builders.on_files(tmp_path, blazar_database.NAMES)
+    killed = subprocess.run(
+        [*programs.climate_db_that_dies(commit), '--config-file', options, 'import-blazar',
+         '--source', blazar.url, '--accept-losses'],
+        env={**os.environ, 'CLIMATE_STATE': str(tmp_path)}, capture_output=True, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    status, output = import_blazar('--accept-losses')
+    assert status == 0, output
+    assert len(leases(database)) == 15
+    with database.reader() as connection:
+        assert len(connection.execute(tables.RESOURCES.select()).all()) == 6
