@@ -87,28 +87,35 @@ def write(database, converted, now, at_once=_AT_ONCE):
         with database.writer() as connection:
             gone = len(_forget(connection, batch))
         counts.add(Counts(deleted=gone, kept=len(batch) - gone))
-    changed = []
+    changed, added = [], []
     for imported in converted.leases:
-        if known.get(imported.lease.id) == imported.fingerprint:
+        if imported.lease.id not in known:
+            added.append(imported)
+        elif known[imported.lease.id] == imported.fingerprint:
             counts.unchanged += 1
         else:
             changed.append(imported)
-    for batch in by_keys.batches(changed, at_once):
+    if changed:
+        # In one transaction, because changed leases may have exchanged their resources.
         with database.writer() as connection:
-            written = _leases(connection, batch, known, ids, now)
-        counts.add(written)
+            updated = _replace(connection, changed, ids, now, at_once)
+        counts.add(Counts(updated=updated, kept=len(changed) - updated))
+    for batch in by_keys.batches(added, at_once):
+        with database.writer() as connection:
+            _add(connection, batch, ids, now)
+        counts.add(Counts(added=len(batch)))
     return counts
 
 
-def _leases(connection, batch, known, ids, now):
-    """Write ImportedLeases, and replace those of an earlier import; return the Counts."""
-    again = [imported.lease.id for imported in batch if imported.lease.id in known]
-    gone = _forget(connection, again)
-    kept = set(again) - gone
-    written = [imported for imported in batch if imported.lease.id not in kept]
-    if written:
-        _add(connection, written, ids, now)
-    return Counts(added=len(written) - len(gone), updated=len(gone), kept=len(kept))
+def _replace(connection, changed, ids, now, at_once):
+    """Replace ImportedLeases of an earlier import; return how many were replaced."""
+    gone = set()
+    for batch in by_keys.batches([imported.lease.id for imported in changed], at_once):
+        gone |= _forget(connection, batch)
+    replaced = [imported for imported in changed if imported.lease.id in gone]
+    for batch in by_keys.batches(replaced, at_once):
+        _add(connection, batch, ids, now)
+    return len(replaced)
 
 
 def _advance_sequence(connection):

@@ -155,6 +155,31 @@ def test_a_lease_gets_the_hosts_that_an_earlier_lease_gave_up_in_blazar(manager,
     assert everything(manager) != before
 
 
+def test_leases_that_exchanged_their_spans_on_a_host_in_blazar_are_imported_again(
+        manager, imported, blazar):
+    spans = {'l-doubled-4': ('2027-01-25 14:27:00', '2027-01-25 19:27:00'),
+             'l-host-pending': ('2026-11-27 14:26:00', '2026-11-28 14:26:00')}
+    blazar.execute("DELETE FROM computehost_allocations WHERE compute_host_id <> '4' OR "
+                   'reservation_id NOT IN (SELECT r.id FROM reservations r JOIN leases l '
+                   "ON l.id = r.lease_id WHERE l.name IN ('l-doubled-4', 'l-host-pending'))")
+    imported()
+    for name, (start, end) in zip(spans, reversed(spans.values()), strict=True):
+        blazar.execute('UPDATE leases SET start_date = ?, end_date = ? WHERE name = ?',
+                       start, end, name)
+    # Each lease in a transaction of its own, if the import divided them.
+    _, counts = imported(at_once=1)
+    assert counts.updated == 2
+    with manager.database.reader() as connection:
+        starts = connection.execute(
+            tables.ALLOCATIONS.select().with_only_columns(
+                tables.LEASES.c.name, tables.ALLOCATIONS.c.start)
+            .where(tables.ALLOCATIONS.c.reservation_id == tables.RESERVATIONS.c.id,
+                   tables.RESERVATIONS.c.lease_id == tables.LEASES.c.id,
+                   tables.LEASES.c.name.in_(spans))).all()
+    assert {name: f'{start:%Y-%m-%d %H:%M:%S}' for name, start in starts} == {
+        'l-doubled-4': spans['l-host-pending'][0], 'l-host-pending': spans['l-doubled-4'][0]}
+
+
 def test_a_lease_on_which_climate_acts_is_not_imported_again(
         manager, imported, blazar, running_host_lease):
     running_host_lease()
