@@ -29,7 +29,7 @@
           NoAnswerInTime     504
 
 Each has ``message``, ``status``, ``name``, ``request_id`` and ``details``. Without a response the
-last four are None, None, None and {}.
+last four are None, None, None and {}. ``hint`` is the next step of a user of the commands, or None.
 """
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -37,18 +37,23 @@ import typing
 
 
 class ClientError(Exception):
-    """The root of all errors of this client; ``str()`` of it is the message."""
+    """The root of all errors of this client; ``str()`` of it is the message, and then the hint."""
 
     def __init__(self, message: str, *, status: int | None = None, name: str | None = None,
                  request_id: str | None = None,
-                 details: Mapping[str, typing.Any] | None = None) -> None:
+                 details: Mapping[str, typing.Any] | None = None,
+                 hint: str | None = None) -> None:
         super().__init__(message)
+        self.hint = hint
         self.message = message
         self.status = status
         self.name = name
         self.request_id = request_id
         self.details = dict(details or {})
         self.retry_after_seconds: float | None = None
+
+    def __str__(self) -> str:
+        return f'{self.message}\nHint: {self.hint}' if self.hint else self.message
 
 
 class BadValue(ClientError, ValueError):

@@ -57,6 +57,8 @@ class Leases(http.Noun):
     def find(self, name_or_id: str) -> http.Record:
         """Find the lease with this id, or the only one with exactly this name.
 
+        If no lease has the name, its first letters of an id are enough, at least eight.
+
         Leases that are over count only if no other lease has the name. Leases of other projects
         count, for administrators, only if the project has none of that name.
 
@@ -70,6 +72,8 @@ class Leases(http.Noun):
             # Most callers may not see other projects.
             with contextlib.suppress(errors.Forbidden):
                 named = self._named(name_or_id, all_projects=True)
+        if not named and name_lookup.may_be_begin_of_id(name_or_id):
+            named = [lease for lease in self.list() if lease['id'].startswith(name_or_id.lower())]
         alive = [lease for lease in named if lease['status'] not in status_words.PAST]
         return self.get(name_lookup.only('lease', name_or_id, alive or named, _shown)['id'])
 
@@ -189,6 +193,13 @@ class Leases(http.Noun):
     def history(self, lease_id: str) -> Sequence[http.Record]:
         """List the history of a lease in order: records with ``at``, ``who``, ``what``, ``why``."""
         return [*self._http.pages(f'{_path(lease_id)}/history', 'history')]
+
+    def hosts(self, lease_id: str) -> Sequence[http.Record]:
+        """List the hosts of a lease.
+
+        :raises Forbidden: the caller may not see hosts.
+        """
+        return [*self._http.pages(f'{_path(lease_id)}/hosts', 'hosts')]
 
     def delete(self, lease_id: str) -> None:
         """Delete a lease; the cloud may still release its resources after this returns."""

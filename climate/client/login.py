@@ -20,10 +20,9 @@ from climate.client import options as opts
 from climate.client import service
 from climate.client import standalone
 
-_HOW = ('Set OS_CLOUD (--os-cloud) to a cloud of clouds.yaml; or OS_AUTH_URL, OS_USERNAME, '
-        'OS_PASSWORD, OS_PROJECT_NAME, OS_USER_DOMAIN_NAME and OS_PROJECT_DOMAIN_NAME; or '
-        '--os-auth-type admin_token --os-token USER:PROJECT:ROLE --os-endpoint URL, for a Climate '
-        'without Keystone; or start one on this machine with "make run".')
+_HOW = ('Set OS_CLOUD (--os-cloud) to a cloud of clouds.yaml, or set the variables of a login '
+        'such as OS_AUTH_URL; "climate help options" lists them. "make run" starts a Climate on '
+        'this machine.')
 _BY_PASSWORD = ('password', 'v2password', 'v3password', 'http_basic')
 _TRUE = ('1', 'true', 'yes', 'on')
 
@@ -99,7 +98,8 @@ def _of_options(options: argparse.Namespace, environ: Mapping[str, str]) -> serv
 def _of_standalone(options: argparse.Namespace, environ: Mapping[str, str]) -> service.Client:
     address = standalone.find(environ)
     if address is None:
-        raise errors.NotConfigured('Which cloud? ' + _HOW)
+        raise errors.NotConfigured(
+            'No cloud is selected, and no Climate runs on this machine.', hint=_HOW)
     from keystoneauth1 import token_endpoint
     import requests
     # It is on this machine, which a proxy cannot reach.

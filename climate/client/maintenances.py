@@ -6,6 +6,7 @@ import typing
 
 from climate.client import errors
 from climate.client import http
+from climate.client import name_lookup
 from climate.client import times
 
 
@@ -15,6 +16,10 @@ class Maintenances(http.Noun):
     def list(self) -> Iterator[http.Record]:
         """List the maintenances that are not over, by start; each page is requested when needed."""
         return self._http.pages('/maintenances', 'maintenances')
+
+    def full_id(self, text: str) -> str:
+        """Return the id of the maintenance whose id begins with a text, or else the text."""
+        return name_lookup.full_id('maintenance', text, self.list)
 
     def get(self, maintenance_id: str) -> http.Record:
         """Get a maintenance, with the ``leases`` that it affects.

@@ -9,10 +9,29 @@ from climate.client import http
 
 _UUID = re.compile(r'[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}', re.IGNORECASE)
 
+_BEGIN = re.compile(r'[0-9a-f]{8}[-0-9a-f]{0,27}', re.IGNORECASE)
+
 
 def is_id(name_or_id: str) -> bool:
     """Return whether a text is a UUID. An object whose name is a UUID is found by its id only."""
     return _UUID.fullmatch(name_or_id) is not None
+
+
+def may_be_begin_of_id(text: str) -> bool:
+    """Return whether a text may be the first letters of a UUID, as narrow tables show them."""
+    return _BEGIN.fullmatch(text) is not None
+
+
+def full_id(noun: str, text: str, candidates: Callable[[], Iterable[http.Record]]) -> str:
+    """Return the id that begins with a text; the text itself if none does or it is an id.
+
+    :raises Ambiguous: several ids begin with the text.
+    """
+    if is_id(text) or not may_be_begin_of_id(text):
+        return text
+    matches = [record for record in candidates() if str(record['id']).startswith(text.lower())]
+    return str(only(noun, text, matches, lambda record: str(record['id']))['id']) if matches \
+        else text
 
 
 def only(noun: str, name: str, candidates: Iterable[http.Record],

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from climate.client import http
+from climate.client import name_lookup
 
 
 class Offers(http.Noun):
@@ -14,6 +15,10 @@ class Offers(http.Noun):
     def list(self) -> Sequence[http.Record]:
         """List the offers, those that expire first before others."""
         return [*self._http.pages('/offers', 'offers')]
+
+    def full_id(self, text: str) -> str:
+        """Return the id of the offer whose id begins with a text, or else the text."""
+        return name_lookup.full_id('offer', text, self.list)
 
     def get(self, offer_id: str) -> http.Record:
         """Get an offer.

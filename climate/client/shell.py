@@ -2,9 +2,9 @@
 """The ``climate`` command."""
 import argparse
 from collections.abc import Mapping
-import difflib
+from collections.abc import Sequence
 import importlib.metadata
-import io
+import itertools
 import logging
 import os
 import sys
@@ -18,6 +18,9 @@ from climate import version
 from climate.client import commands
 from climate.client import errors
 from climate.client import options
+from climate.client import terminal_text
+from climate.client.commands import argument_errors
+from climate.client.commands import overview
 
 if typing.TYPE_CHECKING:
     from climate.client import service
@@ -47,6 +50,25 @@ class Connection:
         return self._client
 
 
+class HelpCommand(cliff_help.HelpCommand):
+    """Show this help, or the help about a command or a group of commands."""
+
+    app: 'Shell'
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        words, known = parsed_args.cmd, self.app.command_manager.commands
+        program = self.app.NAME
+        if not words:
+            self.app.stdout.write(overview.of_all(program, known))
+        elif words == ['options']:
+            self.app.stdout.write(self.app.parser.format_help())
+        elif self.app.is_group(words):
+            self.app.stdout.write(overview.of_group(program, words[0], known))
+        else:
+            return int(super().take_action(parsed_args))
+        return 0
+
+
 class Shell(app.App):
     """The ``climate`` command line.
 
@@ -62,6 +84,8 @@ class Shell(app.App):
         super().__init__('Reserve resources of a cloud for a period of time.', version.text(),
                          Commands('climate.cli'), stdin=stdin, stdout=stdout, stderr=stderr,
                          deferred_help=True)
+        self.command_manager.add_command('help', HelpCommand)
+        self.command_manager.commands.pop('complete', None)
         self._handlers: list[logging.Handler] = []
         self._misunderstood = False
 
@@ -75,6 +99,7 @@ class Shell(app.App):
             if isinstance(action, argparse._VersionAction):
                 action.version = f'{self.NAME} {version}'
         options.add_to(parser)
+        argument_errors.install(parser)
         return parser
 
     def run(self, argv: list[str]) -> int:
@@ -84,7 +109,7 @@ class Shell(app.App):
             self.stderr.write(f'{error}\n')
             return 2 if isinstance(error, errors.BadValue) else 1
         try:
-            code = super().run(argv or ['--help'])
+            code = super().run(argv or ['help'])
             return 2 if self._misunderstood else code
         finally:
             # A program that embeds this shell gets its root logger back unchanged.
@@ -103,9 +128,7 @@ class Shell(app.App):
         console.setFormatter(logging.Formatter(self.CONSOLE_MESSAGE_FORMAT))
         self._handlers.append(console)
         if self.options.log_file:
-            file = logging.FileHandler(self.options.log_file)
-            file.setFormatter(logging.Formatter(self.LOG_FILE_MESSAGE_FORMAT))
-            self._handlers.append(file)
+            self._handlers.append(self._log_file(self.options.log_file))
         if level > logging.INFO:
             # The errors of the client are clearer than these warnings.
             logging.getLogger('keystoneauth').setLevel(logging.ERROR)
@@ -115,27 +138,54 @@ class Shell(app.App):
         for handler in self._handlers:
             root.addHandler(handler)
 
+    def _log_file(self, path: str) -> logging.Handler:
+        try:
+            file = logging.FileHandler(path)
+        except OSError as error:
+            self.parser.error(f'argument --log-file: "{path}" cannot be written: '
+                              f'{error.strerror}.')
+        file.setFormatter(logging.Formatter(self.LOG_FILE_MESSAGE_FORMAT))
+        return file
+
     def initialize_app(self, argv: list[str]) -> None:
         self.client_manager = Connection(self.options, self.environ)
 
     def print_help_if_requested(self) -> None:
-        if not self.options.deferred_help:
-            return
-        # The method of cliff would search all installed distributions for each command.
-        self.stdout.write(self.parser.format_help() + '\nCommands:\n')
-        for name, entry in sorted(self.command_manager):
-            # Python with -OO or PYTHONOPTIMIZE=2 removes the docstrings.
-            first_line = (entry.load().__doc__ or '').strip().partition('\n')[0]
-            self.stdout.write(f'  {name:<16}  {first_line}'.rstrip() + '\n')
-        self.stdout.write('\nSee "climate COMMAND --help" for the arguments of one.\n')
-        raise cliff_help.HelpExit
+        if self.options.deferred_help:
+            self.stdout.write(overview.of_all(self.NAME, self.command_manager.commands))
+            raise cliff_help.HelpExit
 
-    def get_fuzzy_matches(self, cmd: str) -> list[str]:
-        names = sorted(name for name, _entry in self.command_manager)
-        nouns = {name.partition(' ')[0] for name in names}
-        # The nearest first.
-        near = [cmd] if cmd in nouns else difflib.get_close_matches(cmd, nouns) or sorted(nouns)
-        return [name for noun in near for name in names if name.partition(' ')[0] == noun]
+    def run_subcommand(self, argv: list[str]) -> int:
+        words = [*itertools.takewhile(lambda word: not word.startswith('-'), argv)]
+        if words[:1] == ['help']:
+            argv = words
+        elif self.is_group(words) and len(words) == len(argv):
+            argv = ['help', *words]
+        wanted = argv[1:] if argv[0] == 'help' else argv
+        if wanted and wanted != ['options'] and not self.is_group(wanted):
+            try:
+                self.command_manager.find_command(wanted)
+            except ValueError:
+                self._refuse(wanted, words[1:] if argv[0] == 'help' else words)
+                return 2
+        return int(super().run_subcommand(argv))
+
+    def is_group(self, words: Sequence[str]) -> bool:
+        """Return whether the words are the first word of several commands."""
+        return len(words) == 1 and any(
+            name.startswith(f'{words[0]} ') for name, _entry in self.command_manager)
+
+    def _refuse(self, argv: Sequence[str], words: Sequence[str]) -> None:
+        """Report an unknown command, and the nearest ones."""
+        if words:
+            text = f'There is no command "{" ".join(words)}".'
+            near = overview.near(words, self.command_manager.commands)
+            hint = ' or '.join(f'"{self.NAME} {name}"' for name in near[:3])
+            hint = f'Did you mean {hint}? ' if near else ''
+        else:
+            text, hint = argument_errors.unknown_option(self.parser, argv[0])
+        self.stderr.write(argument_errors.with_hint(
+            text, f'{hint}"{self.NAME} help" lists all commands and options.') + '\n')
 
     def clean_up(self, cmd: typing.Any, result: int, err: BaseException | None) -> None:
         # argparse exits with the same code for mistakes that it finds itself.
@@ -147,11 +197,17 @@ class Shell(app.App):
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        # The encoding of the terminal may lack letters that names have.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors='backslashreplace')
-    return Shell().run(sys.argv[1:] if argv is None else argv)
+    terminal_text.prepare(sys.stdout, sys.stderr)
+    words = []
+    for word in sys.argv[1:] if argv is None else argv:
+        try:
+            words.append(terminal_text.argument(word))
+        except ValueError:
+            sys.stderr.write(argument_errors.with_hint(
+                f'The argument {word!r} is not text in UTF-8.',
+                'Set the encoding of your terminal, for example with LC_ALL=C.UTF-8.') + '\n')
+            return 2
+    return Shell().run(words)
 
 
 if __name__ == '__main__':

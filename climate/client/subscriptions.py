@@ -4,6 +4,7 @@ from collections.abc import Iterator
 import typing
 
 from climate.client import http
+from climate.client import name_lookup
 
 
 class Subscriptions(http.Noun):
@@ -23,6 +24,10 @@ class Subscriptions(http.Noun):
         """List subscriptions, the oldest first."""
         return self._http.pages('/subscriptions', 'subscriptions',
                                 {'all_projects': 'true'} if all_projects else None)
+
+    def full_id(self, text: str) -> str:
+        """Return the id of the subscription whose id begins with a text, or else the text."""
+        return name_lookup.full_id('subscription', text, self.list)
 
     def get(self, subscription_id: str) -> http.Record:
         """Get a subscription."""

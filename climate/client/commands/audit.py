@@ -5,12 +5,8 @@ import typing
 
 from climate.client import times
 from climate.client.commands import base
-from climate.client.commands import columns
 
 _COLUMNS = ('kind', 'what', 'problem', 'remedy')
-# Ids are not wrapped.
-_WRAPPED = {'what': columns.wrapped(38), 'problem': columns.wrapped(27),
-            'remedy': columns.wrapped(22)}
 
 
 class ListFindings(base.Lister):
@@ -19,9 +15,7 @@ class ListFindings(base.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         self._audit = self.client.audit.newest()
         return _COLUMNS, [
-            tuple(_WRAPPED[name](finding[name]) if name in _WRAPPED else finding[name]
-                  for name in _COLUMNS)
-            for finding in self._audit['findings']]
+            tuple(finding[name] for name in _COLUMNS) for finding in self._audit['findings']]
 
     def summary(self, parsed_args: argparse.Namespace) -> list[str]:
         audit = self._audit

@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Mapping
 from collections.abc import Sequence
 import datetime
-import textwrap
 import typing
 
 from climate.client import errors
@@ -16,8 +15,6 @@ from climate.client.commands import reservation_arguments
 
 # The width of the timeline of each offer, in characters.
 _WIDTH = 60
-# The width of the cell beside three moments.
-_CELL_WIDTH = 38
 
 
 class ReservationShares(columns.Lines):
@@ -29,11 +26,8 @@ class ReservationShares(columns.Lines):
             f'{name}={value}' for name, value in group['properties'].items()),
             *([f'({", ".join(group["names"])})'] if group.get('names') else [])])
             for group in element['resources']]
-        lines = [f'{element["count"]} x {element["resource_type"]}', *(
-            f'  {group}' for group in groups)]
-        return '\n'.join(textwrap.fill(line, _CELL_WIDTH, subsequent_indent='    ',
-                                       break_long_words=False, break_on_hyphens=False)
-                         for line in lines)
+        return '\n'.join([f'{element["count"]} x {element["resource_type"]}', *(
+            f'  {group}' for group in groups)])
 
 
 class FindAvailability(base.Lister):
@@ -71,7 +65,8 @@ class FindAvailability(base.Lister):
                   else self.client.availability.hold(reservations, **query,
                                                      count=parsed_args.hold))
         if not answer['offers']:
-            raise errors.ClientError(_no_offers(answer))
+            raise errors.ClientError(_no_offers(answer), hint=(
+                'Take one of these numbers and times, or change --require or --duration.'))
         self._offers = answer['offers']
         names: tuple[str, ...] = ('start', 'end', 'last_start', 'reservations')
         if parsed_args.hold is not None:

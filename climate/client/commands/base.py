@@ -11,9 +11,14 @@ from cliff import command
 from cliff import lister
 from cliff import show
 
+from climate.client import commands
 from climate.client import errors
+from climate.client import terminal_text
+from climate.client.commands import argument_errors
 from climate.client.commands import arguments
 from climate.client.commands import columns
+from climate.client.commands import hints
+from climate.client.commands import table_width
 
 if typing.TYPE_CHECKING:
     from climate.client import service
@@ -39,10 +44,12 @@ class ClientCommand(command.Command):
         return typing.cast('service.Client', self.app.client_manager.climate)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        self._prog = prog_name
         parser = super().get_parser(prog_name)
         # argparse takes every other word that begins with a dash for an option. So "-1h" would get
         # the message that a value is missing, not the one of its argument.
         parser._negative_number_matcher = _NUMERIC
+        argument_errors.install(parser, self._example)
         for name, keywords in self.parameters:
             parser.add_argument(name, **keywords)
         return parser
@@ -50,7 +57,28 @@ class ClientCommand(command.Command):
     def get_epilog(self) -> str:
         # The method of cliff names the distribution of a command. To find it, it reads the metadata
         # of all installed distributions, which takes 0.2 seconds.
-        return f'Example: {self.example}' if self.example else ''
+        return f'Example: {self._example}' if self.example else ''
+
+    @property
+    def _example(self) -> str:
+        """The example with the words of the program that runs the command; '' without one."""
+        noun = self.example.partition(' ')[0]
+        program = self._prog.partition(f' {noun}')[0]
+        return f'{program} {self.example}' if self.example else ''
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Carry out the command; an error gets a hint for the user."""
+        terminal_text.prepare(self.app.stdout, self.app.stderr)
+        try:
+            return self.carry_out(parsed_args)
+        except errors.ClientError as error:
+            command = (self.cmd_name or '').removeprefix('reservation ')
+            error.hint = hints.of_error(error, self._prog, command, commands.TABLE)
+            raise
+
+    def carry_out(self, parsed_args: argparse.Namespace) -> int:
+        """Carry out the command and return its exit code."""
+        return int(super().run(parsed_args) or 0)
 
     def for_each(self, names: Iterable[str], noun: str, action: Callable[[str], None]) -> None:
         """Call `action` with every name, and go on after failures.
@@ -69,15 +97,19 @@ class ClientCommand(command.Command):
                 failed += 1
                 self.app.stderr.write(f'{name}: {error.message}\n')
         if failed:
-            raise errors.ClientError(f'{failed} of {len(all_names)} {noun}s failed.')
+            raise errors.ClientError(
+                f'{failed} of {len(all_names)} {noun}s failed.',
+                hint='The others are done: repeat the command with the failed ones only.')
 
 
 class Lister(ClientCommand, lister.Lister):
     """A command that prints a list.
 
-    A table has at most 120 columns of text with usual names, unless --long asks for more. -c takes
-    all columns, those of --long too.
+    A table fits the terminal, and has its ids last. -c takes all columns, those of --long too.
     """
+
+    #: The columns of a table for which the terminal is too narrow.
+    _left_out: Sequence[str] = ()
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
@@ -90,11 +122,30 @@ class Lister(ClientCommand, lister.Lister):
         is_table = parsed_args.formatter == 'table'
         if is_table and not parsed_args.sort_columns:
             data = [_for_people(row) for row in data]
+            if not parsed_args.columns:
+                column_names, data = self._fitted(parsed_args, column_names, data)
         code: int = super().produce_output(parsed_args, column_names, data)
         # Programs, which read other formats, add up by themselves.
         if is_table:
-            self.app.stdout.write(''.join(f'{line}\n' for line in self.summary(parsed_args)))
+            width = table_width.of_terminal(self.app.stdout)
+            lines = [*self.summary(parsed_args)]
+            if self._left_out:
+                lines.append(f'Left out: {", ".join(self._left_out)}. A wider terminal or -c '
+                             'shows them.')
+            self.app.stdout.write(''.join(
+                f'{table_width.line_wrapped(line, width)}\n' for line in lines))
         return code
+
+    def _fitted(self, parsed_args: argparse.Namespace, names: Sequence[str],
+                rows: Sequence[Sequence[typing.Any]]) -> table_width.Table:
+        names, rows = table_width.ids_last(names, rows)
+        width = None if is_sized(parsed_args) else table_width.of_terminal(self.app.stdout)
+        if width is None:
+            return names, rows
+        self._left_out = names
+        names, rows = table_width.fitted(names, rows, width)
+        self._left_out = self._left_out[len(names):]
+        return names, rows
 
     def summary(self, parsed_args: argparse.Namespace) -> Sequence[str]:
         """Return the lines below a table for people."""
@@ -108,15 +159,15 @@ class Lister(ClientCommand, lister.Lister):
 
 
 class ShowOne(ClientCommand, show.ShowOne):
-    """A command that prints one object; its table has at most 120 columns of text."""
+    """A command that prints one object; its table fits the terminal."""
 
     def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str],
                        data: Sequence[typing.Any]) -> int:
-        sized = getattr(parsed_args, 'max_width', 0) or getattr(parsed_args, 'fit_width', False)
         if parsed_args.formatter == 'table':
             data = _for_people(data)
-            data = data if sized else columns.fitted(column_names, data)
-        return super().produce_output(parsed_args, column_names, data)
+            width = None if is_sized(parsed_args) else table_width.of_terminal(self.app.stdout)
+            data = data if width is None else columns.fitted(column_names, data, width)
+        return int(super().produce_output(parsed_args, column_names, data) or 0)
 
 
 class Silent(ClientCommand):
@@ -126,3 +177,8 @@ class Silent(ClientCommand):
 def _for_people(cells: Iterable[typing.Any]) -> list[typing.Any]:
     """Return the cells of a table; unknown and absent values are empty."""
     return ['' if cell is None else cell for cell in cells]
+
+
+def is_sized(parsed_args: argparse.Namespace) -> bool:
+    """Return whether the arguments name the width of tables, or let cliff find it."""
+    return bool(parsed_args.max_width > 0 or parsed_args.fit_width)

@@ -8,6 +8,8 @@ import itertools
 import pathlib
 import typing
 
+from cliff import columns
+
 from climate import version
 from climate.client import errors
 from climate.client import times
@@ -31,6 +33,27 @@ def sparkline(values: Sequence[float | None], most: float | None = None,
     top = most or max((value for value in shown if value is not None), default=0)
     return ''.join(' ' if value is None else _BLOCKS[
         min(len(_BLOCKS) - 1, int(value / top * len(_BLOCKS)) if top else 0)] for value in shown)
+
+
+class Sparkline(columns.FormattableColumn[typing.Any]):
+    """A column of sparklines, which are averaged to fewer blocks in a narrow table.
+
+    :param most: the value of the highest block; None: the highest value.
+    """
+
+    def __init__(self, value: Sequence[float | None], most: float | None = None) -> None:
+        super().__init__(value)
+        self._most = most
+
+    def human_readable(self) -> str:
+        return self.narrowed(WIDTH)
+
+    def machine_readable(self) -> str:
+        return self.human_readable()
+
+    def narrowed(self, width: int) -> str:
+        """Return the sparkline with at most `width` blocks."""
+        return sparkline(self._value, self._most, width)
 
 
 def check(path: str) -> None:

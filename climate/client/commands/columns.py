@@ -3,7 +3,6 @@
 import collections
 from collections.abc import Mapping
 from collections.abc import Sequence
-import functools
 import textwrap
 import typing
 
@@ -13,13 +12,13 @@ import yaml
 from climate.client import times
 from climate.client.commands import server_create
 
-#: The greatest width of a table for people.
-TABLE_WIDTH = 120
-# Fields of all reservations; the other fields are those of the request.
-_COMMON = ('id', 'lease_id', 'resource_type', 'status', 'missing_resources',
-           'resources_changed', 'resources', 'created_at', 'updated_at')
+#: Fields of all reservations; the other fields are those of the request.
+COMMON = ('id', 'lease_id', 'resource_type', 'status', 'missing_resources', 'resources_changed',
+          'resources', 'created_at', 'updated_at')
 #: The text instead of the times of a lease that waits for its resources.
 NOT_KNOWN = 'not known yet'
+# YAML is wrapped at this width, which keeps short mappings on one line.
+_YAML_WIDTH = 120
 _MOMENTS = ('not_after', 'next_at')
 
 
@@ -56,22 +55,12 @@ class AcquireColumn(columns.FormattableColumn[Mapping[str, typing.Any] | None]):
         return '\n'.join([' '.join(words), *_moves(plan or {})])
 
 
-@functools.cache
-def wrapped(width: int) -> 'type[columns.FormattableColumn[str]]':
-    """Make the class of columns of text whose lines have at most `width` letters for people."""
-    class Wrapped(columns.FormattableColumn[str]):
-        def human_readable(self) -> str:
-            return '\n'.join(textwrap.fill(line, width, break_on_hyphens=False)
-                             for line in self._value.splitlines())
-    return Wrapped
-
-
-def fitted(names: Sequence[str], cells: Sequence[typing.Any]) -> list[typing.Any]:
+def fitted(names: Sequence[str], cells: Sequence[typing.Any], width: int) -> list[typing.Any]:
     """Return the values of a table of fields as people read them, with long lines wrapped.
 
     A part of a wrapped line is indented by two more spaces than the line.
     """
-    width = TABLE_WIDTH - borders(2) - max(map(len, names), default=0)
+    width = width - borders(2) - max(map(len, names), default=0)
     return [_wrapped_cell(cell, width) for cell in cells]
 
 
@@ -150,7 +139,7 @@ class Nested(columns.FormattableColumn[typing.Any]):
 
     def human_readable(self) -> str:
         text = yaml.safe_dump(self._value, sort_keys=False, default_flow_style=None,
-                              width=TABLE_WIDTH)
+                              width=_YAML_WIDTH)
         return str(text).rstrip('\n')
 
 
@@ -163,7 +152,7 @@ class ReservationLines(Lines):
         """Format a reservation: id, type, status, the request and the resources."""
         fields = [f'{name}={",".join(value) if name == "depends_on" else value}'
                   for name, value in element.items()
-                  if name not in _COMMON and value not in (None, '', [], {})]
+                  if name not in COMMON and value not in (None, '', [], {})]
         words = [element['id'], element['resource_type'], element['status'], *fields]
         if element.get('resources'):
             counts = collections.Counter(element['resources'])

@@ -38,8 +38,9 @@ class CreateLease(new_lease.NewLeaseCommand):
         # Invalid arguments are reported before the client logs in.
         if parsed_args.offer is not None:
             _refuse_beside_offer(parsed_args)
+            offer = self.client.offers.full_id(parsed_args.offer)
             return self.made(parsed_args, self.client.leases.create(
-                parsed_args.name, offer=parsed_args.offer, **new_lease.beside(parsed_args)))
+                parsed_args.name, offer=offer, **new_lease.beside(parsed_args)))
         reservations = reservation_arguments.from_args(parsed_args, '; or --offer ID')
         when = new_lease.when(parsed_args)
         acquire = acquire_arguments.from_args(parsed_args)
@@ -88,10 +89,11 @@ class ListLeases(base.Lister):
 class ShowLease(waits.ShowLeaseCommand):
     """Show a lease, its reservations and events, and the time that remains."""
 
+    with_names = True
     parameters = (waits.LEASE,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        return lease_view.shown(self.client.leases.find(parsed_args.lease))
+        return self.shown(self.client.leases.find(parsed_args.lease))
 
 
 class ExplainLease(base.Lister, waits.LeaseCommand):
@@ -149,7 +151,7 @@ class SetLease(waits.ShowLeaseCommand):
         lease = self.client.leases.update(lease['id'], dry_run=parsed_args.dry_run, **changes)
         if parsed_args.dry_run:
             self.say_dry()
-        return lease_view.shown(lease)
+        return self.shown(lease)
 
 
 class ExtendLease(waits.ShowLeaseCommand):
@@ -168,7 +170,7 @@ class ExtendLease(waits.ShowLeaseCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         lease_id = self.client.leases.find(parsed_args.lease)['id']
-        return lease_view.shown(self.client.leases.extend(
+        return self.shown(self.client.leases.extend(
             lease_id, by=parsed_args.by, to=parsed_args.to))
 
 
@@ -187,7 +189,7 @@ class EndLease(waits.ShowLeaseCommand):
         lease: Mapping[str, typing.Any] = self.client.leases.end(lease_id)
         if parsed_args.wait:
             lease = self.wait(lease_id, 'terminated', parsed_args.timeout) or lease
-        return lease_view.shown(lease)
+        return self.shown(lease)
 
 
 class SwapResource(waits.ShowLeaseCommand):
@@ -195,6 +197,7 @@ class SwapResource(waits.ShowLeaseCommand):
 
     example = 'lease swap demo compute-17.example.org --wait'
 
+    with_names = True
     parameters = (waits.LEASE,)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -212,7 +215,7 @@ class SwapResource(waits.ShowLeaseCommand):
             lease_id, parsed_args.resource, reservation=parsed_args.reservation)
         if parsed_args.wait:
             lease = self.wait(lease_id, 'active', parsed_args.timeout) or lease
-        return lease_view.shown(lease)
+        return self.shown(lease)
 
 
 class DeleteLeases(base.Silent, waits.LeaseCommand):

@@ -9,9 +9,6 @@ from climate.client import times
 from climate.client.commands import columns
 from climate.client.commands import server_create
 
-# In a table for people, the width of "2030-05-01 08:00:30 UTC", and the least for a text.
-_MOMENT_WIDTH, _LEAST_WIDTH = 23, 36
-
 Table = tuple[list[str], list[typing.Any]]
 
 _NARROW = ['id', 'name', 'status', 'remaining']
@@ -62,12 +59,8 @@ def history(entries: Iterable[Mapping[str, typing.Any]], lease: Mapping[str, typ
     """Make a table with a row for each entry of a history, and one for the present status."""
     lines = [(entry['at'], entry['who'], entry['what'], entry['why']) for entry in entries]
     lines.append((None, '', lease['status'], lease.get('status_reason')))
-    taken = _MOMENT_WIDTH + sum(max([len(name), *(len(str(row[place] or '')) for row in lines)])
-                                for place, name in ((1, 'who'), (2, 'what')))
-    width = max(columns.TABLE_WIDTH - columns.borders(4) - taken, _LEAST_WIDTH)
     return ['at', 'who', 'what', 'why'], [
-        (columns.HistoryTime(at), who, what, columns.wrapped(width)(why or ''))
-        for at, who, what, why in lines]
+        (columns.HistoryTime(at), who, what, why or '') for at, who, what, why in lines]
 
 
 def _with_remaining(lease: Mapping[str, typing.Any]) -> dict[str, typing.Any]:

@@ -13,7 +13,6 @@ from climate.client.commands import columns
 _NAMES = ('id', 'start', 'end', 'reason', 'resources', 'running', 'rrule')
 # In a table for people, "maintenance show" and --long have the resources.
 _NARROW = ('id', 'start', 'end', 'reason')
-_REASON_WIDTH = 20
 _FIRST = ('id', 'pool', 'resources', 'start', 'end', 'reason', 'running', 'notice_minutes', 'rrule',
           'leases', 'windows')
 _TIMES = ('start', 'end', 'created_at')
@@ -105,12 +104,9 @@ class ListMaintenances(base.Lister):
     parameters = (base.LONG,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        narrow = self.is_narrow(parsed_args)
-        names = _NARROW if narrow else _NAMES
-        return names, [tuple(
-            columns.wrapped(_REASON_WIDTH)(maintenance[name]) if narrow and name == 'reason'
-            else _cell(name, maintenance[name]) for name in names)
-            for maintenance in self.client.maintenances.list()]
+        names = _NARROW if self.is_narrow(parsed_args) else _NAMES
+        return names, [tuple(_cell(name, maintenance[name]) for name in names)
+                       for maintenance in self.client.maintenances.list()]
 
 
 class ShowMaintenance(base.ShowOne):
@@ -119,7 +115,8 @@ class ShowMaintenance(base.ShowOne):
     parameters = (('maintenance', {'metavar': 'MAINTENANCE', 'help': _HELP}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        return _shown(self.client.maintenances.get(parsed_args.maintenance))
+        return _shown(self.client.maintenances.get(
+            self.client.maintenances.full_id(parsed_args.maintenance)))
 
 
 class DeleteMaintenances(base.Silent):
@@ -131,7 +128,9 @@ class DeleteMaintenances(base.Silent):
         'metavar': 'MAINTENANCE', 'nargs': '+', 'help': f'{_HELP} Repeatable.'}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        self.for_each(parsed_args.maintenances, 'maintenance', self.client.maintenances.delete)
+        maintenances = self.client.maintenances
+        self.for_each(parsed_args.maintenances, 'maintenance',
+                      lambda text: maintenances.delete(maintenances.full_id(text)))
 
 
 def _shown(maintenance: Mapping[str, typing.Any]) -> tuple[list[str], list[typing.Any]]:

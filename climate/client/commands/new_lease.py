@@ -52,7 +52,7 @@ class NewLeaseCommand(waits.ShowLeaseCommand):
             lease = self.wait(lease['id'], statuses, parsed_args.timeout) or lease
         if parsed_args.dry_run:
             self.say_dry()
-        return lease_view.shown(lease, exists=not parsed_args.dry_run)
+        return self.shown(lease, exists=not parsed_args.dry_run)
 
 
 def when(parsed_args: argparse.Namespace) -> dict[str, typing.Any]:

@@ -16,10 +16,18 @@ _NAMES = (*_NARROW, 'name', 'events', 'before_end', 'reason', 'user_id', 'projec
 _LOG = ('at', 'kind', 'lease_id', 'state', 'attempts', 'reason')
 # In a table for people, --long has the lease.
 _NARROW_LOG = ('at', 'kind', 'state', 'attempts', 'reason')
-_WRAPPED = {'address': columns.wrapped(40), 'reason': columns.wrapped(44)}
 _TIMES = ('at', 'created_at', 'updated_at', 'next_at', 'done_at')
 _HELP = 'Id of the subscription; "notification list" has the ids.'
 _SUBSCRIPTION = ('subscription', {'metavar': 'SUBSCRIPTION', 'help': _HELP})
+
+
+class SubscriptionCommand(base.ClientCommand):
+    """A command about one subscription."""
+
+    parameters: Sequence[tuple[str, dict[str, typing.Any]]] = (_SUBSCRIPTION,)
+
+    def _id(self, parsed_args: argparse.Namespace) -> str:
+        return self.client.subscriptions.full_id(parsed_args.subscription)
 
 
 def _add_fields(parser: argparse.ArgumentParser) -> None:
@@ -50,13 +58,11 @@ class ListSubscriptions(base.Lister):
         return names, [_row(names, subscription) for subscription in subscriptions]
 
 
-class ShowSubscription(base.ShowOne):
+class ShowSubscription(SubscriptionCommand, base.ShowOne):
     """Show a subscription."""
 
-    parameters = (_SUBSCRIPTION,)
-
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        return _shown(self.client.subscriptions.get(parsed_args.subscription))
+        return _shown(self.client.subscriptions.get(self._id(parsed_args)))
 
 
 class Subscribe(base.ShowOne):
@@ -86,10 +92,8 @@ class Subscribe(base.ShowOne):
         return _shown(self.client.subscriptions.create(transport, **fields))
 
 
-class SetSubscription(base.ShowOne):
+class SetSubscription(SubscriptionCommand, base.ShowOne):
     """Change a subscription, switch it on or off, or renew its secret."""
-
-    parameters = (_SUBSCRIPTION,)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
@@ -109,7 +113,7 @@ class SetSubscription(base.ShowOne):
                          'renew_secret')
         if not fields:
             raise errors.BadValue('Nothing to change: give an option (see --help).')
-        return _shown(self.client.subscriptions.update(parsed_args.subscription, **fields))
+        return _shown(self.client.subscriptions.update(self._id(parsed_args), **fields))
 
 
 class Unsubscribe(base.Silent):
@@ -119,20 +123,19 @@ class Unsubscribe(base.Silent):
         'metavar': 'SUBSCRIPTION', 'nargs': '+', 'help': f'{_HELP} Repeatable.'}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
+        subscriptions = self.client.subscriptions
         self.for_each(parsed_args.subscriptions, 'subscription',
-                      self.client.subscriptions.delete)
+                      lambda text: subscriptions.delete(subscriptions.full_id(text)))
 
 
-class TestSubscription(base.Silent):
+class TestSubscription(SubscriptionCommand, base.Silent):
     """Send a test notification; "notification log" shows the result."""
 
-    parameters = (_SUBSCRIPTION,)
-
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        self.client.subscriptions.test(parsed_args.subscription)
+        self.client.subscriptions.test(self._id(parsed_args))
 
 
-class ShowLog(base.Lister):
+class ShowLog(SubscriptionCommand, base.Lister):
     """List the deliveries to a subscription, the newest first."""
 
     parameters = (_SUBSCRIPTION, ('--limit', {
@@ -140,7 +143,7 @@ class ShowLog(base.Lister):
         'help': 'The maximum number of entries. Default: 50.'}), base.LONG)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        entries = itertools.islice(self.client.subscriptions.log(parsed_args.subscription),
+        entries = itertools.islice(self.client.subscriptions.log(self._id(parsed_args)),
                                    max(parsed_args.limit, 0))
         names = _NARROW_LOG if self.is_narrow(parsed_args) else _LOG
         return names, [_row(names, entry) for entry in entries]
@@ -151,10 +154,8 @@ def _shown(subscription: Mapping[str, typing.Any]) -> typing.Any:
 
 
 def _row(names: Sequence[str], record: Mapping[str, typing.Any]) -> tuple[typing.Any, ...]:
-    """Return the cells of an object in a table, with lines that are not too long."""
-    return tuple(
-        _WRAPPED[name](record[name]) if name in _WRAPPED and record.get(name) is not None
-        else _cell(name, record.get(name)) for name in names)
+    """Return the cells of an object in a table."""
+    return tuple(_cell(name, record.get(name)) for name in names)
 
 
 def _cell(name: str, value: typing.Any) -> typing.Any:

@@ -44,7 +44,8 @@ class ShowOffer(base.ShowOne):
     parameters = (('offer', {'metavar': 'OFFER', 'help': _HELP}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        offer = self.client.offers.get(parsed_args.offer)
+        offer = self.client.offers.get(
+            self.client.offers.full_id(parsed_args.offer))
         names = columns.in_order(offer, _NAMES)
         return names, [columns.PriceLines(offer[name]) if name == 'price'
                        else _cell(name, offer[name]) for name in names]
@@ -58,7 +59,9 @@ class DeleteOffers(base.Silent):
     parameters = (('offers', {'metavar': 'OFFER', 'nargs': '+', 'help': f'{_HELP} Repeatable.'}),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        self.for_each(parsed_args.offers, 'offer', self.client.offers.delete)
+        offers = self.client.offers
+        self.for_each(parsed_args.offers, 'offer',
+                      lambda text: offers.delete(offers.full_id(text)))
 
 
 def _cell(name: str, value: typing.Any) -> typing.Any:

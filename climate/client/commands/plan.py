@@ -54,10 +54,10 @@ class PlanCommand(base.Lister):
         parser.add_argument('--csv', action='store_true', help='Print CSV, as -f csv does.')
         return parser
 
-    def run(self, parsed_args: argparse.Namespace) -> int:
+    def carry_out(self, parsed_args: argparse.Namespace) -> int:
         if parsed_args.csv:
             parsed_args.formatter = 'csv'
-        code: int = super().run(parsed_args)
+        code: int = super().carry_out(parsed_args)
         return code
 
 
@@ -145,11 +145,11 @@ class Forecast(PlanCommand):
                                  '\'vcpus>=16\'. Repeatable.')
         return parser
 
-    def run(self, parsed_args: argparse.Namespace) -> int:
+    def carry_out(self, parsed_args: argparse.Namespace) -> int:
         """Print the forecast; with --plot check first that it can be drawn."""
         if parsed_args.plot:
             charts.check(parsed_args.plot)
-        return super().run(parsed_args)
+        return super().carry_out(parsed_args)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         conditions = parsed_args.require

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands about the price book."""
 import argparse
-import textwrap
 import typing
 
 from climate import yaml_text
@@ -12,19 +11,14 @@ from climate.client.commands import columns
 _COLUMNS = ('version', 'currency', 'valid_from', 'valid_until', 'description')
 _TIMES = ('valid_from', 'valid_until', 'created_at')
 _LARGEST = 512 * 1024
-# The width of a description beside the other columns.
-_WIDTH = 45
 
 
 class ListPriceBooks(base.Lister):
     """List the versions of the price book, in the order in which they become valid."""
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        wrap = self.is_narrow(parsed_args)
-        return _COLUMNS, [tuple(
-            textwrap.fill(each.get(name) or '', _WIDTH) if wrap and name == 'description'
-            else _cell(name, each.get(name)) for name in _COLUMNS)
-            for each in self.client.price_books.list()]
+        return _COLUMNS, [tuple(_cell(name, each.get(name)) for name in _COLUMNS)
+                          for each in self.client.price_books.list()]
 
 
 class ShowPriceBook(base.ShowOne):

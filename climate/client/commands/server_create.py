@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of ``openstack server create`` that boot a server with a reservation."""
 from collections.abc import Mapping
+from collections.abc import Sequence
+import shlex
 import typing
 
 # No server can be booted with reservations in these states.
@@ -36,10 +38,20 @@ def _of_reservation(reservation: Mapping[str, typing.Any]) -> dict[str, typing.A
     return None
 
 
+def command(arguments: Sequence[str], separator: str = ' ') -> str:
+    """Format the command that boots a server; capital words stand for what the user chooses.
+
+    :param separator: the text before the arguments of the lease.
+    """
+    flavor = [] if '--flavor' in arguments else ['--flavor', 'FLAVOR']
+    words = ['openstack', 'server', 'create', '--image', 'IMAGE', *flavor]
+    return f'{" ".join(words)}{separator}{shlex.join(arguments)} NAME'
+
+
 def line(record: Mapping[str, typing.Any]) -> str:
     """Format one element of ``of_lease`` for people."""
     if 'arguments' in record:
-        words = ' '.join(record['arguments'])
+        words = command(record['arguments'])
         return words if record['usable'] else f'not before the lease is active: {words}'
     if record['server_id'] is None:
         return f'nothing: reservation {record["reservation_id"]} waits for its server'

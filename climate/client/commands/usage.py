@@ -38,13 +38,13 @@ class ReportUsage(base.Lister):
         add_forms(parser, 'a bar for each group and figure')
         return parser
 
-    def run(self, parsed_args: argparse.Namespace) -> int:
+    def carry_out(self, parsed_args: argparse.Namespace) -> int:
         """Print the report, as CSV with --csv."""
         if parsed_args.plot:
             # Before the client logs in.
             charts.check(parsed_args.plot)
         if not parsed_args.csv:
-            return super().run(parsed_args)
+            return super().carry_out(parsed_args)
         self.app.stdout.write(self.client.usage.csv(**_query(parsed_args)))
         return 0
 
@@ -77,7 +77,8 @@ class ReportUsage(base.Lister):
             'refused']['by_reason'].items())
         return [f'Total resource-hours: {words}{f" ({reasons})" if reasons else ""}.']
 
-    def _by_day(self, query: Mapping[str, typing.Any]) -> dict[tuple[typing.Any, ...], str]:
+    def _by_day(self, query: Mapping[str, typing.Any]) -> dict[
+            tuple[typing.Any, ...], charts.Sparkline]:
         """Return {keys of a group: the sparkline of its allocated hours by day}."""
         by = query['group_by']
         report = self.client.usage.report(**{**query, 'group_by': [*by, 'day']})
@@ -89,7 +90,7 @@ class ReportUsage(base.Lister):
             line = values.setdefault(tuple(_keys(group, by)), [0.0] * count)
             place = (times.moment(group['day'], now).date() - first).days
             line[place] = group['allocated']['resource_hours']
-        return {keys: charts.sparkline(line) for keys, line in values.items()}
+        return {keys: charts.Sparkline(line) for keys, line in values.items()}
 
 
 def add_span(parser: argparse.ArgumentParser, start: str, end: str) -> None:

@@ -32,13 +32,13 @@ class ReportUtilisation(base.Lister):
         usage.add_forms(parser, 'a line for each figure over time')
         return parser
 
-    def run(self, parsed_args: argparse.Namespace) -> int:
+    def carry_out(self, parsed_args: argparse.Namespace) -> int:
         """Print the report, as CSV with --csv."""
         if parsed_args.plot:
             # Before the client logs in.
             charts.check(parsed_args.plot)
         if not parsed_args.csv:
-            return super().run(parsed_args)
+            return super().carry_out(parsed_args)
         self.app.stdout.write(self.client.utilisation.csv(**_query(parsed_args)))
         return 0
 
@@ -52,8 +52,8 @@ class ReportUtilisation(base.Lister):
                  *(step[figure] for figure in _FIGURES))
                 for pool in report['pools'] for step in pool['steps']]
         # Pools without resources in all that time are left out.
-        return ('pool', 'capacity', 'allocated', 'peak', 'occupied', 'out_of_order', 'asleep',
-                'allocated_over_time'), [
+        return ('pool', 'capacity', 'allocated', 'peak', 'allocated_over_time', 'occupied',
+                'out_of_order', 'asleep'), [
             _line(pool) for pool in report['pools']
             if any(step['capacity'] or step['allocated'] for step in pool['steps'])]
 
@@ -64,8 +64,8 @@ def _line(pool: Mapping[str, typing.Any]) -> tuple[typing.Any, ...]:
     means = {figure: _mean(numbers) for figure, numbers in values.items()}
     peak = max(values['allocated'], default=0)
     return (pool['pool'], means['capacity'], means['allocated'], round(peak, 2),
-            means['occupied'], means['out_of_order'], means['asleep'],
-            charts.sparkline(values['allocated'], max(values['capacity'], default=0)))
+            charts.Sparkline(values['allocated'], max(values['capacity'], default=0)),
+            means['occupied'], means['out_of_order'], means['asleep'])
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -3,10 +3,16 @@
 import argparse
 from collections.abc import Collection
 from collections.abc import Mapping
+from collections.abc import Sequence
+import contextlib
 import typing
 
+from climate.client import errors
 from climate.client.commands import arguments
 from climate.client.commands import base
+from climate.client.commands import lease_sections
+from climate.client.commands import lease_view
+from climate.client.commands import table_width
 
 LEASE = ('lease', {'metavar': 'LEASE', 'help': 'Name or id of the lease.'})
 
@@ -73,7 +79,39 @@ class LeaseCommand(base.ClientCommand):
 
 
 class ShowLeaseCommand(LeaseCommand, base.ShowOne):
-    """A command that shows a lease as its result."""
+    """A command that shows a lease as its result; for people in sections.
+
+    :cvar with_names: whether another request asks for the names of the hosts.
+    """
+
+    with_names = False
+
+    def shown(self, lease: Mapping[str, typing.Any], *, exists: bool = True) -> lease_view.Table:
+        """Return the table of a lease; `exists` is False after a dry run."""
+        self._lease = lease
+        return lease_view.shown(lease, exists=exists)
+
+    def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str],
+                       data: Sequence[typing.Any]) -> int:
+        if parsed_args.formatter != 'table' or parsed_args.columns or base.is_sized(parsed_args):
+            return super().produce_output(parsed_args, column_names, data)
+        cells = {name: '' if cell is None else str(table_width.text_of(cell))
+                 for name, cell in zip(column_names, data, strict=True)}
+        self.app.stdout.write(lease_sections.text(
+            self._lease, cells, self._host_names(), table_width.of_terminal(self.app.stdout)))
+        return 0
+
+    def _host_names(self) -> dict[str, str]:
+        """Return {id: name} of the hosts of the lease, for callers who may see them."""
+        if not self.with_names or not any(
+                reservation.get('resources') for reservation in self._lease['reservations']
+                if reservation['resource_type'] in lease_sections.ON_HOSTS):
+            return {}
+        # Most members may not see hosts, and a lease of a dry run does not exist.
+        with contextlib.suppress(errors.ClientError):
+            return {host['id']: host['hypervisor_hostname']
+                    for host in self.client.leases.hosts(self._lease['id'])}
+        return {}
 
     def say_dry(self) -> None:
         """Write on stderr that the lease below is the result of a dry run."""

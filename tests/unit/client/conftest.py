@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import io
 import json
+import re
 
 from keystoneauth1 import session as sessions
 from keystoneauth1 import token_endpoint
@@ -59,17 +60,36 @@ def with_nova(clock):
 
 
 @pytest.fixture
+def requests_mock(requests_mock):
+    """The requests-mock with a service that does not show hosts to its members."""
+    requests_mock.get(re.compile(f'{re.escape(canned.URL)}/leases/[^/]+/hosts'), status_code=403,
+                      json={'error_code': 403, 'error_name': 'forbidden', 'error_message': 'No.'})
+    return requests_mock
+
+
+@pytest.fixture
 def listing(requests_mock):
     """The requests-mock with a service that has no lease."""
     requests_mock.get(f'{canned.URL}/leases', json={'leases': []})
     return requests_mock
 
 
+class FakeTerminal(io.StringIO):
+    """The text that a program prints to a terminal."""
+
+    def isatty(self):
+        return True
+
+
 @pytest.fixture
-def run():
-    """Run the command with words; all streams are captured, no environment is seen."""
-    def run_it(*words, environ=None):
-        out, err = io.StringIO(), io.StringIO()
+def run(monkeypatch):
+    """Run the command with words; all streams are captured, no environment is seen.
+
+    With `width`, the command prints to a terminal of that many columns.
+    """
+    def run_it(*words, environ=None, width=None):
+        out, err = io.StringIO() if width is None else FakeTerminal(), io.StringIO()
+        monkeypatch.setenv('COLUMNS', str(width or 80))
         app = shell.Shell(stdin=io.StringIO(), stdout=out, stderr=err, environ=environ or {
             'OS_AUTH_TYPE': 'admin_token', 'OS_ENDPOINT': canned.URL, 'OS_TOKEN': 'a-token'})
         # argparse knows no other stream than that of the process.

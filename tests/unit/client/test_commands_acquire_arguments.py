@@ -49,12 +49,12 @@ def test_without_such_arguments_the_service_decides(run, climate_says):
     (['--retries', '3'], '--retries goes with --acquire retries'),
     (['--acquire', 'wait', '--try-for', '1h'], '--try-for goes with --acquire best-effort'),
     (['--acquire', 'retries', '--retries', '-1'], 'not a number of at least 1'),
-    (['--acquire', 'soon'], 'invalid choice'),
+    (['--acquire', 'soon'], '"soon" is not one of immediate, scheduled'),
     (['--acquire', 'wait', '--priority', 'high'],
-     'argument --priority: "high" is not a whole number, such as 10 or -1; a higher one comes '
+     '--priority: "high" is not a whole number, such as 10 or -1; a higher one comes '
      'first.'),
-    (['--duration', '-1h'], 'argument --duration: "-1h" is not a duration. Write 90m, 2h'),
-    (['--start', '-1h'], 'argument --start: "-1h" is not a time. Write now, +2h'),
+    (['--duration', '-1h'], '--duration: "-1h" is not a duration. Write 90m, 2h'),
+    (['--start', '-1h'], '--start: "-1h" is not a time. Write now, +2h'),
 ])
 def test_arguments_that_do_not_go_together_are_refused(run, climate_says, words, said):
     outcome = create(run, *words)

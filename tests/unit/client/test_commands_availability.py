@@ -76,7 +76,8 @@ def test_the_command_fails_with_alternatives_if_none_fits(run, requests_mock):
     assert outcome.err.splitlines() == [
         'There is no time at which the reservations fit.', '3 hosts are enrolled.',
         'Fewer: 1 and 2 for 2h from 2030-05-01 12:00 UTC.',
-        'The search stopped at its limit: give an earlier --latest.']
+        'The search stopped at its limit: give an earlier --latest.',
+        'Hint: Take one of these numbers and times, or change --require or --duration.']
 
 
 @pytest.mark.parametrize(('words', 'told'), [

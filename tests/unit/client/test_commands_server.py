@@ -62,7 +62,8 @@ def test_lease_and_wait_reports_progress(run, cloud):
 
 def test_a_name_that_nova_only_nearly_has_is_not_found(run, cloud):
     outcome = run('server', 'lease', 'Web-1', '--duration', '2h', environ=WITH_NOVA)
-    assert (outcome.code, outcome.err) == (1, 'No server is called "Web-1".\n')
+    assert (outcome.code, outcome.err) == (1, (
+        'No server is called "Web-1".\nHint: "climate server list" shows what exists.\n'))
 
 
 def test_a_name_of_several_servers_is_refused_with_their_ids(with_nova, cloud):
@@ -111,10 +112,10 @@ def test_a_wrong_lease_of_a_server_sends_nothing(run, requests_mock, words, expe
 def test_servers_are_listed_with_lease_status_and_remaining_time(run, cloud):
     outcome = run('server', 'list', environ=WITH_NOVA)
     header, row = [line.split('|')[1:-1] for line in outcome.out.splitlines() if '|' in line]
-    assert [cell.strip() for cell in header] == ['id', 'name', 'status', 'remaining']
+    assert [cell.strip() for cell in header] == ['name', 'status', 'remaining', 'id']
     cells = [cell.strip() for cell in row]
-    assert cells[:3] == [SERVER_ID, 'web-1', 'active']
-    assert cells[3].endswith(' left')
+    assert [cells[0], cells[1], cells[3]] == ['web-1', 'active', SERVER_ID]
+    assert cells[2].endswith(' left')
 
 
 def test_more_columns_tell_what_nova_says(run, cloud):

@@ -17,24 +17,6 @@ from climate.client import shell
 URL = canned.URL
 
 
-def test_help_lists_every_command(run):
-    outcome = run('--help')
-    assert outcome.code == 0
-    assert all(name in outcome.out for name in commands.TABLE)
-    assert run().out == outcome.out
-
-
-def test_help_lists_every_command_of_a_python_without_docstrings(run, monkeypatch):
-    # Python with PYTHONOPTIMIZE=2 leaves them out.
-    for target in commands.TABLE.values():
-        module, name = target.split(':')
-        monkeypatch.setattr(getattr(importlib.import_module(module), name), '__doc__', None)
-    outcome = run('--help')
-    assert outcome.code == 0
-    for name in commands.TABLE:
-        assert f'\n  {name}' in outcome.out
-
-
 @pytest.mark.parametrize('name', sorted(commands.TABLE))
 def test_every_command_has_help(run, name):
     outcome = run(*name.split(), '--help')
@@ -43,7 +25,7 @@ def test_every_command_has_help(run, name):
 
 
 @pytest.mark.parametrize('encoding', ['ascii', 'latin-1', 'cp1252', 'utf-8'])
-@pytest.mark.parametrize('name', ['Z\u00fcrich', '\u2581\u2588', '\u6771\u4eac', '\U0001f600'])
+@pytest.mark.parametrize('name', ['Z\u00fcrich', '\u6771\u4eac', '\U0001f600'])
 def test_names_are_printed_in_any_encoding(monkeypatch, requests_mock, encoding, name):
     requests_mock.get(f'{URL}/leases', json={'leases': [canned.a_lease(name=name)]})
     for key, value in (('OS_AUTH_TYPE', 'admin_token'), ('OS_ENDPOINT', URL), ('OS_TOKEN', 't')):
@@ -54,20 +36,6 @@ def test_names_are_printed_in_any_encoding(monkeypatch, requests_mock, encoding,
     out.flush()
     printed = out.buffer.getvalue().decode(encoding)
     assert printed.encode().decode('unicode_escape' if '\\' in printed else 'utf-8') == f'{name}\n'
-
-
-def test_an_unknown_command_is_answered_with_near_ones(run):
-    outcome = run('leese', 'list')
-    assert outcome.code == 2
-    assert 'lease list' in outcome.out and 'host list' not in outcome.out
-
-
-def test_the_nearest_names_come_first():
-    nouns = [name.split()[0] for name in shell.Shell().get_fuzzy_matches('hostlease')]
-    assert list(dict.fromkeys(nouns)) == ['lease', 'host']
-    everything = shell.Shell().get_fuzzy_matches('zzz')
-    assert everything == sorted(everything)
-    assert set(everything) > set(commands.TABLE)
 
 
 def test_the_help_imports_neither_http_nor_sdk():
