@@ -73,6 +73,9 @@ def of_pool(place, serializer):
                              query=[operations.query('start', format='moment'),
                                     operations.query('end', format='moment'),
                                     *operations.paging()])},
+        f'{place}/facets': {
+            'get': operation(f'Count the resources of the pool {pool} by their properties',
+                             query=operations.query_of(schemas.FACETS))},
         f'{place}/{{id}}/power': {
             'parameters': [_NUMBER],
             'post': operation(f'Wake a resource of the pool {pool}, or put it to sleep',

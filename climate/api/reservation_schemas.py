@@ -56,6 +56,9 @@ def _new(resource_type, plugin):
     return {**schema, 'properties': {'resource_type': {'const': resource_type},
                                      **schema['properties'], **schemas.PLACE},
             'required': ['resource_type', *schema.get('required', ())],
+            # For forms: the pools that the type draws from, and the word for a name in criteria.
+            'x-climate-pools': [{'name': pool.name, 'name_fact': pool.name_fact}
+                                for pool in plugin.pools],
             'examples': [{'resource_type': resource_type, **plugin.example}]}
 
 

@@ -271,6 +271,24 @@ TIMELINE = {
     },
     'additionalProperties': False,
 }
+#: Schema of the reservation in the query for facets.
+FACET_RESERVATION = _AVAILABILITY['properties']['reservations']['items']
+#: Schema of the query.
+FACETS = {
+    'type': 'object',
+    'properties': {
+        'start': {**_DATE_TIME, 'description': 'The start. Default: now.'},
+        'end': {**_DATE_TIME, 'description': 'The end. Default: an hour after the start.'},
+        'duration': {'type': 'string', 'maxLength': 80, 'description': (
+            'The duration, such as "2h", in place of the end.')},
+        'criteria': FORECAST['properties']['criteria'],
+        'reservation': {'type': 'string', 'maxLength': 8000, 'description': (
+            'JSON text of a reservation as in a lease. Resources on which one copy of it fits '
+            'count as free, and its criteria count, too. Default: resources that are entirely '
+            'free count as free.')},
+    },
+    'additionalProperties': False,
+}
 #: Schema of the query. The body may also have "hold".
 AVAILABILITY = _AVAILABILITY
 AVAILABILITY_HOLD = (_HOLD, _HOLD)

@@ -201,6 +201,13 @@ class Leases(http.Noun):
         """
         return [*self._http.pages(f'{_path(lease_id)}/hosts', 'hosts')]
 
+    def request(self, lease_id: str) -> http.Record:
+        """Get the request that creates the same lease again.
+
+        It has ``name``, ``duration`` in seconds, and ``reservations``.
+        """
+        return self._http.record(self._http.call('GET', f'{_path(lease_id)}/request'), 'request')
+
     def delete(self, lease_id: str) -> None:
         """Delete a lease; the cloud may still release its resources after this returns."""
         self._http.call('DELETE', _path(lease_id))

@@ -8,6 +8,23 @@ from climate.domain import records
 from climate.domain import texts
 
 
+def of_shortage(lease: records.Lease, error: errors.ClimateError) -> texts.Text:
+    """Return why a try failed, with a warning if nothing fits before the lease is given up.
+
+    :param error: a NotEnough.
+    """
+    limit = lease.given_up_at
+
+    def warned(text: str, nearest: str | None) -> str:
+        if limit is None or nearest is None or datetime.datetime.fromisoformat(nearest) <= limit:
+            return text
+        return (f'{text} This is later than {shown(limit)}, when the request is given up. It can '
+                'only succeed if other leases end earlier.')
+    nearest = error.kwargs.get('nearest')
+    return texts.Text(warned(error.owner_message, error.kwargs.get('owner_nearest', nearest)),
+                      warned(error.message, nearest))
+
+
 def with_held(reason: texts.Text, held: str) -> texts.Text:
     """Return the reason of a failed try, with the held-back resources, such as "2 hosts"."""
     return reason.within('', f' Held back for it meanwhile: {held}.') if held else reason

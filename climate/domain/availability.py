@@ -4,6 +4,7 @@ from collections.abc import Mapping
 import dataclasses
 from typing import Any
 
+from climate.domain import facets
 from climate.domain import prices
 from climate.domain import records
 from climate.domain import texts
@@ -82,7 +83,8 @@ class Considered:
     The pool has `enrolled` resources; `matching` of them meet all criteria. The reservation needs
     at least `wanted` copies. If it were the only one of the query, it would get `free` copies at
     the best moment. `free_at_earliest` copies are free at the earliest moment; this number may
-    exceed the request.
+    exceed the request. `values` has the existing values of the properties in criteria that too few
+    resources meet, if every caller may read them.
     """
 
     resource_type: str
@@ -93,6 +95,7 @@ class Considered:
     free: int
     free_at_earliest: int
     criteria: tuple[Criterion, ...] = ()
+    values: Mapping[str, list[str]] = dataclasses.field(default_factory=dict)
 
     @property
     def sentence(self) -> str:
@@ -101,7 +104,8 @@ class Considered:
         for index, criterion in enumerate(self.criteria):
             text += (f', {criterion.remaining} {"of them " if index else ""}'
                      f'with {criterion.criterion}')
-        return f'{text}; {self.wanted} wanted, at the best time {self.free} fit.'
+        return (f'{text}; {self.wanted} wanted, at the best time {self.free} fit.'
+                f'{facets.in_words(self.values)}')
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,6 +17,7 @@ from climate.manager.audit import schedule as audit_schedule
 from climate.manager.billing import biller
 from climate.manager.billing import books
 from climate.manager.booking import availability_finder
+from climate.manager.booking import facet_counts
 from climate.manager.booking import offers
 from climate.manager.booking import pool_calendar
 from climate.manager.energy import report as energy_reports
@@ -102,6 +103,7 @@ class Endpoint:
         self._timelines = timeline.Timelines(core)
         self._offers = offers.HeldOffers(core)
         self._subscriptions = subscriptions.SubscriptionRequests(core)
+        self._facets = facet_counts.FacetCounts(core)
         self._calendar = pool_calendar.PoolCalendar(core)
         plans = plan_turns.PlanTurns()
         self._forecasts = forecast.Forecasts(core, plans)
@@ -185,6 +187,9 @@ class Endpoint:
 
     def find_availability(self, context, query):
         return self._finder.find(context, query)
+
+    def find_facets(self, context, query):
+        return self._facets.find(context, query)
 
     def pool_calendar(self, context, pool, start, end, limit):
         return self._calendar.find(pool, start, end, limit)

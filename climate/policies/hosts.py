@@ -28,8 +28,9 @@ RULES = [
     base.rule(DELETE, base.ADMIN, 'Withdraw a host.', ('DELETE', _ONE)),
     base.rule(
         GET_PROPERTIES, base.READER_OR_ADMIN,
-        'List the public properties of hosts, with their values. Administrators see private ones.',
-        ('GET', _ALL + '/properties')),
+        'List the public properties of hosts, with their values, and count free hosts by them. '
+        'Administrators see private ones.',
+        ('GET', _ALL + '/properties'), ('GET', _ALL + '/facets')),
     base.rule(
         UPDATE_PROPERTIES, base.ADMIN, 'Make a property private or public.',
         ('PATCH', _ALL + '/properties/{name}')),

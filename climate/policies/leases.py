@@ -23,8 +23,9 @@ _MANY = '/v1/leases'
 _ONE = '/v1/leases/{lease_id}'
 RULES = [
     base.rule(
-        GET, base.READER_OR_ADMIN, 'List leases, show a lease, and show its history.',
-        ('GET', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/history')),
+        GET, base.READER_OR_ADMIN, 'List leases, show a lease, its history, and the request that '
+        'creates it again.',
+        ('GET', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/history'), ('GET', f'{_ONE}/request')),
     base.rule(
         ALL_PROJECTS, base.ADMIN, 'List the leases of all projects, and deleted leases.',
         ('GET', _MANY)),

@@ -68,8 +68,9 @@ def _rules(name):
         (rules.update, f'Change a resource of the pool "{name}".', (('PUT', '/{id}'),)),
         (rules.delete, f'Withdraw a resource from the pool "{name}".', (('DELETE', '/{id}'),)),
         (rules.get_properties,
-         f'List the public properties of the pool "{name}", with their values.',
-         (('GET', '/properties'),)),
+         f'List the public properties of the pool "{name}", with their values, and count its free '
+         'resources by them.',
+         (('GET', '/properties'), ('GET', '/facets'))),
         (rules.update_properties, f'Make a property of the pool "{name}" private or public.',
          (('PATCH', '/properties/{name}'),)),
         (rules.get_allocations, f'List the allocations of the pool "{name}".',

@@ -13,6 +13,7 @@ from climate import context
 from climate.domain import audit
 from climate.domain import availability
 from climate.domain import energy
+from climate.domain import facets
 from climate.domain import forecast
 from climate.domain import heartbeat
 from climate.domain import maintenance_windows
@@ -187,6 +188,9 @@ class ManagerClient:
     def find_availability(self, context: Context,
                           query: availability.AvailabilityQuery) -> availability.AvailabilityAnswer:
         """Return the ``AvailabilityAnswer`` to an ``availability.AvailabilityQuery``."""
+
+    def find_facets(self, context: Context, query: facets.FacetQuery) -> facets.FacetAnswer:
+        """Return the ``FacetAnswer`` to a ``facets.FacetQuery``."""
 
     def pool_calendar(self, context: Context, pool: str, start: records.Moment | None,
                       end: records.Moment | None, limit: int) -> list[availability.CalendarSpan]:

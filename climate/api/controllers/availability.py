@@ -163,6 +163,7 @@ def _considered(share):
         'resource_type': share.resource_type, 'pool': share.pool, 'wanted': share.wanted,
         'enrolled': share.enrolled, 'matching': share.matching, 'free': share.free,
         'free_at_earliest': share.free_at_earliest,
+        'values': dict(share.values),
         'criteria': [{'criterion': criterion.criterion, 'met_by': criterion.met_by,
                       'remaining': criterion.remaining} for criterion in share.criteria],
     }

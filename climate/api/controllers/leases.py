@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paths /v1/leases, /v1/leases/{id}/history and /v1/leases/{id}/swap."""
+"""The paths /v1/leases, and those of one lease."""
 import dataclasses
 
 from oslo_utils import uuidutils
@@ -19,6 +19,7 @@ from climate.api import reservation_schemas
 from climate.api import schemas
 from climate.api import views
 from climate.api.controllers import base
+from climate.api.controllers import lease_request
 from climate.domain import acquire
 from climate.policies import base as base_rules
 from climate.policies import leases as rules
@@ -58,6 +59,7 @@ def paths(plugins):
         '/leases/{id}/history': {
             'parameters': [operations.ID],
             'get': operation('Show the history of a lease', query=operations.paging())},
+        **lease_request.PATHS,
         '/leases/{id}/swap': {
             'parameters': [operations.ID],
             'post': operation('Swap a broken resource of a running lease', schemas.LEASE_SWAP[1],
@@ -74,6 +76,7 @@ class LeasesController(base.Controller):
         super().__init__(parts)
         self._waits = delete_waits.DeleteWaits(parts.manager, parts.conf.api)
         self.history = HistoryController(parts, self.visible)
+        self.request = lease_request.RequestController(parts, self.visible)
         self.swap = SwapController(parts, self.visible, self._answer)
 
     @pecan.expose('json')

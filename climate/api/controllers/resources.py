@@ -8,7 +8,6 @@ from pecan import routing
 from climate import errors
 from climate.api import body
 from climate.api import hooks
-from climate.api import permissions
 from climate.api import queries
 from climate.api import resource_filters
 from climate.api import schemas
@@ -16,6 +15,8 @@ from climate.api import serializers
 from climate.api import times
 from climate.api import views
 from climate.api.controllers import base
+from climate.api.controllers import facets
+from climate.api.controllers import pool_part
 from climate.domain import sleep
 from climate.plugins import registry
 from climate.policies import base as base_rules
@@ -40,36 +41,7 @@ class ResourcesController(base.Controller):
         return routing.lookup_controller(pools[steps[0]], args[1:], request)
 
 
-class PoolPartController(base.Controller):
-    """The base class of the controllers of one pool.
-
-    :param serializer: a ``serializers.ResourceSerializer``.
-    """
-
-    version_first = True
-
-    def __init__(self, parts, serializer):
-        super().__init__(parts)
-        self._serializer = serializer
-        if serializer.since_1_1:
-            self.since_1_1 = 'Pools are served'
-        self._manager = parts.manager
-        self._limit = parts.conf.api.max_body_bytes
-
-    def _id(self, text):
-        return base.resource_id(self._serializer.number(text), self._serializer.pool)
-
-    def _views(self, req, resources):
-        """Render Resources, each with the fields that the caller may read."""
-        return [self._serializer.resource(resource, hooks.is_lenient(req))
-                for resource in permissions.visible_resources(
-                    self._parts, hooks.caller(req), self._serializer.pool, resources)]
-
-    def _shown(self, req, resource):
-        return {self._serializer.one: self._views(req, [resource])[0]}
-
-
-class ViewController(PoolPartController):
+class ViewController(pool_part.PoolPartController):
     """Enrols, lists, shows and removes the resources of one pool."""
 
     @pecan.expose('json')
@@ -124,6 +96,7 @@ class PoolController(ViewController):
         self.allocations = AllocationsController(parts, serializer)
         self.allocation = AllocationController(parts, serializer)
         self.calendar = CalendarController(parts, serializer)
+        self.facets = facets.FacetsController(parts, serializer)
         self.power = PowerController(parts, serializer)
 
     @pecan.expose()
@@ -143,7 +116,7 @@ class PoolController(ViewController):
             caller, serializer.pool, number, properties, reservable, reason))
 
 
-class PropertiesController(PoolPartController):
+class PropertiesController(pool_part.PoolPartController):
     """Lists the properties of a pool, and makes them private or public."""
 
     @pecan.expose()
@@ -177,7 +150,7 @@ class PropertiesController(PoolPartController):
         return self._manager.update_property(caller, self._serializer.pool, name, private)
 
 
-class AllocationsController(PoolPartController):
+class AllocationsController(pool_part.PoolPartController):
     """Lists the allocations of the resources of a pool."""
 
     @pecan.expose('json')
@@ -224,7 +197,7 @@ class AllocationController(AllocationsController):
         return {'allocation': self._view(req, *pair)}
 
 
-class CalendarController(PoolPartController):
+class CalendarController(pool_part.PoolPartController):
     """Shows how many resources of a pool are free, and when, from REST 1.1 on."""
 
     @pecan.expose('json')
@@ -241,7 +214,7 @@ class CalendarController(PoolPartController):
             lambda text: times.asked('marker', text, now), lambda last: times.shown(last.end))
 
 
-class PowerController(PoolPartController):
+class PowerController(pool_part.PoolPartController):
     """Wakes a resource, or puts it to sleep, from REST 1.1 on."""
 
     @pecan.expose('json')

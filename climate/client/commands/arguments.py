@@ -16,6 +16,9 @@ from climate.client import times
 
 _COUNT = re.compile(r'([1-9]\d*)(?:-([1-9]\d*))?', re.ASCII)
 _REQUIREMENT = re.compile(r'\s*\$?([^\s<>=!$]+)\s*(>=|<=|==|!=|=|<|>)\s*(.+?)\s*', re.DOTALL)
+# One of several conditions in a text: a value without quotes ends at a space.
+_ONE_OF_SEVERAL = re.compile(
+    r'\s*\$?[^\s<>=!$]+\s*(?:>=|<=|==|!=|=|<|>)\s*(?:"[^"]*"|\'[^\']*\'|[^\s<>=!]\S*)(?=\s|$)')
 _INTEGER = re.compile(r'0|-?[1-9]\d*', re.ASCII)
 _SHORT = {'type': 'resource_type', 'properties': 'resource_properties'}
 # These fields are sent as JSON text. JSON values of other fields are sent as JSON.
@@ -158,12 +161,28 @@ def changed_reservation(text: str) -> dict[str, typing.Any]:
 def hosts_reservation(hosts: tuple[int, int], conditions: Sequence[Sequence[str]]
                       ) -> dict[str, typing.Any]:
     """Make a reservation of whole hosts that meet all conditions."""
-    if len(conditions) == 1:
-        criteria: typing.Any = conditions[0]
-    else:
-        criteria = ['and', *conditions]
     return {'resource_type': 'physical:host', 'min': hosts[0], 'max': hosts[1],
-            'resource_properties': json.dumps(criteria) if conditions else ''}
+            'resource_properties': json.dumps(all_of(conditions)) if conditions else ''}
+
+
+def all_of(conditions: Sequence[Sequence[str]]) -> list[typing.Any]:
+    """Return the criteria that are met if all conditions are; [] for none."""
+    return [*conditions[0]] if len(conditions) == 1 else (
+        ['and', *conditions] if conditions else [])
+
+
+def requirements(text: str) -> list[typing.Any]:
+    """Parse conditions with spaces between them, such as 'vcpus >= 16 gpu="A 100"', into criteria.
+
+    :raises ArgumentTypeError: a part is not a condition; the message has the way out.
+    """
+    conditions, rest = [], text.strip()
+    while rest:
+        match = _ONE_OF_SEVERAL.match(rest)
+        # `requirement` has the message for a text that is not a condition.
+        conditions.append(requirement(match[0] if match else rest))
+        rest = rest[match.end():].strip() if match else ''
+    return all_of(conditions)
 
 
 def _pairs(text: str) -> dict[str, typing.Any]:

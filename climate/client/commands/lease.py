@@ -2,6 +2,7 @@
 """Commands about leases."""
 import argparse
 from collections.abc import Mapping
+from collections.abc import Sequence
 import typing
 
 from climate.client import errors
@@ -30,6 +31,9 @@ class CreateLease(new_lease.NewLeaseCommand):
         parser.add_argument('--offer', metavar='ID',
                             help='Take a held offer of the project, which sets the resources '
                                  'and the dates.')
+        parser.add_argument('--like', metavar='LEASE',
+                            help='Reserve the same as this lease, by name or id, also one that '
+                                 'is over; for its duration if there is no --duration or --end.')
         self.add_when(parser)
         acquire_arguments.add(parser)
         return parser
@@ -41,11 +45,26 @@ class CreateLease(new_lease.NewLeaseCommand):
             offer = self.client.offers.full_id(parsed_args.offer)
             return self.made(parsed_args, self.client.leases.create(
                 parsed_args.name, offer=offer, **new_lease.beside(parsed_args)))
-        reservations = reservation_arguments.from_args(parsed_args, '; or --offer ID')
+        reservations = (self._like(parsed_args) if parsed_args.like is not None else
+                        reservation_arguments.from_args(parsed_args, '; or --like LEASE'))
         when = new_lease.when(parsed_args)
         acquire = acquire_arguments.from_args(parsed_args)
         return self.made(parsed_args, self.client.leases.create(
             parsed_args.name, reservations=reservations, acquire=acquire, **when))
+
+    def _like(self, parsed_args: argparse.Namespace) -> Sequence[Mapping[str, typing.Any]]:
+        """Return the reservations of the lease that --like names; also take its duration.
+
+        :raises BadValue: other arguments say what to reserve, too.
+        """
+        if parsed_args.hosts or parsed_args.require or parsed_args.reservations:
+            raise errors.BadValue('--like sets the resources: leave out --hosts, --require and '
+                                  '--reservation, or --like.')
+        request = self.client.leases.request(self.client.leases.find(parsed_args.like)['id'])
+        if parsed_args.duration is None and parsed_args.end is None:
+            parsed_args.duration = request['duration']
+        reservations: Sequence[Mapping[str, typing.Any]] = request['reservations']
+        return reservations
 
 
 class ListLeases(base.Lister):
@@ -261,6 +280,7 @@ def _refuse_beside_offer(parsed_args: argparse.Namespace) -> None:
     given = {'--hosts': parsed_args.hosts, '--require': parsed_args.require,
              '--reservation': parsed_args.reservations, '--start': parsed_args.start,
              '--end': parsed_args.end, '--duration': parsed_args.duration,
+             '--like': parsed_args.like,
              '--acquire': acquire_arguments.from_args(parsed_args)}
     conflicting = [name for name, value in given.items() if value]
     if conflicting:

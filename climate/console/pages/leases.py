@@ -68,7 +68,10 @@ def several():
 
 @blueprint.get('/new')
 def new():
-    return flask.render_template('new_lease.html')
+    """Show the form for a new lease, filled like the lease that the query names with "like"."""
+    like = flask.request.args.get('like')
+    return flask.render_template(
+        'new_lease.html', repeated=rest.client().leases.request(like) if like else None)
 
 
 @blueprint.get('/<lease_id>')
@@ -79,7 +82,8 @@ def one(lease_id):
     hosts = ((lease.get('acquire') or {}).get('plan') or {}).get('hosts', ())
     return flask.render_template(
         'lease.html', lease=lease, row=_listed(lease), etag=lease.etag,
-        boots=[boot for boot in server_create.of_lease(lease) if 'arguments' in boot],
+        boots=[{**boot, 'command': server_create.command(boot['arguments'])}
+               for boot in server_create.of_lease(lease) if 'arguments' in boot],
         history=client.leases.history(lease_id), hosts=hosts,
         moves=[move for host in hosts for move in host.get('moves') or ()],
         changeable=lease['status'] not in status_words.OVER | status_words.PAST)

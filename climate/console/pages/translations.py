@@ -14,17 +14,26 @@ blueprint = flask.Blueprint('translations', __name__)
 
 @blueprint.get('/criteria')
 def criteria():
-    """Translate criteria as people write them, such as "vcpus>=16 gpu=A100", into JSON text."""
+    """Translate criteria as people write them, such as "vcpus >= 16 gpu=A100", into JSON text."""
     text = flask.request.args.get('text', '').strip()
-    if text.startswith('['):
-        return {'criteria': text}
     try:
-        conditions = [arguments.requirement(word) for word in text.split()]
+        found = _json(text) if text.startswith('[') else arguments.requirements(text)
     except argparse.ArgumentTypeError as error:
         return {'problem': str(error)}
-    if len(conditions) > 1:
-        conditions = [['and', *conditions]]
-    return {'criteria': json.dumps(conditions[0]) if conditions else ''}
+    return {'criteria': json.dumps(found) if found else ''}
+
+
+def _json(text):
+    """Return criteria from JSON text.
+
+    :raises ArgumentTypeError: the text is not JSON.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise argparse.ArgumentTypeError(
+            f'It is not JSON: {str(error)[:80]}. Write ["==", "$gpu", "A100"], or gpu=A100.'
+        ) from None
 
 
 @blueprint.get('/durations')

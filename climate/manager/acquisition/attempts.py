@@ -102,7 +102,7 @@ class Attempts:
                 self._book(claim)
         except errors.NotEnough as error:
             held = self._hold_back.hold(lease, self._wishes(lease), lease.interval_from(now), now)
-            self._postpone(claim, texts.of_error(error), held)
+            self._postpone(claim, acquisition_reasons.of_shortage(lease, error), held)
         except (wakeups.OutOfTurn, errors.LostRace):
             self._yield(claim)
 

@@ -95,7 +95,7 @@ class FirstAttempt:
             return self._waiting(draft, texts.of_error(error), plan)
         if isinstance(error, errors.NotEnough):
             self._refuse_impossible(draft.wishes, draft.span, error)
-        return self._waiting(draft, texts.of_error(error))
+        return self._waiting(draft, acquisition_reasons.of_shortage(lease, error))
 
     def _waiting(self, draft, reason, plan=None):
         lease, now = draft.lease, draft.now

@@ -46,7 +46,8 @@ class AnswerSerializer:
             resource_type=resource_type, pool=need.pool, wanted=need.demand.at_least,
             enrolled=len(enrolled), matching=len(search.matching[place]),
             free=search.most(place, duration),
-            free_at_earliest=search.free_at_start(place, duration), criteria=tuple(counts))
+            free_at_earliest=search.free_at_start(place, duration), criteria=tuple(counts),
+            values=criteria.existing_values(self._core, self._connection, need, enrolled))
 
     def _share(self, reservation, allocations):
         groups = collections.defaultdict(list)

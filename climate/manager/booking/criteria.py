@@ -6,7 +6,9 @@ import json
 from climate import errors
 from climate.db import conditions
 from climate.db import resource_properties
+from climate.domain import facets
 from climate.domain import requirement
+from climate.domain import selection
 from climate.policies import leases
 
 
@@ -136,6 +138,37 @@ def values_of(core, connection, pool_name, candidates, names):
     return {key: _values(pool, core.conf.region_name, resource.name, resource.capacity,
                          stored.get(key, {}))
             for key, resource in candidates.items()}
+
+
+def readable_kinds(connection, pool):
+    """Return {name: kind} of the properties of a Pool whose values every caller may read.
+
+    Names of resources, private properties and the many facts with a prefix are left out.
+    """
+    public, _private = resource_properties.names(connection, pool.name)
+    kinds = {name: facets.FACT if name in pool.fact_names else facets.PROPERTY for name in public}
+    kinds |= dict.fromkeys(pool.capacity_names, facets.CAPACITY)
+    return {name: kind for name, kind in kinds.items()
+            if name not in {*pool.identifying_names, pool.name_fact}
+            and not name.startswith(pool.fact_prefixes)}
+
+
+def existing_values(core, connection, need, resources):
+    """Return {name: values} of the properties in the criteria that too few resources meet.
+
+    Only properties whose values every caller may read are returned.
+
+    :param resources: {id: Resource}.
+    """
+    parts = requirement.criteria(need.requirement)
+    names = requirement.names(need.requirement)
+    rows = values_of(core, connection, need.pool, resources, names)
+    least = need.demand.at_least if need.demand.amount is selection.WHOLE else 1
+    asked = set().union(*(requirement.names(part) for part in parts if sum(
+        requirement.matches(part, row) for row in rows.values()) < least))
+    readable = readable_kinds(connection, core.registry.pool(need.pool)) if asked else ()
+    return {name: found for name in sorted(asked.intersection(readable))
+            if (found := facets.existing(name, rows))}
 
 
 def _values(pool, region, resource_name, capacity, stored):

@@ -11,7 +11,7 @@ from climate.domain import selection
 from climate.manager.booking import booking
 from climate.manager.booking import pool_bookings
 from climate.manager.booking import start_times
-from climate.plugins import base
+from climate.manager.booking import wish_lists
 
 _AHEAD_SECONDS = 30 * 86400
 _LONGEST = datetime.timedelta(days=366)
@@ -53,12 +53,9 @@ class PoolCalendar:
         :raises BadRequest: the request is wrong; the error names the field.
         :raises BadDate: the start is in the past.
         """
-        now, registry = self._core.clock(), self._core.registry
+        now = self._core.clock()
         window = _window(start, end, now)
-        plugin = registry.plugin(request.resource_type)
-        [need] = plugin.needs(plugin.resolve(
-            self._core.cloud, registry.checked(request.resource_type, request.request),
-            base.Occasion(context.project_id, caller=context)))
+        [need] = wish_lists.needs_of_request(self._core, context, request)
         [spans] = self._copies([need], window, now, limit)
         return spans
 

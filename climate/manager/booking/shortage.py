@@ -5,6 +5,7 @@ import datetime
 from climate import errors
 from climate.db import allocations
 from climate.domain import acquisition_reasons
+from climate.domain import facets
 from climate.domain import interval
 from climate.domain import requirement
 from climate.domain import selection
@@ -53,16 +54,20 @@ def explained(core, connection, wishes, terms, error):
              'met_by': sum(requirement.matches(part, values[key]) for key in reservable)}
             for words, part in criteria.in_words(core, need)],
     }
-    text = _sentence(need, counts) + _missing_units(need, reservable.values())
+    existing = criteria.existing_values(core, connection, need, reservable)
+    if existing:
+        counts['values'] = existing
+    text = (f'{_sentence(need, counts)}{_missing_units(need, reservable.values())}.'
+            f'{facets.in_words(existing)}')
     if any(wish.must_keep for wish in wishes):
         way_out = _way_out_of_running(connection, wishes, need, terms)
     else:
         way_out = texts.Text(_way_out(need, counts, rounded), _way_out(need, counts, nearest))
     return errors.NotEnough(
-        f'{text}. {way_out.operator}', **counts,
+        f'{text} {way_out.operator}', **counts,
         nearest=nearest.isoformat() if nearest else None,
         owner_nearest=rounded.isoformat() if rounded else None,
-        owner_message=f'{text}. {way_out.owner}')
+        owner_message=f'{text} {way_out.owner}')
 
 
 def _is_same(one, other):

@@ -8,6 +8,7 @@ from climate import errors
 from climate.cloud import call_guard
 from climate.domain import requirement
 from climate.domain import selection
+from climate.plugins import base
 
 LOG = log.getLogger(__name__)
 
@@ -64,6 +65,17 @@ def of(registry, reservations, must_keep=False):
     return [Wish(reservation_id=each.id, need=need, must_keep=must_keep,
                  keep=each.allocated.get(need.key, ()))
             for each in reservations for need in registry.needs_of(each)]
+
+
+def needs_of_request(core, context, request):
+    """Return the Needs of a ReservationRequest of a caller. Only reads the cloud.
+
+    :raises BadRequest: the request is wrong; the error names the field.
+    """
+    plugin = core.registry.plugin(request.resource_type)
+    return plugin.needs(plugin.resolve(
+        core.cloud, core.registry.checked(request.resource_type, request.request),
+        base.Occasion(context.project_id, caller=context)))
 
 
 def replacement(reservation, need, copies, kept):

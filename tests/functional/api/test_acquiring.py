@@ -68,6 +68,17 @@ def test_a_first_retry_that_succeeds_is_202_too(api, ask, manager):
     assert answer.json['lease']['acquire']['next_at'] is None
 
 
+@pytest.mark.parametrize(('not_after', 'hopeless'), [
+    ('2030-05-01 20:00', True), ('2030-05-02 00:00', False), ('2030-05-02 08:00', False)])
+@pytest.mark.parametrize('path', ['/v1/leases', '/v1/leases?dry_run=true'])
+def test_a_wait_that_ends_before_anything_fits_says_so(conf, ask, full, path, not_after, hopeless):
+    conf.set_override('cleaning_minutes', 0, group='manager')
+    lease = ask({'type': 'wait', 'not_after': not_after}, path=path).json['lease']
+    assert 'It fits from 2030-05-02 00:00 UTC.' in lease['status_reason']
+    warning = 'It can only succeed if other leases end earlier.'
+    assert (warning in lease['status_reason']) == hopeless
+
+
 def test_a_dry_run_is_200(api, ask, full):
     answer = ask({'type': 'retries'}, path='/v1/leases?dry_run=true')
     assert answer.status_int == 200

@@ -44,7 +44,7 @@ def test_an_answer_has_times_and_properties_of_the_hosts(ask, manager):
                      {'count': 1, 'properties': small}, {'count': 1, 'properties': large}]}]}],
         'considered': [{'resource_type': 'physical:host', 'pool': 'host', 'wanted': 1,
                         'enrolled': 2, 'matching': 2, 'free': 2, 'free_at_earliest': 1,
-                        'criteria': []}],
+                        'values': {}, 'criteria': []}],
         'reasons': [], 'alternatives': []}
 
 
@@ -65,7 +65,7 @@ def test_an_answer_without_offers_has_reasons_and_alternatives(ask, manager):
     assert answer['offers'] == []
     assert answer['reasons'] == [
         'physical:host: 3 hosts are enrolled, 1 with vcpus > 32; 2 wanted, at the best time 1 '
-        'fit.']
+        'fit. vcpus has the values 16, 32, 64.']
     assert answer['considered'][0]['criteria'] == [
         {'criterion': 'vcpus > 32', 'met_by': 1, 'remaining': 1}]
     assert answer['alternatives'] == [

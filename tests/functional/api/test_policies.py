@@ -45,6 +45,8 @@ TABLE = (
     ('PUT', '/leases/{id}', NAME, (401, 403, 404, 200, 200, 404)),
     ('GET', HISTORY, None, {'1.0': (401, 404, 404, 404, 404, 404),
                             '1.1': (401, 200, 404, 200, 200, 404)}),
+    ('GET', '/leases/{id}/request', None, {'1.0': (401, 404, 404, 404, 404, 404),
+                                           '1.1': (401, 200, 404, 200, 200, 404)}),
     # It has not started.
     ('POST', SWAP, {'host': '1'}, {'1.0': (401, 403, 404, 404, 404, 404),
                                    '1.1': (401, 403, 404, 409, 409, 404)}),
@@ -164,6 +166,9 @@ TABLE = (
           ('GET', '/allocations', None, 200),
           ('POST', '/{id}/power', {'state': 'awake'}, 409),
           ('GET', '/{id}/allocation', None, 200))),
+    *(('GET', f'{place}/facets', None, {
+        '1.0': NOT_AT_1_0, '1.1': (401, 200, 200, 200, 200, 403)})
+      for place in ('/os-hosts', '/networks', *(f'/resources/{pool}' for pool in POOLS))),
     *(('GET', f'/resources/{pool}/properties', None, {
         '1.0': NOT_AT_1_0, '1.1': (401, 200, 200, 200, 200, 403)}) for pool in POOLS),
 )

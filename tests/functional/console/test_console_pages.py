@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of the console, read without scripts, and what it does where others fail."""
+import html
+import json
+import re
+
 import console_world
 import pytest
 from support import builders
@@ -83,6 +87,9 @@ def test_a_token_that_is_over_leads_to_the_login(conf, url):
 @pytest.mark.parametrize(('text', 'criteria'), [
     ('vcpus>=16', '[">=", "$vcpus", "16"]'),
     ('vcpus>=16 gpu=A100', '["and", [">=", "$vcpus", "16"], ["==", "$gpu", "A100"]]'),
+    ('vcpus >= 16  gpu = "A 100"',
+     '["and", [">=", "$vcpus", "16"], ["==", "$gpu", "A 100"]]'),
+    ("rack='r 1' vcpus< 64", '["and", ["==", "$rack", "r 1"], ["<", "$vcpus", "64"]]'),
     ('["==", "$gpu", "A100"]', '["==", "$gpu", "A100"]'), ('', '')])
 def test_criteria_are_written_as_for_the_command(browser, text, criteria):
     browser.log_in()
@@ -90,10 +97,25 @@ def test_criteria_are_written_as_for_the_command(browser, text, criteria):
         'criteria': criteria}
 
 
-def test_criteria_that_are_none_are_explained(browser):
+@pytest.mark.parametrize(('text', 'problem'), [
+    ('vcpus', '"vcpus" is not a condition'), ('gpu=A100 vcpus >=', 'has the operator ">"'),
+    ('vcpus >> 16', 'The operators are = != < <= > >='), ('[1', 'It is not JSON')])
+def test_criteria_that_are_none_are_explained(browser, text, problem):
     browser.log_in()
-    found = browser.client.get('/criteria', query_string={'text': 'vcpus'}).json
-    assert 'not a condition' in found['problem']
+    found = browser.client.get('/criteria', query_string={'text': text}).json
+    assert problem in found['problem']
+
+
+def test_a_form_is_filled_like_another_lease(browser, manager):
+    manager.enrol(1)
+    lease = manager.book(builders.hosts(1), name="O'Brien <b>")
+    browser.log_in()
+    page = browser.client.get(f'/leases/new?like={lease.id}').text
+    (text,) = re.findall("data-like='([^']*)'", page)
+    repeated = json.loads(html.unescape(text))
+    assert repeated['name'] == "O'Brien <b>" and repeated['reservations'][0]['min'] == 1
+    assert "data-like='null'" in browser.client.get('/leases/new').text
+    assert browser.client.get('/leases/new?like=nothing').status_code == 404
 
 
 def test_every_text_of_the_pages_is_in_the_catalogue(browser, manager, lease, conf, url):

@@ -391,3 +391,23 @@ def test_an_offer_goes_with_nothing_that_it_says_itself(run, demo, more):
     assert outcome.code != 0
     assert f'leave out {more[0]}, or --offer' in outcome.err
     assert demo.call_count == 0
+
+
+def test_a_lease_like_another_one_has_its_reservations_and_duration(run, demo):
+    hosts = {'resource_type': 'physical:host', 'min': 2, 'max': 2}
+    demo.get(f'{LEASE_URL}/request', json={'request': {
+        'name': 'demo', 'duration': 7200, 'reservations': [hosts]}})
+    assert run('lease', 'create', 'again', '--like', 'demo').code == 0
+    assert demo.last_request.json() == {
+        'name': 'again', 'reservations': [hosts], 'start': 'now', 'duration': 7200}
+    assert run('lease', 'create', 'again', '--like', LEASE_ID, '--duration', '1h').code == 0
+    assert demo.last_request.json()['duration'] == 3600
+
+
+@pytest.mark.parametrize('words', [
+    ('--hosts', '1'), ('--require', 'gpu=A100'), ('--reservation', 'type=physical:host,min=1'),
+    ('--offer', LEASE_ID)])
+def test_like_goes_with_nothing_else_that_says_what_to_reserve(run, demo, words):
+    outcome = run('lease', 'create', 'again', '--like', 'demo', *words)
+    assert outcome.code == 2 and '--like' in outcome.err
+    assert not any(call.method == 'POST' for call in demo.request_history)

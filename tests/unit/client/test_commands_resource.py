@@ -132,13 +132,14 @@ def test_a_wrong_pool_is_answered_with_those_that_there_are(run, requests_mock):
 
 
 def test_properties_and_allocations_of_a_pool_are_listed(run, addresses):
-    addresses.get(f'{PLACE}/properties', json={'resource_properties': [{'property': 'zone'}]})
+    addresses.get(f'{PLACE}/facets', json={'facets': [
+        {'property': 'zone', 'kind': 'property', 'values': [], 'more': False}]})
     addresses.get(f'{PLACE}/allocations', json={'allocations': [
         {'resource_id': '4', 'reservations': []}]})
     addresses.get(f'{PLACE}/4/allocation', json={'allocation': {
         'resource_id': '4', 'reservations': []}})
     assert run('property', 'list', '--pool', 'address', '-f', 'json').json == [
-        {'property': 'zone'}]
+        {'property': 'zone', 'values': []}]
     [listed] = run('allocation', 'list', '--pool', 'address', '-f', 'json').json
     assert listed == {'resource_id': '4', 'name': '203.0.113.4', 'reservations': []}
     assert run('allocation', 'show', '--pool', 'address', '4', '-f', 'json').json == listed

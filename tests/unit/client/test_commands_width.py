@@ -98,7 +98,8 @@ LISTS = {
     'energy': (), 'host list': (), 'lease explain': (LONG_NAME,), 'lease list': (),
     'maintenance list': (), 'notification list': (), 'offer list': (),
     'plan forecast': (), 'plan what-if': ('--demand-factor', '10'),
-    'property list': ('--detail', '--all'), 'resource list': ('--pool', 'host'),
+    'property list': ('--detail', '--all'), 'property show': ('vcpus',),
+    'resource list': ('--pool', 'host'),
     'segment list': (),
     'server list': (), 'service list': (),
     'usage': ('--by', 'project', '--by', 'pool', '--sparkline', '--all-projects'),
@@ -108,6 +109,7 @@ LISTS = {
 @pytest.mark.parametrize('width', WIDTHS)
 def test_every_list_fits(house, width):
     for name, words in [*LISTS.items(), ('lease explain', ('still-waits',)),
+                        ('property list', ('--facts',)),
                         ('availability', ('--hosts', '1', '--duration', '1h', '--hold', '1'))]:
         outcome = house(*name.split(), *words, width=width)
         assert outcome.code == 0, (name, outcome.err)

@@ -8,6 +8,7 @@ export class Problem extends Error {
   constructor(status, answer) {
     super(answer?.error_message ?? answer?.error?.message ?? t('rest.failed', {status}));
     this.status = status;
+    this.code = answer?.error_name ?? '';
     this.details = answer?.details ?? {};
   }
 }

@@ -124,6 +124,16 @@ export function duration(length) {
   return parts.slice(0, 2).join(' ') || '0s';
 }
 
+/** Return a duration with all its units, such as "1d1h15m", which is exactly this long. */
+export function exactDuration(length) {
+  let rest = Math.max(1, Math.round(length));
+  return [['d', DAY], ['h', HOUR], ['m', MINUTE], ['s', 1]].map(([unit, size]) => {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    return count ? `${count}${unit}` : '';
+  }).join('');
+}
+
 /** Return the text of an <input type="datetime-local"> in the chosen zone. */
 export const local = (moment) => wallText(moment).slice(0, 16);
 

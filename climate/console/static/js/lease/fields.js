@@ -1,41 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 // Form fields from the schemas of resource types, as the OpenAPI document of climate-api has them.
 
-import {criteria as translate} from '../translations.js';
 import {make} from '../dom.js';
+import {BadField} from '../problems.js';
 import {t} from '../texts.js';
+import {CriteriaField} from './criteria.js';
 
 // Keys that are no fields, or that others beside them say better.
 const LEFT_OUT = new Set(['resource_type', 'hypervisor_properties', 'extra_specs']);
-
-/** Thrown where a field has a value that cannot be meant; the message is for people. */
-export class BadField extends Error {}
 
 /** The fields of one reservation. */
 export class ReservationFields {
   /**
    * @param {string} type - the resource type.
    * @param {object} schema - its JSON schema.
-   * @param {object} values - {key: text} to begin with.
+   * @param {object} values - {key: value} to begin with.
    */
   constructor(type, schema, values = {}) {
     this.type = type;
     this.inputs = new Map();
+    this.criteria = new Map();
+    // Values of a repeated lease for which the form has no fields.
+    this.kept = Object.fromEntries([...LEFT_OUT].filter((key) => key !== 'resource_type'
+      && isGiven(values[key])).map((key) => [key, values[key]]));
     const first = schema.examples?.[0] ?? {};
     const main = make('div', {class: 'fields'});
     const more = make('div', {class: 'fields'});
+    const [pool] = schema['x-climate-pools'] ?? [];
     for (const [key, field] of Object.entries(schema.properties)) {
       if (LEFT_OUT.has(key)) continue;
       const asked = (schema.required ?? []).includes(key);
+      if (field.format === 'criteria' && pool) {
+        this.criteria.set(key, new CriteriaField(key, values[key], pool));
+        continue;
+      }
       const input = inputOf(key, field, values[key] ?? (asked ? first[key] : undefined), asked);
       this.inputs.set(key, {input, field});
       const label = make('label', {}, t(`field.${key}`) === `field.${key}` ? words(key)
-        : t(`field.${key}`), input, field.description ? make('small', {},
-        field.format === 'criteria' ? t('field.criteria_help') : field.description) : null);
-      (asked || key in first || field.format === 'criteria' ? main : more).append(label);
+        : t(`field.${key}`), input, field.description ? make('small', {}, field.description)
+        : null);
+      (asked || key in first ? main : more).append(label);
     }
-    this.node = make('div', {}, main, more.children.length
-      ? make('details', {}, make('summary', {}, t('new.more')), more) : null);
+    this._tieCounts();
+    this.node = make('div', {}, main, ...[...this.criteria.values()].map(({node}) => node),
+      more.children.length
+        ? make('details', {}, make('summary', {}, t('new.more')), more) : null);
   }
 
   /**
@@ -44,14 +53,35 @@ export class ReservationFields {
    * @throws {BadField}
    */
   async value() {
-    const found = {resource_type: this.type};
+    const found = {resource_type: this.type, ...this.kept};
     for (const [key, {input, field}] of this.inputs) {
       const text = input.value.trim();
-      if (text !== '') found[key] = await parsed(key, field, text);
+      if (text !== '') found[key] = parsed(key, field, text, input);
+    }
+    for (const [key, criteria] of this.criteria) {
+      const value = await criteria.value();
+      if (value !== undefined) found[key] = JSON.stringify(value);
     }
     return found;
   }
+
+  /** Return the input of a field, or of criteria; undefined if there is none. */
+  inputOf(key) { return this.inputs.get(key)?.input ?? this.criteria.get(key)?.input; }
+
+  /** The greatest number follows the least one until it was chosen itself. */
+  _tieCounts() {
+    const [least, most] = ['min', 'max'].map((key) => this.inputs.get(key)?.input);
+    if (!least || !most) return;
+    let tied = least.value === most.value;
+    most.addEventListener('input', () => { tied = false; });
+    least.addEventListener('input', () => {
+      if (tied || Number(most.value) < Number(least.value)) most.value = least.value;
+    });
+  }
 }
+
+const isGiven = (value) => value !== undefined && value !== null && value !== ''
+  && !(typeof value === 'object' && !Object.keys(value).length);
 
 const kinds = (field) => [field.type ?? []].flat();
 
@@ -65,7 +95,8 @@ function inputOf(key, field, value, asked) {
     return select;
   }
   const shown = value === undefined || value === null ? ''
-    : typeof value === 'object' ? JSON.stringify(value) : String(value);
+    : Array.isArray(value) && value.every((each) => typeof each === 'string') ? value.join(', ')
+      : typeof value === 'object' ? JSON.stringify(value) : String(value);
   if (kinds(field).includes('integer')) {
     return make('input', {...common, type: 'number', min: field.minimum, max: field.maximum,
       value: shown});
@@ -75,16 +106,11 @@ function inputOf(key, field, value, asked) {
     area.value = shown;
     return area;
   }
-  return make('input', {...common, value: shown, maxlength: field.maxLength, spellcheck: 'false',
-    placeholder: field.format === 'criteria' ? 'vcpus>=16' : undefined});
+  return make('input', {...common, value: shown, maxlength: field.maxLength,
+    spellcheck: 'false'});
 }
 
-async function parsed(key, field, text) {
-  if (field.format === 'criteria') {
-    const {criteria, problem} = await translate(text);
-    if (problem) throw new BadField(problem);
-    return criteria;
-  }
+function parsed(key, field, text, input) {
   const allowed = kinds(field);
   if (allowed.includes('integer')) return Number(text);
   if (allowed.includes('boolean')) return text === 'true';
@@ -94,7 +120,7 @@ async function parsed(key, field, text) {
       return JSON.parse(text);
     } catch (error) {
       if (allowed.includes('string')) return text;
-      throw new BadField(t('new.not_json', {key, why: error.message}));
+      throw new BadField(t('new.not_json', {key, why: error.message}), input);
     }
   }
   return text;

@@ -3,228 +3,196 @@
 
 import {tell} from '../dialog.js';
 import {calm, element, fill, make} from '../dom.js';
+import {clearAll, showAt} from '../problems.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
-import {duration as inWords, fromLocal, iso, local, now, seconds, words} from '../times.js';
+import {exactDuration, fromLocal, iso, local, now, seconds, words} from '../times.js';
 import {onZone} from '../zones.js';
-import {BadField, ReservationFields} from './fields.js';
+import {isNow, showAnswer, showNoAnswer} from './answer.js';
+import {ReservationCards} from './reservation_cards.js';
 import {priceWords, refusal} from './words.js';
 
 const PAUSE_MS = 400;
 const OFFERS = 5;
+// The fields of the form, by the names of the fields in errors of climate-api.
+const FIELDS = {name: 'name', start: 'start', earliest: 'start', end: 'duration',
+  duration: 'duration', 'acquire.not_after': 'not_after', 'acquire.retries': 'retries'};
 
 await loadTexts();
+const form = element('form');
 const given = new URLSearchParams(location.search);
 const {body: document_} = await call('/openapi');
 const schemas = Object.fromEntries(Object.entries(document_.components.schemas)
   .filter(([, schema]) => schema.properties?.resource_type && !schema.properties.id)
   .map(([, schema]) => [schema.properties.resource_type.const, schema]));
-const reservations = [];
-let checked = null;
-
-/** Add fields for one more reservation. */
-function addReservation(type, values) {
-  const select = make('select', {'aria-label': t('new.type')}, ...Object.keys(schemas).sort()
-    .map((each) => make('option', {value: each}, typeWord(each))));
-  select.value = type;
-  const place = make('div');
-  const entry = {};
-  const refill = (some) => {
-    entry.fields = new ReservationFields(select.value, schemas[select.value], some);
-    place.replaceChildren(entry.fields.node);
-  };
-  refill(values);
-  select.addEventListener('change', () => { refill({}); changed(); });
-  const remove = make('button', {type: 'button', class: 'quiet', onclick: () => {
-    reservations.splice(reservations.indexOf(entry), 1);
-    card.remove();
-    changed();
-  }}, t('new.remove'));
-  const card = make('fieldset', {class: 'card'}, make('legend', {}, t('new.what')),
-    make('div', {class: 'head'}, select, reservations.length ? remove : null), place);
-  reservations.push(entry);
-  element('reservations').append(card);
-}
-
-function typeWord(type) {
-  const found = t(`type.${type}`);
-  return found === `type.${type}` ? type : found;
-}
-
-function countWords({count, resource_type: type}) {
-  const one = t(`one.${type}`);
-  return `${count} × ${count === 1 && one !== `one.${type}` ? one : typeWord(type)}`;
-}
+const cards = new ReservationCards(schemas, () => changed());
+let counting = new AbortController();
+// Whether the service refused the form as it is; its reason stays until the form changes.
+let refused = false;
 
 /** Return the request for POST /v1/leases. */
 async function request() {
-  const form = element('form');
-  const found = {name: form.name.value, reservations: await wanted(), duration: form.duration.value};
+  const found = {name: form.name.value, reservations: await cards.values(),
+    duration: form.duration.value};
   if (form.start.value) found.start = momentOf(form.start);
   const acquire = form.acquire.value;
-  if (acquire) found.acquire = {type: acquire, ...acquireFields(acquire, form)};
+  if (acquire) found.acquire = {type: acquire, ...acquireFields(acquire)};
   return found;
 }
 
 /** Return the moment of a field as ISO text. */
 const momentOf = (field) => iso(fromLocal(field.value, (text) => t('zone.skipped', {text})));
 
-function acquireFields(acquire, form) {
+function acquireFields(acquire) {
   const found = {};
   if (acquire === 'wait' && form.not_after.value) found.not_after = momentOf(form.not_after);
   if (acquire === 'retries') found.retries = Number(form.retries.value);
   return found;
 }
 
-const wanted = () => Promise.all(reservations.map((each) => each.fields.value()));
-
-/** Show how many resources meet this and are free then. */
+/** Show how many resources meet the form and are free then, and the choices of criteria. */
 async function count() {
-  const form = element('form');
+  counting.abort();
+  counting = new AbortController();
+  const {signal} = counting;
   try {
-    const [asked, length] = [JSON.stringify(await wanted()), form.duration.value];
-    const earliest = form.start.value ? momentOf(form.start) : undefined;
-    const {body} = await call('/availability', {
-      query: {reservations: asked, duration: length, earliest, limit: OFFERS}});
-    showCounts(body.considered);
-    showOffers(body);
-    say('problem', '');
+    const [reservations, duration] = [await cards.values(), form.duration.value];
+    const start = form.start.value ? momentOf(form.start) : undefined;
+    // The counts of choices are only help: what is wrong with the form is in the other answer.
+    cards.count(reservations, {start, duration}, signal).catch(() => {});
+    const {body} = await call('/availability', {signal, query: {
+      reservations: JSON.stringify(reservations), duration, earliest: start, limit: OFFERS}});
+    if (!refused) clearProblems();
+    showAnswer(body, {takeStart, takeAlternative});
   } catch (error) {
-    element('counts').replaceChildren();
-    element('offers').replaceChildren();
-    if (element('form').checkValidity()) say('problem', error.message);
+    if (error.name === 'AbortError') return;
+    showNoAnswer();
+    if (!refused) showProblem(error);
   }
 }
 
-function showCounts(considered) {
-  element('counts').replaceChildren(...considered.map((each) => make('li', {}, t('new.counts', {
-    type: typeWord(each.resource_type), enrolled: each.enrolled, matching: each.matching,
-    free: each.free_at_earliest}), each.criteria.length ? make('ul', {}, ...each.criteria.map((one) => make(
-    'li', {}, t('new.met_by', {criterion: one.criterion, count: one.met_by})))) : null)));
+/** Show an error at the field that it is about, or else at the button. */
+function showProblem(error) {
+  clearProblems();
+  const input = error.input ?? form.elements.namedItem(FIELDS[error.details.field] ?? '')
+    ?? cards.inputOf(error);
+  if (input) showAt(input, error.message.replace(`${error.details.field}: `, ''));
+  else element('problem').textContent = error.message;
+  return input;
 }
 
-function showOffers({offers, reasons, alternatives}) {
-  const rows = offers.map((offer) => make('li', {}, make('button', {
-    type: 'button', class: 'offer', onclick: () => takeStart(offer.start)},
-  make('strong', {}, startWords(offer.start)), ` – ${words(seconds(offer.end))} `,
-  offer.reservations.map((each) => countWords(each)).join(', '),
-  offer.price ? make('span', {class: 'price'}, priceWords(offer.price)) : null)));
-  const others = alternatives.map((each) => make('li', {}, make('button', {
-    type: 'button', class: 'offer', onclick: () => takeAlternative(each)}, alternativeWords(each))));
-  element('hold').hidden = !offers.length;
-  element('offers').replaceChildren(...reasons.map((each) => make('li', {}, each)), ...rows,
-    ...others);
+function clearProblems() {
+  clearAll(form);
+  element('problem').textContent = '';
 }
 
 /** Hold the first time at which it fits, so that there is time to decide. */
 async function hold() {
-  const form = element('form');
-  const body = {reservations: await wanted(), duration: form.duration.value, hold: 1, limit: 1};
+  const body = {reservations: await cards.values(), duration: form.duration.value, hold: 1,
+    limit: 1};
   if (form.start.value) body.earliest = momentOf(form.start);
   const {body: {offers}} = await call('/availability', {method: 'POST', body});
   tell(t(offers.some((each) => each.id) ? 'offers.held' : 'offers.not_held'));
 }
 
-const startWords = (start) => (seconds(start) <= now() + 90 ? t('new.now') : words(seconds(start)));
-
+/** Enter a start; it is rounded up to a full minute. */
 function takeStart(start) {
-  element('form').start.value = seconds(start) <= now() + 90 ? '' : local(seconds(start) + 59);
+  form.start.value = isNow(start) ? '' : local(seconds(start) + 59);
   changed();
 }
 
-function alternativeWords(each) {
-  if (each.kind === 'shorter') return t('new.shorter', {length: inWords(each.duration)});
-  if (each.kind === 'later') return t('new.later', {start: words(seconds(each.start))});
-  return t('new.fewer', {counts: each.counts.join(', ')});
-}
-
 function takeAlternative(each) {
-  if (each.kind === 'shorter') element('form').duration.value = `${each.duration}s`;
-  if (each.kind === 'later') element('form').start.value = local(seconds(each.start) + 59);
-  if (each.kind === 'fewer') {
-    each.counts.forEach((number, place) => {
-      const {inputs} = reservations[place].fields;
-      for (const key of ['min', 'amount']) {
-        if (inputs.has(key)) inputs.get(key).input.value = number;
-      }
-    });
-  }
+  if (each.kind === 'shorter') form.duration.value = exactDuration(each.duration);
+  if (each.kind === 'later') form.start.value = local(seconds(each.start) + 59);
+  if (each.kind === 'fewer') cards.setCounts(each.counts);
   changed();
 }
 
 /** Try the lease without making it, and show what it would be. */
 async function check() {
   const body = await request();
-  const {body: answer} = await call('/leases', {
-    method: 'POST', body, query: {dry_run: 'true'}});
-  checked = {body, key: crypto.randomUUID()};
-  const {lease} = answer;
+  const {body: {lease}} = await call('/leases', {method: 'POST', body, query: {dry_run: 'true'}});
+  clearProblems();
+  // A second click on the same button makes no second lease.
+  const key = crypto.randomUUID();
+  const waits = lease.status === 'in_progress';
   fill(element('result'),
-    make('p', {}, lease.status === 'in_progress' ? t('new.would_wait') : t('new.fits', {
+    make('p', {}, waits ? t('new.would_wait') : t('new.fits', {
       start: words(seconds(lease.start)), end: words(seconds(lease.end))})),
+    waits && lease.status_reason ? make('p', {}, lease.status_reason) : null,
     lease.price ? make('p', {class: 'price'}, priceWords(lease.price)) : null,
-    make('button', {type: 'submit', class: 'main', id: 'create'}, t('new.create')));
+    make('button', {type: 'button', class: 'main', id: 'create',
+      onclick: () => doing(() => create(body, key))}, t('new.create')));
+  element('check').classList.remove('main');
   element('create').focus();
 }
 
-async function create() {
-  // A second try of the same request makes no second lease.
-  const {body: answer} = await call('/leases', {
-    method: 'POST', body: checked.body, headers: {'Idempotency-Key': checked.key}});
-  location.assign(`/leases/${answer.lease.id}`);
+async function create(body, key) {
+  const {body: {lease}} = await call('/leases', {
+    method: 'POST', body, headers: {'Idempotency-Key': key}});
+  location.assign(`/leases/${lease.id}`);
 }
 
-async function submitted(event) {
-  event.preventDefault();
-  element('form').setAttribute('aria-busy', 'true');
-  say('problem', '');
+/** Do something; if it is refused, say why at the field or at the button. */
+async function doing(action) {
+  form.setAttribute('aria-busy', 'true');
   try {
-    await (checked ? create() : check());
+    await action();
   } catch (error) {
-    checked = null;
-    element('result').replaceChildren();
-    if (!(error instanceof BadField)) element('result').replaceChildren(...refusal(error));
-    say('problem', error.message);
+    refused = true;
+    element('result').replaceChildren(...refusal(error));
+    showProblem(error)?.focus();
   }
-  element('form').removeAttribute('aria-busy');
+  form.removeAttribute('aria-busy');
 }
-
-function say(id, text) { element(id).textContent = text; }
 
 const countSoon = calm(count, PAUSE_MS);
 
 /** What was checked is not what the form says any more. */
 function changed() {
-  checked = null;
-  element('result').replaceChildren(
-    make('button', {type: 'submit', class: 'main', id: 'check'}, t('new.check')));
+  refused = false;
+  element('result').replaceChildren();
+  element('check').classList.add('main');
   for (const part of document.querySelectorAll('[data-acquire]')) {
-    part.hidden = part.dataset.acquire !== element('form').acquire.value;
+    part.hidden = part.dataset.acquire !== form.acquire.value;
   }
   countSoon();
 }
 
-function begin() {
-  const form = element('form');
-  if (given.get('start') && seconds(given.get('start')) > now()) {
-    form.start.value = local(seconds(given.get('start')));
-  }
-  if (given.get('start') && given.get('end')) {
-    form.duration.value = inWords(seconds(given.get('end')) - seconds(given.get('start')))
-      .replaceAll(' ', '');
-  }
+/** Begin with what was dragged in the timeline. */
+function beginWithDragged() {
+  const [start, end] = ['start', 'end'].map((key) => seconds(given.get(key)));
+  if (start > now()) form.start.value = local(start);
+  if (end > start) form.duration.value = exactDuration(end - Math.max(start, now()));
   const number = given.get('count') ?? '1';
-  addReservation(given.get('type') ?? (schemas['physical:host'] ? 'physical:host'
-    : Object.keys(schemas)[0]), {min: number, max: number, amount: number});
+  const fields = cards.add(given.get('type') ?? cards.firstType(given.get('pool')), {
+    min: number, max: number, amount: number});
+  const names = (given.get('resources') ?? '').split(',').filter(Boolean);
+  for (const criteria of fields.criteria.values()) criteria.chooseNames(names);
+}
+
+/** Begin with the values of the lease that is repeated. */
+function beginWithRepeated({name, duration, reservations}) {
+  form.name.value = name;
+  form.duration.value = exactDuration(duration);
+  for (const values of reservations) cards.add(values.resource_type, values);
+}
+
+function begin() {
+  const repeated = JSON.parse(form.dataset.like);
+  if (repeated) beginWithRepeated(repeated);
+  else beginWithDragged();
   element('add').addEventListener('click', () => {
-    addReservation(Object.keys(schemas)[0], {});
+    cards.add(cards.firstType());
     changed();
   });
   form.addEventListener('input', changed);
   onZone(changed);
-  element('hold').addEventListener('click', () => hold().catch((error) => say('problem',
-    error.message)));
-  form.addEventListener('submit', submitted);
+  element('hold').addEventListener('click', () => doing(hold));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    doing(check);
+  });
   changed();
 }
 
