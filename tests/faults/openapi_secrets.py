@@ -47,7 +47,8 @@ def secrets(manager):
 
 def shown(secrets, answer, request):
     """Return the secrets in the text of an answer that the request did not have itself."""
-    return [each for each in secrets if each in answer and each not in request]
+    # The request may have the name of a project without quotes, such as in its path.
+    return [each for each in secrets if each in answer and each.strip('"') not in request]
 
 
 def _ids_of(manager, project):

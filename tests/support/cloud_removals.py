@@ -20,6 +20,15 @@ TABLES = {
 
 # The column to which other tables refer, where that is not the id.
 _KEYS = {'volume_types': 'name'}
+# What is removed with a row, where no column of another table has its key.
+_WITH_IT = {
+    # Neutron deletes no router that has interfaces, so people remove these first.
+    'routers': 'DELETE FROM ports WHERE id IN (SELECT port_id FROM port_devices '
+               'JOIN routers ON routers.id = device_id WHERE routers.rowid = ?)',
+    'volume_types': 'DELETE FROM volume_quotas WHERE name IN '
+                    "(SELECT prefix.value || '_' || name FROM volume_types, "
+                    """json_each('["gigabytes", "volumes"]') AS prefix """
+                    'WHERE volume_types.rowid = ?)'}
 
 
 def rows(cloud, tables=tuple(TABLES)):
@@ -56,9 +65,6 @@ def _delete(connection, table, rowid):
                 f'(SELECT {_KEYS.get(table, "id")} FROM {table} WHERE rowid = ?)',
                 (rowid,)).fetchall():
             _delete(connection, other, row['at_row'])
-    if table == 'volume_types':
-        connection.execute(
-            "DELETE FROM volume_quotas WHERE name IN (SELECT prefix.value || '_' || name "
-            """FROM volume_types, json_each('["gigabytes", "volumes"]') AS prefix """
-            'WHERE volume_types.rowid = ?)', (rowid,))
+    if table in _WITH_IT:
+        connection.execute(_WITH_IT[table], (rowid,))
     connection.execute(f'DELETE FROM {table} WHERE rowid = ?', (rowid,))

@@ -7,6 +7,7 @@ import typing
 
 from climate import errors
 from climate.cloud import base
+from climate.cloud import call_guard
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +53,9 @@ class SimulatedConnection:
             time.sleep(self.lifecycle.options.delay_seconds)
         self.faults.refuse(name)
         with self.store.transaction() as connection:
+            # Waiting for the lock may have taken longer than a claim lasts. A real service carries
+            # out a call within that time.
+            call_guard.check()
             self.lifecycle.settle(connection)
             project_id = self._project(connection)
             if admin and project_id is not None:

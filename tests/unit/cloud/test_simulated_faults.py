@@ -8,6 +8,8 @@ import textwrap
 import pytest
 
 from climate import errors
+from climate.cloud import call_guard
+from climate.manager import ownership
 
 
 class Crash(Exception):
@@ -38,6 +40,21 @@ def test_each_call_has_a_point_before_and_one_after(simulate):
     nova.add_hosts(nova.ensure_aggregate('freepool'), ['compute-1', 'compute-2'])
     names = ['nova.aggregate', 'nova.create_aggregate', 'nova.add_host', 'nova.add_host']
     assert seen == [(name, when) for name in names for when in ('before', 'after')]
+
+
+def test_a_claim_that_ends_while_a_call_waits_for_the_lock_prevents_the_call(simulate):
+    nova = simulate('').as_service().nova
+    aggregate = nova.ensure_aggregate('freepool')
+    checks = []
+
+    def check():
+        checks.append(None)
+        # The first check is before the call waits.
+        if len(checks) > 1:
+            raise ownership.ClaimLost
+    with call_guard.before_each_call(check), pytest.raises(ownership.ClaimLost):
+        nova.add_hosts(aggregate, ['compute-1'])
+    assert nova.aggregate('freepool').hosts == ()
 
 
 def test_changes_by_a_test_pass_no_fault_points(simulate):
