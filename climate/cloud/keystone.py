@@ -6,6 +6,7 @@ from urllib import parse
 
 from keystoneauth1 import exceptions as keystone_errors
 from oslo_utils import timeutils
+import tenacity
 
 from climate import errors
 from climate.cloud import base
@@ -75,17 +76,13 @@ class RealKeystone(base.Keystone):
             answer = self._post_before(fields, parent['expires_at'])
         return _trust(answer.json()['trust'])
 
+    # Another trust of the user in the project may expire in the same second.
+    @tenacity.retry(retry=tenacity.retry_if_exception_type(keystone_errors.Conflict),
+                    stop=tenacity.stop_after_attempt(_MOMENTS), reraise=True)
     def _post_before(self, fields, expires_at):
         """Create a trust that expires a little before a moment; return the answer of Keystone."""
-        for left in reversed(range(_MOMENTS)):
-            moment = _a_little_before(expires_at)
-            try:
-                return self._adapter.post(
-                    _TRUSTS, json={'trust': {**fields, 'expires_at': moment}})
-            except keystone_errors.Conflict:
-                # Another trust of the user in the project expires in the same second.
-                if not left:
-                    raise
+        return self._adapter.post(_TRUSTS, json={'trust': {
+            **fields, 'expires_at': _a_little_before(expires_at)}})
 
     def delete_trust(self, trust_id):
         with faults.ignored_if_absent():
