@@ -176,8 +176,10 @@ def check_names(requirement: Requirement, known: Collection[str],
         and known names, similar ones first.
     """
     for name in sorted(names(requirement) - frozenset(known) - frozenset(hidden)):
-        near = difflib.get_close_matches(name, sorted(known), n=5, cutoff=0.5)
-        near += sorted(set(known) - set(near))
+        # The many facts with a prefix, such as max_unit:VCPU, come last.
+        listed = sorted(known, key=lambda each: (':' in each, each))
+        near = difflib.get_close_matches(name, listed, n=5, cutoff=0.5)
+        near += [each for each in listed if each not in near]
         if len(near) > _MOST_NAMES:
             near = [*near[:_MOST_NAMES], '…']
         raise errors.UnknownProperty(pool=pool, name=name,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hints that follow the errors of commands: the next step of the user."""
 from collections.abc import Container
+import shlex
 
 from climate.client import errors
 from climate.client import times
@@ -25,6 +26,8 @@ def of_error(error: errors.ClientError, prog: str, command: str, known: Containe
     program = prog.removesuffix(command).rstrip()
     if isinstance(error, (errors.NotFound, errors.Ambiguous)) and listing in known:
         return f'"{program} {listing}" shows what exists.'
+    if error.name == 'unknown_property':
+        return f'"{program} property list" shows the properties, and which values are free.'
     if isinstance(error, errors.Overloaded | errors.TooManyRequests | errors.NoAnswerInTime):
         return _later(error)
     if isinstance(error, errors.NotAuthenticated | errors.NotConfigured):
@@ -49,6 +52,9 @@ def _later(error: errors.ClientError) -> str:
 
 def _free_time(error: errors.ClientError, program: str) -> str:
     nearest = error.details.get('nearest')
+    if not nearest and error.details.get('values'):
+        name = shlex.quote(str(next(iter(error.details['values']))))
+        return f'"{program} property show {name}" counts the resources of each value.'
     if not nearest:
         return f'"{program} availability" with the same resources finds free times.'
     start = times.iso(times.moment(nearest, times.utcnow()))

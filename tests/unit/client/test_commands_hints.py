@@ -31,6 +31,9 @@ def refused(status, **more):
     (CREATE, refused(409), '"climate availability" with the same resources finds free times.'),
     (CREATE, refused(409, details={'nearest': '2030-05-01T08:00:00+00:00'}),
      'Add --start 2030-05-01T08:00:00Z for the first time that fits, or --acquire wait'),
+    (CREATE, refused(409, details={'nearest': None, 'values': {'gpu': ['A100', 'H100']}}),
+     '"climate property show gpu" counts the resources of each value.'),
+    (CREATE, refused(400, error_name='unknown_property'), '"climate property list" shows'),
     (CREATE, refused(400), '"climate lease create --help" shows the arguments.')])
 def test_an_error_of_the_service_has_a_hint(run, requests_mock, words, answer, hint):
     for method in ('GET', 'POST'):

@@ -20,15 +20,15 @@ export class BadField extends Error {
 export function showAt(input, message) {
   input.setAttribute('aria-invalid', 'true');
   const label = input.closest('label');
-  let note = label.querySelector('.problem');
-  if (!note) label.append(note = make('small', {class: 'problem', role: 'alert'}));
+  let note = label.querySelector('.refusal');
+  if (!note) label.append(note = make('small', {class: 'problem refusal', role: 'alert'}));
   if (note.textContent !== message) note.textContent = message;
 }
 
 /** Remove the messages from the labels of a form. */
 export function clearAll(form) {
-  for (const input of form.querySelectorAll('[aria-invalid]')) {
-    input.removeAttribute('aria-invalid');
-    input.closest('label')?.querySelector('.problem')?.remove();
+  for (const note of form.querySelectorAll('label .refusal')) {
+    note.closest('label').querySelector('[aria-invalid]').removeAttribute('aria-invalid');
+    note.remove();
   }
 }
