@@ -34,8 +34,9 @@ CLIENTS = 8
 WARM_UP = 80
 EMBEDDED_GOAL, DISTRIBUTED_GOAL, GOAL_P99_MS = 200, 100, 100
 # Was it made before; what is free; the host once more, locked, and its allocations; the
-# lease, its reservation, events and allocation; the host's generation; history and news.
-GOAL_STATEMENTS = 12
+# lease, its reservation, events and allocation; the host's generation; history and news; the
+# counter of changes.
+GOAL_STATEMENTS = 13
 _HOUR = datetime.timedelta(hours=1)
 
 

@@ -32,6 +32,7 @@ MODULES = {
     'benchmarks.what_if': (16,),
     'benchmarks.forecast': (17,),
     'benchmarks.timeline': (18,),
+    'benchmarks.open_page': (19,),
     'benchmarks.bare': (3, 4, 5, 6, 8),
 }
 # What one module may take before it counts as dead; a busy machine alone is no reason.

@@ -16,6 +16,7 @@ from climate.api import calendar_paths
 from climate.api import hooks
 from climate.api import throttling
 from climate.api import times
+from climate.api import unchanged
 from climate.api import views
 from climate.api.chameleon import paths as chameleon_paths
 from climate.api.controllers import base
@@ -52,6 +53,7 @@ def build(conf, manager=None, plugins=None, clock=times.now, rules=None):
                          force_canonical=False, guess_content_type_from_ext=False,
                          request_cls=_Request, hooks=[
                              hooks.RequestHook(conf.api.chameleon), hooks.ErrorHook(rules)])
+    app = unchanged.ConditionalRequests(app, manager, clock)
     limited = throttling.ProjectLimiter(app, conf.api.max_requests_per_project)
     authenticated = auth.protect(limited, conf)
     protected = throttling.RequestLimiter(authenticated, conf.api.max_requests)

@@ -11,6 +11,8 @@ _MINUTES = '%Y-%m-%d %H:%M'
 _EXAMPLE = 'write "now", "+2h", "2030-05-01 08:00" or "2030-05-01T08:00:00Z"'
 _LONGEST_SECONDS = 100 * 366 * 86400
 _NEVER = datetime.datetime.min.replace(tzinfo=datetime.UTC)
+_ONE_MOMENT, _OTHER_MOMENT = (datetime.datetime(year, 1, 1, tzinfo=datetime.UTC)
+                              for year in (2000, 2001))
 _NO_YEAR = f'the year must be from {moments.YEARS[0]} to {moments.YEARS[-1]}'
 
 
@@ -72,6 +74,17 @@ def asked(field, text, now):
     """
     moment_or_now = moment(field, absolute(text, now))
     return now if moment_or_now == NOW else moment_or_now
+
+
+def are_fixed(query, *names, optional=()):
+    """Return whether moments of a query that `asked` accepts are the same whenever it is sent.
+
+    :param names: parameters whose default is relative to the present moment.
+    :param optional: parameters whose default is relative to those of `names`.
+    """
+    given = [query[name] for name in (*names, *optional) if name in query]
+    return all(name in query for name in names) and all(
+        asked('', text, _ONE_MOMENT) == asked('', text, _OTHER_MOMENT) for text in given)
 
 
 def seconds(field, value):

@@ -14,6 +14,8 @@ A transaction that locks rows of several tables locks them in this order, to avo
 
 ``swap_reports`` are written after all of these.
 
+The last statement of a transaction may lock a row of ``change_counts``, after all others.
+
 ``early_creations``, then ``trusts``, are locked last. A transaction that has locked a row of them
 takes no further lock of the list above.
 

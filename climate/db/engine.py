@@ -11,6 +11,7 @@ from oslo_log import log
 import sqlalchemy as sa
 
 from climate import errors
+from climate.db import changes
 from climate.db import connections
 from climate.db import outages
 
@@ -63,6 +64,7 @@ class Database:
                     connections.open_server(url, 'AUTOCOMMIT', options))
         # The parameters of statements may have secrets, and SQLAlchemy's errors and log show them.
         self._engine.hide_parameters = self._reading.hide_parameters = True
+        changes.watch(self._engine)
         self.dialect = self._engine.dialect.name
         self._clock_reading = float('-inf'), None
         # Threads of one process queue at this lock, because SQLite's busy loop sleeps.
@@ -83,15 +85,20 @@ class Database:
             yield connection
 
     @contextlib.contextmanager
-    def writer(self):
+    def writer(self, counted=True):
         """Yield a connection in a transaction: committed at the end, rolled back after an error.
 
+        A transaction that changes something that REST shows is counted (``db.changes``).
+
+        :param counted: False: do not count, because the tables may be older.
         :raises LostRace: another transaction wrote the same rows; nothing was written.
         :raises Duplicate: a unique key is taken; nothing was written.
         :raises DatabaseUnreachable: the database does not answer.
         """
         with _translated(self._outages), self._writing, self._engine.begin() as connection:
             yield connection
+            if counted:
+                changes.count(connection)
 
     def now(self):
         """Return the current time of the database's clock (of this machine's for SQLite).

@@ -38,7 +38,7 @@ def upgrade(database, revision='head'):
 
     :raises NoSuchRevision: this release does not know `revision`.
     """
-    with database.writer() as connection:
+    with database.writer(counted=False) as connection:
         settings = _settings()
         settings.attributes['connection'] = connection
         try:

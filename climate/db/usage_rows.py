@@ -41,11 +41,20 @@ _BETWEEN = _ROWS.where(allocations.TOUCHES)
 # read first, and their rows by keys, because for a join a database may read all past leases.
 _OPEN = LEASES.c.ended_at.is_(None)
 _START = sa.bindparam('start', type_=tables.UtcDateTime)
-_LATE_LEASES = sa.union_all(*(sa.select(LEASES.c.id).where(*where) for where in (
+_LATE_CONDITIONS = (
     (LEASES.c.ended_at > _START, sa.or_(LEASES.c.end <= _START, LEASES.c.deleted_at.is_not(None))),
     (_OPEN, LEASES.c.end <= _START),
-    (_OPEN, LEASES.c.end > _START, LEASES.c.task == 'delete'))))
+    (_OPEN, LEASES.c.end > _START, LEASES.c.task == 'delete'))
+_OF_PROJECT = LEASES.c.project_id == sa.bindparam('project')
+_LATE_LEASES = sa.union_all(*(sa.select(LEASES.c.id).where(*where) for where in _LATE_CONDITIONS))
+_LATE_LEASES_OF_PROJECT = sa.union_all(*(
+    sa.select(LEASES.c.id).where(_OF_PROJECT, *where) for where in _LATE_CONDITIONS))
+# All leases of a project that may have allocations between two moments.
+_LEASES_OF_PROJECT = sa.select(LEASES.c.id).where(
+    _OF_PROJECT, LEASES.c.start < sa.bindparam('end', type_=tables.UtcDateTime),
+    sa.or_(_OPEN, LEASES.c.ended_at > _START, LEASES.c.end > _START))
 _RESERVATIONS_OF = by_keys.ByKeys(sa.select(RESERVATIONS.c.id), RESERVATIONS.c.lease_id)
+_BETWEEN_OF = by_keys.ByKeys(_BETWEEN, ALLOCATIONS.c.reservation_id)
 _LATE = by_keys.ByKeys(
     _ROWS.where(ALLOCATIONS.c.released_at.is_(None), ALLOCATIONS.c.end <= _START),
     ALLOCATIONS.c.reservation_id)
@@ -69,11 +78,9 @@ def shares(connection, start, end, now, pool=None, project_id=None):
     :param pool: only allocations of this pool; None: of all.
     :param project_id: only allocations of this project; None: of all.
     """
-    rows = [row for row in _rows(connection, start, end) if pool in (None, row.pool)]
+    rows = [row for row in _rows(connection, start, end, project_id) if pool in (None, row.pool)]
     reservations = _by_id(connection, _RESERVATIONS, {row.reservation_id for row in rows})
     leases = _by_id(connection, _LEASES, {row.lease_id for row in reservations.values()})
-    if project_id is not None:
-        leases = {key: row for key, row in leases.items() if row.project_id == project_id}
     # Reservations of offers are not written yet.
     owners = {key: (row, leases[row.lease_id]) for key, row in reservations.items()
               if row.lease_id in leases}
@@ -113,15 +120,27 @@ def first_moment(connection):
     return min((moment for moment in moments if moment is not None), default=None)
 
 
-def _rows(connection, start, end):
+def _rows(connection, start, end, project_id):
     """Return the rows of allocations that were allocated or occupied between two moments."""
-    rows = connection.execute(_BETWEEN, {'start': start, 'end': end}).all()
-    late = connection.execute(_LATE_LEASES, {'start': start}).scalars().all()
-    ids = [key for batch in by_keys.batches(late, _AT_ONCE)
+    span = {'start': start, 'end': end}
+    if project_id is None:
+        rows = connection.execute(_BETWEEN, span).all()
+        late = connection.execute(_LATE_LEASES, {'start': start}).scalars().all()
+    else:
+        named = {**span, 'project': project_id}
+        rows = _of_leases(connection, _BETWEEN_OF, connection.execute(
+            _LEASES_OF_PROJECT, named).scalars().all(), span)
+        late = connection.execute(_LATE_LEASES_OF_PROJECT, {
+            'start': start, 'project': project_id}).scalars().all()
+    return rows + _of_leases(connection, _LATE, late, {'start': start})
+
+
+def _of_leases(connection, statement, lease_ids, values):
+    """Return the rows of allocations of leases that a ByKeys of reservations selects."""
+    ids = [key for batch in by_keys.batches(lease_ids, _AT_ONCE)
            for key in _RESERVATIONS_OF.execute(connection, batch).scalars()]
-    for batch in by_keys.batches(ids, _AT_ONCE):
-        rows += _LATE.execute(connection, batch, {'start': start})
-    return rows
+    return [row for batch in by_keys.batches(ids, _AT_ONCE)
+            for row in statement.execute(connection, batch, values)]
 
 
 def _by_id(connection, statement, keys):

@@ -99,8 +99,7 @@ class WaitingLease:
     reason: texts.Text | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class Bar:
+class Bar(typing.NamedTuple):
     """The use of a resource from one second to another.
 
     :ivar kind: one of KINDS.
@@ -135,6 +134,10 @@ class Timeline:
     :ivar waiting: the first MOST_WAITING leases that wait for resources of the pool. Leases in the
         wait queue come first, in the order of the queue.
     :ivar more_wait: whether more leases wait.
+    :ivar changes: the number of changes in the database before the timeline was read; None: an
+        earlier release did not count them.
+    :ivar until: the first moment at which the timeline differs although the database does not;
+        None: there is none.
     """
 
     start: datetime.datetime
@@ -151,6 +154,8 @@ class Timeline:
     words: tuple[str, ...] = ()
     waiting: tuple[WaitingLease, ...] = ()
     more_wait: bool = False
+    changes: int | None = None
+    until: datetime.datetime | None = None
 
 
 def merged(bars: Sequence[Bar], resolution: int) -> list[Bar]:

@@ -11,6 +11,7 @@ import oslo_messaging as messaging
 
 from climate import errors
 from climate.cloud import call_guard
+from climate.db import changes
 from climate.domain import records
 from climate.manager import heartbeats
 from climate.manager.audit import schedule as audit_schedule
@@ -229,6 +230,10 @@ class Endpoint:
 
     def get_timeline(self, context, query):
         return self._timelines.find(query)
+
+    def count_changes(self, context):
+        with self._core.database.reader() as connection:
+            return changes.read(connection)
 
     def create_price_book(self, context, valid_from, document):
         return self._books.create(context, valid_from, document)

@@ -258,6 +258,9 @@ class ManagerClient:
     def get_timeline(self, context: Context, query: timeline.TimelineQuery) -> timeline.Timeline:
         """Return the ``timeline.Timeline`` that answers a ``timeline.TimelineQuery``."""
 
+    def count_changes(self, context: Context) -> int:
+        """Return the number of changes that REST shows (``db.changes``)."""
+
     def create_price_book(self, context: Context, valid_from: records.Moment | None,
                           document: Mapping[str, Any]) -> prices.StoredBook:
         """Add a version of the price book; return the StoredBook.

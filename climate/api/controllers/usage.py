@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paths /v1/usage and /v1/utilisation, from REST 1.1 on."""
+import datetime
+
 import pecan
 
 from climate.api import operations
 from climate.api import queries
+from climate.api import times
+from climate.api import unchanged
 from climate.api import usage_request
 from climate.api import usage_view
 from climate.api.controllers import base
 from climate.domain import usage_groups
 from climate.policies import usage as rules
 
+# This long after the end of a span, nothing is counted in it any more.
+_SETTLED = datetime.timedelta(hours=1)
 _FORMAT = operations.query('format', enum=list(usage_request.FORMATS))
 PATHS = {
     '/usage': {'get': operations.operation(
@@ -33,12 +39,21 @@ class UsageController(base.Controller):
         caller = self._authorized(req, rules.GET)
         queries.refuse_unknown(req, usage_request.USAGE, repeatable=('group_by',))
         as_csv = usage_view.wants_csv(req)
-        report = self._parts.manager.report_usage(caller, usage_request.usage(
+        query = usage_request.usage(
             req, self._parts.clock(), self._project(req, caller, rules.GET_ALL_PROJECTS),
-            self._parts.policy.allows(caller, rules.GET_ALL_PROJECTS)))
+            self._parts.policy.allows(caller, rules.GET_ALL_PROJECTS))
+        changes = self._changes(req, caller, query.end)
+        report = self._parts.manager.report_usage(caller, query)
         if as_csv:
             return usage_view.as_csv(*usage_view.usage_table(report))
+        resp.etag = unchanged.tag(req, changes, self._parts.clock())
         return usage_view.usage(report)
+
+    def _changes(self, req, caller, end):
+        """Return the number of changes if the usage of a span is settled; None: it still grows."""
+        is_settled = (times.are_fixed(req.GET, 'start', 'end')
+                      and end + _SETTLED <= self._parts.clock())
+        return unchanged.changes(self._parts.manager, caller) if is_settled else None
 
 
 class UtilisationController(base.Controller):

@@ -41,3 +41,11 @@ WORK_SLOTS = sa.Table(
     sa.Column('work', base.text(64), primary_key=True),
     sa.Column('slot', base.UtcDateTime, nullable=False),
     **base.MYSQL)
+
+# The number of visible changes is the sum of these rows. Several rows, because a transaction locks
+# the row that it changes.
+CHANGE_COUNTS = sa.Table(
+    'change_counts', base.METADATA,
+    sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column('changes', sa.BigInteger, nullable=False),
+    **base.MYSQL)

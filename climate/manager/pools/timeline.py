@@ -4,10 +4,12 @@ import dataclasses
 
 from climate import errors
 from climate.db import absences
+from climate.db import changes
 from climate.db import resource_properties
 from climate.db import resources
 from climate.db import timeline_rows
 from climate.domain import health
+from climate.domain import lifecycle
 from climate.domain import requirement
 from climate.domain import selection
 from climate.domain import status_words
@@ -42,10 +44,10 @@ class Timelines:
         self._core.registry.pool(query.pool)
         now = self._core.clock()
         with self._core.database.reader() as connection:
+            change_count = changes.read(connection)
             shown = self._resources(connection, query)
-            bars = timeline.merged(
-                _bars(connection, query, {resource.id for resource in shown}, now),
-                query.resolution)
+            bars, until = _bars(connection, query, {resource.id for resource in shown}, now)
+            bars = timeline.merged(bars, query.resolution)
             ids = timeline.named(bars, query.resolution)
             leases = timeline_rows.leases(connection, ids)
             waiting, has_more = self._waiting(connection, query)
@@ -53,7 +55,7 @@ class Timelines:
         resource_places = {resource.id: place for place, resource in enumerate(shown)}
         return timeline.Timeline(
             query.start, query.end, now, tuple(shown), tuple(leases[key] for key in ids),
-            waiting=waiting, more_wait=has_more,
+            waiting=waiting, more_wait=has_more, changes=change_count, until=until,
             **timeline.columns(bars, resource_places, lease_places,
                                usage_figures.second(query.start)))
 
@@ -104,14 +106,16 @@ def _shown_resource(resource, private):
 
 
 def _bars(connection, query, ids, now):
-    """Return the Bars of the resources `ids`, ordered by resource and start.
+    """Return the Bars of the resources `ids`, ordered by resource and start, and when they change.
 
+    :returns: (the Bars, the first moment at which they differ although the database does not).
     :raises BadField: there are too many bars.
     """
-    rows = timeline_rows.allocated(connection, query.pool, query.start, query.end,
-                                   timeline.MOST_BARS + 1)
+    most = timeline.MOST_BARS + 1
+    rows = (timeline_rows.allocated(connection, query.pool, query.start, query.end, most)
+            if query.everybody else timeline_rows.allocated_for_project(connection, query, most))
     gone = absences.with_causes(connection, query.start, query.end, query.pool,
-                                timeline.MOST_BARS + 1 - len(rows))
+                                most - len(rows))
     if len(rows) + sum(map(len, gone.values())) > timeline.MOST_BARS:
         raise errors.BadField(field='end', reason=(
             f'there are more than {timeline.MOST_BARS} allocations and absences in this span: ask '
@@ -124,7 +128,19 @@ def _bars(connection, query, ids, now):
     for resource_id, spans in gone.items():
         if resource_id in ids:
             bars += _absences(resource_id, spans, query, planned.get(resource_id))
-    return sorted(bars, key=lambda bar: (bar.resource_id, bar.start))
+    return (sorted(bars, key=lambda bar: (bar.resource_id, bar.start)),
+            _until(rows, planned.values(), now))
+
+
+def _until(rows, planned_ends, now):
+    """Return the first moment after `now` at which the same rows are shown differently, or None.
+
+    The status of a pending lease changes at its start. A maintenance becomes an absence at its
+    start, and has no planned end any more after it.
+    """
+    moments = [row.start if row.lease_start is None else row.lease_start for row in rows
+               if row.window_id is not None or row.state == lifecycle.PENDING]
+    return min((moment for moment in (*moments, *planned_ends) if moment > now), default=None)
 
 
 def _absences(resource_id, spans, query, maintained_until):

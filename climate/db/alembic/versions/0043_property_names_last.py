@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names of properties that older managers wrote after 0039, in the composed form (NFC)."""
+from alembic import op
+
+revision = '0043'
+down_revision = '0042'
+phase = 'contract'
+
+
+def upgrade():
+    # Managers that read 0038 may have created properties since the conversion.
+    scripts = op.get_context().environment_context.script
+    scripts.get_revision('0039').module.upgrade()
