@@ -29,6 +29,8 @@ from climate.plugins import registry
 from climate.rpc import client
 
 _TOKEN = 'demo:demo:admin,member,reader'
+# The user of the console can switch to these projects.
+_PROJECTS = ('demo', 'lab')
 
 _WELCOME = """\
 Climate listens on {url}: {count} simulated hosts are enrolled. Open the console:
@@ -69,7 +71,7 @@ def main():
     application.built = app.build(conf, calls)
     url = f'http://{netutils.escape_ipv6(conf.api.host)}:{conf.api.port}/v1'
     _no_proxy_to(conf.api.host)
-    login = console_login.KeyLogin(_identity(url))
+    login = console_login.KeyLogin(*(_identity(url, each) for each in _PROJECTS))
     with start.refusing('climate-standalone'):
         pages = console_program.listen(console.build(conf, method=login), conf)
     # Catch signals before the file is written, because a stop must delete the file.
@@ -133,10 +135,10 @@ def _configuration(state):
     return conf
 
 
-def _identity(url):
-    """Return the Identity of the user who opens the console with its key."""
-    user, project, roles = _TOKEN.split(':')
-    return console_login.Identity(_TOKEN, url, user, user, project, project,
+def _identity(url, project):
+    """Return the Identity, in a project, of the user who opens the console with its key."""
+    user, _project, roles = _TOKEN.split(':')
+    return console_login.Identity(f'{user}:{project}:{roles}', url, user, user, project, project,
                                   tuple(roles.split(',')))
 
 

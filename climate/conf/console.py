@@ -9,7 +9,8 @@ GROUP = group.Group('console', 'The console: pages for browsers', (
                        help='Address on which climate-console listens.'),
     cfg.PortOpt('port', default=1236, help='Port on which climate-console listens.'),
     cfg.IntOpt('threads', default=16, min=2,
-               help='Number of requests that one console handles at the same time.'),
+               help='Number of requests that one console handles at the same time. One user gets '
+                    'at most a quarter of them.'),
     cfg.URIOpt('auth_url', default='http://127.0.0.1:5000/v3', schemes=['http', 'https'],
                help='URL of Keystone, to which users log in.'),
     cfg.StrOpt('cafile', help='File with the certificates of the authorities that signed those of '

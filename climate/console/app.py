@@ -13,6 +13,7 @@ from climate.console import login
 from climate.console import login_pages
 from climate.console import rest
 from climate.console import session_cookie
+from climate.console import shares
 from climate.console import texts
 from climate.console.pages import capacity
 from climate.console.pages import leases
@@ -61,6 +62,7 @@ def build(conf, region=None, method=None):
         t=texts.markup, moment=texts.moment, asset=_asset, navigation=_navigation,
         default_domain=conf.console.default_domain)
     guards.install(app)
+    shares.install(app, conf.console.threads)
     for module in (login_pages, rest, *_PAGES):
         app.register_blueprint(module.blueprint)
     app.add_url_rule('/healthcheck', 'health', lambda: ('OK', {'Content-Type': 'text/plain'}))
@@ -82,19 +84,23 @@ def _asset(name):
 
 
 def _http_error(error):
-    return _problem(error.code, texts.text(error.description or error.name))
+    answer = flask.make_response(_problem(
+        error.code, texts.text(error.description or error.name)))
+    if getattr(error, 'retry_after', None) is not None:
+        answer.headers['Retry-After'] = str(error.retry_after)
+    return answer
 
 
 def _client_error(error):
     status = getattr(error, 'status', None)
     if status == 401:
         flask.session.end()
-        return flask.redirect(flask.url_for('login.show', next=flask.request.path))
+        return flask.redirect(flask.url_for('login.show', next=guards.path()))
     return _problem(status or 502, str(error))
 
 
 def _problem(status, words):
     """Answer with a problem: a page for people, JSON for scripts."""
-    if flask.request.path.startswith('/rest/'):
+    if guards.is_of_script():
         return {'error_message': words}, status
     return flask.render_template('problem.html', status=status, words=words), status

@@ -9,6 +9,8 @@ import werkzeug.exceptions as http
 _SAFE = ('GET', 'HEAD', 'OPTIONS')
 #: The routes that need no login, by the names of their functions.
 OPEN = ('static', 'login.show', 'login.submit', 'health')
+# Scripts send the project that their page shows.
+_PROJECT = 'X-Climate-Project'
 _HEADERS = {
     # No inline script or style, and nothing of a foreign host.
     'Content-Security-Policy': (
@@ -26,6 +28,7 @@ def install(app):
     """Check every request of a Flask application."""
     app.before_request(_refuse_foreign)
     app.before_request(_ask_for_login)
+    app.before_request(_refuse_other_project)
     app.before_request(_refuse_without_csrf_token)
     app.after_request(_add_headers)
 
@@ -49,10 +52,23 @@ def _host_of(origin):
 def _ask_for_login():
     if flask.request.endpoint in OPEN or 'identity' in flask.session:
         return None
-    if flask.request.path.startswith('/rest/'):
+    if is_of_script():
         raise http.Unauthorized('guard.logged_out')
-    following = _path() if flask.request.method in _SAFE else None
+    following = path() if flask.request.method in _SAFE else None
     return flask.redirect(flask.url_for('login.show', next=following))
+
+
+def is_of_script():
+    """Return whether a script sent the request, and not a user who opened a page."""
+    return flask.request.path.startswith('/rest/') or _PROJECT in flask.request.headers
+
+
+def _refuse_other_project():
+    """Refuse a request of a page that shows another project than the one of the session."""
+    shown = flask.request.headers.get(_PROJECT)
+    if shown is not None and flask.request.endpoint not in OPEN and (
+            shown != flask.session['identity']['project_id']):
+        raise http.Conflict('guard.other_project')
 
 
 def _refuse_without_csrf_token():
@@ -72,6 +88,7 @@ def _add_headers(response):
     return response
 
 
-def _path():
+def path():
+    """Return the path of the request with its query."""
     query = flask.request.query_string.decode()
     return f'{flask.request.path}?{query}' if query else flask.request.path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Login of users: through Keystone, or with the key that a standalone prints."""
+"""Login of users, and their projects: through Keystone, or with the key of a standalone."""
 import dataclasses
 import secrets
 
@@ -35,6 +35,14 @@ class Identity:
     roles: tuple
 
 
+@dataclasses.dataclass(frozen=True, order=True)
+class Project:
+    """A project in which a user has a role."""
+
+    name: str
+    id: str
+
+
 class KeystoneLogin:
     """Logs users in with a password, or with an application credential."""
 
@@ -53,14 +61,45 @@ class KeystoneLogin:
         :param form: {name of a field: text}, with either FIELDS or CREDENTIAL_FIELDS.
         :raises LoginFailed: Keystone refuses, does not answer, or knows no reservation service.
         """
-        session = self._session(_method(form, self._conf.console.auth_url))
+        return self._identity(_method(form, self._conf.console.auth_url), 'login.refused')
+
+    def projects(self, identity):
+        """Return the Projects to which the user of an Identity can switch, by name.
+
+        :raises LoginFailed: the token is over, or Keystone does not answer.
+        """
+        session = self._session(v3.Token(self._conf.console.auth_url, identity.token))
+        try:
+            answer = session.get(f'{self._conf.console.auth_url.rstrip("/")}/auth/projects',
+                                 headers={'X-Auth-Token': identity.token}, authenticated=False)
+            return sorted(Project(each['name'], each['id']) for each in answer.json()['projects']
+                          if each.get('enabled', True))
+        except foreign.Unauthorized as error:
+            raise LoginFailed('login.over') from error
+        except (foreign.ClientException, ValueError, KeyError, TypeError) as error:
+            raise LoginFailed('login.silent') from error
+
+    def switch(self, identity, project_id):
+        """Return the Identity of the same user in another project.
+
+        :raises LoginFailed: Keystone refuses, does not answer, or knows no reservation service.
+        """
+        return self._identity(v3.Token(self._conf.console.auth_url, identity.token,
+                                       project_id=project_id), 'projects.refused')
+
+    def _identity(self, auth, refused):
+        """Return the Identity that an authentication plugin gets.
+
+        :param refused: the key of the text if Keystone refuses.
+        """
+        session = self._session(auth)
         try:
             access = session.auth.get_access(session)
             endpoint = self._conf.console.endpoint_override or session.get_endpoint(
                 service_type='reservation', interface=self._conf.console.interface,
                 region_name=self._conf.region_name)
-        except foreign.Unauthorized as error:
-            raise LoginFailed('login.refused') from error
+        except (foreign.Unauthorized, foreign.Forbidden) as error:
+            raise LoginFailed(refused) from error
         except foreign.CatalogException as error:
             raise LoginFailed('login.no_service') from error
         except foreign.ClientException as error:
@@ -109,13 +148,14 @@ def _method(form, auth_url):
 class KeyLogin:
     """Logs in every caller who has the key, always as the same user. For a standalone.
 
+    :param identities: the Identities of the user, one for each project; the first one logs in.
     :ivar key: the secret; it is part of the address that the standalone prints.
     """
 
     asks = False
 
-    def __init__(self, identity):
-        self._identity = identity
+    def __init__(self, *identities):
+        self._identities = identities
         self.key = secrets.token_urlsafe(16)
 
     def log_in(self, form):
@@ -125,7 +165,21 @@ class KeyLogin:
         """
         if not secrets.compare_digest(form.get('key', '').encode(), self.key.encode()):
             raise LoginFailed('login.wrong_key')
-        return self._identity
+        return self._identities[0]
+
+    def projects(self, identity):
+        """Return the Projects of the user."""
+        return sorted(Project(each.project, each.project_id) for each in self._identities)
+
+    def switch(self, identity, project_id):
+        """Return the Identity of the user in another project.
+
+        :raises LoginFailed: there is no such project.
+        """
+        for each in self._identities:
+            if each.project_id == project_id:
+                return each
+        raise LoginFailed('projects.refused')
 
     def log_out(self, identity):
         """Do nothing: there is no token to revoke."""

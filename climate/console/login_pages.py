@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages by which users log in and out."""
+"""The pages by which users log in and out, and switch to another project."""
 import dataclasses
 
 import flask
@@ -25,9 +25,53 @@ def submit():
 
 @blueprint.post('/logout')
 def leave():
-    flask.current_app.extensions['login'].log_out(login.Identity(**flask.session['identity']))
+    flask.current_app.extensions['login'].log_out(_identity())
     flask.session.end()
     return flask.redirect(flask.url_for('login.show'))
+
+
+@blueprint.get('/logged-in')
+def done():
+    """Tell a user who logged in again in another window to go back to the first one."""
+    return flask.render_template('logged_in.html')
+
+
+@blueprint.get('/rest/session')
+def session():
+    """Return what a page needs after its user has logged in again."""
+    return {'csrf_token': flask.session['csrf_token'],
+            'project_id': flask.session['identity']['project_id']}
+
+
+@blueprint.get('/projects')
+def projects():
+    """List the projects of the user."""
+    return _projects(None)
+
+
+@blueprint.post('/projects')
+def switch():
+    """Continue in another project, without a new login."""
+    method, form = flask.current_app.extensions['login'], flask.request.form
+    try:
+        identity = method.switch(_identity(), form.get('project_id', ''))
+    except login.LoginFailed as error:
+        return _projects(str(error)), 403
+    flask.session.begin({'identity': dataclasses.asdict(identity)})
+    return flask.redirect(_local(form.get('next')))
+
+
+def _projects(problem):
+    try:
+        found = flask.current_app.extensions['login'].projects(_identity())
+    except login.LoginFailed as error:
+        found, problem = [], str(error)
+    return flask.render_template('projects.html', projects=found, problem=problem,
+                                 following=_local(flask.request.values.get('next')))
+
+
+def _identity():
+    return login.Identity(**flask.session['identity'])
 
 
 def _log_in(method, form):

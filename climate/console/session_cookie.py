@@ -16,9 +16,11 @@ from flask import sessions
 from oslo_cache import core as cache
 
 from climate import errors
+from climate.console import session_memory
 
 COOKIE = 'climate_session'
 _ID_BYTES = 32
+_IN_PROCESS = 'dogpile.cache.memory'
 
 
 def region(conf):
@@ -27,6 +29,9 @@ def region(conf):
     :raises errors.ConfigurationError: its backend needs a Python module that is not installed.
     """
     cache_region = cache.create_region()
+    if conf.cache.enabled and conf.cache.backend == _IN_PROCESS:
+        return cache_region.configure(_IN_PROCESS, arguments={
+            'cache_dict': session_memory.SessionMemory(conf.console.session_minutes * 60)})
     try:
         cache.configure_cache_region(conf, cache_region)
     except ImportError as error:

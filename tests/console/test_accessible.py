@@ -35,7 +35,7 @@ def test_axe_finds_nothing(page, scheme):
             ('past', '/leases?which=past&all_projects=1', 'h1'),
             ('lease', f'/leases/{lease["id"]}', 'h1'), ('new', '/leases/new', '#counts li'),
             ('capacity', '/capacity', '#forecast canvas'), ('operator', '/operator', '#audit'),
-            ('problem', '/nowhere', 'h1')):
+            ('projects', '/projects', 'main li'), ('problem', '/nowhere', 'h1')):
         page.go(path)
         page.one(there)
         page.picture(f'{scheme}-{name}')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stand-in for Keystone on loopback: it logs in and out. The console meets the real one in
-tests/cloud."""
+"""A stand-in for Keystone on loopback: it logs in and out, and knows the projects of a user. The
+console meets the real one in tests/cloud."""
 import http.server
 import json
 
@@ -14,6 +14,7 @@ class Keystone(http.server.ThreadingHTTPServer):
 
     :param reservation_url: the URL of climate-api in the catalog; None: it is not there.
     :ivar revoked: the tokens that were revoked.
+    :ivar projects: the projects of each user.
     """
 
     daemon_threads = True
@@ -22,6 +23,7 @@ class Keystone(http.server.ThreadingHTTPServer):
         super().__init__(('127.0.0.1', 0), _Handler)
         self.reservation_url = reservation_url
         self.revoked = []
+        self.projects = ['demo', 'lab']
 
     @property
     def url(self):
@@ -30,6 +32,12 @@ class Keystone(http.server.ThreadingHTTPServer):
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
+        if self.path == '/v3/auth/projects':
+            known = self.headers['X-Auth-Token'] not in self.server.revoked
+            self._answer(*(200, {'projects': [
+                {'id': each, 'name': each, 'domain_id': 'default', 'enabled': True}
+                for each in self.server.projects]}) if known else (401, {}))
+            return
         self._answer(200, {'version': fixture.V3Discovery(self.server.url)})
 
     def do_POST(self):
@@ -38,6 +46,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if 'password' in identity:
             user, project = identity['password']['user'], asked['scope']['project']['name']
             allowed, name = user['password'] == PASSWORD, user['name']
+        elif 'token' in identity:
+            name, project = identity['token']['id'].split(':')[0], asked['scope']['project']['id']
+            allowed = project in self.server.projects
         else:
             credential = identity['application_credential']
             allowed = credential['secret'] == PASSWORD

@@ -20,8 +20,8 @@ def an_identity(url, user='demo', project='demo', roles=('member', 'reader')):
 class Browser:
     """A browser without scripts: it keeps cookies, follows forms and knows the CSRF token."""
 
-    def __init__(self, conf, identity, region=None):
-        self.key = login.KeyLogin(identity)
+    def __init__(self, conf, *identities, region=None):
+        self.key = login.KeyLogin(*identities)
         self.app = app.build(conf, region or a_region(), self.key)
         self.client = self.app.test_client()
 

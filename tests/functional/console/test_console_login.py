@@ -69,3 +69,36 @@ def test_logout_revokes_the_token(client, server):
     token = client.get('/leases').text.partition('data-csrf-token="')[2].partition('"')[0]
     client.post('/logout', data={'csrf_token': token})
     assert server.revoked == ['demo:demo:member,reader']
+
+
+def switch(client, project):
+    page = client.get('/projects').text
+    token = page.partition('data-csrf-token="')[2].partition('"')[0]
+    return client.post('/projects', data={'project_id': project, 'csrf_token': token})
+
+
+def test_a_switch_of_the_project_gets_a_new_token_without_a_password(client):
+    log_in(client)
+    page = client.get('/projects').text
+    assert 'value="lab"' in page and '<strong>demo</strong>' in page
+    assert switch(client, 'lab').status_code == 302
+    assert 'demo in lab' in client.get('/leases').text
+
+
+def test_a_project_without_a_role_is_refused(client):
+    log_in(client)
+    answer = switch(client, 'elsewhere')
+    assert (answer.status_code, 'Log out, and log in' in answer.text) == (403, True)
+    assert 'demo in demo' in client.get('/leases').text
+
+
+def test_the_page_of_projects_says_that_the_session_is_over(client, server):
+    log_in(client)
+    server.revoked.append('demo:demo:member,reader')
+    assert 'Your session has ended' in client.get('/projects').text
+
+
+def test_the_page_of_projects_says_that_keystone_does_not_answer(conf, client):
+    log_in(client)
+    conf.set_override('auth_url', 'http://127.0.0.1:9/v3', group='console')
+    assert 'does not answer' in client.get('/projects').text

@@ -44,17 +44,25 @@ const sections = {
     rows: ({forecast}) => forecast.hours,
     columns: ['start', 'expected', 'low80', 'high80', 'low95', 'high95', 'allocated', 'missing'],
     csv: (asked) => `/capacity/forecast.csv?${new URLSearchParams({pool: asked.pool})}`,
-    say: ({forecast}) => (forecast.short_at ? t('capacity.short_at', {
-      at: words(seconds(forecast.short_at))}) : t('capacity.not_short')),
-    draw: (place, rows) => drawLines(place, {
+    say: ({forecast}) => shortages(forecast),
+    draw: (place, rows, {forecast}) => drawLines(place, {
       title: t('capacity.forecast'),
       bands: [bandOf('95', 'soft', rows), bandOf('80', 'mine', rows)].filter(Boolean),
       lines: [
+        {name: t('capacity.capacity'), colour: 'soft', step: true, dashed: true,
+          points: rows.map((row) => [seconds(row.start) * 1000, forecast.capacity])},
         {name: t('capacity.expected'), colour: 'mine', points: points(rows, 'expected')},
         {name: t('capacity.allocated'), colour: 'accent', points: points(rows, 'allocated'),
           dashed: true}]}),
   },
 };
+
+/** Return when a forecast runs short, or may do so, in the words of the command line. */
+function shortages(forecast) {
+  const known = ['short_at', 'may_be_short_at'].filter((name) => forecast[name]).map(
+    (name) => t(`capacity.${name}`, {at: words(seconds(forecast[name]))}));
+  return known.join(' ') || t('capacity.not_short');
+}
 
 const points = (rows, name) => rows.map((row) => [seconds(row.start) * 1000, row[name]]);
 
@@ -74,7 +82,7 @@ async function fill(name) {
     const found = rows(body);
     section.hidden = false;
     section.querySelector('.note').textContent = say ? say(body) : '';
-    draw(section.querySelector('.chart'), found);
+    draw(section.querySelector('.chart'), found, body);
     section.querySelector('.numbers').replaceChildren(table(name, columns, found));
     const link = section.querySelector('a.csv');
     link.href = csv ? csv(asked) : `/rest/v1/${name}?${new URLSearchParams({...asked, format: 'csv'})}`;
