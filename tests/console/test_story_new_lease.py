@@ -95,6 +95,9 @@ def test_a_drag_takes_its_resources_pool_and_exact_duration(page):
     names = {client.hosts.get(each)['hypervisor_hostname']
              for each in lease['reservations'][0]['resources']}
     assert names == {'compute-2', 'compute-5'}
+    page.go(f'/leases/new?pool=host&{span}&count=2&resources=&criteria=["%3D%3D","$vcpus","32"]')
+    page.reads('Climate chooses the resources')
+    page.reads('3 meet this', '#counts')
     page.go(f'/leases/new?pool=segment&{span}')
     page.until(lambda: page.one('[aria-label="Resource type"]').get_attribute('value')
                == 'virtual:network')

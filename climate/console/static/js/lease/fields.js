@@ -28,7 +28,10 @@ export class ReservationFields {
     const more = make('div', {class: 'fields'});
     const [pool] = schema['x-climate-pools'] ?? [];
     for (const [key, field] of Object.entries(schema.properties)) {
-      if (LEFT_OUT.has(key)) continue;
+      // Without criteria, "resource_properties" is a field of answers only.
+      if (LEFT_OUT.has(key) || (key === 'resource_properties' && field.format !== 'criteria')) {
+        continue;
+      }
       const asked = (schema.required ?? []).includes(key);
       if (field.format === 'criteria' && pool) {
         this.criteria.set(key, new CriteriaField(key, values[key], pool));
@@ -67,6 +70,14 @@ export class ReservationFields {
 
   /** Return the input of a field, or of criteria; undefined if there is none. */
   inputOf(key) { return this.inputs.get(key)?.input ?? this.criteria.get(key)?.input; }
+
+  /** Ask for resources by their names; without names, say that Climate chooses them. */
+  chooseNames(names) {
+    if (!names.length) this.node.append(make('p', {class: 'note'}, t('new.any_resources')));
+    for (const criteria of this.criteria.values()) criteria.chooseNames(names);
+    const addresses = this.inputOf('required_floatingips');
+    if (addresses) addresses.value = names.join(', ');
+  }
 
   /** The greatest number follows the least one until it was chosen itself. */
   _tieCounts() {

@@ -166,9 +166,8 @@ function beginWithDragged() {
   if (end > start) form.duration.value = exactDuration(end - Math.max(start, now()));
   const number = given.get('count') ?? '1';
   const fields = cards.add(given.get('type') ?? cards.firstType(given.get('pool')), {
-    min: number, max: number, amount: number});
-  const names = (given.get('resources') ?? '').split(',').filter(Boolean);
-  for (const criteria of fields.criteria.values()) criteria.chooseNames(names);
+    min: number, max: number, amount: number, resource_properties: given.get('criteria')});
+  if (given.has('resources')) fields.chooseNames(given.get('resources').split(',').filter(Boolean));
 }
 
 /** Begin with the values of the lease that is repeated. */

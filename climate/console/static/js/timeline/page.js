@@ -55,6 +55,7 @@ const view = new View(element('timeline'), {
   onOpen: open,
   onNew: ({start, end, lanes}) => location.assign(`/leases/new?${new URLSearchParams({
     pool: filter.pool, start: iso(start), end: iso(end), count: Math.max(1, lanes.length),
+    criteria: filter.criteria,
     resources: lanes.map((lane) => lane.resource.name ?? '').filter(Boolean).join(',')})}`),
   onMoveEnd: moveTheEnd,
   onSay: (text) => say('said', text),
