@@ -8,6 +8,8 @@ from climate.plugins import registry
 
 _NUMBER = operations.in_path(pattern='^[0-9]{1,18}$')
 _PROPERTY = operations.in_path(maxLength=255)
+_FILTERS = (operations.query('search', maxLength=255), operations.query('criteria'),
+            operations.flag('state'))
 
 
 def of(plugins):
@@ -29,14 +31,15 @@ def _paths_of_view(serializer):
     return {
         place: {
             'get': operation(f'List the {serializer.many} that can be leased',
-                             query=operations.paging()),
+                             query=[*_FILTERS, *operations.paging()]),
             'post': operation(f'Add a resource to {serializer.many}',
                               serializer.create_schemas[1], 201),
         },
         f'{place}/{{id}}': {
             'parameters': [_NUMBER],
             'get': operation(f'Show a resource of {serializer.many}'),
-            'delete': operation(f'Remove a resource from {serializer.many}', status=204),
+            'delete': operation(f'Remove a resource from {serializer.many}', status=204,
+                                query=[operations.flag('dry_run')]),
         },
     }
 
@@ -48,7 +51,7 @@ def of_pool(place, serializer):
     return {
         place: {
             'get': operation(f'List the resources of the pool {pool}',
-                             query=operations.paging()),
+                             query=[*_FILTERS, *operations.paging()]),
             'post': operation(f'Enrol a resource in the pool {pool}',
                               serializer.create_schemas[1], 201),
         },
@@ -56,7 +59,8 @@ def of_pool(place, serializer):
             'parameters': [_NUMBER],
             'get': operation(f'Show a resource of the pool {pool}'),
             'put': operation(f'Change a resource of the pool {pool}', serializer.update_schemas[1]),
-            'delete': operation(f'Remove a resource from the pool {pool}', status=204),
+            'delete': operation(f'Remove a resource from the pool {pool}', status=204,
+                                query=[operations.flag('dry_run')]),
         },
         f'{place}/properties': {
             'get': operation(f'List properties of the pool {pool}',

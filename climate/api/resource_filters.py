@@ -1,13 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The filters and the page of a list of resources at REST 1.0, parsed from its query."""
+"""The filters and the page of a list of resources, parsed from its query."""
+from climate import errors
 from climate.api import body
 from climate.api import queries
+from climate.domain import records
+from climate.policies import leases as lease_rules
 
 _PAGE = ('limit', 'marker')
+_LONGEST = {'search': 255, 'criteria': 10_000}
+
+
+def query(req, policy, caller):
+    """Parse the ResourceQuery of a list from REST 1.1 on.
+
+    :raises BadField: a parameter is wrong; the error names it.
+    :raises Forbidden: the caller asks for leases of all projects, and may not see them.
+    """
+    for name, most in _LONGEST.items():
+        value = req.GET.get(name, '')
+        body.refuse_unprintable(value, name, 1)
+        if len(value) > most:
+            raise errors.BadField(field=name, reason=f'it has more than {most} characters.')
+    with_leases = queries.flag(req, 'state')
+    if with_leases:
+        policy.authorize(caller, lease_rules.ALL_PROJECTS)
+    return records.ResourceQuery(req.GET.get('search') or None, req.GET.get('criteria') or None,
+                                 with_leases)
 
 
 def page(req, most, marker):
-    """Parse (limit, marker) of a list; without a limit the list is complete, and the limit None.
+    """Parse (limit, marker) of a list at REST 1.0; without a limit the list is complete, and the limit None.
 
     :param most: the largest limit.
     :param marker: a function that parses the marker.
@@ -20,7 +42,7 @@ def page(req, most, marker):
 
 
 def matching(req, views):
-    """Return the rendered resources that the query selects.
+    """Return the rendered resources that the query selects at REST 1.0.
 
     A parameter with the name of a field, such as ``reservable`` or a property, selects the
     resources with this value, or with one of several values. REST 1.0 ignores other parameters.

@@ -60,6 +60,10 @@ class BadValue(ClientError, ValueError):
     """An argument is invalid; the message says what is expected, with an example."""
 
 
+class NotConfirmed(ClientError):
+    """A user did not confirm that objects are lost; nothing was changed."""
+
+
 class NotConfigured(ClientError):
     """Options are missing; the message names them."""
 

@@ -139,6 +139,21 @@ class Leases(http.Noun):
         :returns: the lease after the change.
         :raises StalePrecondition: the lease has another ``etag``.
         """
+        body = self._changes(name=name, start=start, end=end, duration=duration,
+                             before_end=before_end, reservations=reservations,
+                             idle_exempt=idle_exempt)
+        response = self._http.call(
+            'PUT', _path(lease_id), body=body, query=_dry(dry_run),
+            headers={'If-Match': if_match} if if_match else None)
+        return self._http.record(response, 'lease')
+
+    @staticmethod
+    def _changes(*, name: str | None = None, start: times.Moment | None = None,
+                 end: times.Moment | None = None, duration: times.Span | None = None,
+                 before_end: times.Moment | None = None,
+                 reservations: Sequence[Mapping[str, typing.Any]] | None = None,
+                 idle_exempt: bool | None = None) -> dict[str, typing.Any]:
+        """Return the body of a change."""
         body = _wire_times(start=start, end=end, duration=duration, before_end=before_end)
         if name is not None:
             body['name'] = name
@@ -146,10 +161,34 @@ class Leases(http.Noun):
             body['idle_exempt'] = idle_exempt
         if reservations is not None:
             body['reservations'] = [*reservations]
-        response = self._http.call(
-            'PUT', _path(lease_id), body=body, query=_dry(dry_run),
-            headers={'If-Match': if_match} if if_match else None)
-        return self._http.record(response, 'lease')
+        return body
+
+    def lost_by_update(self, lease_id: str, **changes: typing.Any
+                       ) -> Sequence[http.Record] | None:
+        """List what `update` with these changes would delete or stop; change nothing.
+
+        :returns: records with ``kind``, ``id``, ``name``, ``project_id``, ``fate``, ``saved``,
+            ``resource`` and ``at``; None: the service does not know.
+        """
+        return self._losses('PUT', _path(lease_id), self._changes(**changes))
+
+    def lost_by_delete(self, lease_id: str) -> Sequence[http.Record] | None:
+        """List what `delete` would delete or stop, as `lost_by_update`; change nothing."""
+        return self._losses('DELETE', _path(lease_id))
+
+    def lost_by_swap(self, lease_id: str, resource: str, *, reservation: str | None = None
+                     ) -> Sequence[http.Record] | None:
+        """List what `swap` would delete or stop, as `lost_by_update`; change nothing.
+
+        :raises Conflict: the lease does not run, or nothing else is free.
+        """
+        return self._losses('POST', f'{_path(lease_id)}/swap', _swap(resource, reservation))
+
+    def _losses(self, method: str, path: str, body: Mapping[str, typing.Any] | None = None
+                ) -> Sequence[http.Record] | None:
+        response = self._http.call(method, path, body=body, query=_dry(True))
+        losses = self._http.document(response, 'losses')['losses']
+        return None if losses is None else [http.Record(loss) for loss in losses]
 
     def extend(self, lease_id: str, *, by: times.Span | None = None,
                to: times.Moment | None = None) -> http.Record:
@@ -184,11 +223,8 @@ class Leases(http.Noun):
         :param reservation: the id of the reservation that has it, if several have.
         :raises Conflict: the lease does not run, or nothing else is free.
         """
-        body = {'resource': resource}
-        if reservation is not None:
-            body['reservation'] = reservation
-        return self._http.record(
-            self._http.call('POST', f'{_path(lease_id)}/swap', body=body), 'lease')
+        return self._http.record(self._http.call(
+            'POST', f'{_path(lease_id)}/swap', body=_swap(resource, reservation)), 'lease')
 
     def history(self, lease_id: str) -> Sequence[http.Record]:
         """List the history of a lease in order: records with ``at``, ``who``, ``what``, ``why``."""
@@ -250,6 +286,11 @@ def _key(given: str | None) -> str:
     if not (given.isascii() and given.isprintable() and given):
         raise errors.BadValue(f'--key: "{given}" is not a key: write printable ASCII characters.')
     return given
+
+
+def _swap(resource: str, reservation: str | None) -> dict[str, str]:
+    named = {} if reservation is None else {'reservation': reservation}
+    return {'resource': resource, **named}
 
 
 def _path(lease_id: str) -> str:

@@ -37,10 +37,22 @@ class Resources:
         self.properties = properties.Properties(transport, self._place, self.update)
         self.allocations = allocations.Allocations(transport, self._place)
 
-    def list(self, *, limit: int | None = None) -> Iterator[http.Record]:
-        """List the resources, at most `limit`; each page is requested when needed."""
-        query = None if limit is None else {'limit': min(limit, 1000)}
-        return itertools.islice(self._http.pages(self._place, self.many, query), limit)
+    def list(self, *, limit: int | None = None, marker: str | None = None,
+             search: str | None = None, criteria: str | None = None,
+             state: bool = False) -> Iterator[http.Record]:
+        """List the resources; each page is requested when needed.
+
+        :param limit: the maximum number of resources; None: all.
+        :param marker: the list begins after the resource with this id; None: with the first one.
+        :param search: a part of the names, in small or capital letters.
+        :param criteria: criteria as in a lease, as JSON text.
+        :param state: each resource also has its ``state`` and the ``leases`` that have it now;
+            only administrators may see them.
+        """
+        filters = {'limit': limit and min(limit, 1000), 'marker': marker, 'search': search,
+                   'criteria': criteria, 'state': 'true' if state else None}
+        query = {name: value for name, value in filters.items() if value is not None}
+        return itertools.islice(self._http.pages(self._place, self.many, query or None), limit)
 
     def calendar(self, *, start: times.Moment | None = None, end: times.Moment | None = None
                  ) -> Iterator[http.Record]:

@@ -18,7 +18,7 @@ from climate.domain import texts
 
 LEASES = tables.LEASES
 _COLUMNS = tables.columns(LEASES, records.Lease, 'reservations', 'events', 'acquisition',
-                          'price')
+                          'price', 'losses')
 
 # Statements of every lease's life are built once, because building one costs more than running it.
 _ADD = sa.insert(LEASES)

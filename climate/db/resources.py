@@ -20,7 +20,7 @@ RESOURCES = tables.RESOURCES
 PROPERTIES = tables.PROPERTIES
 VALUES = tables.PROPERTY_VALUES
 _COLUMNS = tables.columns(RESOURCES, records.Resource, 'properties', 'facts', 'verdict',
-                          'maintenances', 'power_state', 'power_since')
+                          'maintenances', 'power_state', 'power_since', 'leases')
 
 # Statements of every lease's life are built once, because building one costs more than running it.
 _IDS = sa.bindparam('ids')
@@ -81,9 +81,17 @@ def find(connection, pool, ids=None):
     return _whole(connection, connection.execute(statement).all())
 
 
-def page(connection, pool, after_id=None, limit=None, most_bytes=None):
-    """Return (a page of the enrolled resources of a pool, by id; its end as in ``pages.read``)."""
+def page(connection, pool, after_id=None, limit=None, most_bytes=None, *, search=None, ids=None):
+    """Return (a page of the enrolled resources of a pool, by id; its end as in ``pages.read``).
+
+    :param search: only resources whose names contain this text, in small or capital letters.
+    :param ids: only resources with these ids, in order; None: with any id.
+    """
     statement = _BY_ID.where(RESOURCES.c.pool == pool, RESOURCES.c.withdrawn_at.is_(None))
+    if search is not None:
+        statement = statement.where(RESOURCES.c.name.icontains(search, autoescape=True))
+    if ids is not None:
+        statement = statement.where(RESOURCES.c.id.in_(ids))
     if after_id is not None:
         statement = statement.where(RESOURCES.c.id > after_id)
     rows, end = pages.read(connection, statement.limit(limit), _SIZE, most_bytes)

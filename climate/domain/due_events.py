@@ -86,6 +86,13 @@ def acquisition_given_up(lease: records.Lease) -> bool:
             and lease.state in (lifecycle.ERROR, lifecycle.TIMEDOUT))
 
 
+def has_no_objects(lease: records.Lease) -> bool:
+    """Return whether no objects of a lease were created in the cloud, or all were removed."""
+    return lease.task is None and (
+        lease.state in lifecycle.OVER or not lease.reservations
+        or acquisition_given_up(lease) or never_tried(lease))
+
+
 def never_acquired(lease: records.Lease) -> bool:
     """Return whether the acquisition of a lease goes on, or was given up."""
     return lease.acquisition is not None and lease.event(event_kinds.START) is None

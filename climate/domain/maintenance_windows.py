@@ -61,6 +61,8 @@ class Affected:
 
     :ivar what: MOVES, STUCK, STAYS, ASKED or ENDS.
     :ivar why: why no other resources fit; None if others fit.
+    :ivar name: the name of the lease.
+    :ivar user_id: its owner.
     """
 
     lease_id: str
@@ -69,6 +71,8 @@ class Affected:
     resource_ids: tuple[int, ...]
     what: str
     why: str | None = None
+    name: str = ''
+    user_id: str = ''
 
 
 @dataclasses.dataclass(frozen=True)

@@ -128,6 +128,12 @@ class Endpoint:
     def delete_lease(self, context, lease_id):
         return self._delete.delete(context, lease_id)
 
+    def preview_deletion(self, context, lease_id):
+        return self._delete.preview(lease_id)
+
+    def preview_swap(self, context, lease_id, resource, reservation_id=None):
+        return self._swap.preview(lease_id, resource, reservation_id)
+
     def swap_resource(self, context, lease_id, resource, reservation_id=None, by_admin=False):
         return self._swap.swap(context, lease_id, resource, reservation_id, by_admin=by_admin)
 
@@ -276,14 +282,17 @@ class Endpoint:
     def delete_resource(self, context, pool, resource_id):
         self._resources.withdraw(pool, resource_id)
 
+    def preview_withdrawal(self, context, pool, resource_id):
+        self._resources.preview_withdrawal(pool, resource_id)
+
     def get_resource(self, context, pool, resource_id):
         return self._resources.get(pool, resource_id)
 
     def get_resources(self, context, pool, ids):
         return self._resources.with_ids(pool, ids)
 
-    def list_resources(self, context, pool, marker=None, limit=None, most_bytes=None):
-        return self._resources.find(pool, marker, limit, most_bytes)
+    def list_resources(self, context, pool, marker=None, limit=None, most_bytes=None, query=None):
+        return self._resources.find(pool, marker, limit, most_bytes, query)
 
     def list_properties(self, context, pool):
         return self._properties.find(pool)

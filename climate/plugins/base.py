@@ -18,6 +18,7 @@ from climate.domain import values
 from climate.plugins import audited
 from climate.plugins import cloud as clouds
 from climate.plugins import early
+from climate.plugins import losing
 from climate.plugins import measured
 from climate.plugins import pool_view
 from climate.plugins import targets
@@ -182,6 +183,12 @@ class Pool(audited.AuditedPool, abc.ABC):
         :raises ResourceInUse: the resource is in use; nothing was changed.
         """
 
+    def check_dismissal(self, cloud: clouds.Cloud, resource: records.Resource) -> None:
+        """Refuse a resource that `dismiss` would refuse. Changes nothing.
+
+        :raises ResourceInUse: somebody still uses the resource.
+        """
+
     def dismiss(self, cloud: clouds.Cloud, resource: records.Resource) -> None:
         """Return the resource to ordinary use. Repeatable; not found is success.
 
@@ -254,7 +261,7 @@ class Occasion:
 
 
 class ResourcePlugin(targets.LeasesTargets, early.CreatesEarly, audited.Audited,
-                     measured.Measured, abc.ABC):
+                     measured.Measured, losing.LosesObjects, abc.ABC):
     """The plugin of one resource type: it checks requests, and starts and ends reservations.
 
     One instance serves all threads of a manager. A plugin never opens the database.

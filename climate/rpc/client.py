@@ -16,6 +16,7 @@ from climate.domain import energy
 from climate.domain import facets
 from climate.domain import forecast
 from climate.domain import heartbeat
+from climate.domain import losses
 from climate.domain import maintenance_windows
 from climate.domain import notifications
 from climate.domain import prices
@@ -92,6 +93,13 @@ class ManagerClient:
 
     def delete_lease(self, context: Context, lease_id: str) -> bool:
         """Delete a lease; return False while its resources are still being released."""
+
+    def preview_deletion(self, context: Context, lease_id: str) -> list[losses.Loss]:
+        """Return the Losses if a lease were deleted now. Nothing is changed."""
+
+    def preview_swap(self, context: Context, lease_id: str, resource: str,
+                     reservation_id: str | None = None) -> records.Lease:
+        """Return the Lease as it would be after `swap_resource`, with its losses."""
 
     def swap_resource(self, context: Context, lease_id: str, resource: str,
                       reservation_id: str | None = None, *,
@@ -329,6 +337,9 @@ class ManagerClient:
     def delete_resource(self, context: Context, pool: str, resource_id: int) -> None:
         """Withdraw a resource from its pool."""
 
+    def preview_withdrawal(self, context: Context, pool: str, resource_id: int) -> None:
+        """Check whether a resource can be withdrawn now. Nothing is changed."""
+
     def get_resource(self, context: Context, pool: str, resource_id: int) -> records.Resource:
         """Return one Resource."""
 
@@ -336,9 +347,9 @@ class ManagerClient:
         """Return the Resources of a pool that have these ids, by id."""
 
     def list_resources(self, context: Context, pool: str, marker: int | None = None,
-                       limit: int | None = None,
-                       most_bytes: int | None = None) -> list[records.Resource]:
-        """Return the Resources of a pool, by id.
+                       limit: int | None = None, most_bytes: int | None = None,
+                       query: records.ResourceQuery | None = None) -> list[records.Resource]:
+        """Return the Resources of a pool that a query selects, by id; None: all.
 
         If the bytes end the list, its last item is None.
         """

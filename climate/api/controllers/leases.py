@@ -12,9 +12,11 @@ from climate.api import hooks
 from climate.api import lease_body
 from climate.api import lease_filters
 from climate.api import lease_permissions
+from climate.api import loss_view
 from climate.api import operations
 from climate.api import owner_or_operator_text
 from climate.api import permissions
+from climate.api import queries
 from climate.api import reservation_schemas
 from climate.api import schemas
 from climate.api import views
@@ -54,7 +56,8 @@ def paths(plugins):
             'put': operation('Change a lease', with_reservations(
                 schemas.LEASE_UPDATE[1], plugins, reservation_schemas.changed),
                 query=[operations.IF_MATCH, dry_run]),
-            'delete': operation('Delete a lease', status=204, query=[operations.IF_MATCH]),
+            'delete': operation('Delete a lease', status=204,
+                                query=[operations.IF_MATCH, dry_run]),
         },
         '/leases/{id}/history': {
             'parameters': [operations.ID],
@@ -63,14 +66,14 @@ def paths(plugins):
         '/leases/{id}/swap': {
             'parameters': [operations.ID],
             'post': operation('Swap a broken resource of a running lease', schemas.LEASE_SWAP[1],
-                              202, [operations.IF_MATCH])},
+                              202, [operations.IF_MATCH, dry_run])},
     }
 
 
 class LeasesController(base.Controller):
     """Creates, lists, shows, changes and deletes leases."""
 
-    dry_runs = ('post', 'put')
+    dry_runs = ('post', 'put', 'delete')
 
     def __init__(self, parts):
         super().__init__(parts)
@@ -128,7 +131,9 @@ class LeasesController(base.Controller):
             hidden_criteria=self._may_use_hidden(req))
         if changes.idle_exempt not in (None, lease.idle_exempt):
             self._parts.policy.authorize(hooks.caller(req), rules.EXEMPT_FROM_IDLE)
-        return self._answer(req, resp, self._update(req, lease_id, changes))
+        changed = self._update(req, lease_id, changes)
+        return {**self._answer(req, resp, changed),
+                **(self._losses(req, changed.losses) if changes.dry_run else {})}
 
     def _update(self, req, lease_id, changes):
         """Change a lease; at REST 1.0 first wait for its start, or another change, if necessary."""
@@ -147,9 +152,15 @@ class LeasesController(base.Controller):
         self._authorize(req, rules.DELETE, lease)
         lease_body.refuse_stale(req, lease)
         caller = hooks.caller(req)
+        if not hooks.is_lenient(req) and queries.flag(req, 'dry_run'):
+            return self._losses(req, self._parts.manager.preview_deletion(caller, lease_id))
         if not self._parts.manager.delete_lease(caller, lease_id) and hooks.is_lenient(req):
             self._waits.wait(req.environ, caller, lease)
         resp.status = 204
+        return None
+
+    def _losses(self, req, losses):
+        return {'losses': loss_view.render(self._parts.policy, hooks.caller(req), losses)}
 
     def _may_use_hidden(self, req):
         return permissions.may_use_hidden_criteria(
@@ -213,6 +224,8 @@ class SwapController(base.SubController):
     :param answer: a function (request, response, lease) that returns the body of the answer.
     """
 
+    dry_runs = ('post',)
+
     def __init__(self, parts, visible, answer):
         super().__init__(parts, visible)
         self._answer = answer
@@ -228,8 +241,13 @@ class SwapController(base.SubController):
         if ('host' in data) == ('resource' in data):
             raise errors.BadField(field='host', reason=(
                 'name one resource of the lease: "host", or "resource" for one of another pool.'))
+        arguments = (caller, lease.id, data.get('host') or data['resource'],
+                     data.get('reservation'))
+        if queries.flag(req, 'dry_run'):
+            planned = self._parts.manager.preview_swap(*arguments)
+            return {**self._answer(req, resp, planned), 'losses': loss_view.render(
+                self._parts.policy, caller, planned.losses)}
         changed = self._parts.manager.swap_resource(
-            caller, lease.id, data.get('host') or data['resource'], data.get('reservation'),
-            by_admin=self._parts.policy.allows(caller, base_rules.ADMIN_RULE))
+            *arguments, by_admin=self._parts.policy.allows(caller, base_rules.ADMIN_RULE))
         resp.status = 202
         return self._answer(req, resp, changed)

@@ -116,7 +116,8 @@ def _shown(planned, with_leases=False):
                      'state': window.state} for window in planned.windows]}
     if with_leases:
         view['leases'] = [{
-            'lease_id': lease.lease_id, 'project_id': lease.project_id, 'what': lease.what,
+            'lease_id': lease.lease_id, 'lease_name': lease.name, 'user_id': lease.user_id,
+            'project_id': lease.project_id, 'what': lease.what,
             'why': lease.why, 'window_start': times.shown(lease.window_start),
             'resources': [str(key) for key in lease.resource_ids]} for lease in planned.affected]
     return view

@@ -2,6 +2,7 @@
 """The base class of the controllers of one pool."""
 from climate.api import hooks
 from climate.api import permissions
+from climate.api import resource_state
 from climate.api.controllers import base
 
 
@@ -26,7 +27,8 @@ class PoolPartController(base.Controller):
 
     def _views(self, req, resources):
         """Render Resources, each with the fields that the caller may read."""
-        return [self._serializer.resource(resource, hooks.is_lenient(req))
+        return [{**self._serializer.resource(resource, hooks.is_lenient(req)),
+                 **resource_state.render(resource, self._parts.clock())}
                 for resource in permissions.visible_resources(
                     self._parts, hooks.caller(req), self._serializer.pool, resources)]
 

@@ -44,6 +44,8 @@ class ResourcesController(base.Controller):
 class ViewController(pool_part.PoolPartController):
     """Enrols, lists, shows and removes the resources of one pool."""
 
+    dry_runs = ('delete',)
+
     @pecan.expose('json')
     def get_all(self, req, resp):
         caller, serializer = self._authorized(req, self._serializer.rules.get), self._serializer
@@ -52,9 +54,10 @@ class ViewController(pool_part.PoolPartController):
             found = resource_filters.matching(req, self._views(
                 req, self._manager.list_resources(caller, serializer.pool, marker)))
             return {serializer.many: found[:limit]}
+        query = resource_filters.query(req, self._parts.policy, caller)
         return self._page(
             req, serializer.many, lambda marker, limit: self._manager.list_resources(
-                caller, serializer.pool, marker, limit, self._parts.conf.api.max_page_bytes),
+                caller, serializer.pool, marker, limit, self._parts.conf.api.max_page_bytes, query),
             lambda resources: self._views(req, resources), self._id)
 
     @pecan.expose('json')
@@ -83,8 +86,14 @@ class ViewController(pool_part.PoolPartController):
     @pecan.expose('json')
     def delete(self, req, resp, resource_id):
         caller = self._authorized(req, self._serializer.rules.delete)
-        self._manager.delete_resource(caller, self._serializer.pool, self._id(resource_id))
+        arguments = caller, self._serializer.pool, self._id(resource_id)
+        if not hooks.is_lenient(req) and queries.flag(req, 'dry_run'):
+            self._manager.preview_withdrawal(*arguments)
+            # A resource that is in use is refused, so a withdrawal deletes nothing.
+            return {'losses': []}
+        self._manager.delete_resource(*arguments)
         resp.status = 204
+        return None
 
 
 class PoolController(ViewController):

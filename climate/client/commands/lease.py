@@ -11,11 +11,16 @@ from climate.client import times
 from climate.client.commands import acquire_arguments
 from climate.client.commands import arguments
 from climate.client.commands import base
+from climate.client.commands import confirmation
 from climate.client.commands import lease_view
 from climate.client.commands import new_lease
 from climate.client.commands import reservation_arguments
 from climate.client.commands import shifts
 from climate.client.commands import waits
+
+
+#: Changes by which no object is lost.
+_HARMLESS = frozenset({'name', 'idle_exempt', 'before_end'})
 
 
 class CreateLease(new_lease.NewLeaseCommand):
@@ -125,7 +130,7 @@ class ExplainLease(base.Lister, waits.LeaseCommand):
         return lease_view.history(self.client.leases.history(lease['id']), lease)
 
 
-class SetLease(waits.ShowLeaseCommand):
+class SetLease(confirmation.ConfirmedCommand, waits.ShowLeaseCommand):
     """Change a lease."""
 
     parameters = (waits.LEASE,)
@@ -152,8 +157,7 @@ class SetLease(waits.ShowLeaseCommand):
                             help='Change a reservation: id=RESERVATION_ID,max=3. Repeatable.')
         parser.add_argument('--idle-exempt', action=argparse.BooleanOptionalAction,
                             help='Never treat the lease as idle; for administrators.')
-        parser.add_argument('--dry-run', action='store_true',
-                            help='Only show the lease as it would be.')
+        self.add_confirmation(parser, 'Only show the lease as it would be, and what is lost.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
@@ -167,10 +171,13 @@ class SetLease(waits.ShowLeaseCommand):
                                   '"+2h".')
         lease = self.client.leases.find(parsed_args.lease)
         changes |= shifts.changes(parsed_args, lease)
-        lease = self.client.leases.update(lease['id'], dry_run=parsed_args.dry_run, **changes)
-        if parsed_args.dry_run:
-            self.say_dry()
-        return self.shown(lease)
+        lease_id = lease['id']
+        harmless = not parsed_args.dry_run and changes.keys() <= _HARMLESS
+        goes_on = harmless or self.goes_on(
+            parsed_args, lease, lambda: self.client.leases.lost_by_update(lease_id, **changes),
+            f'Change lease {lease["name"]}?')
+        return self.shown(self.client.leases.update(
+            lease_id, dry_run=not goes_on, **changes))
 
 
 class ExtendLease(waits.ShowLeaseCommand):
@@ -193,7 +200,7 @@ class ExtendLease(waits.ShowLeaseCommand):
             lease_id, by=parsed_args.by, to=parsed_args.to))
 
 
-class EndLease(waits.ShowLeaseCommand):
+class EndLease(confirmation.ConfirmedCommand, waits.ShowLeaseCommand):
     """End a lease now; its record stays."""
 
     parameters = (waits.LEASE,)
@@ -201,17 +208,23 @@ class EndLease(waits.ShowLeaseCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
         self.add_wait(parser, 'Wait until all resources are released.')
+        self.add_confirmation(parser, 'Only show what would be lost.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        lease_id = self.client.leases.find(parsed_args.lease)['id']
-        lease: Mapping[str, typing.Any] = self.client.leases.end(lease_id)
+        lease: Mapping[str, typing.Any] = self.client.leases.find(parsed_args.lease)
+        lease_id = lease['id']
+        if not self.goes_on(parsed_args, lease,
+                            lambda: self.client.leases.lost_by_update(lease_id, end='now'),
+                            f'End lease {lease["name"]} now?'):
+            return self.shown(lease)
+        lease = self.client.leases.end(lease_id)
         if parsed_args.wait:
             lease = self.wait(lease_id, 'terminated', parsed_args.timeout) or lease
         return self.shown(lease)
 
 
-class SwapResource(waits.ShowLeaseCommand):
+class SwapResource(confirmation.ConfirmedCommand, waits.ShowLeaseCommand):
     """Swap a broken host, or another resource, of a running lease for another one."""
 
     example = 'lease swap demo compute-17.example.org --wait'
@@ -226,18 +239,24 @@ class SwapResource(waits.ShowLeaseCommand):
         parser.add_argument('--reservation', metavar='ID',
                             help='The reservation that has it, if several have it.')
         self.add_wait(parser, 'Wait until the new resource can be used.')
+        self.add_confirmation(parser, 'Only show what would be lost.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        lease_id = self.client.leases.find(parsed_args.lease)['id']
-        lease: Mapping[str, typing.Any] = self.client.leases.swap(
+        lease: Mapping[str, typing.Any] = self.client.leases.find(parsed_args.lease)
+        lease_id = lease['id']
+        if not self.goes_on(parsed_args, lease, lambda: self.client.leases.lost_by_swap(
+                lease_id, parsed_args.resource, reservation=parsed_args.reservation),
+                            f'Swap {parsed_args.resource} of lease {lease["name"]}?'):
+            return self.shown(lease)
+        lease = self.client.leases.swap(
             lease_id, parsed_args.resource, reservation=parsed_args.reservation)
         if parsed_args.wait:
             lease = self.wait(lease_id, 'active', parsed_args.timeout) or lease
         return self.shown(lease)
 
 
-class DeleteLeases(base.Silent, waits.LeaseCommand):
+class DeleteLeases(base.Silent, confirmation.ConfirmedCommand):
     """Delete leases and release their resources."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -245,11 +264,17 @@ class DeleteLeases(base.Silent, waits.LeaseCommand):
         parser.add_argument('leases', metavar='LEASE', nargs='+',
                             help='Name or id of a lease. Repeatable.')
         self.add_wait(parser, 'Wait until all resources are released.')
+        self.add_confirmation(parser, 'Only show what would be lost.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         def delete(name: str) -> None:
-            lease_id = self.client.leases.find(name)['id']
+            lease = self.client.leases.find(name)
+            lease_id = lease['id']
+            if not self.goes_on(parsed_args, lease,
+                                lambda: self.client.leases.lost_by_delete(lease_id),
+                                f'Delete lease {lease["name"]}?'):
+                return
             self.client.leases.delete(lease_id)
             if parsed_args.wait:
                 self.wait(lease_id, 'deleted', parsed_args.timeout)

@@ -46,7 +46,8 @@ class AffectedLeases(columns.Lines):
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:
         why = f': {element["why"]}' if element.get('why') else ''
-        return f'{element["lease_id"]} {_MEANINGS.get(element["what"], element["what"])}{why}'
+        called = f'{element["lease_name"]} ({element["lease_id"]}, project {element["project_id"]})'
+        return f'{called} {_MEANINGS.get(element["what"], element["what"])}{why}'
 
 
 class CreateMaintenance(base.ShowOne):

@@ -8,6 +8,7 @@ from typing import Any
 from climate.domain import acquire
 from climate.domain import interval
 from climate.domain import lifecycle
+from climate.domain import losses as lost
 from climate.domain import prices
 from climate.domain import texts
 from climate.domain.records import reservations as reserved
@@ -105,8 +106,8 @@ class Lease:
     and scheduled, because such a lease gets its resources in the request. `reason` is for
     operators, and `owner_reason` for the owner; `reason_text` has both. `idle_since` is None unless
     the lease is idle, `reclaim_at` unless it will be reclaimed. A lease with `idle_exempt` never
-    counts as idle. Only the lease of a dry run has a `price`. `request_bytes` is the size of the
-    requests and events, see ``request_sizes``.
+    counts as idle. Only the lease of a dry run has a `price` and, after a change, `losses`.
+    `request_bytes` is the size of the requests and events, see ``request_sizes``.
     """
 
     id: str
@@ -138,6 +139,7 @@ class Lease:
     events: tuple[Event, ...] = ()
     acquisition: Acquisition | None = None
     price: prices.LeasePrice | None = None
+    losses: tuple[lost.Loss, ...] | None = None
 
     @property
     def reason_text(self) -> texts.Text | None:

@@ -49,15 +49,27 @@ def by_need(allocations: Iterable[Allocation],
 
 
 @dataclasses.dataclass(frozen=True)
+class ResourceLease:
+    """A lease that has a resource now, until `end`."""
+
+    id: str
+    name: str
+    project_id: str
+    user_id: str
+    end: Moment
+
+
+@dataclasses.dataclass(frozen=True)
 class Resource:
     """A resource that can be reserved: a host, an address, a storage backend.
 
     `capacity` is {class: units}. `properties` come from operators, `facts` from the cloud.
     `held_by` is the reservation that has the whole resource in the cloud now. `lent_to` is the only
     reservation that may use the resource; None: all may. `health_state` is one of
-    ``health.STATES``, and `health_reason` is its reason. `verdict`, `maintenances` and
-    `power_state` are set only in responses. `power_state` is one of ``sleep.STATES``; None: the
-    resource never sleeps, or its state was not read.
+    ``health.STATES``, and `health_reason` is its reason. `verdict`, `maintenances`, `power_state`
+    and `leases` are set only in responses. `power_state` is one of ``sleep.STATES``; None: the
+    resource never sleeps, or its state was not read. `leases` has the first leases that have the
+    resource now; None: they were not read.
     """
 
     id: int
@@ -78,6 +90,7 @@ class Resource:
     maintenances: tuple[maintenance_windows.MaintenanceWindow, ...] = ()
     power_state: str | None = None
     power_since: Moment | None = None
+    leases: tuple[ResourceLease, ...] | None = None
 
     @property
     def is_well(self) -> bool:
@@ -96,6 +109,20 @@ class Property:
     values: tuple[str, ...] = ()
     created_at: Moment | None = None
     updated_at: Moment | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class ResourceQuery:
+    """A query for the resources of a pool. A filter that is None selects all.
+
+    :ivar search: a part of the name, in small or capital letters.
+    :ivar criteria: criteria as JSON text.
+    :ivar with_leases: whether to read the leases that have the resources now.
+    """
+
+    search: str | None = None
+    criteria: str | None = None
+    with_leases: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

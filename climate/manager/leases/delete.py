@@ -16,6 +16,7 @@ from climate.domain import refusals
 from climate.manager import core
 from climate.manager.booking import refused_demand
 from climate.manager.leases import lease_end
+from climate.manager.leases import losses
 from climate.manager.queue import wakeups
 
 LOG = log.getLogger(__name__)
@@ -26,7 +27,20 @@ class Delete:
 
     def __init__(self, parts):
         self._core = parts
+        self._losses = losses.LeaseLosses(parts)
         self._refused = refused_demand.RefusedDemand(parts)
+
+    def preview(self, lease_id):
+        """Return the Losses if a lease were deleted now.
+
+        :raises LeaseNotFound: no lease has this id, or it was deleted before.
+        :raises CloudError: the cloud cannot list the objects.
+        """
+        with self._core.database.reader() as connection:
+            lease = leases.get(connection, lease_id)
+        if lease.deleted_at is not None:
+            raise errors.LeaseNotFound(lease_id=lease_id)
+        return self._losses.at_end(lease, self._core.clock())
 
     @core.again_after_a_race
     def delete(self, context, lease_id):
@@ -41,7 +55,7 @@ class Delete:
             if lease.deleted_at is not None:
                 raise errors.LeaseNotFound(lease_id=lease_id)
             ids = [reservation.id for reservation in lease.reservations]
-            at_once = _has_no_objects(lease)
+            at_once = due_events.has_no_objects(lease)
             wakeups.lock(connection, lease)
             if at_once:
                 wakeups.wake(connection, now, leaving=lease_id)
@@ -65,10 +79,3 @@ class Delete:
         self._core.notify()
         LOG.info('Lease %s: %s', lease_id, 'deleted' if at_once else 'being deleted')
         return at_once
-
-
-def _has_no_objects(lease):
-    """Return True if no objects of the lease were created in the cloud, or all were removed."""
-    return lease.task is None and (
-        lease.state in lifecycle.OVER or not lease.reservations
-        or due_events.acquisition_given_up(lease) or due_events.never_tried(lease))

@@ -28,6 +28,7 @@ from climate.manager.booking import booking
 from climate.manager.booking import wish_lists
 from climate.manager.health import blocking
 from climate.manager.health import quarantines
+from climate.manager.leases import losses
 from climate.manager.notifications import outbox
 
 LOG = log.getLogger(__name__)
@@ -71,6 +72,26 @@ class Swap:
     def __init__(self, core):
         self._core = core
         self._booking = booking.Booking(core)
+        self._losses = losses.LeaseLosses(core)
+
+    def preview(self, lease_id, resource, reservation_id=None):
+        """Return the Lease as after a swap, with its losses; write nothing.
+
+        The parameters and the errors are those of `swap`. The limit of swaps is not checked.
+
+        :raises CloudError: the cloud cannot list what the lease has on the resource.
+        """
+        now = self._core.clock()
+        swap = self._planned(lease_id, resource, reservation_id, now)
+        chosen = self._booking.plan(swap.wishes, _span(swap, now), now, self._avoided(swap))
+        before, new = swap.reservation, records.by_need(chosen, swap.reservation.id)
+        after = dataclasses.replace(before, allocated={
+            key: (*(each for each in ids if each != swap.resource.id), *new.get(key, ()))
+            for key, ids in before.allocated.items()})
+        target = dataclasses.replace(swap.lease, reservations=tuple(
+            after if each.id == after.id else each for each in swap.lease.reservations))
+        return dataclasses.replace(
+            target, losses=self._losses.by_change(swap.lease, target, now))
 
     def swap(self, context, lease_id, resource, reservation_id=None, *, by_admin=False):
         """Swap a resource of a running lease for another one; return the Lease.
@@ -88,18 +109,20 @@ class Swap:
         now = self._core.clock()
         swap = dataclasses.replace(self._planned(lease_id, resource, reservation_id, now),
                                    by_admin=by_admin)
-        span = dataclasses.replace(swap.lease.interval, start=max(swap.lease.start, now))
-        with self._core.database.reader() as connection:
-            avoid = {swap.resource.id, *stored.not_well(connection)}
         changed = self._booking.book(
-            swap.wishes, span, now,
+            swap.wishes, _span(swap, now), now,
             lambda connection, chosen: self._write(connection, context, swap, chosen, now),
-            avoid=avoid, also=[swap.resource.id])
+            avoid=self._avoided(swap), also=[swap.resource.id])
         LOG.warning('Lease %s, reservation %s: its owner swaps %s %s (%s)', lease_id,
                     swap.reservation.id, swap.resource.pool, swap.resource.name,
                     swap.resource.health_reason or swap.resource.health_state)
         self._core.notify()
         return changed
+
+    def _avoided(self, swap):
+        """Return the ids of the resources that must not replace the one that is swapped."""
+        with self._core.database.reader() as connection:
+            return {swap.resource.id, *stored.not_well(connection)}
 
     def _planned(self, lease_id, name_or_id, reservation_id, now):
         with self._core.database.reader() as connection:
@@ -157,6 +180,11 @@ class Swap:
         elif not old.is_well:
             # Block the time that this lease had, because the resource is out of service.
             blocking.fill(connection, conf, old.id, now)
+
+
+def _span(swap, now):
+    """Return the Interval for which the new resource is booked."""
+    return dataclasses.replace(swap.lease.interval, start=max(swap.lease.start, now))
 
 
 def _leased_resource(lease, leased, name_or_id, reservation_id):

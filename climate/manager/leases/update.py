@@ -18,6 +18,7 @@ from climate.manager.booking import refused_demand
 from climate.manager.leases import change_plan
 from climate.manager.leases import change_writer
 from climate.manager.leases import early_creations
+from climate.manager.leases import losses
 from climate.manager.leases import trusts
 
 LOG = log.getLogger(__name__)
@@ -33,6 +34,7 @@ class Update:
         self._trusts = trusts.Trusts(parts)
         self._prices = lease_prices.LeasePrices(parts)
         self._refused = refused_demand.RefusedDemand(parts)
+        self._losses = losses.LeaseLosses(parts)
 
     def update(self, context, lease_id, changes):
         """Apply LeaseChanges to a lease and return it; with `dry_run` only return the result.
@@ -75,7 +77,7 @@ class Update:
         return changed
 
     def _preview(self, change):
-        """Return the lease as it would be after the change, with its price; write nothing."""
+        """Return the lease as after the change, with its price and losses; write nothing."""
         with self._explained(change):
             planned = (self._booking.plan(change.wishes, change.span, change.now)
                        if change.wishes else [])
@@ -84,8 +86,10 @@ class Update:
         preview = dataclasses.replace(change.target, reservations=tuple(
             dataclasses.replace(each, allocated=records.by_need(planned, each.id))
             if each.id in booked else each for each in change.target.reservations))
-        return dataclasses.replace(preview, price=self._prices.of_change(
-            change.lease, change.target, planned, change.now, by_owner=change.by_owner))
+        return dataclasses.replace(
+            preview, losses=self._losses.by_change(change.lease, preview, change.now),
+            price=self._prices.of_change(change.lease, change.target, planned, change.now,
+                                         by_owner=change.by_owner))
 
     def _recorded(self, change):
         """Return a context manager that records the demand of the change if it is refused."""
@@ -140,7 +144,8 @@ class Update:
         if name == lease.name and not change_plan.exemption(lease, changes):
             return lease
         if changes.dry_run:
-            return dataclasses.replace(lease, name=name, **change_plan.exemption(lease, changes))
+            return dataclasses.replace(lease, name=name, losses=(),
+                                       **change_plan.exemption(lease, changes))
         with self._core.database.writer() as connection:
             current = leases.lock(connection, lease.id)
             _refuse_stale(current, changes)

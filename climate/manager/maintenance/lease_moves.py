@@ -35,8 +35,9 @@ class _Case:
     ids: tuple[int, ...]
 
     def affected(self, effect, reason=None):
-        return maintenance_windows.Affected(self.lease.id, self.lease.project_id, self.window.start,
-                                            self.ids, effect, reason)
+        return maintenance_windows.Affected(
+            self.lease.id, self.lease.project_id, self.window.start, self.ids, effect, reason,
+            self.lease.name, self.lease.user_id)
 
 
 class LeaseMoves:

@@ -13,15 +13,12 @@ from climate.db import resources
 from climate.domain import interval
 from climate.domain import lease_times
 from climate.domain import maintenance_windows
-from climate.domain import requirement
-from climate.domain import selection
 from climate.manager import core as cores
-from climate.manager.booking import criteria
 from climate.manager.maintenance import lease_moves
 from climate.manager.maintenance import recurrence
 from climate.manager.maintenance import windows
+from climate.manager.pools import criteria_filter
 from climate.manager.queue import wakeups
-from climate.plugins import base
 
 LOG = log.getLogger(__name__)
 
@@ -124,18 +121,15 @@ class MaintenanceRequests:
         """Return the Resources that a request names, or that meet its criteria, by id."""
         self._core.registry.pool(request.pool)
         with self._core.database.reader() as connection:
-            enrolled = {resource.id: resource
-                        for resource in resources.find(connection, request.pool)}
             if request.criteria is not None:
-                need = base.Need('maintenance', request.pool,
-                                 selection.Demand(selection.WHOLE, 1, 1),
-                                 requirement.parse(request.criteria))
-                criteria.check_names(self._core, connection, need)
-                ids = set(criteria.matching(self._core, connection, need, enrolled))
-                if not ids:
+                meeting = criteria_filter.matching(self._core, connection, request.pool,
+                                                   request.criteria)
+                if not meeting:
                     raise errors.BadField(field='criteria', reason=(
                         f'no resource of the pool {request.pool} meets them.'))
-                return [enrolled[key] for key in sorted(ids)]
+                return meeting
+            enrolled = {resource.id: resource
+                        for resource in resources.find(connection, request.pool)}
         by_name = {resource.name: resource for resource in enrolled.values()}
         by_name = {**{str(key): resource for key, resource in enrolled.items()}, **by_name}
         for name in request.resources:

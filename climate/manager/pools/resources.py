@@ -7,13 +7,16 @@ from oslo_log import log
 from climate import errors
 from climate.db import allocations
 from climate.db import engine
+from climate.db import resource_leases
 from climate.db import resource_properties
 from climate.db import resources
 from climate.domain import property_names
+from climate.domain import records
 from climate.manager import core as cores
 from climate.manager.energy import sleep_states
 from climate.manager.health import blocking
 from climate.manager.health import states
+from climate.manager.pools import criteria_filter
 from climate.manager.pools import properties as properties_of
 from climate.manager.queue import wakeups
 
@@ -89,18 +92,35 @@ class ResourceRequests:
             wakeups.wake(connection, now)
         return enrolled
 
-    def find(self, pool, marker=None, limit=None, most_bytes=None):
+    def find(self, pool, marker=None, limit=None, most_bytes=None, query=None):
         """Return the Resources of a pool in the order of their ids.
 
         The last item is ``pages.EARLY_END`` if the limit of bytes ends the page early.
 
         :param marker: the id after which to begin; None for the first page.
         :param limit: the greatest number to return; None means all.
+        :param query: a ResourceQuery; None: all resources.
+        :raises BadRequest: the criteria are malformed, or name an unknown property.
         """
         self._core.registry.pool(pool)
+        query = query or records.ResourceQuery()
         with self._core.database.reader() as connection:
-            page, end = resources.page(connection, pool, marker, limit, most_bytes)
+            page, end = resources.page(
+                connection, pool, marker, limit, most_bytes, search=query.search,
+                ids=self._meeting(connection, pool, query.criteria, marker))
+            if query.with_leases:
+                by_resource = resource_leases.current(
+                    connection, [resource.id for resource in page], self._core.clock())
+                page = [dataclasses.replace(resource, leases=by_resource[resource.id])
+                        for resource in page]
         return self._described(pool, page) + end
+
+    def _meeting(self, connection, pool, criteria, marker):
+        """Return the ids after the marker of resources that meet criteria; None: no criteria."""
+        if criteria is None:
+            return None
+        return [resource.id for resource in criteria_filter.matching(
+            self._core, connection, pool, criteria) if marker is None or resource.id > marker]
 
     def with_ids(self, pool, ids):
         """Return the Resources of a pool that have these ids, in the order of their ids."""
@@ -180,14 +200,8 @@ class ResourceRequests:
 
         :raises ResourceInUse: a current or future lease has it, or it is in use in the cloud.
         """
-        source = self._core.registry.pool(pool)
-        now = self._core.clock()
-        with self._core.database.reader() as connection:
-            resource = resources.get(connection, pool, resource_id)
-            self._refuse_allocated(connection, resource, now)
-        if self._sleep_states.asleep([resource_id]):
-            raise errors.ResourceInUse(pool=pool, resource=resource.name, reason=(
-                'it sleeps. Wake it first.'))
+        source, now = self._core.registry.pool(pool), self._core.clock()
+        resource = self._withdrawable(pool, resource_id, now)
         # From now on it gets no new allocations, so nobody books it during the withdrawal.
         self._close(resource, now)
         try:
@@ -202,6 +216,25 @@ class ResourceRequests:
             self._undo_withdrawal(source, dataclasses.replace(resource, reservable=True), now)
             raise
         LOG.info('Resource %s (%s %s): withdrawn', resource_id, pool, resource.name)
+
+    def preview_withdrawal(self, pool, resource_id):
+        """Refuse a withdrawal as `withdraw` would; change nothing."""
+        source = self._core.registry.pool(pool)
+        source.check_dismissal(self._core.cloud, self._withdrawable(
+            pool, resource_id, self._core.clock()))
+
+    def _withdrawable(self, pool, resource_id, now):
+        """Return a Resource that is not leased and does not sleep.
+
+        :raises ResourceInUse: a current or future lease has it, or it sleeps.
+        """
+        with self._core.database.reader() as connection:
+            resource = resources.get(connection, pool, resource_id)
+            self._refuse_allocated(connection, resource, now)
+        if self._sleep_states.asleep([resource_id]):
+            raise errors.ResourceInUse(pool=pool, resource=resource.name, reason=(
+                'it sleeps. Wake it first.'))
+        return resource
 
     @cores.again_after_a_race
     def _close(self, resource, now):

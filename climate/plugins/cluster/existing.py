@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Further nodes of an existing cluster, in a node group that belongs to the reservation."""
 from climate import errors
+from climate.domain import losses
 from climate.plugins.cluster import nodes
 from climate.plugins.cluster import parsing
 from climate.plugins.cluster import quotas
@@ -64,6 +65,13 @@ class FurtherNodes(nodes.NodesPlugin):
                 raise nodes.failed(group, f'Node group {group.id} of cluster {cluster_id}')
             raise nodes.busy(self.conf, cloud, f'node group {group.id} is being deleted.')
         super().end(cloud, lease, reservation, resources)
+
+    def lost_at_end(self, cloud, lease, reservation, resources):
+        group = _group(cloud.as_service().clusters, reservation.request['resource_id'],
+                       reservation.id)
+        groups = [] if group is None else [losses.Loss(
+            'node group', group.id, group.name, lease.project_id)]
+        return [*groups, *super().lost_at_end(cloud, lease, reservation, resources)]
 
 
 def _group(clusters, cluster_id, reservation_id):

@@ -2,6 +2,7 @@
 """A new cluster, which is created at the start of a lease and deleted at its end."""
 import datetime
 
+from climate.domain import losses
 from climate.domain import texts
 from climate.plugins.cluster import nodes
 from climate.plugins.cluster import parsing
@@ -53,6 +54,13 @@ class NewCluster(nodes.NodesPlugin):
         if queued is not None:
             raise nodes.busy(self.conf, cloud, queued)
         super().end(cloud, lease, reservation, resources)
+
+    def lost_at_end(self, cloud, lease, reservation, resources):
+        clusters = cloud.as_service().clusters.named(
+            nodes.name_of(reservation.id), lease.project_id)
+        return [*(losses.Loss('cluster', each.id, each.name, each.project_id)
+                  for each in clusters),
+                *super().lost_at_end(cloud, lease, reservation, resources)]
 
     @classmethod
     def fields(cls, reservation):

@@ -17,6 +17,7 @@ from climate.plugins.compute import capacity
 from climate.plugins.compute import capacity_audit
 from climate.plugins.compute import capacity_end
 from climate.plugins.compute import requirements
+from climate.plugins.compute import server_losses
 
 LOG = log.getLogger(__name__)
 
@@ -53,8 +54,19 @@ class NodesPlugin(base.ResourcePlugin):
 
     def end(self, cloud, lease, reservation, resources):
         """Delete the servers that are nodes, and the objects of the capacity."""
-        capacity_end.end(self.conf, cloud, lease, reservation, {
-            key: resources.get(key, ()) for key in self.keys})
+        capacity_end.end(self.conf, cloud, lease, reservation, self._of_keys(resources))
+
+    def lost_at_end(self, cloud, lease, reservation, resources):
+        return server_losses.of_servers(capacity_end.servers(
+            cloud.as_service(), reservation, self._of_keys(resources)))
+
+    def lost_by_change(self, cloud, lease, reservation, resources):
+        return server_losses.of_servers(capacity.Capacity(
+            self.conf, cloud, lease, reservation, resources).surplus())
+
+    def _of_keys(self, resources):
+        """Return {need key: Resources} with every key of the needs."""
+        return {key: resources.get(key, ()) for key in self.keys}
 
     def lacks(self, observed, lease, reservation, resources):
         cluster_id = reservation.binding.get('cluster_id')

@@ -174,6 +174,10 @@ class Capacity:
             (lost if free_slots[server.host] < 0 else kept).append(server)
         return kept, lost
 
+    def surplus(self):
+        """Return the Servers of all needs that have no slot any more."""
+        return [server for key in self.resources for server in self.excess(key)[1]]
+
     def lost_hosts(self, aggregate):
         """Return the service hosts of an aggregate that the reservation does not have any more."""
         return sorted(set(aggregate.hosts) - service_hosts(self.resources))
@@ -186,8 +190,7 @@ class Capacity:
         """
         lost_hosts = self.lost_hosts(aggregate)
         services = self.cloud.as_service()
-        delete(self.cloud, self.lease, self.reservation, [
-            server for key in self.resources for server in self.excess(key)[1]])
+        delete(self.cloud, self.lease, self.reservation, self.surplus())
         if lost_hosts or len(self.resources) > 1:
             names = {hypervisor.name for hypervisor in services.nova.hypervisors()
                      if hypervisor.service_host in aggregate.hosts}

@@ -14,17 +14,11 @@ def end(conf, cloud, lease, reservation, resources):
     :raises StillBusy: servers are being deleted.
     """
     services = cloud.as_service()
-    flavor_ids = [capacity.flavor_id(reservation.id, key) for key in resources]
-    for flavor_id in flavor_ids:
+    for key in resources:
         # After this call nobody can boot another server with the flavor.
-        services.flavors.forbid(flavor_id, lease.project_id)
-    capacity.delete(cloud, lease, reservation, [
-        server for flavor_id in flavor_ids for server in services.flavors.servers(flavor_id)])
-    # If somebody deleted or recreated a flavor, Nova does not find its servers by the flavor's id.
-    # Find these servers by the name of their flavor.
+        services.flavors.forbid(capacity.flavor_id(reservation.id, key), lease.project_id)
     names = {capacity.name_of(reservation.id, key) for key in resources}
-    capacity.delete(cloud, lease, reservation, _booted_with(
-        names, services.nova.servers_on(sorted(capacity.service_hosts(resources)))))
+    capacity.delete(cloud, lease, reservation, servers(services, reservation, resources))
     try:
         remove(conf, services, reservation.id, resources)
     except errors.CloudUnreachable:
@@ -33,6 +27,21 @@ def end(conf, cloud, lease, reservation, resources):
         # Placement refuses if servers on other hosts still use the slots.
         capacity.delete(cloud, lease, reservation, _booted_with(names, services.servers.every()))
         raise
+
+
+def servers(services, reservation, resources):
+    """Return the Servers that `end` deletes, each once. Reads only.
+
+    :param resources: {need key: Resources}.
+    """
+    by_flavor = [server for key in resources for server in services.flavors.servers(
+        capacity.flavor_id(reservation.id, key))]
+    # If somebody deleted or recreated a flavor, Nova does not find its servers by the flavor's id.
+    # Find these servers by the name of their flavor.
+    names = {capacity.name_of(reservation.id, key) for key in resources}
+    by_name = _booted_with(names, services.nova.servers_on(
+        sorted(capacity.service_hosts(resources))))
+    return [*{server.id: server for server in (*by_name, *by_flavor)}.values()]
 
 
 def clear(conf, cloud, reservation_id):
@@ -44,10 +53,10 @@ def clear(conf, cloud, reservation_id):
     keys = sorted({host_pool.NEED, *capacity_audit.keys_of(
         services.flavors.every(), services.placement.classes(), reservation_id)})
     for key in keys:
-        servers = services.flavors.servers(capacity.flavor_id(reservation_id, key))
-        if servers:
+        remaining = services.flavors.servers(capacity.flavor_id(reservation_id, key))
+        if remaining:
             raise errors.StillBusy.plain('Nova', (
-                f'servers of reservation {reservation_id} still exist ({len(servers)}).'))
+                f'servers of reservation {reservation_id} still exist ({len(remaining)}).'))
     remove(conf, services, reservation_id, keys)
 
 
@@ -64,7 +73,7 @@ def remove(conf, services, reservation_id, keys):
     services.flavors.delete_groups(capacity.name_of(reservation_id))
 
 
-def _booted_with(names, servers):
+def _booted_with(names, listed):
     """Return the Servers whose flavor had one of these names."""
-    return [server for server in servers
+    return [server for server in listed
             if server.flavor is not None and server.flavor.name in names]

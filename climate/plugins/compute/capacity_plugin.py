@@ -9,6 +9,7 @@ from climate.plugins.compute import capacity_audit
 from climate.plugins.compute import capacity_end
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import reclaim
+from climate.plugins.compute import server_losses
 from climate.plugins.compute import use
 
 _POLICIES = {True: 'affinity', False: 'anti-affinity'}
@@ -93,6 +94,14 @@ class CapacityPlugin(base.ResourcePlugin):
 
     def end(self, cloud, lease, reservation, resources):
         capacity_end.end(self.conf, cloud, lease, reservation, resources)
+
+    def lost_at_end(self, cloud, lease, reservation, resources):
+        return server_losses.of_servers(
+            capacity_end.servers(cloud.as_service(), reservation, resources))
+
+    def lost_by_change(self, cloud, lease, reservation, resources):
+        return server_losses.of_servers(capacity.Capacity(
+            self.conf, cloud, lease, reservation, resources).surplus())
 
     def use(self, cloud, parts):
         return use.of_capacity(cloud, parts)

@@ -70,9 +70,7 @@ class Drain:
             return
         hosts = sorted(hosts)
         services = self.cloud.as_service()
-        servers, _ = aggregates.servers_on(services, hosts, self.resources)
-        foreign_servers = foreign.on_leased(servers, self.lease.project_id, None, self._names)
-        own_servers = [server for server in servers if server not in foreign_servers]
+        own_servers = self._servers_on_removed(services, hosts)
         unsaved = self._delete(own_servers)
         if unsaved is not None:
             raise unsaved
@@ -105,13 +103,42 @@ class Drain:
         :raises StillBusy: not all servers are known.
         """
         services = self.cloud.as_service()
-        own_servers = []
-        for aggregate in aggregates.all_of(
-                self.conf, services.nova.aggregates(), self.reservation.id):
-            servers, _ = self._servers_on(services, aggregate.hosts)
-            staying = self._staying(aggregate, servers)
-            own_servers += [server for server in servers if server not in staying]
-        return own_servers
+        return [server for aggregate in aggregates.all_of(
+                    self.conf, services.nova.aggregates(), self.reservation.id)
+                for server in self._own_servers(services, aggregate, aggregate.hosts)]
+
+    def lost_servers(self, kept=None):
+        """Return the Servers that `lost_hosts` or `all_hosts` would delete. Reads only.
+
+        :param kept: the Resources that `lost_hosts` would keep; None: as `all_hosts`.
+        :raises StillBusy: not all servers are known.
+        """
+        services = self.cloud.as_service()
+        all_aggregates, servers = services.nova.aggregates(), []
+        stay = set(aggregates.service_hosts(kept or ()))
+        removed = set(aggregates.service_hosts(self.resources)) - stay
+        for aggregate in aggregates.all_of(self.conf, all_aggregates, self.reservation.id):
+            servers += self._own_servers(services, aggregate,
+                                         sorted(set(aggregate.hosts) - stay))
+            removed -= set(aggregate.hosts)
+        freepool = aggregates.named(all_aggregates, self.conf.nova.aggregate_freepool)
+        if kept is not None and freepool is not None:
+            removed -= set(freepool.hosts)
+        return servers + (self._servers_on_removed(services, sorted(removed)) if removed else [])
+
+    def _own_servers(self, services, aggregate, hosts):
+        """Return the Servers on service hosts of an aggregate, without those that stay."""
+        if not hosts:
+            return []
+        servers, _ = self._servers_on(services, hosts)
+        staying = self._staying(aggregate, servers)
+        return [server for server in servers if server not in staying]
+
+    def _servers_on_removed(self, services, hosts):
+        """Return the reservation's Servers on hosts that somebody removed from its aggregate."""
+        servers, _ = aggregates.servers_on(services, hosts, self.resources)
+        foreign_servers = foreign.on_leased(servers, self.lease.project_id, None, self._names)
+        return [server for server in servers if server not in foreign_servers]
 
     def _drain(self, aggregate, hosts, freepool, is_end=False):
         """Drain these service hosts.

@@ -20,6 +20,7 @@ from climate.plugins.compute import host_handover
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import reclaim
 from climate.plugins.compute import server_images
+from climate.plugins.compute import server_losses
 from climate.plugins.compute import use
 
 
@@ -149,6 +150,20 @@ class HostPlugin(base.ResourcePlugin):
 
     def end(self, cloud, lease, reservation, resources):
         self._end(cloud, lease, reservation, resources).all_hosts()
+
+    def lost_at_end(self, cloud, lease, reservation, resources):
+        return self._losses(reservation, self._end(
+            cloud, lease, reservation, resources).lost_servers())
+
+    def lost_by_change(self, cloud, lease, reservation, resources):
+        hosts = resources[host_pool.NEED]
+        former = cloud.attempt.former.get(reservation.id, ())
+        return self._losses(reservation, drain.Drain(
+            self.conf, cloud, lease, reservation, (*hosts, *former), None).lost_servers(hosts))
+
+    def _losses(self, reservation, servers):
+        return server_losses.of_servers(
+            servers, saved=server_images.are_requested(self.conf, reservation.request))
 
     def _end(self, cloud, lease, reservation, resources):
         """Return the Drain for the end of a reservation."""

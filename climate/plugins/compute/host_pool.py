@@ -129,10 +129,14 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
             raise
         services.placement.ensure_child(found.name, self._child(found.name))
 
+    def check_dismissal(self, cloud, resource):
+        self._refuse_in_use(cloud.as_service(), resource.name, resource.facts['service_name'],
+                            with_others=False)
+
     def dismiss(self, cloud, resource):
+        self.check_dismissal(cloud, resource)
         services = cloud.as_service()
         service_host = resource.facts['service_name']
-        self._refuse_in_use(services, resource.name, service_host, with_others=False)
         freepool = services.nova.aggregate(self.conf.nova.aggregate_freepool)
         if freepool is not None:
             services.nova.remove_hosts(freepool, [service_host])

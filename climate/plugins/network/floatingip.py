@@ -6,6 +6,7 @@ from oslo_config import cfg
 
 from climate import errors
 from climate.domain import audit
+from climate.domain import losses
 from climate.domain import requirement
 from climate.domain import selection
 from climate.domain import use_sampling
@@ -78,7 +79,7 @@ class FloatingIPPlugin(base.ResourcePlugin):
         allocated = {each.facts['address']: each for each in _all_of(resources)}
         present = {each.address: each for each in reservation_marks.floating_ips_of(
             services, lease, reservation)}
-        surplus = [present.pop(address) for address in sorted(set(present) - set(allocated))]
+        surplus = [present.pop(address) for address in _surplus(present, allocated)]
         self._delete(cloud, surplus, cloud.attempt)
         for floating_ip in present.values():
             # An earlier attempt may have been interrupted before it tagged the floating IP.
@@ -93,6 +94,15 @@ class FloatingIPPlugin(base.ResourcePlugin):
     def end(self, cloud, lease, reservation, resources):
         self._delete(cloud, reservation_marks.floating_ips_of(
             cloud.as_service(), lease, reservation), cloud.attempt)
+
+    def lost_at_end(self, cloud, lease, reservation, resources):
+        return _losses(reservation_marks.floating_ips_of(cloud.as_service(), lease, reservation))
+
+    def lost_by_change(self, cloud, lease, reservation, resources):
+        allocated = {each.facts['address'] for each in _all_of(resources)}
+        present = {each.address: each for each in reservation_marks.floating_ips_of(
+            cloud.as_service(), lease, reservation)}
+        return _losses([present[address] for address in _surplus(present, allocated)])
 
     def use(self, cloud, parts):
         attached = {(each.network_id, each.address): each.port_id is not None
@@ -205,6 +215,16 @@ class ObservedFloatingIPs:
 def _exactly(count):
     return selection.Demand(amount=selection.WHOLE, at_least=count, at_most=count,
                             spread=selection.Spread.APART)
+
+
+def _surplus(present, allocated):
+    """Return the sorted addresses of floating IPs that a reservation has no more right to."""
+    return sorted(set(present) - set(allocated))
+
+
+def _losses(floating_ips):
+    return [losses.Loss('floating IP', each.id, each.address, each.project_id)
+            for each in floating_ips]
 
 
 def _all_of(resources):

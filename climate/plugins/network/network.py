@@ -90,6 +90,16 @@ class NetworkPlugin(base.ResourcePlugin):
                                                   resources.get(NEED, ())),
                      network_creation.routers_of(cloud, lease, reservation))
 
+    def lost_at_end(self, cloud, lease, reservation, resources):
+        return self._removal(cloud, lease, reservation).lost(
+            network_creation.networks_of(cloud, lease, reservation, resources.get(NEED, ())),
+            network_creation.routers_of(cloud, lease, reservation))
+
+    def lost_by_change(self, cloud, lease, reservation, resources):
+        return self._removal(cloud, lease, reservation).lost(
+            _elsewhere(network_creation.networks_of(cloud, lease, reservation, resources[NEED]),
+                       segment_pool.parse('name', resources[NEED][0].name)), [])
+
     def use(self, cloud, parts):
         in_use = {port.network_id for port in cloud.as_service().network_parts.every_port()
                   if port.device_id and not port.owner.startswith(_OF_NEUTRON)}
@@ -167,15 +177,23 @@ class NetworkPlugin(base.ResourcePlugin):
         networks = network_creation.networks_of(cloud, lease, reservation, [resource])
         # An earlier attempt may have used a segment on which somebody else has a network now.
         self._remove(cloud, lease, reservation,
-                     [network for network in networks if network.segment != segment], [])
+                     _elsewhere(networks, segment), [])
         network = next((each for each in networks if each.segment == segment), None)
         return network_creation.NetworkCreation(
             self.conf[self.resource_type].tag, cloud, lease, reservation, resource,
             network).create(recreates)
 
     def _remove(self, cloud, lease, reservation, networks, routers):
-        keeps_attached = reservation.request['on_end'] == network_request.WAIT
-        pending = network_removal.NetworkRemoval(
-            cloud, lease.project_id, keeps_attached).advance(networks, routers)
+        pending = self._removal(cloud, lease, reservation).advance(networks, routers)
         if pending:
             raise network_removal.not_yet(self.conf, cloud, pending)
+
+    @staticmethod
+    def _removal(cloud, lease, reservation):
+        keeps_attached = reservation.request['on_end'] == network_request.WAIT
+        return network_removal.NetworkRemoval(cloud, lease.project_id, keeps_attached)
+
+
+def _elsewhere(networks, segment):
+    """Return the SegmentNetworks that are not on a segment."""
+    return [network for network in networks if network.segment != segment]

@@ -8,6 +8,7 @@ itself, so the owner and the trust need not exist.
 from oslo_log import log
 
 from climate import errors
+from climate.domain import losses
 from climate.plugins.network import network_creation
 
 LOG = log.getLogger(__name__)
@@ -64,6 +65,27 @@ class NetworkRemoval:
             pending += self._deleted(self._neutron.segments.delete, f'network {network.id}',
                                      network.id)
         return pending
+
+    def lost(self, networks, routers):
+        """Return the Losses if SegmentNetworks and Routers are removed. Reads only.
+
+        A removal that waits for others leaves their ports alone.
+        """
+        listed = [losses.Loss(kind, each.id, each.name, each.project_id)
+                  for kind, found in (('network', networks), ('router', routers))
+                  for each in found]
+        if self._keeps_attached:
+            return listed
+        ports = [port for network in networks for port in self._parts.ports(network.id)]
+        port_ids = {port.id for port in ports}
+        trunks = [trunk for trunk in self._parts.trunks()
+                  if trunk.port_id in port_ids] if port_ids else []
+        owners = {port.id: port.project_id for port in ports}
+        return [*listed,
+                *(losses.Loss('port', port.id, '', port.project_id) for port in ports
+                  if not (is_interface(port) or goes_with_network(port))),
+                *(losses.Loss('trunk', trunk.id, '', owners[trunk.port_id])
+                  for trunk in trunks)]
 
     def _in_order(self, ports, across):
         """Detach the ports from floating IPs and trunks; return them in the order of removal."""

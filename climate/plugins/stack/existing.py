@@ -57,12 +57,20 @@ class ExistingStack(base.ResourcePlugin):
         :raises CloudError: Heat could not change the stack; Climate retries.
         """
         stack = heat_stack.HeatStack(cloud, lease, reservation, reservation.request['resource_id'])
-        if stack.seen is None:
-            return
-        if _was_handed_over(reservation):
-            stack.bring(reservation.request['on_end'])
-        elif reservation.request['sleeps'] and stack.seen.action == 'RESUME':
-            stack.bring('suspend')
+        if stack.seen is not None:
+            stack.bring(_on_end(reservation, stack))
+
+    def lost_at_end(self, cloud, lease, reservation, resources):
+        stack = heat_stack.HeatStack(cloud, lease, reservation, reservation.request['resource_id'])
+        return [] if stack.seen is None else stack.lost(_on_end(reservation, stack))
+
+
+def _on_end(reservation, stack):
+    """Return what the end of a reservation does with its HeatStack, as in the request."""
+    if _was_handed_over(reservation):
+        return reservation.request['on_end']
+    return ('suspend' if reservation.request['sleeps'] and stack.seen.action == 'RESUME'
+            else 'leave')
 
 
 def _read(cloud, lease, reservation):

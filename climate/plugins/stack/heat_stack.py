@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stack of a reservation as Heat shows it, and the changes of it that Climate begins."""
 from climate import errors
+from climate.domain import losses
 
+_FATES = {'delete': losses.DELETED, 'suspend': losses.SUSPENDED}
 _DELETE = 'delete stack'
 _SUSPEND = 'suspend stack'
 _RESUME = 'resume stack'
@@ -70,6 +72,14 @@ class HeatStack:
         self.read()
         if self.seen is not None:
             self.wait('being deleted')
+
+    def lost(self, on_end):
+        """Return the Loss of the stack, if `bring` would delete or suspend it, in a list."""
+        fate = _FATES.get(on_end)
+        if fate is None or self.seen is None or (
+                fate == losses.SUSPENDED and self.seen.status == 'SUSPEND_COMPLETE'):
+            return []
+        return [losses.Loss('stack', self.seen.id, self.seen.name, self._project_id, fate)]
 
     def _act(self, action, heading, change):
         """Carry out an action on the stack; return once it is complete.

@@ -12,6 +12,7 @@ from climate.plugins.compute import capacity as instance_capacity
 from climate.plugins.compute import capacity_audit
 from climate.plugins.compute import capacity_end
 from climate.plugins.compute import requirements
+from climate.plugins.compute import server_losses
 from climate.plugins.stack import capacity
 from climate.plugins.stack import heat_stack
 from climate.plugins.stack import parsing
@@ -58,13 +59,22 @@ class NewStack(base.ResourcePlugin):
         :raises CloudError: Heat could not change the stack; Climate retries.
         """
         stack = heat_stack.HeatStack(cloud, lease, reservation, name_of(reservation))
-        was_started = (reservation.state == lifecycle.RESERVATION_ACTIVE
-                       or reservation.binding.get('stack_id'))
-        # Delete a stack that was never handed over, because nobody can use it.
-        stack.bring(reservation.request['on_end'] if was_started else 'delete')
+        stack.bring(_on_end(reservation))
         if reservation.request['room'] is not None:
-            capacity_end.end(self.conf, cloud, lease, reservation, {
-                key: resources.get(key, ()) for key in sorted(reservation.request['room'])})
+            capacity_end.end(self.conf, cloud, lease, reservation,
+                             _remaining(reservation, resources))
+
+    def lost_at_end(self, cloud, lease, reservation, resources):
+        stack = heat_stack.HeatStack(cloud, lease, reservation, name_of(reservation))
+        servers = [] if reservation.request['room'] is None else capacity_end.servers(
+            cloud.as_service(), reservation, _remaining(reservation, resources))
+        return [*stack.lost(_on_end(reservation)), *server_losses.of_servers(servers)]
+
+    def lost_by_change(self, cloud, lease, reservation, resources):
+        if reservation.request['room'] is None:
+            return []
+        return server_losses.of_servers(
+            self._capacity(cloud, lease, reservation, resources).surplus())
 
     def lacks(self, observed, lease, reservation, resources):
         if reservation.request['room'] is None:
@@ -125,6 +135,21 @@ class NewStack(base.ResourcePlugin):
 def name_of(reservation):
     """Return the name of the stack of a reservation."""
     return f'climate-{reservation.id}'
+
+
+def _on_end(reservation):
+    """Return what the end of a reservation does with its stack, as in the request.
+
+    A stack that was never handed over is deleted, because nobody can use it.
+    """
+    was_started = (reservation.state == lifecycle.RESERVATION_ACTIVE
+                   or reservation.binding.get('stack_id'))
+    return reservation.request['on_end'] if was_started else 'delete'
+
+
+def _remaining(reservation, resources):
+    """Return {need key: Resources} with every need for capacity, also those without resources."""
+    return {key: resources.get(key, ()) for key in sorted(reservation.request['room'])}
 
 
 def _of_capacity(reservation, resources):

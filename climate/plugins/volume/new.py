@@ -52,6 +52,9 @@ class NewVolumes(base.ResourcePlugin):
     def end(self, cloud, lease, reservation, resources):
         new_end.end(self.conf, cloud, lease, reservation)
 
+    def lost_at_end(self, cloud, lease, reservation, resources):
+        return new_end.lost(cloud, reservation)
+
     def lacks(self, observed, lease, reservation, resources):
         type_names = {kind.name for kind in observed.types}
         own_types = {names.type_name(reservation.id, resource.id)

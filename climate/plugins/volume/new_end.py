@@ -7,6 +7,7 @@ removed yet, the others are removed nevertheless.
 from oslo_log import log
 
 from climate import errors
+from climate.domain import losses
 from climate.plugins.volume import attachment
 from climate.plugins.volume import end_images
 from climate.plugins.volume import names
@@ -38,6 +39,21 @@ def end(conf, cloud, lease, reservation):
             (volume.id, pending.get(volume.id, f'it is {volume.status}')) for volume in volumes])
     for name in types:
         service.delete_type(name)
+
+
+def lost(cloud, reservation):
+    """Return the Losses of the volumes that `end` deletes. Reads only."""
+    on_end = reservation.request['on_end']
+    return [losses.Loss('volume', volume.id, volume.name, volume.project_id,
+                        saved=on_end == parsing.IMAGE and not _is_empty(volume),
+                        resource=volume.backend)
+            for volume in names.volumes_of(cloud.as_service().volumes, reservation.id)
+            if on_end != parsing.RETYPE or _is_empty(volume)]
+
+
+def _is_empty(volume):
+    """Return whether a Volume was never created on a back end, so that it has no data."""
+    return volume.status == 'error' and volume.backend is None
 
 
 class _VolumesEnd:
@@ -86,9 +102,8 @@ class _VolumesEnd:
             if volume.status in attachment.ATTACHED:
                 attachment.detach(self._cloud, volume, volume.server_ids)
             return 'it is being detached from its server'
-        if volume.status == 'error_deleting' or (
-                volume.status == 'error' and volume.backend is None):
-            # The volume was copied before its deletion began, or it is on no back end and empty.
+        if volume.status == 'error_deleting' or _is_empty(volume):
+            # A volume in the status error_deleting was copied before its deletion began.
             return None
         on_end = self._reservation.request['on_end']
         if on_end == parsing.DELETE:

@@ -59,8 +59,11 @@ def changing(api):
 
 def test_no_route_without_dry_runs_takes_one_for_the_real_thing(api):
     routes = list(changing(api))
+    of_pools = {path for _, path, _ in routes
+                if path.startswith('/v1/resources/') and path.endswith('/1')}
     assert {path for _, path, has_dry_runs in routes if has_dry_runs} == {
-        '/v1/leases', '/v1/leases/1', '/v1/maintenances'}
+        '/v1/leases', '/v1/leases/1', '/v1/leases/1/swap', '/v1/maintenances', '/v1/os-hosts/1',
+        '/v1/floatingips/1', *of_pools}
     for method, path, has_dry_runs in routes:
         for name in ('dry_run', 'dry-run', 'force'):
             answer = api.call(method, f'{path}?{name}=true', {}, **ADMIN)
@@ -69,13 +72,21 @@ def test_no_route_without_dry_runs_takes_one_for_the_real_thing(api):
                 has_dry_runs and name == 'dry_run'), (method, path, text)
 
 
-def test_a_lease_is_neither_deleted_nor_swapped_by_a_dry_run(api, manager):
+def test_neither_a_lease_nor_a_host_is_changed_by_a_dry_run(api, manager):
     manager.enrol(2)
     lease = manager.active()
     place = f'/v1/leases/{lease.id}'
-    for method, path, sent in (('DELETE', place, None), ('POST', f'{place}/swap', {'host': '1'})):
-        assert api.call(method, f'{path}?dry_run=true', sent, version='1.1').status_int == 400
-    assert api.get(place, version='1.1').json['lease']['status'] == 'active'
+    before = api.get(place, version='1.1').json
+    for method, path, sent in (('DELETE', place, None), ('POST', f'{place}/swap', {'host': '1'}),
+                               ('PUT', place, {'end': 'now'})):
+        for version, status in (('1.1', 200), ('1.0', 400)):
+            answer = api.call(method, f'{path}?dry_run=true', sent, version=version)
+            assert answer.status_int == status, answer.json
+    assert api.get(place, version='1.1').json == before
+    for version, status in (('1.1', 200), ('1.0', 400)):
+        assert api.delete('/v1/os-hosts/2?dry_run=true', **{
+            **ADMIN, 'version': version}).status_int == status
+    assert api.get('/v1/os-hosts/2', **ADMIN).status_int == 200
 
 
 @pytest.mark.parametrize('query', ['dry_run', 'dry_run=', 'dry_run=false&dry_run=true',

@@ -8,7 +8,8 @@ import {t} from './texts.js';
  * Ask a question in a dialog.
  *
  * @param {string} question
- * @param {object} options - yes: the word on the button; danger: whether something is destroyed.
+ * @param {object} options - yes: the word on the button; danger: whether something is destroyed;
+ *   details: an element below the question, or null.
  * @returns {Promise<boolean>}
  */
 export const ask = async (question, options) => await askFor(question, [], options) !== null;
@@ -21,11 +22,11 @@ export const ask = async (question, options) => await askFor(question, [], optio
  * @param {object} options - as for `ask`.
  * @returns {Promise<?object>} {name: text}, or null if the user leaves it.
  */
-export function askFor(question, fields, {yes, danger = false}) {
+export function askFor(question, fields, {yes, danger = false, details = null}) {
   const no = make('button', {type: 'button', autofocus: !fields.length,
     onclick: () => dialog.close('no')}, t('dialog.no'));
   const form = make('form', {method: 'dialog'},
-    make('p', {id: 'question'}, question),
+    make('p', {id: 'question'}, question), details,
     ...fields.map(({name, label, required}) => make('label', {}, label, make('input', {
       name, required, autocomplete: 'off', spellcheck: 'false'}))),
     make('div', {class: 'buttons'}, no,

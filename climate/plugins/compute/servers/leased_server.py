@@ -138,6 +138,9 @@ class LeasedServer(base.ResourcePlugin):
     def end(self, cloud, lease, reservation, resources):
         end.end(self.conf, cloud, lease, reservation)
 
+    def lost_at_end(self, cloud, lease, reservation, resources):
+        return end.lost(cloud, lease, reservation)
+
     def lacks(self, observed, lease, reservation, resources):
         return audit.lacks(observed.servers, lease, reservation)
 

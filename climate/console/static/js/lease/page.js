@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a lease: its actions, and its status as it changes.
 
-import {ask, tell} from '../dialog.js';
+import {tell} from '../dialog.js';
 import {element} from '../dom.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
 import {seconds} from '../times.js';
 import {duration} from '../translations.js';
-import {change, endNow, moveEnd, remove} from './changes.js';
+import {change, endNow, moveEnd, remove, swap} from './changes.js';
 
 const LOOK_MS = 2500;
 
 await loadTexts();
-const {lease: id, etag: shownEtag} = element('lease').dataset;
+const {lease: id, etag: shownEtag, name} = element('lease').dataset;
 
-/** Do something, and load the page again; if it is refused, say why and change nothing. */
+/**
+ * Do something, and load the page again; if it is refused, say why and change nothing.
+ *
+ * @param {Function} action - returns null if the user does not go on.
+ */
 async function doing(action, after = () => location.reload()) {
   element('lease').setAttribute('aria-busy', 'true');
   try {
-    await action();
-    after();
+    if (await action() === null) element('lease').removeAttribute('aria-busy');
+    else after();
   } catch (error) {
     element('problem').textContent = error.message;
     element('lease').removeAttribute('aria-busy');
@@ -36,19 +40,17 @@ const actions = {
   resize: (form) => doing(() => change(id, {reservations: [{
     id: form.dataset.reservation,
     ...Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, Number(value)]))}]},
-  shownEtag)),
-  swap: (form) => doing(() => call(`/leases/${id}/swap`, {
-    method: 'POST', body: {resource: form.resource.value}})),
-  end: async () => {
-    const sure = await ask(t('lease.end_question', {name: element('lease').dataset.name}),
-      {yes: t('lease.end'), danger: true});
-    if (sure) await doing(() => endNow(id, shownEtag));
-  },
-  remove: async () => {
-    const sure = await ask(t('lease.remove_question', {name: element('lease').dataset.name}),
-      {yes: t('lease.remove'), danger: true});
-    if (sure) await doing(() => remove(id), () => location.assign('/leases'));
-  },
+  shownEtag, {question: t('lease.resize_question', {name}), yes: t('lease.resize')})),
+  swap: (form) => doing(() => {
+    const {value: resource, dataset: {reservation}} = form.resource.selectedOptions[0];
+    return swap(id, {resource, reservation}, shownEtag, {
+      question: t('lease.swap_question', {resource}), yes: t('lease.swap')});
+  }),
+  end: () => doing(() => endNow(id, shownEtag, {
+    question: t('lease.end_question', {name}), yes: t('lease.end'), always: true})),
+  remove: () => doing(() => remove(id, shownEtag, {
+    question: t('lease.remove_question', {name}), yes: t('lease.remove'), always: true}),
+  () => location.assign('/leases')),
 };
 
 for (const form of document.querySelectorAll('form[data-action]')) {

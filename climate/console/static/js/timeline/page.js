@@ -2,7 +2,6 @@
 // The page of the timeline: controls above the picture, and what happens on a click.
 
 import {criteria as translate} from '../translations.js';
-import {ask} from '../dialog.js';
 import {calm, element} from '../dom.js';
 import {moveEnd} from '../lease/changes.js';
 import {loadTexts, t} from '../texts.js';
@@ -64,11 +63,9 @@ const view = new View(element('timeline'), {
 /** Change the end of a lease whose bar was dragged, if the user means it. */
 async function moveTheEnd(bar, moment) {
   const key = moment > bar.end ? 'timeline.extend_question' : 'timeline.shorten_question';
-  const sure = await ask(t(key, {name: bar.lease.name, end: words(moment)}),
-    {yes: t('timeline.move_end')});
-  if (!sure) return;
+  const question = t(key, {name: bar.lease.name, end: words(moment)});
   try {
-    await moveEnd(bar.lease.id, moment);
+    await moveEnd(bar.lease.id, moment, null, {question, yes: t('timeline.move_end'), always: true});
     source.refresh();
   } catch (error) {
     say('problem', error.message);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The question before objects of the cloud are deleted or stopped.
+
+import {ask} from '../dialog.js';
+import {make} from '../dom.js';
+import {t} from '../texts.js';
+import {words} from '../times.js';
+
+const MOST = 50;
+const UNREACHABLE = [502, 503, 504];
+
+/** Return one object and what happens to it, as a list item. */
+function item(loss) {
+  const key = `losses.kind.${loss.kind}`;
+  const kind = t(key) === key ? loss.kind : t(key);
+  const called = loss.id ? `${kind} ${loss.name || loss.id}` : t('losses.of_others', {kind});
+  const where = loss.resource ? ` ${t('losses.on', {resource: loss.resource})}` : '';
+  const fate = t(loss.saved ? 'losses.saved' : `losses.fate.${loss.fate}`);
+  return make('li', {title: loss.id}, make('strong', {}, called), `${where}: ${fate}`);
+}
+
+/** Return the list of the objects that are lost; null if there are none. */
+function listed(losses) {
+  if (!losses.length) return null;
+  const moments = new Set(losses.map((loss) => loss.at));
+  const [at] = moments;
+  const count = losses.length;
+  const head = moments.size === 1 && at
+    ? t('losses.then', {count, at: words(Date.parse(at) / 1000)}) : t('losses.now', {count});
+  return make('div', {class: 'losses'}, make('p', {}, head),
+    make('ul', {}, ...losses.slice(0, MOST).map(item),
+      count > MOST ? make('li', {}, t('losses.more', {count: count - MOST})) : ''));
+}
+
+/** Return the objects that a dry run lists, or why they are not known, as an element or null. */
+async function details(read) {
+  let why = t('losses.outdated');
+  try {
+    const {body: {losses}} = await read();
+    if (losses) return listed(losses);
+  } catch (error) {
+    if (!UNREACHABLE.includes(error.status)) throw error;
+    why = error.message;
+  }
+  return make('p', {class: 'losses'}, t('losses.unknown', {why}));
+}
+
+/**
+ * Ask before objects are lost.
+ *
+ * @param {Function} read - sends the dry run; returns the answer, whose body has "losses".
+ * @param {object} asked - question; yes: the word on the button; always: ask in any case.
+ * @returns {Promise<boolean>} whether to go on.
+ * @throws {Problem} if the dry run is refused.
+ */
+export async function confirmed(read, {question, yes, always = false} = {}) {
+  const found = await details(read);
+  if (!found && !always) return true;
+  return ask(question ?? t('losses.question'), {
+    yes: yes ?? t('losses.go_on'), danger: true, details: found});
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The enrolled resources of a pool that meet criteria."""
+from climate.db import resources
+from climate.domain import requirement
+from climate.domain import selection
+from climate.manager.booking import criteria
+from climate.plugins import base
+
+
+def matching(core, connection, pool, text):
+    """Return the Resources of a pool that meet criteria, by id.
+
+    :param text: the criteria as JSON text; operators may name resources and private properties.
+    :raises BadRequest: the criteria are malformed, or name an unknown property.
+    """
+    need = base.Need('', pool, selection.Demand(selection.WHOLE, 1, 1), requirement.parse(text))
+    criteria.check_names(core, connection, need)
+    enrolled = {resource.id: resource for resource in resources.find(connection, pool)}
+    return [enrolled[key] for key in criteria.matching(core, connection, need, enrolled)]
