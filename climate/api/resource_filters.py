@@ -29,7 +29,9 @@ def query(req, policy, caller):
 
 
 def page(req, most, marker):
-    """Parse (limit, marker) of a list at REST 1.0; without a limit the list is complete, and the limit None.
+    """Parse (limit, marker) of a list at REST 1.0.
+
+    Without a limit the list is complete, and the limit None.
 
     :param most: the largest limit.
     :param marker: a function that parses the marker.

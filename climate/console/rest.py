@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests to climate-api with the token of the user who is logged in."""
+import dataclasses
 from urllib import parse
 
 import flask
@@ -58,10 +59,39 @@ def allowed(read, otherwise):
         return otherwise
 
 
+@dataclasses.dataclass(frozen=True)
+class EnrolField:
+    """A field of the request that enrols a resource.
+
+    :ivar kind: the type of its value: "text" or "number".
+    :ivar help: its description.
+    """
+
+    name: str
+    kind: str
+    help: str
+    required: bool
+
+
+def pools():
+    """Return {name of an enabled pool: its EnrolFields}, from the document of climate-api."""
+    paths = client().http.call('GET', '/openapi').json()['paths']
+    return {path.removeprefix(_POOLS): _enrol_fields(operations['post'])
+            for path, operations in paths.items()
+            if path.startswith(_POOLS) and '/' not in path.removeprefix(_POOLS)}
+
+
 def pool_names():
-    """Return the names of the enabled pools, from the OpenAPI document of climate-api."""
-    document = client().http.call('GET', '/openapi').json()
-    return sorted({path.split('/')[2] for path in document['paths'] if path.startswith(_POOLS)})
+    """Return the sorted names of the enabled pools."""
+    return sorted(pools())
+
+
+def _enrol_fields(operation):
+    schema = operation['requestBody']['content']['application/json']['schema']
+    required = schema.get('required', ())
+    return [EnrolField(name, 'number' if field.get('type') == 'integer' else 'text',
+                       field.get('description', ''), name in required)
+            for name, field in schema['properties'].items() if name != 'properties']
 
 
 def is_admin():

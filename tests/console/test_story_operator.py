@@ -31,15 +31,72 @@ def test_a_host_is_withdrawn_and_enrolled_again(page):
     page.until(lambda: page.all('#resources') and not page.all(row('compute-8')))
     page.fill('#enrol [name=name]', 'no-such-host')
     page.press('Enrol')
-    page.reads('no-such-host', '#problem')
+    # The refusal stands at the button, and is announced.
+    page.reads('no-such-host', '#enrol .problem[role=alert]')
     page.fill('#enrol [name=name]', 'compute-8')
     page.press('Enrol')
     page.until(lambda: page.all(row('compute-8')))
 
 
-def test_another_pool_is_chosen(page):
+def test_another_pool_has_its_own_fields_and_refusals_stand_at_them(page):
     page.go('/operator?pool=address')
     page.reads('No resource is enrolled', '#resources')
+    page.fill('#enrol [name=name]', '172.24.4.2000')
+    page.fill('#enrol [name=network_id]', '3f5b3a62-6d2e-4d8a-9d0c-6a8e0a1c7b11')
+    page.press('Enrol')
+    page.reads('172.24.4.2000', '#enrol label .problem')
+    assert page.one('#enrol [name=name]').get_attribute('aria-invalid') == 'true'
+    page.go('/operator?pool=segment')
+    for name in ('physnet1:vlan:3000-3002',):
+        page.fill('#enrol [name=name]', name)
+        page.press('Enrol')
+    page.until(lambda: len(page.all('#resources tr[data-name]')) == 3)
+    page.click('#all')
+    page.click('[data-many=take_out]')
+    page.reads('Take 3 resources out of use?', 'dialog')
+    page.click('dialog button[value=yes]')
+    page.until(lambda: len(page.all('#resources .state.ended')) == 3)
+
+
+def test_several_hosts_get_out_of_service_with_a_reason_and_maintenance_by_criteria(page):
+    client = page.standalone.client
+    for number in (1, 2, 3):
+        host = client.hosts.find(f'compute-{number}')
+        client.hosts.update(host['id'], {'shelf': 'top'})
+    lease = page.standalone.lease('blocking', 8, start='+2h', duration='4h')
+    page.go('/operator')
+    page.fill('[name=filter]', 'shelf=top')
+    page.press('Show')
+    page.until(lambda: len(page.all('#resources tr[data-name]')) == 3)
+    for number in (1, 2):
+        page.click(f'{row(f"compute-{number}")} [name=chosen]')
+    page.reads('2 selected', '#selected')
+    page.click('[data-many=out_of_service]')
+    page.fill('dialog [name=reason]', 'a fan is broken')
+    page.click('dialog button[value=yes]')
+    page.reads('a fan is broken', row('compute-2'))
+    page.reads('out of service', f'{row("compute-1")} .state.out')
+    page.click('#all')
+    page.click('[data-many=in_order]')
+    page.until(lambda: not page.all('#resources .state.out'))
+    # The filter is also the criteria of the maintenance.
+    page.fill('#maintenance [name=reason]', 'new firmware')
+    for name, hours in (('start', 3), ('end', 5)):
+        page.script("""document.querySelector(`#maintenance [name=${arguments[0]}]`).value =
+            new Date(Date.now() + arguments[1] * 3600000).toISOString().slice(0, 16)""",
+                    name, hours)
+    page.press('Preview')
+    page.reads('closes 3 resources', '#preview')
+    page.reads('blocking', '#preview a')
+    page.reads(f'in project {lease["project_id"]}', '#preview')
+    page.picture('maintenance')
+    page.fill('#maintenance [name=resources]', 'compute-1')
+    page.press('Preview')
+    page.reads('but not both', '#maintenance label .problem')
+    page.go('/operator?filter=nothing-like-this')
+    page.reads('No resource matches the filter', '#resources')
+    page.go('/operator?filter=color%3Dred')
+    page.reads('color', '#filter-problem')
 
 
 def test_managers_and_idle_leases_are_there(page):

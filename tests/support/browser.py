@@ -10,6 +10,7 @@ import sys
 
 from keystoneauth1 import session
 from keystoneauth1 import token_endpoint
+from oslo_config import cfg
 from selenium import webdriver
 from selenium.common import exceptions
 from selenium.webdriver.chrome.service import Service
@@ -18,7 +19,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support import wait
 
+from climate import conf as configuration
 from climate.client import service
+from climate.cloud import simulated
 from support import builders
 
 CHROMIUM, DRIVER = '/usr/bin/chromium', '/usr/bin/chromedriver'
@@ -38,10 +41,12 @@ class Standalone:
 
     :ivar address: the address of the console with its key.
     :ivar url: the URL of climate-api.
+    :ivar folder: the folder of its files; None: it is not known.
     """
 
-    def __init__(self, address, url, token):
+    def __init__(self, address, url, token, folder=None):
         self.address = address
+        self.folder = folder
         self.root = address.partition('/login')[0]
         self.url = url
         self.token = token
@@ -56,6 +61,15 @@ class Standalone:
         """Create a lease of some hosts; return it."""
         return self.client.leases.create(name, reservations=[
             {'resource_type': 'physical:host', 'min': hosts, 'max': hosts}], **when)
+
+    def boot(self, name, lease):
+        """Boot a server with the first reservation of a lease, as its project would in Nova."""
+        conf = configuration.register(cfg.ConfigOpts())
+        conf([], project='climate', default_config_files=[], default_config_dirs=[])
+        conf.set_override('state', f'{self.folder}/cloud.sqlite', group='simulated')
+        cloud = simulated.SimulatedCloud(conf)
+        cloud.boot(lease['project_id'], name, {'reservation': lease['reservations'][0]['id']})
+        cloud.close()
 
     def end_all(self):
         """Delete all leases."""
@@ -84,7 +98,7 @@ def running(folder, **settings):
             assert line, said
             said += line
         note = json.loads((folder / 'standalone.json').read_text())
-        yield Standalone(found[0], note['url'], note['token'])
+        yield Standalone(found[0], note['url'], note['token'], folder)
     finally:
         process.terminate()
         process.wait(30)

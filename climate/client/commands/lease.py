@@ -18,7 +18,6 @@ from climate.client.commands import reservation_arguments
 from climate.client.commands import shifts
 from climate.client.commands import waits
 
-
 #: Changes by which no object is lost.
 _HARMLESS = frozenset({'name', 'idle_exempt', 'before_end'})
 

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
+import json
 import typing
 
 from climate.client import errors
@@ -16,6 +17,7 @@ if typing.TYPE_CHECKING:
     from climate.client import resources
 
 _LIST = ('id', 'name', 'reservable')
+_STATE = ('state', 'leases')
 _FIRST = (*_LIST, 'power_state', 'power_since')
 _TIMES = ('created_at', 'updated_at', 'power_since')
 
@@ -40,6 +42,15 @@ class WindowLines(columns.Lines):
     def line(cls, element: Mapping[str, typing.Any]) -> str:
         return (f'{times.for_people(element["start"])} to {times.for_people(element["end"])}: '
                 f'{element["reason"]}')
+
+
+class LeaseLines(columns.Lines):
+    """The leases that have a resource now."""
+
+    @classmethod
+    def line(cls, element: Mapping[str, typing.Any]) -> str:
+        return (f'{element["name"]} of project {element["project_id"]} until '
+                f'{times.for_people(element["end"])}')
 
 
 class OfPool(base.ClientCommand):
@@ -137,11 +148,23 @@ class ListResources(OfPool, base.Lister):
         parser.add_argument('--long', action='store_true', help='Show more columns.')
         parser.add_argument('--limit', metavar='COUNT', type=arguments.positive,
                             help='The maximum number of resources.')
+        parser.add_argument('--search', metavar='TEXT', help='Only names that contain this text.')
+        parser.add_argument('--require', metavar='CONDITION', action='append', default=[],
+                            type=arguments.requirement, dest='conditions',
+                            help='Only resources that meet a condition, such as rack=r7. '
+                                 'Repeatable.')
+        parser.add_argument('--state', action='store_true',
+                            help='Show whether each is free, leased and by whom, in maintenance, '
+                                 'out of service, out of use or asleep.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        resources = list(self.pool_of(parsed_args).list(limit=parsed_args.limit))
+        resources = list(self.pool_of(parsed_args).list(
+            limit=parsed_args.limit, search=parsed_args.search, state=parsed_args.state,
+            criteria=json.dumps(arguments.all_of(parsed_args.conditions))
+            if parsed_args.conditions else None))
         names = self.long if parsed_args.long else self.short
+        names = (*names, *_STATE) if parsed_args.state and names else names
         if names == _LIST and any('power_state' in resource for resource in resources):
             names = (*_LIST, 'power_state')
         if parsed_args.columns or not names:
@@ -268,6 +291,8 @@ def cell(name: str, value: typing.Any) -> typing.Any:
         return HealthColumn(value)
     if name == 'maintenances' and isinstance(value, list):
         return WindowLines(value)
+    if name == 'leases' and isinstance(value, list):
+        return LeaseLines(value)
     if isinstance(value, dict):
         return columns.Pairs(value)
     if isinstance(value, list):

@@ -15,7 +15,11 @@ blueprint = flask.Blueprint('translations', __name__)
 @blueprint.get('/criteria')
 def criteria():
     """Translate criteria as people write them, such as "vcpus >= 16 gpu=A100", into JSON text."""
-    text = flask.request.args.get('text', '').strip()
+    return criteria_of(flask.request.args.get('text', '').strip())
+
+
+def criteria_of(text):
+    """Return {'criteria': JSON text}, or {'problem': why the text is malformed}."""
     try:
         found = _json(text) if text.startswith('[') else arguments.requirements(text)
     except argparse.ArgumentTypeError as error:

@@ -72,7 +72,7 @@ def test_no_route_without_dry_runs_takes_one_for_the_real_thing(api):
                 has_dry_runs and name == 'dry_run'), (method, path, text)
 
 
-def test_neither_a_lease_nor_a_host_is_changed_by_a_dry_run(api, manager):
+def test_a_dry_run_changes_neither_a_lease_nor_a_host(api, manager):
     manager.enrol(2)
     lease = manager.active()
     place = f'/v1/leases/{lease.id}'

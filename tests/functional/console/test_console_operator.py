@@ -2,18 +2,23 @@
 """The page of operators and the page of capacity, read without scripts, and their CSV."""
 import csv
 import io
+import re
 
 import console_world
 import pytest
+from support import api_server
 from support import builders
 
 from climate import power as power_drivers
+from climate.console.pages import operator
 from climate.db import managers
 from climate.domain import acquire
 from climate.domain import audit
+from climate.domain import maintenance_windows
 from climate.domain import records
 from climate.manager.energy import power_saving
 from climate.manager.idle import detection
+from climate.plugins import registry
 
 NOON, hours = builders.NOON, builders.hours
 SCRIPT = '<script>alert(1)</script>'
@@ -81,6 +86,67 @@ def test_a_sick_host_says_why(admin, manager):
     manager.enrol(2)
     manager.client.update_resource(builders.an_admin(), 'host', 1, {}, False)
     assert 'out of use' in page(admin, '/operator')
+
+
+def test_each_host_says_whether_it_is_free_leased_in_maintenance_or_out_of_service(
+        admin, manager):
+    manager.enrol(4)
+    lease = manager.active(name='mine')
+    [taken] = lease.reservations[0].resource_ids
+    sick, maintained, _ = [key for key in range(1, 5) if key != taken]
+    manager.client.update_resource(builders.an_admin(), 'host', sick, {}, None, 'a fan is broken')
+    manager.client.create_maintenance(
+        builders.an_admin(), maintenance_windows.MaintenanceRequest(
+            'host', NOON, NOON + hours(1), 'firmware', resources=(str(maintained),)))
+    found = page(admin, '/operator')
+    states = re.findall('data-resource="([0-9]+)".*?class="state ([a-z]+)">([a-z ]+)<', found,
+                        re.DOTALL)
+    assert {int(key): words for key, _, words in states} == {
+        taken: 'leased', sick: 'out of service', maintained: 'in maintenance',
+        10 - taken - sick - maintained: 'free'}
+    assert f'/leases/{lease.id}">mine</a> in project demo until' in found
+    assert 'a fan is broken' in found and 'firmware' in found
+
+
+def test_a_filter_selects_by_name_or_criteria_and_stays_on_the_next_page(
+        admin, manager, monkeypatch):
+    for number, host in enumerate(manager.enrol(8)):
+        manager.client.update_resource(builders.an_admin(), 'host', host.id, {
+            'rack': f'r{number % 2}'})
+    monkeypatch.setattr(operator, 'ROWS', 3)
+    first = page(admin, '/operator?filter=rack%3Dr0')
+    assert re.findall('data-name="([^"]+)"', first) == ['compute-1', 'compute-3', 'compute-5']
+    [following] = re.findall('rel="next" href="([^"]+)"', first)
+    second = page(admin, following.replace('&amp;', '&'))
+    assert re.findall('data-name="([^"]+)"', second) == ['compute-7']
+    assert 'rel="next"' not in second
+    assert re.findall('data-name="([^"]+)"', page(admin, '/operator?filter=UTE-8')) == ['compute-8']
+    assert 'No resource matches the filter' in page(admin, '/operator?filter=100%25')
+
+
+@pytest.mark.parametrize('text', ['colour%3Dred', 'rack%3D', '%3E%3E'])
+def test_a_filter_that_cannot_be_used_says_why_at_its_field(admin, manager, text):
+    manager.enrol(1, rack='r1')
+    found = page(admin, f'/operator?filter={text}')
+    assert 'aria-invalid="true"' in found and 'id="filter-problem"' in found
+
+
+def test_the_form_that_enrols_has_the_fields_of_its_pool(admin):
+    found = page(admin, '/operator?pool=address')
+    assert 'name="network_id"' in found and 'data-pool="address"' in found
+    assert admin.client.get('/operator?pool=moon').status_code == 404
+
+
+@pytest.mark.parametrize(('types', 'words'), [
+    (['virtual:network'], 'data-pool="segment"'), (['virtual:dummy'], 'uses a pool')])
+def test_a_cloud_without_hosts_has_the_page_too(conf, database, clock, types, words):
+    conf.set_override('plugins', types)
+    manager = builders.Manager(conf, database, clock, classes=registry.load(types))
+    with api_server.climate_api(conf, manager) as port:
+        browser = console_world.Browser(conf, console_world.an_identity(
+            f'http://127.0.0.1:{port}/v1', roles=('admin', 'reader')))
+        browser.log_in()
+        assert words in page(browser, '/operator')
 
 
 def test_energy_has_its_numbers_as_table_and_csv(admin, conf, manager):

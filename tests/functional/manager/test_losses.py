@@ -30,9 +30,9 @@ def objects(manager):
                for group in services.clusters.groups(key) if not group.is_default})
 
 
-def settled(manager, *reservations, end=NOON + builders.hours(9)):
+def settled(manager, *reservations):
     """A running lease."""
-    lease = manager.book(*reservations, end=end)
+    lease = manager.book(*reservations, end=NOON + builders.hours(9))
     return manager.expect(lease, lifecycle.ACTIVE, manager.clock() + builders.minutes(5))
 
 

@@ -29,7 +29,7 @@ COMMANDS = [
 
 
 class Terminal(io.StringIO):
-    """What a user types."""
+    """A terminal at which a user types a text."""
 
     def isatty(self):
         return True

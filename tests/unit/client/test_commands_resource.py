@@ -164,3 +164,16 @@ def test_the_commands_of_a_noun_name_no_pool(climate, addresses):
     command = nouns.of_pool('address').List(app, None)
     parsed = command.get_parser('openstack reservation address list').parse_args([])
     assert command.take_action(parsed)[1] == [('4', '203.0.113.4', True)]
+
+
+def test_a_list_is_filtered_by_the_service_and_shows_states(run, requests_mock):
+    requests_mock.get(PLACE, json={'resources': [{
+        'id': '4', 'name': '203.0.113.4', 'reservable': True, 'state': 'leased', 'leases': [{
+            'id': 'l1', 'name': 'mine', 'project_id': 'p1', 'user_id': 'u1',
+            'end': '2030-05-01T10:00:00Z'}]}]})
+    outcome = run('resource', 'list', '--pool', 'address', '--search', '113', '--require',
+                  'rack=r7', '--state')
+    assert requests_mock.last_request.qs == {
+        'search': ['113'], 'criteria': ['["==", "$rack", "r7"]'], 'state': ['true']}
+    assert 'leased' in outcome.out
+    assert 'mine of project p1 until 2030-05-01 10:00 UTC' in outcome.out

@@ -25,10 +25,37 @@ export function showAt(input, message) {
   if (note.textContent !== message) note.textContent = message;
 }
 
-/** Remove the messages from the labels of a form. */
-export function clearAll(form) {
-  for (const note of form.querySelectorAll('label .refusal')) {
-    note.closest('label').querySelector('[aria-invalid]').removeAttribute('aria-invalid');
+/** Show the message of an error at the end of an element, such as a row of a table. */
+export function showIn(parent, message) {
+  const note = make('p', {class: 'problem refusal', role: 'alert'});
+  parent.append(note);
+  // Text that is added to an element of the page is announced.
+  note.textContent = message;
+  note.scrollIntoView({block: 'nearest'});
+}
+
+/**
+ * Show why a form was refused: at the field that the error names, otherwise at the button.
+ *
+ * @param {HTMLFormElement} form
+ * @param {Error} error - a BadField, or a Problem whose details may have "field".
+ */
+export function showRefusal(form, error) {
+  clearAll(form);
+  const name = (error.details?.field ?? '').split('.')[0];
+  const field = error.input ?? (name && form.elements.namedItem(name));
+  if (!(field instanceof HTMLElement)) {
+    showIn(form, error.message);
+    return;
+  }
+  showAt(field, error.message);
+  field.focus();
+}
+
+/** Remove the messages from a form, or another part of a page. */
+export function clearAll(part) {
+  for (const note of part.querySelectorAll('.refusal')) {
+    note.closest('label')?.querySelector('[aria-invalid]').removeAttribute('aria-invalid');
     note.remove();
   }
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maintenance of resources: its preview, its plan and its deletion.
+
+import {ask} from '../dialog.js';
+import {element, make} from '../dom.js';
+import {BadField, clearAll, showIn, showRefusal} from '../problems.js';
+import {call} from '../rest.js';
+import {t} from '../texts.js';
+import {fromLocal, iso} from '../times.js';
+import {criteria} from '../translations.js';
+
+const form = element('maintenance');
+let previewed = null;
+
+/** Return the moment of a field as ISO text. */
+const momentOf = (field) => iso(fromLocal(field.value, (text) => t('zone.skipped', {text})));
+
+/** Return the resources of the form by their names or their criteria. */
+async function chosen() {
+  const names = form.resources.value.split(',').map((each) => each.trim()).filter(Boolean);
+  const text = form.elements.criteria.value.trim();
+  if (!names.length === !text) throw new BadField(t('maintenance.name_or_criteria'), form.resources);
+  if (names.length) return {resources: names};
+  const found = await criteria(text);
+  if (found.problem) throw new BadField(found.problem, form.elements.criteria);
+  return {criteria: found.criteria};
+}
+
+/** Return the maintenance that the form describes, as POST /v1/maintenances takes it. */
+async function described() {
+  const {pool} = element('resources').dataset;
+  const body = {pool, reason: form.reason.value, running: form.running.value,
+    ...await chosen(), start: momentOf(form.start), end: momentOf(form.end)};
+  if (form.rrule.value.trim()) body.rrule = form.rrule.value.trim();
+  return body;
+}
+
+const item = (lease) => make('li', {},
+  make('a', {href: `/leases/${lease.lease_id}`}, lease.lease_name || lease.lease_id),
+  ` (${t('maintenance.owner', {project: lease.project_id, user: lease.user_id})})`,
+  `: ${t(`maintenance.what.${lease.what}`)}`, lease.why ? `. ${lease.why}` : null);
+
+/** Show which leases would move, stay or end; then the button plans the maintenance. */
+async function preview() {
+  const body = await described();
+  const {body: {maintenance}} = await call('/maintenances', {
+    method: 'POST', body, query: {dry_run: 'true'}});
+  const {leases, resources} = maintenance;
+  element('preview').replaceChildren(
+    make('p', {}, t('maintenance.hits', {count: resources.length, leases: leases.length})),
+    leases.length ? make('ul', {}, ...leases.map(item))
+      : make('p', {}, t('maintenance.nobody_in_the_way')));
+  previewed = body;
+  element('preview-button').textContent = t('maintenance.plan');
+}
+
+function forget() {
+  previewed = null;
+  element('preview').replaceChildren();
+  element('preview-button').textContent = t('maintenance.preview');
+}
+
+async function submit() {
+  clearAll(form);
+  try {
+    if (!previewed) await preview();
+    else {
+      await call('/maintenances', {method: 'POST', body: previewed});
+      location.reload();
+    }
+  } catch (error) {
+    showRefusal(form, error);
+  }
+}
+
+async function remove(row) {
+  clearAll(row);
+  const sure = await ask(t('maintenance.delete_question'),
+    {yes: t('maintenance.delete'), danger: true});
+  if (!sure) return;
+  try {
+    await call(`/maintenances/${row.dataset.maintenance}`, {method: 'DELETE'});
+    location.reload();
+  } catch (error) {
+    showIn(row.lastElementChild, error.message);
+  }
+}
+
+/** Write the names of resources into the form, and go there. */
+export function maintain(names) {
+  form.resources.value = names.join(', ');
+  form.elements.criteria.value = '';
+  forget();
+  form.scrollIntoView();
+  form.start.focus();
+}
+
+/** Listen to the form and the table below it. */
+export function listen() {
+  form.addEventListener('input', forget);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    submit();
+  });
+  element('maintenances').addEventListener('click', (event) => {
+    const row = event.target.closest('button[data-action]')?.closest('tr');
+    if (row) remove(row);
+  });
+}
