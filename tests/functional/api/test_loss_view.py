@@ -16,6 +16,7 @@ def place(manager):
     manager.cloud.boot('demo', 'web', {'reservation': reservation.id})
     manager.cloud.share_aggregate(reservation.id, 'friends')
     manager.cloud.boot('friends', 'guest', {'reservation': reservation.id})
+    manager.clock.advance(builders.minutes(10))
     return f'/v1/leases/{lease.id}'
 
 
@@ -39,7 +40,7 @@ def test_an_operator_reads_all_servers_and_their_hosts(api, place):
 
 def test_a_dry_run_of_a_change_has_the_lease_and_the_losses(api, place):
     answer = api.put(f'{place}?dry_run=true', {'end': 'now'}, **V)
-    assert answer.json['lease']['end'] == '2030-05-01T12:00:00Z'
+    assert answer.json['lease']['end'] == '2030-05-01T12:10:00Z'
     assert len(answer.json['losses']) == 2
     assert api.put(f'{place}?dry_run=true', {'name': 'other'}, **V).json['losses'] == []
     sooner = api.put(f'{place}?dry_run=true', {'end': '2030-05-01T12:30:00Z'}, **V).json

@@ -59,11 +59,10 @@ def changing(api):
 
 def test_no_route_without_dry_runs_takes_one_for_the_real_thing(api):
     routes = list(changing(api))
-    of_pools = {path for _, path, _ in routes
-                if path.startswith('/v1/resources/') and path.endswith('/1')}
+    of_pools = {f'/v1/resources/{pool}/1' for pool in ('address', 'backend', 'host', 'segment')}
     assert {path for _, path, has_dry_runs in routes if has_dry_runs} == {
         '/v1/leases', '/v1/leases/1', '/v1/leases/1/swap', '/v1/maintenances', '/v1/os-hosts/1',
-        '/v1/floatingips/1', *of_pools}
+        '/v1/floatingips/1', '/v1/networks/1', *of_pools}
     for method, path, has_dry_runs in routes:
         for name in ('dry_run', 'dry-run', 'force'):
             answer = api.call(method, f'{path}?{name}=true', {}, **ADMIN)
@@ -75,6 +74,7 @@ def test_no_route_without_dry_runs_takes_one_for_the_real_thing(api):
 def test_a_dry_run_changes_neither_a_lease_nor_a_host(api, manager):
     manager.enrol(2)
     lease = manager.active()
+    manager.clock.advance(builders.minutes(10))
     place = f'/v1/leases/{lease.id}'
     before = api.get(place, version='1.1').json
     for method, path, sent in (('DELETE', place, None), ('POST', f'{place}/swap', {'host': '1'}),

@@ -11,8 +11,8 @@ FOUND = {
     'resources': [{'id': '1', 'name': 'compute-1'}],
     'windows': [{'start': '2030-05-01T20:00:00Z', 'end': '2030-05-01T23:00:00Z',
                  'state': 'planned'}]}
-LEASES = [{'lease_id': 'l1', 'project_id': 'demo', 'what': 'stuck', 'why': 'Not enough.',
-           'window_start': '2030-05-01T20:00:00Z', 'resources': ['1']}]
+LEASES = [{'lease_id': 'l1', 'lease_name': 'training', 'user_id': 'u1', 'project_id': 'demo',
+           'what': 'stuck', 'why': 'Not enough.', 'window_start': '2030-05-01T20:00:00Z', 'resources': ['1']}]
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_maintenances_are_listed_and_shown(run, service):
     assert 'new firmware' in listed.out
     assert 'compute-1' in run('maintenance', 'list', '--long').out
     shown = run('maintenance', 'show', 'm1')
-    assert 'l1 nothing else fits: Not enough.' in shown.out
+    assert 'training (l1, project demo) nothing else fits: Not enough.' in shown.out
     assert run('maintenance', 'show', 'm1', '-f', 'json').json['leases'] == LEASES
 
 
