@@ -12,7 +12,8 @@ FOUND = {
     'windows': [{'start': '2030-05-01T20:00:00Z', 'end': '2030-05-01T23:00:00Z',
                  'state': 'planned'}]}
 LEASES = [{'lease_id': 'l1', 'lease_name': 'training', 'user_id': 'u1', 'project_id': 'demo',
-           'what': 'stuck', 'why': 'Not enough.', 'window_start': '2030-05-01T20:00:00Z', 'resources': ['1']}]
+           'what': 'stuck', 'why': 'Not enough.', 'window_start': '2030-05-01T20:00:00Z',
+           'resources': ['1']}]
 
 
 @pytest.fixture
