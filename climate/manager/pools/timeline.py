@@ -127,7 +127,7 @@ def _bars(connection, query, ids, now):
                else {})
     for resource_id, spans in gone.items():
         if resource_id in ids:
-            bars += _absences(resource_id, spans, query, planned.get(resource_id))
+            bars += _absences(resource_id, spans, query, resource_id in planned)
     return (sorted(bars, key=lambda bar: (bar.resource_id, bar.start)),
             _until(rows, planned.values(), now))
 
@@ -135,35 +135,33 @@ def _bars(connection, query, ids, now):
 def _until(rows, planned_ends, now):
     """Return the first moment after `now` at which the same rows are shown differently, or None.
 
-    The status of a pending lease changes at its start. A maintenance becomes an absence at its
-    start, and has no planned end any more after it.
+    The status of a pending lease changes at its start. A maintenance has no planned end any more
+    after it.
     """
-    moments = [row.start if row.lease_start is None else row.lease_start for row in rows
+    moments = [row.end if row.lease_start is None else row.lease_start for row in rows
                if row.window_id is not None or row.state == lifecycle.PENDING]
     return min((moment for moment in (*moments, *planned_ends) if moment > now), default=None)
 
 
-def _absences(resource_id, spans, query, maintained_until):
+def _absences(resource_id, spans, query, is_maintained):
     """Yield the Bars of the absences of a resource.
 
     :param spans: [(kind, start, end)]; end None: the absence continues.
-    :param maintained_until: the planned end of the maintenance that runs now; None: unknown.
+    :param is_maintained: whether a maintenance window runs now. Its allocation has the planned end.
     """
     second = usage_figures.second
     for kind, start, end in spans:
-        if (kind, end) == _MAINTAINED_NOW:
-            end = maintained_until
-        if end is None or end > query.start:
+        if not (is_maintained and (kind, end) == _MAINTAINED_NOW):
             yield timeline.Bar(resource_id, second(start), second(end or query.end), _CAUSES[kind],
                                open_ended=end is None)
 
 
 def _is_absence(row, now):
-    """Return whether an allocation marks an unhealthy resource or a maintenance that has begun.
+    """Return whether an allocation marks an unhealthy resource or an overdue maintenance.
 
     The timeline shows these as absences.
     """
-    return health.is_block(row.reservation_id) or (row.window_id is not None and row.start <= now)
+    return health.is_block(row.reservation_id) or (row.window_id is not None and row.end <= now)
 
 
 def _bar(row, query, now):

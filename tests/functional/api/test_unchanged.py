@@ -67,14 +67,14 @@ def test_the_start_of_a_lease_changes_an_answer_though_the_database_does_not(
     assert status == 'to_be_started'
 
 
-def test_the_start_of_a_maintenance_changes_an_answer(api, manager, clock, again):
+def test_the_planned_end_of_a_maintenance_changes_an_answer(api, manager, clock, again):
     manager.enrol(1)
     api.post('/v1/maintenances', {'hosts': ['compute-1'], 'start': '+1h', 'end': '+2h',
                                   'reason': 'disk'}, token=builders.ADMIN, version='1.1')
-    clock.now = builders.at(1) - builders.minutes(2)
+    clock.now = builders.at(2) - builders.minutes(2)
     before = first(api)
     assert again(SPAN, before) == 304
-    clock.now = builders.at(1)
+    clock.now = builders.at(2)
     assert again(SPAN, before) == 200
 
 

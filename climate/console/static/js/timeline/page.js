@@ -7,25 +7,28 @@ import {moveEnd} from '../lease/changes.js';
 import {loadTexts, t} from '../texts.js';
 import {DAY, HOUR, YEAR, iso, now, seconds, words} from '../times.js';
 import {onZone} from '../zones.js';
+import {Hint} from './hint.js';
+import {showLegend} from './legend.js';
 import {Source} from './source.js';
 import {View} from './view.js';
 import {showQueue} from './waiting.js';
 
 const SPANS = {hour: HOUR, day: DAY, week: 7 * DAY, month: 30 * DAY, year: YEAR};
-
+// The controls whose values are in the address, so that Back and a copied address show the same.
+const CONTROLS = ['pool', 'group', 'colour', 'search', 'criteria'];
 const ADDRESS_MS = 300;
 // What a click on a bar without a name shows, in lengths of the bar.
 const NEARER = 8;
 
 await loadTexts();
 const given = new URLSearchParams(location.search);
-if (given.has('pool')) element('pool').value = given.get('pool');
-const filter = {pool: element('pool').value, criteria: ''};
+const filter = {pool: '', criteria: ''};
 let model = null;
 
 const source = new Source((found) => {
   model = found;
   offerGroups(found.properties);
+  colourBars();
   showRows();
   showWaiting();
   element('timeline').dataset.bars = found.barCount;
@@ -41,15 +44,19 @@ function open(bar) {
 }
 
 /** Keep what is in sight in the address, so that it can be sent to somebody. */
-const keepInAddress = calm((scale) => {
-  const query = new URLSearchParams({pool: filter.pool, from: iso(scale.start), to: iso(scale.end)});
-  history.replaceState(null, '', `?${query}`);
+const keepInAddress = calm(() => {
+  const {scale} = view;
+  const query = new URLSearchParams({from: iso(scale.start), to: iso(scale.end)});
+  for (const name of CONTROLS) if (element(name).value) query.set(name, element(name).value);
+  history.replaceState(history.state, '', `?${query}`);
 }, ADDRESS_MS);
 
+const hint = new Hint(element('hint'));
 const view = new View(element('timeline'), {
   onSight: (scale) => {
-    source.show(scale, {...filter});
-    keepInAddress(scale);
+    if (filter.pool) source.show(scale, {...filter});
+    markSpan(scale.span);
+    keepInAddress();
   },
   onOpen: open,
   onNew: ({start, end, lanes}) => location.assign(`/leases/new?${new URLSearchParams({
@@ -57,6 +64,7 @@ const view = new View(element('timeline'), {
     criteria: filter.criteria,
     resources: lanes.map((lane) => lane.resource.name ?? '').filter(Boolean).join(',')})}`),
   onMoveEnd: moveTheEnd,
+  onHover: (bar, event) => hint.show(bar, event),
   onSay: (text) => say('said', text),
 });
 
@@ -74,8 +82,26 @@ async function moveTheEnd(bar, moment) {
 
 function say(id, text) { element(id).textContent = text; }
 
+function markSpan(shown) {
+  for (const [name, span] of Object.entries(SPANS)) {
+    element(`span-${name}`).setAttribute('aria-pressed', Math.abs(shown - span) < 1);
+  }
+}
+
 function showRows() {
-  if (model) view.setRows(model.rows(element('group').value, element('search').value));
+  if (!model) return;
+  const search = element('search').value;
+  const rows = model.rows(element('group').value, search);
+  view.setRows(rows);
+  const why = search ? t('timeline.found_nothing', {text: search}) : t('timeline.no_resources');
+  say('nothing', rows.length ? '' : why);
+}
+
+function colourBars() {
+  if (!model) return;
+  const by = element('colour').value;
+  showLegend(element('legend'), view.painter.palette, by, model.colour(by));
+  view.redraw();
 }
 
 function showWaiting() {
@@ -90,33 +116,55 @@ function offerGroups(names) {
   }
 }
 
-async function setCriteria(text) {
-  const found = await translate(text);
+/** Ask for the resources that meet the criteria and the pool of the controls. */
+async function setFilter() {
+  const text = element('criteria').value;
+  const found = text ? await translate(text) : {criteria: ''};
+  if (text !== element('criteria').value) return;
   say('problem', found.problem ?? '');
   if (found.problem) return;
-  filter.criteria = found.criteria;
+  Object.assign(filter, {pool: element('pool').value, criteria: found.criteria});
   source.show(view.scale, {...filter});
 }
 
-element('pool').addEventListener('change', (event) => {
-  filter.pool = event.target.value;
-  source.show(view.scale, {...filter});
+/** Give the controls the values of the address, also those that the browser has remembered. */
+function readAddress() {
+  if (given.get('group')) offerGroups([given.get('group')]);
+  for (const name of CONTROLS) {
+    const control = element(name);
+    const text = given.get(name) ?? (name === 'pool' ? control.dataset.default : '');
+    if (control.type === 'search' || [...control.options ?? [{value: text}]].some(
+      (option) => option.value === text)) control.value = text;
+  }
+  element('makes').checked = false;
+  if (given.has('from') && given.has('to')) {
+    const [from, to] = [seconds(given.get('from')), seconds(given.get('to'))];
+    if (to > from) view.lookAt(from, to - from);
+  }
+}
+
+const on = (id, name, handler) => element(id).addEventListener(name, (event) => {
+  handler(event.target);
+  keepInAddress();
 });
-element('group').addEventListener('change', showRows);
-element('search').addEventListener('input', showRows);
-element('criteria').addEventListener('change', (event) => setCriteria(event.target.value));
-element('makes').addEventListener('change', (event) => { view.makes = event.target.checked; });
-element('zoom-in').addEventListener('click', () => view.zoom(2));
-element('zoom-out').addEventListener('click', () => view.zoom(0.5));
-element('today').addEventListener('click', () => view.lookAt(
-  now() - view.scale.span / 8, view.scale.span));
+on('pool', 'change', setFilter);
+on('criteria', 'change', setFilter);
+on('group', 'change', showRows);
+on('search', 'input', showRows);
+on('colour', 'change', colourBars);
+on('makes', 'change', (box) => { view.makes = box.checked; });
+on('zoom-in', 'click', () => view.zoom(2));
+on('zoom-out', 'click', () => view.zoom(0.5));
+on('today', 'click', () => view.lookAt(now() - view.scale.span / 8, view.scale.span));
 for (const [name, span] of Object.entries(SPANS)) {
-  element(`span-${name}`).addEventListener('click', () => view.lookAt(now() - span / 8, span));
+  on(`span-${name}`, 'click', () => view.lookAt(now() - span / 8, span));
 }
-if (given.has('from') && given.has('to')) {
-  const [from, to] = [seconds(given.get('from')), seconds(given.get('to'))];
-  if (to > from) view.lookAt(from, to - from);
-}
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+  view.readColours();
+  colourBars();
+});
 onZone(() => { view.redraw(); showWaiting(); });
+readAddress();
+await setFilter();
 // For measurements and tests.
 window.climateTimeline = {view, source};

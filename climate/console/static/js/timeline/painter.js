@@ -1,50 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws a timeline on a canvas.
 
-import {t} from '../texts.js';
+import {Absences} from './absences.js';
+import {Bars, boxOf} from './bars.js';
+import {drawHead, drawLabels} from './frame.js';
+import {HEAD, ROW} from './layout.js';
+import {Palette} from './styles.js';
+import {Measure, rowWord} from './words.js';
 
-export const HEAD = 34;
-export const ROW = 24;
-const PADDING = 3;
-const LABEL_LEAST = 46;
-const STATES = ['mine', 'other', 'waiting', 'ended', 'attention', 'out', 'maintained', 'asleep'];
-const COLOURS = ['ground', 'card', 'text', 'soft', 'line', 'accent', 'bad', 'now', 'hour',
-  ...STATES, ...STATES.map((state) => `on-${state}`)];
-
-const OF_KINDS = {maintenance: 'maintained', out_of_order: 'out', asleep: 'asleep', offer: 'waiting', others: 'other',
-  several: 'other'};
-const OF_STATUSES = {error: 'attention', timedout: 'attention', terminated: 'ended', deleting: 'ended',
-  terminating: 'ended', in_progress: 'waiting'};
-
-/** Return the name of the colour of a bar. */
-const colourOf = (kind, status) => OF_KINDS[kind] ?? OF_STATUSES[status] ?? 'mine';
+const LEAST_LABELS = 64;
+const MOST_LABELS = 220;
+// On a narrow page, the labels have at most this part of its width.
+const LABELS_PART = 0.34;
+const LABEL_PADDING = 24;
+const TYPES = {bar: '12px', tick: '12px', strong: 'bold 12px', label: '13px', group: 'bold 13px'};
 
 export class Painter {
   constructor(canvas) {
     this.canvas = canvas;
     this.context = canvas.getContext('2d', {alpha: false});
+    this.bars = new Bars(this);
+    this.absences = new Absences(this);
+    this.barWidths = new Measure(this.context);
+    this.labelWidths = new Measure(this.context);
+    this.rowHeight = ROW - 1;
     this.readColours();
   }
 
   /** Read the colours of the style sheet; light and dark differ. */
   readColours() {
-    const style = getComputedStyle(document.documentElement);
-    this.colours = Object.fromEntries(COLOURS.map(
-      (name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+    this.palette = new Palette(this.context);
+    this.colours = this.palette.plain;
     this.font = getComputedStyle(document.body).fontFamily;
+    this.barWidths.reset();
+    this.labelWidths.reset();
   }
 
   /** Give the canvas the size of its place on the page; return its width without the labels. */
-  fit(labels) {
+  fit(rows) {
     const {clientWidth, clientHeight} = this.canvas;
-    const ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(clientWidth * ratio);
-    this.canvas.height = Math.round(clientHeight * ratio);
-    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.ratio = window.devicePixelRatio || 1;
+    const [width, height] = [clientWidth, clientHeight].map(
+      (each) => Math.round(each * this.ratio));
+    if (this.canvas.width !== width) this.canvas.width = width;
+    if (this.canvas.height !== height) this.canvas.height = height;
+    this.context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     this.width = clientWidth;
     this.height = clientHeight;
-    this.labels = labels;
-    return clientWidth - labels;
+    this.labels = this._labelsWidth(rows);
+    return clientWidth - this.labels;
+  }
+
+  _labelsWidth(rows) {
+    this.type('label');
+    const widest = rows.reduce((most, {lane}) => (
+      lane ? Math.max(most, this.labelWidths.width(rowWord(lane.resource))) : most), 0);
+    const most = Math.min(MOST_LABELS, this.width * LABELS_PART);
+    return Math.round(Math.min(most, Math.max(LEAST_LABELS, widest + LABEL_PADDING)));
+  }
+
+  /** Set the font of a kind of text. */
+  type(kind) {
+    this.context.font = `${TYPES[kind]} ${this.font}`;
+    this.context.textBaseline = 'middle';
   }
 
   /**
@@ -60,80 +78,52 @@ export class Painter {
     const first = Math.max(0, Math.floor(scene.scroll / ROW));
     const last = Math.min(scene.rows.length,
       Math.ceil((scene.scroll + this.height - HEAD) / ROW));
+    const shown = scene.rows.slice(first, last).map((row, place) => ({
+      ...row, index: first + place, y: HEAD + (first + place) * ROW - scene.scroll}));
+    const lanes = shown.filter((row) => row.lane);
     context.save();
     context.beginPath();
     context.rect(this.labels, HEAD, this.width - this.labels, this.height - HEAD);
     context.clip();
-    this._grid(scene, first, last);
-    for (let index = first; index < last; index += 1) {
-      const row = scene.rows[index];
-      if (row.lane) this._bars(scene, row.lane, HEAD + index * ROW - scene.scroll);
-    }
+    this._grid(scene, shown);
+    this.absences.draw(scene, lanes);
+    this.bars.draw(scene.scale, lanes);
+    this._outlines(scene, lanes);
     this._drag(scene);
     this._now(scene);
     context.restore();
-    this._labels(scene, first, last);
-    this._head(scene);
+    drawLabels(this, scene, shown);
+    drawHead(this, scene);
   }
 
-  _grid({scale, rows, scroll}, first, last) {
+  _grid({scale}, shown) {
     const {context, colours} = this;
-    for (let index = first; index < last; index += 1) {
-      const y = HEAD + index * ROW - scroll;
-      if (rows[index].lane === undefined) {
-        context.fillStyle = colours.hour;
+    for (const {lane, y} of shown) {
+      if (!lane) {
+        context.fillStyle = colours.hover;
         context.fillRect(this.labels, y, this.width, ROW);
       }
       context.fillStyle = colours.line;
       context.fillRect(this.labels, y + ROW - 1, this.width, 0.5);
     }
     for (const tick of scale.ticks()) {
-      context.fillStyle = tick.strong ? colours.soft : colours.line;
-      context.fillRect(this.labels + Math.round(scale.x(tick.moment)), HEAD, tick.strong ? 1 : 0.5,
+      context.fillStyle = tick.strong ? colours.edge : colours.line;
+      context.fillRect(this.labels + Math.round(scale.x(tick.moment)), HEAD, tick.strong ? 0.5 : 1,
         this.height);
     }
   }
 
-  _bars({scale, focus, hover}, lane, top) {
+  _outlines({scale, focus, hover}, lanes) {
     const {context, colours} = this;
-    const height = (ROW - 2 * PADDING) / lane.trackCount;
-    // What one pixel has is drawn once.
-    const drawn = new Array(lane.trackCount).fill(-1);
-    for (let index = lane.firstAfter(scale.start); index < lane.starts.length; index += 1) {
-      if (lane.starts[index] >= scale.end) break;
-      const track = lane.tracks[index];
-      const left = Math.max(-2, scale.x(lane.starts[index]));
-      const right = Math.min(scale.width + 2, scale.x(lane.ends[index]));
-      if (right <= drawn[track]) continue;
-      drawn[track] = Math.ceil(right);
-      const x = this.labels + left;
-      const y = top + PADDING + track * height;
-      const width = Math.max(1, right - left - 0.5);
-      const colour = colourOf(lane.kinds[index], lane.statuses[index]);
-      context.globalAlpha = lane.kinds[index] === 'several' ? 0.6 : 1;
-      context.fillStyle = colours[colour];
-      context.fillRect(x, y, width, Math.max(1, height - 1));
-      context.globalAlpha = 1;
-      if (width > LABEL_LEAST && height > 11) {
-        this._word(barWord(lane.kinds[index], lane.leases[index]), x + 5, y + height / 2, width - 10,
-          colours[`on-${colour}`]);
-      }
-      const chosen = [focus, hover].some((bar) => bar?.lane === lane && bar.index === index);
-      if (chosen) {
-        context.strokeStyle = colours.text;
-        context.lineWidth = 2;
-        context.strokeRect(x, y, width, height - 1);
-      }
+    for (const bar of [focus, hover]) {
+      const row = bar && lanes.find(({lane}) => lane === bar.lane);
+      if (!row || bar.index < 0 && bar !== focus) continue;
+      const {x, y, width, height} = bar.index < 0 ? this.absences.box(scale, bar, row.y)
+        : boxOf(scale, {...bar, top: row.y});
+      context.strokeStyle = colours.text;
+      context.lineWidth = 2;
+      context.strokeRect(this.labels + x, y, width, height);
     }
-  }
-
-  _word(text, x, y, width, colour) {
-    const {context} = this;
-    context.font = `12px ${this.font}`;
-    context.textBaseline = 'middle';
-    context.fillStyle = colour;
-    const fits = Math.floor(width / 6.5);
-    context.fillText(text.length > fits ? `${text.slice(0, Math.max(1, fits - 1))}…` : text, x, y);
   }
 
   _drag({scale, drag, scroll}) {
@@ -157,57 +147,4 @@ export class Painter {
     this.context.fillStyle = this.colours.now;
     this.context.fillRect(this.labels + x - 1, HEAD, 2, this.height);
   }
-
-  _labels({rows, scroll, focusRow}, first, last) {
-    const {context, colours} = this;
-    context.fillStyle = colours.card;
-    context.fillRect(0, HEAD, this.labels, this.height);
-    context.save();
-    context.beginPath();
-    context.rect(0, HEAD, this.labels - 4, this.height);
-    context.clip();
-    for (let index = first; index < last; index += 1) {
-      const y = HEAD + index * ROW - scroll;
-      const row = rows[index];
-      if (index === focusRow) {
-        context.fillStyle = colours.hour;
-        context.fillRect(0, y, this.labels, ROW);
-      }
-      const resource = row.lane?.resource;
-      const text = resource ? rowWord(resource)
-        : `${row.group || t('timeline.no_value')} (${row.count})`;
-      context.fillStyle = resource && !resource.reservable ? colours.bad : colours.text;
-      context.font = `${resource ? '' : 'bold '}13px ${this.font}`;
-      context.textBaseline = 'middle';
-      context.fillText(text, resource ? 14 : 6, y + ROW / 2);
-    }
-    context.restore();
-    context.fillStyle = colours.line;
-    context.fillRect(this.labels - 1, 0, 1, this.height);
-  }
-
-  _head({scale}) {
-    const {context, colours} = this;
-    context.fillStyle = colours.ground;
-    context.fillRect(0, 0, this.width, HEAD);
-    context.fillStyle = colours.line;
-    context.fillRect(0, HEAD - 1, this.width, 1);
-    context.save();
-    context.beginPath();
-    context.rect(this.labels, 0, this.width, HEAD);
-    context.clip();
-    context.textBaseline = 'middle';
-    for (const tick of scale.ticks()) {
-      context.font = `${tick.strong ? 'bold ' : ''}12px ${this.font}`;
-      context.fillStyle = tick.strong ? colours.text : colours.soft;
-      context.fillText(tick.label, this.labels + scale.x(tick.moment) + 4, HEAD / 2);
-    }
-    context.restore();
-  }
 }
-
-/** Return the words on a bar. */
-export const barWord = (kind, lease) => lease?.name ?? t(`timeline.kind.${kind}`);
-
-/** Return the words of a resource; members do not see names. */
-export const rowWord = (resource) => resource.name ?? t('timeline.resource', {id: resource.id});

@@ -9,7 +9,12 @@ const LONGEST = 2 * YEAR;
 const TICK_PIXELS = 80;
 const STEPS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY,
   7 * DAY, 14 * DAY];
-const MONTHS = [1, 2, 3, 6, 12];
+const MONTH_STEPS = [1, 2, 3, 6, 12];
+const DAYS = formatOf({weekday: 'short', day: 'numeric', month: 'short', year: 'numeric'});
+const SHORT_DAYS = formatOf({weekday: 'short', day: 'numeric'});
+const MONTHS = formatOf({month: 'long', year: 'numeric'});
+const SHORT_MONTHS = formatOf({month: 'short'});
+const YEARS = formatOf({year: 'numeric'});
 
 export class Scale {
   /**
@@ -47,17 +52,38 @@ export class Scale {
   resized(width) { return new Scale(this.start, this.span, width); }
 
   /** Return the ticks in sight, [{moment, label, strong}]; strong ones begin a day or a year. */
-  ticks() {
+  ticks() { return this.axis().lower; }
+
+  /**
+   * Return the two lines of the axis: "lower" are the ticks; "upper" are the days, months or years
+   * that have them, [{moment, label}], the first of which may begin before the scale.
+   */
+  axis() {
     const least = TICK_PIXELS * this.secondsPerPixel;
     const step = STEPS.find((each) => each >= least);
-    return step === undefined ? this._months(least) : this._steps(step);
+    if (step === undefined) return {upper: this._months(12, YEARS), lower: this._monthTicks(least)};
+    if (step >= DAY) return {upper: this._months(1, MONTHS), lower: this._days(step)};
+    return {upper: this._named(this._moments(DAY), DAYS), lower: this._hours(step)};
   }
 
-  _steps(step) {
-    return this._moments(step).map((at) => {
-      const strong = wall(at) % DAY === 0;
-      return {moment: at, strong, label: strong ? wallText(at).slice(5, 10) : timeOfDay(at)};
-    });
+  _hours(step) {
+    return this._moments(step).map((at) => ({
+      moment: at, strong: wall(at) % DAY === 0, label: timeOfDay(at)}));
+  }
+
+  _days(step) {
+    return this._named(this._moments(step), SHORT_DAYS).map((tick) => ({
+      ...tick, strong: wallText(tick.moment).slice(8, 10) === '01'}));
+  }
+
+  _monthTicks(least) {
+    const months = MONTH_STEPS.find((each) => each * 30 * DAY >= least) ?? MONTH_STEPS.at(-1);
+    return this._months(months, SHORT_MONTHS).map((tick) => ({
+      ...tick, strong: wallText(tick.moment).slice(5, 7) === '01'}));
+  }
+
+  _named(moments, format) {
+    return moments.map((moment) => ({moment, label: format.format(wall(moment) * 1000)}));
   }
 
   /** Return the moments in sight at which a wall clock shows whole steps, in order. */
@@ -78,16 +104,20 @@ export class Scale {
     }
   }
 
-  _months(least) {
-    const months = MONTHS.find((each) => each * 30 * DAY >= least) ?? MONTHS.at(-1);
+  /** Return the first days of every so many months in sight. */
+  _months(months, format) {
     const first = new Date(wall(this.start) * 1000);
     const found = [];
     for (let place = 0; ; place += months) {
       const month = Math.floor(first.getUTCMonth() / months) * months + place;
       const at = atWall(Date.UTC(first.getUTCFullYear(), month) / 1000);
-      if (at >= this.end) return found;
-      const strong = wallText(at).slice(5, 7) === '01';
-      found.push({moment: at, strong, label: wallText(at).slice(0, strong ? 4 : 7)});
+      if (at >= this.end) return this._named(found, format);
+      found.push(at);
     }
   }
+}
+
+/** Return a format of walls, which are moments as if the zone were UTC. */
+function formatOf(options) {
+  return new Intl.DateTimeFormat('en-GB', {timeZone: 'UTC', ...options});
 }

@@ -59,18 +59,21 @@ export class Source {
   async _look() {
     if (this.query === null || document.hidden) return;
     const {pool, criteria, from, to, resolution} = this.query;
-    this.aborter = new AbortController();
+    // A late answer must not replace a newer one.
+    this.aborter?.abort();
+    const aborter = this.aborter = new AbortController();
     try {
       const answer = await call('/timeline', {
         query: {pool, criteria, start: iso(from), end: iso(to), resolution},
-        headers: this.etag ? {'If-None-Match': this.etag} : {}, signal: this.aborter.signal});
+        headers: this.etag ? {'If-None-Match': this.etag} : {}, signal: aborter.signal});
+      if (aborter.signal.aborted) return;
       if (answer.body) {
         this.etag = answer.etag;
         this.onModel(new Model(answer.body.timeline));
       }
       this.onProblem(null);
     } catch (error) {
-      if (error.name === 'AbortError') return;
+      if (aborter.signal.aborted) return;
       this.onProblem(error);
     }
     this._again(LOOK_MS);
