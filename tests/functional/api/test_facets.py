@@ -5,6 +5,7 @@ from urllib import parse
 
 import pytest
 from support import builders
+from support import every_type
 
 MEMBER = {'token': builders.DEMO, 'version': '1.1'}
 PLACE = '/v1/resources/host/facets'
@@ -66,6 +67,18 @@ def test_a_host_in_use_is_free_for_a_reservation_that_fits_beside_it(facets, hos
     assert facets('vcpus')['64'] == (2, 0)
     assert facets('vcpus', reservation=json.dumps(small))['64'] == (2, 1)
     assert facets('vcpus', reservation=json.dumps(small))['16'] == (2, 0)
+
+
+@pytest.mark.parametrize('leasable', every_type.POOLS, ids=every_type.IDS)
+def test_every_pool_has_facets_for_its_types(facets, manager, leasable):
+    leasable.enrol(manager, 2, media='ssd')
+    place = f'/v1/resources/{leasable.pool}/facets'
+    wanted = json.dumps({'resource_type': leasable.type, **leasable.request})
+    assert facets('media', place=place) == {'ssd': (2, 2)}
+    assert facets('media', place=place, reservation=wanted) == {'ssd': (2, 2)}
+    for _ in range(leasable.parts):
+        manager.book(leasable.asked(), end=builders.at(4))
+    assert facets('media', place=place, reservation=wanted) == {'ssd': (2, 1)}
 
 
 def test_an_answer_counts_the_pool_and_has_its_span(api, hosts):
