@@ -210,6 +210,20 @@ class Leases(http.Noun):
                     raise
         raise AssertionError('not reached')
 
+    def latest_end(self, lease_id: str) -> http.Record:
+        """Ask how far a lease can be extended.
+
+        :returns: a record with ``end``, ``limited`` (False: nothing prevents a later end),
+            ``reason`` and ``obstacles``.
+        :raises Conflict: the lease cannot be changed now.
+        """
+        return self._http.record(
+            self._http.call('GET', f'{_path(lease_id)}/latest_end'), 'latest_end')
+
+    def resources(self, lease_id: str) -> Sequence[http.Record]:
+        """List the resources of a lease, with their names if policy allows it, and their health."""
+        return [*self._http.pages(f'{_path(lease_id)}/resources', 'resources')]
+
     def end(self, lease_id: str) -> http.Record:
         """End a lease now, and return it."""
         return self.update(lease_id, end='now')

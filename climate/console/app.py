@@ -17,14 +17,16 @@ from climate.console import shares
 from climate.console import texts
 from climate.console.pages import capacity
 from climate.console.pages import leases
+from climate.console.pages import notifications
 from climate.console.pages import operator
 from climate.console.pages import timeline
 from climate.console.pages import translations
 
-_PAGES = (timeline, translations, leases, capacity, operator)
+_PAGES = (timeline, translations, leases, capacity, notifications, operator)
 # The pages in the bar above each page: (endpoint, key of the text).
 _NAVIGATION = (('timeline.show', 'nav.timeline'), ('leases.several', 'nav.leases'),
-               ('capacity.show', 'nav.capacity'), ('operator.show', 'nav.operator'))
+               ('capacity.show', 'nav.capacity'),
+               ('notifications.show', 'nav.notifications'), ('operator.show', 'nav.operator'))
 _OF_ADMINS = ('operator.show',)
 
 
@@ -59,8 +61,8 @@ def build(conf, region=None, method=None):
     app.extensions['login'] = method or login.KeystoneLogin(conf)
     app.extensions['api'] = rest.Api(conf)
     app.jinja_env.globals.update(
-        t=texts.markup, moment=texts.moment, asset=_asset, navigation=_navigation,
-        default_domain=conf.console.default_domain)
+        t=texts.markup, moment=texts.moment, event=texts.event, asset=_asset,
+        navigation=_navigation, default_domain=conf.console.default_domain)
     guards.install(app)
     shares.install(app, conf.console.threads)
     for module in (login_pages, rest, *_PAGES):

@@ -33,3 +33,8 @@ def moment(iso):
     """Return a moment for a page, in UTC; scripts write it in the zone of the user. '' for None."""
     return markupsafe.Markup('<time datetime="{}">{}</time>').format(
         iso, times.for_people(iso)) if iso else ''
+
+
+def event(what):
+    """Return the words of an entry of a history; unknown ones stay as they are."""
+    return all_texts().get(f'event.{what}', what.replace('_', ' '))

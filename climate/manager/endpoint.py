@@ -25,6 +25,7 @@ from climate.manager.energy import report as energy_reports
 from climate.manager.leases import create
 from climate.manager.leases import delete
 from climate.manager.leases import draft
+from climate.manager.leases import latest_ends
 from climate.manager.leases import read
 from climate.manager.leases import reservation_hosts
 from climate.manager.leases import swap
@@ -95,6 +96,7 @@ class Endpoint:
         self._update = update.Update(core)
         self._delete = delete.Delete(core)
         self._swap = swap.Swap(core)
+        self._latest_ends = latest_ends.LatestEnds(core)
         self._maintenances = maintenances.MaintenanceRequests(core)
         self._reservations = reservation_hosts.ReservationHosts(core)
         self._targets = targets.Targets(core)
@@ -136,6 +138,9 @@ class Endpoint:
 
     def swap_resource(self, context, lease_id, resource, reservation_id=None, by_admin=False):
         return self._swap.swap(context, lease_id, resource, reservation_id, by_admin=by_admin)
+
+    def latest_end(self, context, lease_id):
+        return self._latest_ends.find(context, lease_id)
 
     def get_lease(self, context, lease_id):
         return self._read.get(lease_id)

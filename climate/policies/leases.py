@@ -13,6 +13,7 @@ BEST_EFFORT = 'climate:leases:best_effort'
 CHOOSE_STRATEGY = 'climate:leases:choose_strategy'
 EXEMPT_FROM_IDLE = 'climate:leases:exempt_from_idle'
 GET_MOVES = 'climate:leases:get_moves'
+GET_RESOURCE_NAMES = 'climate:leases:get_resource_names'
 HIDDEN_CRITERIA = 'climate:leases:hidden_criteria'
 HIDDEN_CRITERIA_1_0 = 'climate:leases:hidden_criteria_1_0'
 OPERATOR_TEXTS = 'climate:leases:operator_texts'
@@ -23,14 +24,18 @@ _MANY = '/v1/leases'
 _ONE = '/v1/leases/{lease_id}'
 RULES = [
     base.rule(
-        GET, base.READER_OR_ADMIN, 'List leases, show a lease, its history, and the request that '
-        'creates it again.',
-        ('GET', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/history'), ('GET', f'{_ONE}/request')),
+        GET, base.READER_OR_ADMIN,
+        'List leases, show a lease, its history, its resources with their health, and the request '
+        'that creates it again.',
+        ('GET', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/history'), ('GET', f'{_ONE}/request'),
+        ('GET', f'{_ONE}/resources')),
     base.rule(
         ALL_PROJECTS, base.ADMIN, 'List the leases of all projects, and deleted leases.',
         ('GET', _MANY)),
     base.rule(POST, base.MEMBER_OR_ADMIN, 'Create a lease.', ('POST', _MANY)),
-    base.rule(PUT, base.MEMBER_OR_ADMIN, 'Change a lease.', ('PUT', _ONE)),
+    base.rule(
+        PUT, base.MEMBER_OR_ADMIN, 'Change a lease, and ask how far it can be extended.',
+        ('PUT', _ONE), ('GET', f'{_ONE}/latest_end')),
     base.rule(DELETE, base.MEMBER_OR_ADMIN, 'Delete a lease.', ('DELETE', _ONE)),
     base.rule(
         SWAP, base.MEMBER_OR_ADMIN, 'Swap a broken resource of a running lease for another one.',
@@ -52,6 +57,10 @@ RULES = [
         'See which servers of other projects are migrated for a lease (best-effort), between which '
         'hosts, and why a host cannot be cleared; other callers see only numbers.',
         ('POST', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/history')),
+    base.rule(
+        GET_RESOURCE_NAMES, base.ADMIN,
+        'See the names of the resources of a lease; other callers see their ids, properties and '
+        'health.', ('GET', f'{_ONE}/resources'), ('GET', f'{_ONE}/latest_end')),
     base.rule(
         HIDDEN_CRITERIA, base.ADMIN,
         'Use criteria that name hosts ($hypervisor_hostname, $service_name) or private properties, '

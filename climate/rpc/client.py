@@ -16,6 +16,7 @@ from climate.domain import energy
 from climate.domain import facets
 from climate.domain import forecast
 from climate.domain import heartbeat
+from climate.domain import latest_end
 from climate.domain import losses
 from climate.domain import maintenance_windows
 from climate.domain import notifications
@@ -113,6 +114,9 @@ class ManagerClient:
 
     def get_lease(self, context: Context, lease_id: str) -> records.Lease:
         """Return a Lease, even if it is deleted."""
+
+    def latest_end(self, context: Context, lease_id: str) -> latest_end.LatestEnd:
+        """Return the latest end to which a lease can be extended, and the obstacles after it."""
 
     def lease_history(self, context: Context, lease_id: str, marker: int | None = None,
                       limit: int | None = None,

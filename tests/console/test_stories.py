@@ -99,19 +99,23 @@ def test_a_lease_is_extended_renamed_made_smaller_and_ended(page):
     client.leases.wait(lease['id'])
     page.go('/leases')
     page.click(f'a[href="/leases/{lease["id"]}"]')
-    page.fill('[data-action=extend] input', '2h')
-    page.press('Extend')
+    page.press('Extend…')
+    page.reads('Nothing prevents a later end', 'dialog')
+    page.fill('dialog [name=by]', '2h')
+    page.click('dialog .main')
     page.reads('2h 59m left')
-    page.fill('[data-action=rename] input', 'renamed')
-    page.press('Rename')
+    page.press('Rename…')
+    page.fill('dialog [name=name]', 'renamed')
+    page.click('dialog .main')
     page.reads('renamed', 'h1')
-    page.fill('[data-action=resize] [name=min]', '1')
-    page.fill('[data-action=resize] [name=max]', '1')
-    page.press('Change the size')
+    page.press('Change the size…')
+    page.fill('dialog [name=min]', '1')
+    page.fill('dialog [name=max]', '1')
+    page.click('dialog .main')
     page.reads('1 × host', 'dl.facts')
     page.picture('lease')
     # What changes of itself would refuse the end as stale.
-    page.reads('active', 'dl.facts')
+    page.reads('active', 'h1')
     page.press('End it now')
     page.press('Cancel')
     assert client.leases.get(lease['id'])['status'] in ('active', 'updating')
@@ -119,6 +123,22 @@ def test_a_lease_is_extended_renamed_made_smaller_and_ended(page):
     page.reads('End “renamed” now?', 'dialog')
     page.click('dialog button[value=yes]')
     page.until(lambda: client.leases.get(lease['id'])['status'] in ('terminating', 'terminated'))
+
+
+def test_a_lease_is_extended_as_far_as_another_lease_allows(page):
+    client = page.standalone.client
+    lease = page.standalone.lease('first', 8, duration='1h')
+    client.leases.wait(lease['id'])
+    after = page.standalone.lease('second', 8, start='+5h', duration='1h')
+    page.go(f'/leases/{lease["id"]}')
+    page.press('Extend…')
+    page.reads('compute-3 and 5 more: the lease “second” from', 'dialog')
+    page.fill('dialog [name=by]', '9h')
+    page.click('dialog .main')
+    page.reads('of 8 hosts', 'dialog .problem')
+    page.press('Extend until then')
+    page.click('dialog .main')
+    page.until(lambda: client.leases.get(lease['id'])['end'][:19] == after['start'][:19])
 
 
 def test_the_end_of_a_lease_is_dragged(page):
@@ -158,17 +178,23 @@ def test_an_operator_takes_a_host_out_and_puts_it_back(page):
     page.until(lambda: page.all('tr[data-name=compute-8] [data-action=take_out]'))
 
 
-def test_a_broken_host_of_a_lease_is_swapped(page):
+def test_a_broken_host_of_a_lease_is_named_and_swapped(page):
     client = page.standalone.client
     lease = page.standalone.lease('with a broken host', 1, duration='1h')
     lease = client.leases.wait(lease['id'])
     (broken,) = lease['reservations'][0]['resources']
+    name = client.pool('host').get(broken)['name']
+    client.pool('host').update(broken, out_of_order='fan 2 has failed')
     page.go(f'/leases/{lease["id"]}')
-    page.press('Swap')
+    page.reads(f'{name} is out of order since', '.advice')
+    page.reads('fan 2 has failed', '#resources')
+    page.press(f'Swap {name}')
+    page.reads(f'Swap {name} for another free resource', 'dialog')
+    page.click('dialog .danger')
     page.until(lambda: broken not in client.leases.get(lease['id'])['reservations'][0]['resources'])
     # An operator has mended it.
     page.go('/operator')
-    page.reads('in quarantine', f'tr[data-resource="{broken}"]')
+    page.reads('out of order', f'tr[data-resource="{broken}"]')
     page.click(f'tr[data-resource="{broken}"] [data-action=in_order]')
     page.until(lambda: page.all('#resources') and not page.all('[data-action=in_order]'))
 

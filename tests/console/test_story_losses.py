@@ -14,21 +14,23 @@ def lease(page):
 
 
 def cancel(page):
-    page.click('dialog button:not([value=yes])')
-    page.until(lambda: not page.all('dialog'))
+    page.click('dialog:has(#question) button:not([value=yes])')
+    page.until(lambda: not page.all('dialog:has(#question)'))
 
 
 def test_servers_are_listed_before_a_lease_shrinks_ends_or_is_deleted(page, lease):
     client = page.standalone.client
     page.go(f'/leases/{lease["id"]}')
+    page.press('Change the size…')
     for name in ('min', 'max'):
-        page.fill(f'[data-action=resize] [name={name}]', '1')
-    page.press('Change the size')
+        page.fill(f'dialog [name={name}]', '1')
+    page.click('dialog .main')
     page.reads('Objects that are lost', 'dialog')
     page.reads('Server web-', 'dialog li')
     page.picture('losses')
     cancel(page)
     assert client.leases.get(lease['id'])['reservations'][0]['max'] == 3
+    page.press('Cancel')
     page.press('Swap')
     page.reads('Swap', 'dialog #question')
     cancel(page)

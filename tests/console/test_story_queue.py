@@ -97,9 +97,11 @@ def test_by_keyboard_alone_a_lease_is_made_and_renamed(page):
     page.until(lambda: page.script('return document.activeElement.id') == 'create')
     page.keys(Keys.ENTER)
     page.reads('by keys alone', 'h1')
-    page.reads('active', 'dl.facts')
-    page.tab_to('[data-action=rename] input')
-    # The Tab key has selected the name.
+    page.reads('active', 'h1')
+    page.tab_to('[data-action=rename]')
+    page.keys(Keys.ENTER)
+    # The dialog has selected the name.
+    page.reads('Rename', 'dialog')
     page.keys('renamed by keys', Keys.ENTER)
     page.reads('renamed by keys', 'h1')
 

@@ -199,6 +199,15 @@ class Page:
     def script(self, text, *given):
         return self.driver.execute_script(text, *given)
 
+    def window(self, width=None, height=None):
+        """Give the page a size in pixels, or the size of the window again."""
+        if width is None:
+            self.driver.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
+            return
+        self.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
+            'width': width, 'height': height, 'deviceScaleFactor': 1, 'mobile': False})
+        self.until(lambda: self.script('return window.innerWidth') == width)
+
     def picture(self, name):
         """Write a picture of the page into PICTURES, or GUIDE_PICTURES if it is in the guide."""
         folder = GUIDE_PICTURES if name in GUIDE else PICTURES

@@ -21,6 +21,7 @@ from climate.api import reservation_schemas
 from climate.api import schemas
 from climate.api import views
 from climate.api.controllers import base
+from climate.api.controllers import lease_facts
 from climate.api.controllers import lease_request
 from climate.domain import acquire
 from climate.policies import base as base_rules
@@ -62,7 +63,7 @@ def paths(plugins):
         '/leases/{id}/history': {
             'parameters': [operations.ID],
             'get': operation('Show the history of a lease', query=operations.paging())},
-        **lease_request.PATHS,
+        **lease_request.PATHS, **lease_facts.PATHS,
         '/leases/{id}/swap': {
             'parameters': [operations.ID],
             'post': operation('Swap a broken resource of a running lease', schemas.LEASE_SWAP[1],
@@ -81,6 +82,8 @@ class LeasesController(base.Controller):
         self.history = HistoryController(parts, self.visible)
         self.request = lease_request.RequestController(parts, self.visible)
         self.swap = SwapController(parts, self.visible, self._answer)
+        self.resources = lease_facts.LeasedResourcesController(parts, self.visible)
+        self.latest_end = lease_facts.LatestEndController(parts, self.visible)
 
     @pecan.expose('json')
     def get_all(self, req, resp):

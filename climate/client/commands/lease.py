@@ -191,12 +191,31 @@ class ExtendLease(waits.ShowLeaseCommand):
                          help=f'Extend by this duration: {times.SPAN_HELP}.')
         how.add_argument('--to', metavar='TIME', type=arguments.moment,
                          help=f'The new end: {new_lease.TIME_HELP}')
+        how.add_argument('--latest', action='store_true',
+                         help='Extend as far as the bookings of others allow.')
+        how.add_argument('--show-latest', action='store_true',
+                         help='Only show the latest possible end, and what prevents a later one.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
         lease_id = self.client.leases.find(parsed_args.lease)['id']
+        if parsed_args.show_latest:
+            return lease_view.latest_end(self.client.leases.latest_end(lease_id))
+        if parsed_args.latest:
+            parsed_args.to = _latest(self.client.leases.latest_end(lease_id))
         return self.shown(self.client.leases.extend(
             lease_id, by=parsed_args.by, to=parsed_args.to))
+
+
+def _latest(found: Mapping[str, typing.Any]) -> str:
+    """Return the latest end of a lease as text.
+
+    :raises BadValue: nothing prevents a later end, so the caller must choose one.
+    """
+    if not found['limited']:
+        raise errors.BadValue('--latest: nothing prevents a later end within a year. Name the new '
+                              'end: --to TIME, or --by SPAN.')
+    return typing.cast('str', found['end'])
 
 
 class EndLease(confirmation.ConfirmedCommand, waits.ShowLeaseCommand):

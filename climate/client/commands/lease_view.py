@@ -20,6 +20,9 @@ _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'r
          'before_end', 'idle_since', 'reclaim_at', 'idle_exempt', 'acquire', 'started_at',
          'ended_at', 'deleted_at', 'project_id', 'user_id', 'has_trust', 'created_at', 'updated_at',
          'reservations', 'server_create', 'events', 'actions')
+_OBSTACLES = {'own': 'another lease of the project', 'others': 'a lease of another project',
+              'offer': 'a held offer', 'maintenance': 'maintenance',
+              'out_of_order': 'out of service'}
 # A lease that waits for its resources has these only when it has got them.
 _PLANNED = ('start', 'end', 'before_end')
 _TIMES = ('start', 'end', 'before_end', 'idle_since', 'reclaim_at', 'started_at', 'ended_at',
@@ -52,6 +55,24 @@ def shown(lease: Mapping[str, typing.Any], *, exists: bool = True) -> Table:
     reservations = (columns.WaitingReservationLines if lease['status'] == status_words.ACQUIRING
                     else columns.ReservationLines)
     return names, [_cell(name, full, reservations) for name in names]
+
+
+def latest_end(found: Mapping[str, typing.Any]) -> Table:
+    """Make a table of the answer to how far a lease can be extended."""
+    groups: dict[str, list[str]] = {}
+    for obstacle in found['obstacles']:
+        groups.setdefault(_booking(obstacle), []).append(
+            obstacle['resource_name'] or obstacle['resource_id'])
+    return ['latest_end', 'limited', 'reason', 'obstacles'], [
+        columns.Time(found['end']), found['limited'], found['reason'] or '',
+        columns.Lines([f'{booking}: {", ".join(names)}' for booking, names in groups.items()])]
+
+
+def _booking(obstacle: Mapping[str, typing.Any]) -> str:
+    """Return a booking that prevents a later end, in words."""
+    who = (f'lease {obstacle["lease_name"]}' if obstacle['lease_name']
+           else _OBSTACLES[obstacle['kind']])
+    return f'{who} from {times.for_people(obstacle["start"])}'
 
 
 def history(entries: Iterable[Mapping[str, typing.Any]], lease: Mapping[str, typing.Any]

@@ -85,6 +85,8 @@ class ShowLeaseCommand(LeaseCommand, base.ShowOne):
     """
 
     with_names = False
+    # Empty if the result of the command is not a lease.
+    _lease: Mapping[str, typing.Any] = {}
 
     def shown(self, lease: Mapping[str, typing.Any], *, exists: bool = True) -> lease_view.Table:
         """Return the table of a lease; `exists` is False after a dry run."""
@@ -93,7 +95,8 @@ class ShowLeaseCommand(LeaseCommand, base.ShowOne):
 
     def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str],
                        data: Sequence[typing.Any]) -> int:
-        if parsed_args.formatter != 'table' or parsed_args.columns or base.is_sized(parsed_args):
+        if not self._lease or parsed_args.formatter != 'table' or parsed_args.columns or (
+                base.is_sized(parsed_args)):
             return super().produce_output(parsed_args, column_names, data)
         cells = {name: '' if cell is None else str(table_width.text_of(cell))
                  for name, cell in zip(column_names, data, strict=True)}

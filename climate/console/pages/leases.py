@@ -6,7 +6,7 @@ import flask
 
 from climate.client import status_words
 from climate.client import times
-from climate.client.commands import server_create
+from climate.console import lease_page
 from climate.console import rest
 from climate.console import texts
 
@@ -76,17 +76,12 @@ def new():
 
 @blueprint.get('/<lease_id>')
 def one(lease_id):
-    """Show a lease, how to boot with it, and its history."""
+    """Show a lease, its resources, what to do about it, and its history."""
     client = rest.client()
     lease = client.leases.get(lease_id)
-    hosts = ((lease.get('acquire') or {}).get('plan') or {}).get('hosts', ())
     return flask.render_template(
         'lease.html', lease=lease, row=_listed(lease), etag=lease.etag,
-        boots=[{**boot, 'command': server_create.command(boot['arguments'])}
-               for boot in server_create.of_lease(lease) if 'arguments' in boot],
-        history=client.leases.history(lease_id), hosts=hosts,
-        moves=[move for host in hosts for move in host.get('moves') or ()],
-        changeable=lease['status'] not in status_words.OVER | status_words.PAST)
+        **lease_page.facts(client, lease))
 
 
 def _offers(client):

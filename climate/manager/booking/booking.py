@@ -107,6 +107,15 @@ class Booking:
         return self._plan(wishes, dataclasses.replace(
             terms, replaced=terms.replaced.union(ignoring)))
 
+    def fits(self, wishes, span, now):
+        """Return whether `plan` would succeed, without the search for an explanation."""
+        terms = dataclasses.replace(self.terms(wishes, span, now), explains=False)
+        try:
+            self._plan_once(wishes, terms)
+        except errors.NotEnough:
+            return False
+        return True
+
     def _plan(self, wishes, terms):
         try:
             return self._plan_once(wishes, terms)
@@ -142,6 +151,8 @@ class Booking:
                 place = error.kwargs['place']
                 wish = wishes[place]
                 if not wish.need.optional or wish.keep:
+                    if not terms.explains:
+                        raise
                     _refuse_loss(wish.need, error)
                     raise shortage.explained(self._core, connection, wishes, terms,
                                              error) from error

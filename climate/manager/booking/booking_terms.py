@@ -24,6 +24,7 @@ class BookingTerms:
     :ivar kept: ids of resources that the reservations have.
     :ivar lost: the number of races for free resources that this booking has lost. After each lost
         race, resources are taken in another random order instead of the order of their ids.
+    :ivar explains: whether a refusal is explained, which takes longer than the refusal.
     """
 
     span: interval.Interval
@@ -37,6 +38,7 @@ class BookingTerms:
     ahead: datetime.timedelta
     kept: frozenset
     lost: int = 0
+    explains: bool = True
 
     @property
     def soon(self):

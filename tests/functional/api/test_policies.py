@@ -27,6 +27,8 @@ HOSTS = '/reservations/{id}/hosts'
 BIND = '/reservations/{id}'
 HISTORY = '/leases/{id}/history'
 SWAP = '/leases/{id}/swap'
+LEASED = '/leases/{id}/resources'
+LATEST_END = '/leases/{id}/latest_end'
 SERVER_HOSTS = '/servers/{id}/hosts'
 QUERIES = {HOSTS: '?project_id=demo', SERVER_HOSTS: '?project_id=demo',
            '/availability': '?duration=1h&reservations=[{"resource_type":"virtual:dummy"}]'}
@@ -48,6 +50,10 @@ TABLE = (
     ('GET', '/leases/{id}/request', None, {'1.0': (401, 404, 404, 404, 404, 404),
                                            '1.1': (401, 200, 404, 200, 200, 404)}),
     # It has not started.
+    ('GET', LEASED, None, {'1.0': (401, 404, 404, 404, 404, 404),
+                           '1.1': (401, 200, 404, 200, 200, 404)}),
+    ('GET', LATEST_END, None, {'1.0': (401, 404, 404, 404, 404, 404),
+                               '1.1': (401, 403, 404, 200, 200, 404)}),
     ('POST', SWAP, {'host': '1'}, {'1.0': (401, 403, 404, 404, 404, 404),
                                    '1.1': (401, 403, 404, 409, 409, 404)}),
     ('DELETE', '/leases/{id}', None, (401, 403, 404, 204, 204, 404)),

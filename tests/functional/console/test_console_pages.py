@@ -26,7 +26,7 @@ def test_a_lease_has_its_history_and_the_command_to_boot_with(browser, manager, 
     browser.log_in()
     page = browser.client.get(f'/leases/{lease.id}').text
     assert f'--hint reservation={lease.reservations[0].id}' in page
-    assert '>create<' in page and 'state active' in page
+    assert '>created<' in page and 'state active' in page
 
 
 def test_a_user_returns_to_the_page_after_the_login(browser, lease):

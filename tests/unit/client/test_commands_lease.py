@@ -304,6 +304,34 @@ def test_extend_by_a_span_or_to_a_time(run, demo, words, end):
     assert demo.last_request.json() == {'end': end}
 
 
+LATEST = {'end': '2030-05-01T15:00:00Z', 'limited': True, 'reason': 'Only 0 of 1 hosts are free.',
+          'obstacles': [{'resource_id': '1', 'resource_name': 'compute-1', 'kind': 'own',
+                         'start': '2030-05-01T15:00:00Z', 'lease_id': LEASE_ID,
+                         'lease_name': 'next'}]}
+
+
+def test_extend_shows_the_latest_end_and_what_prevents_a_later_one(run, demo):
+    demo.get(f'{LEASE_URL}/latest_end', json={'latest_end': LATEST})
+    outcome = run('lease', 'extend', 'demo', '--show-latest')
+    assert outcome.code == 0
+    assert 'lease next from 2030-05-01 15:00 UTC: compute-1' in outcome.out
+    assert [call.method for call in demo.request_history if call.method == 'PUT'] == []
+
+
+def test_extend_to_the_latest_end(run, demo):
+    demo.get(f'{LEASE_URL}/latest_end', json={'latest_end': LATEST})
+    assert run('lease', 'extend', 'demo', '--latest').code == 0
+    assert demo.last_request.json() == {'end': '2030-05-01T15:00:00Z'}
+
+
+def test_extend_to_the_latest_end_is_refused_if_there_is_none(run, demo):
+    demo.get(f'{LEASE_URL}/latest_end', json={'latest_end': {
+        **LATEST, 'limited': False, 'reason': None, 'obstacles': []}})
+    outcome = run('lease', 'extend', 'demo', '--latest')
+    assert outcome.code == 2
+    assert 'nothing prevents a later end within a year' in outcome.err
+
+
 def test_end_and_wait(run, demo):
     demo.get(LEASE_URL, json={'lease': canned.a_lease(status='terminated')})
     outcome = run('lease', 'end', LEASE_ID, '--wait', '-f', 'value', '-c', 'status')

@@ -2,6 +2,7 @@
 // A plain question before anything is changed that cannot be undone.
 
 import {make} from './dom.js';
+import {clearAll, showRefusal} from './problems.js';
 import {t} from './texts.js';
 
 /**
@@ -39,6 +40,62 @@ export function askFor(question, fields, {yes, danger = false, details = null}) 
       dialog.remove();
       resolve(dialog.returnValue === 'yes' ? Object.fromEntries(new FormData(form)) : null);
     });
+  });
+}
+
+/**
+ * Open a dialog with a form. A problem of its action stands beside its buttons, and the dialog stays
+ * open with what the user typed.
+ *
+ * @param {object} form - title; content, the nodes between the title and the buttons; yes, the word
+ *   on the button; act, an asynchronous function of the form, which returns null if the user does
+ *   not go on; done, which is called after the dialog is closed.
+ */
+export function openForm({title, content, yes, act, done}) {
+  const submit = make('button', {class: 'main'}, yes);
+  const form = make('form', {}, make('h2', {id: 'dialog-title'}, title), ...content,
+    make('div', {class: 'buttons'},
+      make('button', {type: 'button', onclick: () => dialog.close()}, t('dialog.no')), submit));
+  const dialog = make('dialog', {'aria-labelledby': 'dialog-title', onclose: () => dialog.remove()},
+    form);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    clearAll(form);
+    submit.setAttribute('aria-busy', 'true');
+    try {
+      if (await act(form) !== null) {
+        dialog.close();
+        done();
+      }
+    } catch (error) {
+      showRefusal(form, error);
+    }
+    submit.removeAttribute('aria-busy');
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  const first = form.querySelector('input, select') ?? form.querySelector('button');
+  first.focus();
+  first.select?.();
+}
+
+/** Show a text that is shown only once, with a button that copies it; return when it is closed. */
+export function showSecret(title, help, secret) {
+  const input = make('input', {readonly: true, value: secret, 'aria-label': title});
+  const copy = async () => {
+    await navigator.clipboard.writeText(secret);
+    tell(t('lease.copied'));
+  };
+  const dialog = make('dialog', {'aria-labelledby': 'dialog-title'},
+    make('h2', {id: 'dialog-title'}, title), make('p', {}, help), input,
+    make('div', {class: 'buttons'},
+      make('button', {type: 'button', class: 'main', onclick: copy}, t('lease.copy')),
+      make('button', {type: 'button', onclick: () => dialog.close()}, t('dialog.close'))));
+  document.body.append(dialog);
+  dialog.showModal();
+  input.select();
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => { dialog.remove(); resolve(); });
   });
 }
 

@@ -1,62 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a lease: its actions, and its status as it changes.
 
-import {tell} from '../dialog.js';
-import {element} from '../dom.js';
+import {openForm, tell} from '../dialog.js';
+import {element, make} from '../dom.js';
+import {clearAll, showIn} from '../problems.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
-import {seconds} from '../times.js';
-import {duration} from '../translations.js';
-import {change, endNow, moveEnd, remove, swap} from './changes.js';
+import {change, endNow, remove, swap} from './changes.js';
+import {openExtension} from './extension.js';
 
 const LOOK_MS = 2500;
 
 await loadTexts();
 const {lease: id, etag: shownEtag, name} = element('lease').dataset;
+const reload = () => location.reload();
 
-/**
- * Do something, and load the page again; if it is refused, say why and change nothing.
- *
- * @param {Function} action - returns null if the user does not go on.
- */
-async function doing(action, after = () => location.reload()) {
-  element('lease').setAttribute('aria-busy', 'true');
-  try {
-    if (await action() === null) element('lease').removeAttribute('aria-busy');
-    else after();
-  } catch (error) {
-    element('problem').textContent = error.message;
-    element('lease').removeAttribute('aria-busy');
-  }
+/** Return a field of a form with its label. */
+const field = (label, attributes) => make('label', {}, label, make('input', {
+  autocomplete: 'off', required: true, ...attributes}));
+
+/** Return the lease as it is now, and its ETag; the page may be older. */
+async function current() {
+  const {body, etag} = await call(`/leases/${id}`);
+  return {lease: body.lease, etag};
 }
 
+/** Go on after a change, unless the user did not want it. */
+const after = (answer, goOn = reload) => { if (answer !== null) goOn(); };
+
 const actions = {
-  extend: (form) => doing(async () => {
-    const {seconds: by, problem} = await duration(form.by.value);
-    if (problem) throw new Error(problem);
-    return moveEnd(id, seconds(element('lease').dataset.end) + by, shownEtag);
-  }),
-  rename: (form) => doing(() => change(id, {name: form.name.value}, shownEtag)),
-  resize: (form) => doing(() => change(id, {reservations: [{
-    id: form.dataset.reservation,
-    ...Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, Number(value)]))}]},
-  shownEtag, {question: t('lease.resize_question', {name}), yes: t('lease.resize')})),
-  swap: (form) => doing(() => {
-    const {value: resource, dataset: {reservation}} = form.resource.selectedOptions[0];
-    return swap(id, {resource, reservation}, shownEtag, {
-      question: t('lease.swap_question', {resource}), yes: t('lease.swap')});
-  }),
-  end: () => doing(() => endNow(id, shownEtag, {
+  extend: async () => {
+    const {lease, etag} = await current();
+    openExtension({id, end: lease.end, etag});
+  },
+  rename: async () => {
+    const {lease, etag} = await current();
+    openForm({
+      title: t('lease.rename_'), yes: t('lease.rename'),
+      content: [field(t('leases.name'), {name: 'name', maxlength: 80, value: lease.name})],
+      act: (form) => change(id, {name: form.elements.name.value}, etag), done: reload});
+  },
+  resize: async ({dataset}) => {
+    const {lease, etag} = await current();
+    const reservation = lease.reservations.find((each) => each.id === dataset.reservation);
+    openForm({
+      title: t('lease.resize_'), yes: t('lease.resize'), done: reload,
+      content: [make('p', {}, t('lease.resize_help')), ...dataset.sizes.split(' ').map(
+        (key) => field(`${t(`field.${key}`)} (${t(`type.${reservation.resource_type}`)})`, {
+          name: key, type: 'number', min: 1, value: reservation[key]}))],
+      act: (form) => {
+        const sizes = [...new FormData(form)].map(([key, value]) => [key, Number(value)]);
+        return change(id, {reservations: [{id: reservation.id, ...Object.fromEntries(sizes)}]},
+          etag, {question: t('lease.resize_question', {name}), yes: t('lease.resize')});
+      }});
+  },
+  swap: async ({dataset: {resource, reservation, called}}) => after(await swap(
+    id, {resource, reservation}, null, {question: t('lease.swap_question', {resource: called}),
+      yes: t('lease.swap'), always: true})),
+  end: async () => after(await endNow(id, shownEtag, {
     question: t('lease.end_question', {name}), yes: t('lease.end'), always: true})),
-  remove: () => doing(() => remove(id, shownEtag, {
+  remove: async () => after(await remove(id, shownEtag, {
     question: t('lease.remove_question', {name}), yes: t('lease.remove'), always: true}),
   () => location.assign('/leases')),
 };
 
-for (const form of document.querySelectorAll('form[data-action]')) {
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    actions[form.dataset.action](form);
+for (const button of document.querySelectorAll('button[data-action]')) {
+  button.addEventListener('click', async () => {
+    clearAll(button.parentElement);
+    button.setAttribute('aria-busy', 'true');
+    try {
+      await actions[button.dataset.action](button);
+    } catch (error) {
+      showIn(button.parentElement, error.message);
+    }
+    button.removeAttribute('aria-busy');
   });
 }
 for (const button of document.querySelectorAll('button[data-copy]')) {
@@ -66,9 +83,8 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
-/** Return whether the user types, or is asked something. */
-const isBusy = () => Boolean(document.activeElement?.matches('input, select')
-  || document.querySelector('dialog[open]'));
+/** Return whether the user is asked something. */
+const isBusy = () => Boolean(document.querySelector('dialog[open], [aria-busy=true]'));
 
 /** Load the page again when the lease has changed, unless the user is busy. */
 async function look() {

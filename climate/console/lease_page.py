@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The facts that the page of a lease shows, from several answers of climate-api."""
+import contextlib
+import dataclasses
+import json
+
+from climate.client import errors
+from climate.client.commands import server_create
+from climate.console import lease_advice
+from climate.console import rest
+
+_SIZES = ('min', 'max', 'amount')
+
+
+@dataclasses.dataclass(frozen=True)
+class ShownResource:
+    """A resource in the table of a lease.
+
+    :ivar state: the class of its state in the style sheet.
+    :ivar word: the key of the text of its state.
+    """
+
+    id: str
+    name: str
+    state: str
+    word: str
+    since: str | None
+    reason: str | None
+    maintenances: list
+    properties: dict
+    reservation_id: str
+
+
+def facts(client, lease):
+    """Return the values of the template of a lease, beside those of a row in the list."""
+    resources = _resources(client, lease)
+    hosts = ((lease.get('acquire') or {}).get('plan') or {}).get('hosts', ())
+    return {
+        'actions': lease.get('actions', ()), 'advice': lease_advice.of_lease(lease, resources),
+        'resources': list(map(_shown, resources)),
+        'price': _price(client, lease),
+        'criteria': list(filter(None, map(criteria_words, lease['reservations']))),
+        'sizes': {each['id']: [name for name in _SIZES if each.get(name)]
+                  for each in lease['reservations']},
+        'boots': [{**boot, 'command': server_create.command(boot['arguments'])}
+                  for boot in server_create.of_lease(lease) if 'arguments' in boot],
+        'history': client.leases.history(lease['id']), 'hosts': hosts,
+        'moves': [move for host in hosts for move in host.get('moves') or ()]}
+
+
+def _resources(client, lease):
+    """Return the records of the resources of a lease; [] at an API of an earlier release."""
+    try:
+        return rest.allowed(lambda: client.leases.resources(lease['id']), [])
+    except errors.NotFound:
+        return []
+
+
+def _price(client, lease):
+    """Return the price of a lease as it is planned now, or None.
+
+    A dry run that changes nothing has the price, if there is a price book.
+    """
+    if 'change_end' not in lease.get('actions', ()):
+        return None
+    with contextlib.suppress(errors.ClientError):
+        return client.leases.update(lease['id'], end=lease['end'], dry_run=True).get('price')
+    return None
+
+
+def _shown(resource):
+    state, word = _state(resource)
+    return ShownResource(
+        resource['id'], lease_advice.resource_name(resource), state, word,
+        resource['health']['since'] if lease_advice.is_broken(resource) else None,
+        resource['health'].get('reason'), resource['maintenances'], resource['properties'],
+        resource['reservation_id'])
+
+
+def _state(resource):
+    """Return (class, key of the text) of the state of a resource."""
+    state = resource['health']['state']
+    if lease_advice.is_broken(resource):
+        return ('out' if state == 'out_of_order' else 'attention'), f'health.{state}'
+    if resource.get('power_state') in ('asleep', 'falling_asleep', 'waking'):
+        return 'asleep', f'power.{resource["power_state"]}'
+    return 'good', 'health.well'
+
+
+def criteria_words(reservation):
+    """Return the criteria of a reservation as people write them, or ''."""
+    text = reservation.get('resource_properties')
+    if not text:
+        return ''
+    try:
+        return _words(json.loads(text) if isinstance(text, str) else text)
+    except (ValueError, TypeError, IndexError):
+        return str(text)
+
+
+def _words(condition):
+    operator, *rest = condition
+    if operator in ('and', 'or'):
+        return f' {operator} '.join(
+            f'({_words(part)})' if part[0] in ('and', 'or') and len(rest) > 1 else _words(part)
+            for part in rest)
+    if operator == 'not':
+        return f'not ({_words(rest[0])})'
+    name, *values = rest
+    return f'{str(name).removeprefix("$")} {operator} {", ".join(map(str, values))}'

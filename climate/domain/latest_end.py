@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The latest moment until which a lease can be extended, and the obstacles after it."""
+from collections.abc import Callable
+import dataclasses
+import datetime
+
+from climate.domain import texts
+
+Moment = datetime.datetime
+
+#: How far beyond the present end the latest end is searched.
+AHEAD = datetime.timedelta(days=366)
+#: The latest end is a moment with full seconds, as requests have them.
+STEP = datetime.timedelta(seconds=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Obstacle:
+    """An allocation of a resource of the lease, which prevents a later end.
+
+    :ivar kind: one of ``timeline.KINDS``, from the view of the project of the lease.
+    :ivar lease_id: the lease that has the allocation; None: an offer, a maintenance or an outage.
+    """
+
+    resource_id: int
+    kind: str
+    start: Moment
+    lease_id: str | None = None
+    lease_name: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class LatestEnd:
+    """The answer to the question how far a lease can be extended.
+
+    :ivar end: the latest end that a change would accept now; it is the present end if the lease
+        cannot be extended at all.
+    :ivar limited: False if `end` is only the end of the search, AHEAD of the present end.
+    :ivar reason: why a later end is refused; None unless `limited`.
+    """
+
+    end: Moment
+    limited: bool
+    reason: texts.Text | None = None
+    obstacles: tuple[Obstacle, ...] = ()
+
+
+def last_fit(fits: Callable[[Moment], bool], known: Moment, refused: Moment) -> Moment:
+    """Return the last full second that fits, or `known` if no later full second fits.
+
+    :param fits: returns whether a moment fits; no moment after one that does not fit may fit.
+    :param known: a moment that fits.
+    :param refused: a later moment that does not fit.
+    """
+    first = known.replace(microsecond=0)
+    good, bad = 0, -((first - refused) // STEP)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if fits(first + middle * STEP):
+            good = middle
+        else:
+            bad = middle
+    return max(known, first + good * STEP)
