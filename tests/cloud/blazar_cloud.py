@@ -114,6 +114,11 @@ class BlazarCloud:
             self.blazar.request('PUT', f'leases/{self.ids[name]}', {'end_date': 'now'})
         self.wait(names, 'TERMINATED')
 
+    def delete(self, names):
+        """Delete leases in Blazar."""
+        for name in names:
+            self.blazar.request('DELETE', f'leases/{self.ids[name]}')
+
     def _move(self, name, edge, moment):
         """Change the start or the end of a lease in Blazar's database."""
         self.blazar.sql(f'UPDATE leases SET {edge}_date = %s WHERE id = %s', moment, self.ids[name])

@@ -41,12 +41,15 @@ class MovedClimate:
                 'username = blazar': 'username = climate'}.items():
             self.reader.change(text, other)
 
-    def configure(self):
-        """Write its configuration with the options of the page; create an empty database."""
+    def configure(self, *sections):
+        """Write its configuration with the options of the page; create an empty database.
+
+        :param sections: the titles of further sections whose options are set.
+        """
         climate_service.write_conf(self._settings)
         self.drop()
         self._sql('CREATE DATABASE moved CHARACTER SET utf8mb4', database=None)
-        for block in pages.blocks(PAGE, 'Prepare', 'Switch'):
+        for block in pages.blocks(PAGE, 'Prepare', 'Switch', *sections):
             if block.caption:
                 self.reader.follow(block)
         with self.conf.open('a') as file:
@@ -56,6 +59,14 @@ class MovedClimate:
         """Import Blazar's database; return the output."""
         return self.command('climate-db', 'import-blazar', '--source', blazar_service.SOURCE,
                             *words, code=code)
+
+    def export(self):
+        """Export to Blazar's database as the page says; return False while it is refused."""
+        try:
+            return self.follow('Return to Blazar', 1)
+        except pages.PageError as error:
+            assert 'climate-manager runs' in str(error), error
+            return False
 
     def follow(self, section, number):
         """Run a block of commands of the page; return its output."""
@@ -131,6 +142,15 @@ class MovedLeases:
         server = self._old.boot(name, person='alt')
         assert server.status == 'ERROR', (name, server.compute_host)
         self._scene.remove(server.id)
+
+    def create(self, name, reservation, start_seconds=0, **more):
+        """Create a lease in Climate, as the demo user."""
+        start = {'start': scenes.in_seconds(start_seconds)} if start_seconds else {}
+        lease = self._scene.climate().leases.create(
+            name, reservations=[reservation], **start, **more)
+        self._old.ids[name] = lease['id']
+        self._old.targets[name] = (
+            lease['reservations'][0]['id'], reservation['resource_type'], None)
 
     def extend(self, name, by):
         self._scene.climate().leases.extend(self._old.ids[name], by=by)

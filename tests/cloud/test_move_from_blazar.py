@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The move from Blazar to Climate on the real cloud, with leases in every state.
+"""The move from Blazar to Climate on the real cloud, with leases in every state, and the return.
 
 Blazar 18.0.0 runs with its own packages. The commands and the options are those of the page.
 """
@@ -19,6 +19,8 @@ ENDED = [*(name for name in fleets.ACTIVE if name != 'host-run'),
 DELETED = ['host-far', 'hosts-far', 'sized-far', 'flavor-far', 'address-far', 'host-updating',
            'doubled-first', 'doubled-second', *fleets.BROKEN]
 STAYING = ['host-later', 'sized-next', 'flavor-next']
+#: Leases that run at the return.
+RUNNING = ['sized-next', 'flavor-next', 'made-active']
 
 
 @pytest.fixture
@@ -79,6 +81,47 @@ def test_all_leases_of_blazar_end_well_in_climate(old, new):
     # Blazar keeps the trusts of leases that are over.
     assert after['trusts'].keys() - before['trusts'].keys() == old.trusts(fleets.OVER)
     assert after | {'trusts': None} == before | {'trusts': None}
+
+
+def test_all_leases_end_well_in_blazar_after_a_return(old, new):
+    before = old.state()
+    old.fill()
+    old.stop()
+    new.configure('Return to Blazar')
+    fleet = _switch(old, new)
+    fleet.extend('host-run', old.hour_seconds // 2)
+    fleet.delete(DELETED)
+    fleet.create('made-active', fleets.sized(2), duration=20 * old.hour_seconds)
+    # Members may not name hosts.
+    fleet.create('made-pending', {**fleets.host(''), 'hypervisor_properties': ''},
+                 100 * old.hour_seconds, duration='10m')
+    fleet.wait(ENDED, 'terminated')
+    fleet.take_image('host-images')
+    fleet.wait(RUNNING, 'active')
+    old.servers |= old.boots(RUNNING)
+    _return(old, new)
+    fleet.servers_are_unchanged(RUNNING)
+    old.boots(RUNNING)
+    old.wait(old.ids.keys() - {*DELETED, *RUNNING, 'host-later', 'made-pending'}, 'TERMINATED')
+    old.wait(['host-later'], 'ACTIVE')
+    old.boots(['host-later'])
+    old.end(['host-later', *RUNNING])
+    fleet.servers_are_gone(RUNNING)
+    old.delete(old.ids.keys() - set(DELETED))
+    # Blazar never deletes a trust.
+    assert old.state() | {'trusts': None} == before | {'trusts': None}
+
+
+def _return(old, new):
+    """Export as the page says, and start Blazar; the leases that Climate deleted are gone."""
+    new.stop()
+    shown = new.follow('Return to Blazar', 0)
+    assert 'Nothing was written' in shown, shown
+    scenes.until(new.export, 'the export to be accepted', 120, 1)
+    old.switch_filter()
+    old.blazar.start()
+    assert {lease['id'] for lease in old.blazar.read('leases')} == {
+        old.ids[name] for name in old.ids.keys() - set(DELETED)}
 
 
 def _switch(old, new):
