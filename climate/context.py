@@ -36,7 +36,8 @@ class RequestContext(context.RequestContext):
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), 'trust_id': self.trust_id, 'trustee_id': self.trustee_id,
-                'role_ids': self.role_ids}
+                'role_ids': self.role_ids, 'user_name': self.user_name,
+                'project_name': self.project_name}
 
     @classmethod
     def internal(cls) -> Self:

@@ -54,7 +54,7 @@ ROOMS = (
     ('queue',),
     ('notifications',),
     ('core', 'counters', 'ownership', 'results', 'lease_cloud', 'preparations',
-     'request_limit', 'request_secrets'),
+     'owner_names', 'request_limit', 'request_secrets'),
 )
 # The module of the manager that may name a package of plugins, because Nova's scheduler asks it.
 KNOW_A_SERVICE = {'leases/reservation_hosts.py'}

@@ -29,7 +29,8 @@ _NO_ANSWER = (keystone_errors.ConnectFailure, keystone_errors.DiscoveryFailure,
 
 # All headers by which a caller could claim another identity.
 _IDENTITY = ('HTTP_X_USER_ID', 'HTTP_X_PROJECT_ID', 'HTTP_X_ROLES', 'HTTP_X_USER',
-             'HTTP_X_USER_NAME', 'HTTP_X_IDENTITY_STATUS', 'HTTP_X_IS_ADMIN_PROJECT',
+             'HTTP_X_USER_NAME', 'HTTP_X_PROJECT_NAME', 'HTTP_X_TENANT_NAME',
+             'HTTP_X_TENANT', 'HTTP_X_IDENTITY_STATUS', 'HTTP_X_IS_ADMIN_PROJECT',
              'HTTP_OPENSTACK_SYSTEM_SCOPE', 'HTTP_X_DOMAIN_ID', 'HTTP_X_TENANT_ID')
 
 

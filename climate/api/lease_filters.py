@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The filters, the order and the page of a list of leases, parsed from its query."""
+import dataclasses
+
 from climate import errors
 from climate.api import body
 from climate.api import queries
@@ -9,10 +11,13 @@ from climate.domain import records
 from climate.domain import status_words
 from climate.policies import leases as rules
 
-_SORT_KEYS = ('created_at', 'start', 'end', 'name', 'id')
-_FILTERS = ('limit', 'marker', 'sort', 'status', 'name', 'project_id', 'all_projects',
-            'starts_before', 'ends_after', 'resource_id', 'deleted', 'idle')
+_SORT_KEYS = ('created_at', 'start', 'end', 'name', 'status', 'owner', 'project', 'id')
+_FILTERS = ('limit', 'marker', 'sort', 'search', 'status', 'name', 'owner', 'project',
+            'project_id', 'all_projects', 'resource_type', 'resource', 'resource_id',
+            'starts_before', 'ends_after', 'deleted', 'idle')
 _FILTERS_1_0 = ('limit', 'marker', 'status', 'lease_name', 'project_id')
+# The columns of names and ids of users and projects have this length.
+_LONGEST = 255
 
 
 def query(req, parts, caller, limit, marker):
@@ -20,25 +25,20 @@ def query(req, parts, caller, limit, marker):
 
     :param parts: the ``controllers.base.Parts`` of the API process.
     :raises BadField: a parameter is wrong; the error names it.
-    :raises Forbidden: the caller may not see the leases of other projects.
+    :raises Forbidden: the caller may not see the leases of other projects, or names of resources.
     """
     queries.refuse_unknown(req, _FILTERS, repeatable=('status',))
     given = req.GET
-    project_id = given.get('project_id', caller.project_id)
-    everything = queries.flag(req, 'all_projects')
-    deleted = queries.flag(req, 'deleted')
-    if everything or deleted or project_id != caller.project_id:
-        parts.policy.authorize(caller, rules.ALL_PROJECTS)
-    if everything:
-        project_id = given.get('project_id')
-    resource = given.get('resource_id')
-    return records.LeaseQuery(
-        project_id=project_id, status=_status(given), name=given.get('name'),
+    query = records.LeaseQuery(
+        status=_status(given), name=given.get('name'), search=_text(given, 'search'),
+        owner=_text(given, 'owner'), resource_type=_resource_type(parts, given),
         starts_before=_moment(parts, given, 'starts_before'),
         ends_after=_moment(parts, given, 'ends_after'),
-        resource_id=base.resource_id(resource) if resource else None, deleted=deleted,
-        idle=queries.flag(req, 'idle'), sort=_sort(given.get('sort', 'created_at')),
-        limit=limit, marker=marker, most_bytes=parts.conf.api.max_page_bytes)
+        by_names=parts.policy.allows(caller, rules.GET_NAMES),
+        deleted=queries.flag(req, 'deleted'), idle=queries.flag(req, 'idle'),
+        sort=_sort(given.get('sort', 'created_at')), limit=limit, marker=marker,
+        most_bytes=parts.conf.api.max_page_bytes)
+    return _of_resource(_of_projects(query, req, parts, caller), parts, caller, given)
 
 
 def query_1_0(req, parts, caller):
@@ -62,6 +62,66 @@ def query_1_0(req, parts, caller):
     return records.LeaseQuery(
         project_id=project_id, status=_status(given), name=given.get('lease_name'),
         limit=limit if 'limit' in given else None, marker=marker)
+
+
+def _of_projects(query, req, parts, caller):
+    """Return a LeaseQuery for the projects that the request names; by default, the caller's.
+
+    :raises Forbidden: the caller may see only leases of the own project, and names others.
+    """
+    given = req.GET
+    project, project_id = _text(given, 'project'), given.get('project_id')
+    is_own = project_id in (None, caller.project_id) and project in (
+        None, caller.project_id, caller.project_name)
+    everything = queries.flag(req, 'all_projects') or project is not None
+    if query.deleted or not is_own or (everything and project is None):
+        parts.policy.authorize(caller, rules.ALL_PROJECTS)
+    elif everything and not parts.policy.allows(caller, rules.ALL_PROJECTS):
+        # The name is that of the own project, and others may have the same one.
+        return dataclasses.replace(query, project_id=caller.project_id)
+    if not everything:
+        return dataclasses.replace(query, project_id=project_id or caller.project_id)
+    return dataclasses.replace(query, project_id=project_id, project=project)
+
+
+def _of_resource(query, parts, caller, given):
+    """Return a LeaseQuery for the leases of a resource, if the request names one.
+
+    :raises Forbidden: the caller may not use names of resources; an id is always possible.
+    """
+    if 'resource_id' in given and 'resource' in given:
+        raise errors.BadField(field='resource', reason='give it, or resource_id, but not both.')
+    if given.get('resource_id'):
+        return dataclasses.replace(query, resource_id=base.resource_id(given['resource_id']))
+    name = _text(given, 'resource')
+    if name is None:
+        return query
+    if parts.policy.allows(caller, rules.GET_RESOURCE_NAMES):
+        return dataclasses.replace(query, resource=name)
+    if queries.row_number(name) is None:
+        raise errors.Forbidden(action=rules.GET_RESOURCE_NAMES)
+    return dataclasses.replace(query, resource_id=queries.row_number(name))
+
+
+def _text(given, name):
+    """Return a parameter that is a text, or None.
+
+    :raises BadField: it is empty or too long.
+    """
+    if name not in given:
+        return None
+    if not 0 < len(given[name]) <= _LONGEST:
+        raise errors.BadField(field=name, reason=(
+            f'it must have 1 to {_LONGEST} characters, or be left out.'))
+    return given[name]
+
+
+def _resource_type(parts, given):
+    wanted = given.get('resource_type')
+    if wanted is not None and wanted not in parts.plugins:
+        raise errors.BadField(field='resource_type', reason=(
+            f'"{wanted[:80]}" is none of {", ".join(sorted(parts.plugins))}.'))
+    return wanted
 
 
 def _status(given):

@@ -23,8 +23,20 @@ class LeasePermissions:
             # These rules are checked only if the lease has fields that they may hide.
             moves=lease.acquisition is not None and self._allows(rules.GET_MOVES),
             texts=lease.reason is not None and self._reads_operators_texts(),
+            names=self._allows(rules.GET_NAMES, lease),
             actions=tuple(action for action in lease_actions.ALL
                           if self._allows(_RULES.get(action, rules.PUT), lease)))
+
+    def label(self, allocation):
+        """Return the fields about the lease of an Allocation; they are null if it is hidden."""
+        lease = allocation.lease
+        if lease is None or not self._allows(rules.GET, lease):
+            return dict.fromkeys(('lease_name', 'user_id', 'user_name', 'project_id',
+                                  'project_name'))
+        names = self._allows(rules.GET_NAMES, lease)
+        return {'lease_name': lease.name, 'user_id': lease.user_id,
+                'user_name': lease.user_name if names else None, 'project_id': lease.project_id,
+                'project_name': lease.project_name if names else None}
 
     def _reads_operators_texts(self):
         return self._once('texts', lambda: owner_or_operator_text.is_operator(

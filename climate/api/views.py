@@ -25,11 +25,13 @@ class Permissions:
     :ivar moves: the servers of other projects that are moved for the lease, and their hosts.
     :ivar texts: the operators' version of texts.
     :ivar actions: the ``lease_actions`` that policy allows.
+    :ivar names: the names of the owner and of the project.
     """
 
     moves: bool = False
     texts: bool = False
     actions: tuple = ()
+    names: bool = False
 
 
 class Views:
@@ -73,7 +75,10 @@ class Views:
             status = status_words.DELETED
         return {
             'id': lease.id, 'name': lease.name, 'user_id': lease.user_id,
-            'project_id': lease.project_id, 'status': status,
+            'user_name': lease.user_name if permissions.names else None,
+            'project_id': lease.project_id,
+            'project_name': lease.project_name if permissions.names else None,
+            'status': status,
             'status_reason': owner_or_operator_text.of(lease.reason_text, permissions.texts),
             'actions': [action for action in lease_actions.possible(lease, now)
                         if action in permissions.actions],
@@ -184,10 +189,12 @@ def property_in_list(prop, detail, lenient):
     return {**view, 'is_unique': False} if lenient else view
 
 
-def allocation(resource_id, bookings, lenient):
+def allocation(resource_id, bookings, lenient, lease_of):
     """Render the allocations of a resource.
 
     :param resource_id: the id as text.
+    :param lease_of: a function that returns the fields about the lease of an Allocation, from
+        REST 1.1 on.
     """
     show = moments.exactly if lenient else times.shown
     names = ('start_date', 'end_date') if lenient else ('start', 'end')
@@ -197,7 +204,7 @@ def allocation(resource_id, bookings, lenient):
                  names[0]: show(booking.start), names[1]: show(booking.end)}
         # REST 1.0 has an element for each copy. All elements of an allocation are the same object.
         reservations += [shown] * booking.copies if lenient else [
-            {**shown, 'count': booking.copies}]
+            {**shown, 'count': booking.copies, **lease_of(booking)}]
     return {'resource_id': resource_id, 'reservations': reservations}
 
 

@@ -28,12 +28,14 @@ class Leases(http.Noun):
         """List leases; each page is requested when needed.
 
         :param limit: the maximum number of leases; None: all.
-        :param filters: sort, status (one or several), name, project_id, all_projects,
-            starts_before, ends_after, resource_id, deleted, idle; those that are None or False are
-            not sent.
+        :param filters: sort, status (one or several), search, name, owner, project, project_id,
+            all_projects, resource_type, resource, resource_id, starts_before, ends_after (both are
+            times), deleted, idle; those that are None or False are not sent.
         """
-        query = {name: _in_query(value)
-                 for name, value in filters.items() if value is not None and value is not False}
+        spans = times.wire(**{name: filters.pop(name, None)
+                              for name in ('starts_before', 'ends_after')})
+        query = {name: _in_query(value) for name, value in {**filters, **spans}.items()
+                 if value is not None and value is not False}
         if limit is not None:
             query['limit'] = min(limit, _LARGEST_PAGE)
         return itertools.islice(self._http.pages('/leases', 'leases', query), limit)
@@ -73,7 +75,8 @@ class Leases(http.Noun):
             with contextlib.suppress(errors.Forbidden):
                 named = self._named(name_or_id, all_projects=True)
         if not named and name_lookup.may_be_begin_of_id(name_or_id):
-            named = [lease for lease in self.list() if lease['id'].startswith(name_or_id.lower())]
+            named = [lease for lease in self.list(search=name_or_id)
+                     if lease['id'].startswith(name_or_id.lower())]
         alive = [lease for lease in named if lease['status'] not in status_words.PAST]
         return self.get(name_lookup.only('lease', name_or_id, alive or named, _shown)['id'])
 

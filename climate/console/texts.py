@@ -23,6 +23,12 @@ def text(key, **values):
     return template.format(**values) if values else template
 
 
+def with_prefix(prefix):
+    """Return {rest of the key: text} of the texts whose keys begin with a prefix."""
+    return {key.removeprefix(prefix): value for key, value in all_texts().items()
+            if key.startswith(prefix)}
+
+
 def markup(key, **values):
     """Return the text of a key for a page; values that are no markup are escaped."""
     template = markupsafe.escape(all_texts().get(key, key))

@@ -22,7 +22,8 @@ takes no further lock of the list above.
 Other transactions lock nothing of the list above. They lock one of these sequences:
 
 * rows of the outbox or the row of ``reminder_scans``, then ``subscriptions``, then ``deliveries``;
-* ``billing_months`` in order, then ``bills``, then ``failed_bills``.
+* ``billing_months`` in order, then ``bills``, then ``failed_bills``;
+* ``owner_names``: a user, then a project.
 
 Rows that are only added (history, notifications, refusals) may be written at any time. If a
 deadlock occurs in spite of this order, the transaction raises LostRace, and the caller repeats the

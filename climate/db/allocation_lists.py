@@ -7,8 +7,10 @@ import sqlalchemy as sa
 
 from climate.db import allocations
 from climate.db import tables
+from climate.domain import records
 
 ALLOCATIONS = tables.ALLOCATIONS
+LEASES = tables.LEASES
 RESERVATIONS = tables.RESERVATIONS
 RESOURCES = tables.RESOURCES
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -38,8 +40,10 @@ def find(connection, query, now, part=WHOLE_LIST):
     Ended allocations are listed only if the query names a lease or a reservation.
     """
     statement = (
-        sa.select(ALLOCATIONS, RESERVATIONS.c.lease_id)
+        sa.select(ALLOCATIONS, RESERVATIONS.c.lease_id, LEASES.c.name.label('lease_name'),
+                  LEASES.c.project_id, LEASES.c.user_id)
         .join_from(ALLOCATIONS, RESERVATIONS, RESERVATIONS.c.id == ALLOCATIONS.c.reservation_id)
+        .join(LEASES, LEASES.c.id == RESERVATIONS.c.lease_id)
         .join(RESOURCES, RESOURCES.c.id == ALLOCATIONS.c.resource_id)
         .where(RESOURCES.c.pool == query.pool, ALLOCATIONS.c.released_at.is_(None),
                *_filters(query, now))
@@ -49,7 +53,9 @@ def find(connection, query, now, part=WHOLE_LIST):
         statement = statement.where(_follows(*part.after))
     if part.resource_ids is not None:
         statement = statement.where(ALLOCATIONS.c.resource_id.in_(part.resource_ids))
-    return [allocations.record(row, lease_id=row.lease_id, id=row.id)
+    return [allocations.record(
+        row, lease_id=row.lease_id, id=row.id,
+        lease=records.LeaseLabel(row.lease_name, row.project_id, row.user_id))
             for row in connection.execute(statement)]
 
 

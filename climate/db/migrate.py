@@ -15,6 +15,7 @@ from climate.db import by_keys
 from climate.db import engine
 from climate.db import limit_notices
 from climate.db import offers
+from climate.db import owner_names
 from climate.db import refusals
 from climate.db import tables
 from climate.db import usage_days
@@ -120,8 +121,9 @@ def purge(database, before):
 
     Their reservations, events, allocations and history are deleted with them. Withdrawn resources
     without allocations, expired idempotency keys, expired offers, old samples of use and old
-    refusals are deleted too. Leases that are not billed yet stay, as do rows that are needed to
-    count the usage of open days. The lines of statements are never deleted.
+    refusals are deleted too, as are the names of users and projects without leases. Leases that are
+    not billed yet stay, as do rows that are needed to count the usage of open days. The lines of
+    statements are never deleted.
     """
     leases, allocations = tables.LEASES, tables.ALLOCATIONS
     reservations = tables.RESERVATIONS
@@ -152,6 +154,8 @@ def purge(database, before):
     while count == _AT_ONCE:
         with database.writer() as connection:
             count = refusals.purge(connection, counted, _AT_ONCE)
+    with database.writer() as connection:
+        owner_names.purge(connection)
     _purge_resources(database, counted)
     return len(ids)
 

@@ -21,6 +21,13 @@ _OF_TASKS = {'start': 'STARTING', 'update': 'UPDATING', 'reclaim': 'UPDATING',
 TO_BE_STARTED = 'to_be_started'
 #: From 1.1 on, the word of a deleted lease. Only administrators see such leases.
 DELETED = 'deleted'
+# The words from REST 1.1 on in the order of a life, in which lists are sorted by status.
+_IN_ORDER = ('in_progress', 'inactive', 'starting', 'active', 'updating', 'error', 'terminating',
+             'timedout', 'terminated', 'deleting')
+#: {state, or task: the place of its word in lists that are sorted by status}. A pending lease has
+#: the same place before and at its start.
+STATE_RANKS = {state: _IN_ORDER.index(new) for state, (_, new) in _OF_STATES.items()}
+TASK_RANKS = {task: _IN_ORDER.index(word.lower()) for task, word in _OF_TASKS.items()}
 
 
 def words(state: str, task: str | None, start: datetime.datetime,

@@ -14,6 +14,7 @@ from climate.cloud import call_guard
 from climate.db import changes
 from climate.domain import records
 from climate.manager import heartbeats
+from climate.manager import owner_names
 from climate.manager.audit import schedule as audit_schedule
 from climate.manager.billing import biller
 from climate.manager.billing import books
@@ -92,6 +93,7 @@ class Endpoint:
         self._core = core
         self._login = login
         self._create = create.Create(core)
+        self._owners = owner_names.OwnerNames(core)
         self._read = read.Read(core)
         self._update = update.Update(core)
         self._delete = delete.Delete(core)
@@ -122,10 +124,13 @@ class Endpoint:
         return {'database': 'ok'}
 
     def create_lease(self, context, lease_id, request):
-        return self._create.create(context, lease_id, request)
+        # The names are stored first, so that no failure can follow the creation of the lease.
+        self._owners.remember(context)
+        return owner_names.by_caller(context, self._create.create(context, lease_id, request))
 
     def update_lease(self, context, lease_id, changes):
-        return self._update.update(context, lease_id, changes)
+        self._owners.remember(context)
+        return self._read.named(self._update.update(context, lease_id, changes))
 
     def delete_lease(self, context, lease_id):
         return self._delete.delete(context, lease_id)
@@ -137,7 +142,8 @@ class Endpoint:
         return self._swap.preview(lease_id, resource, reservation_id)
 
     def swap_resource(self, context, lease_id, resource, reservation_id=None, by_admin=False):
-        return self._swap.swap(context, lease_id, resource, reservation_id, by_admin=by_admin)
+        return self._read.named(self._swap.swap(
+            context, lease_id, resource, reservation_id, by_admin=by_admin))
 
     def latest_end(self, context, lease_id):
         return self._latest_ends.find(context, lease_id)

@@ -13,6 +13,7 @@ BEST_EFFORT = 'climate:leases:best_effort'
 CHOOSE_STRATEGY = 'climate:leases:choose_strategy'
 EXEMPT_FROM_IDLE = 'climate:leases:exempt_from_idle'
 GET_MOVES = 'climate:leases:get_moves'
+GET_NAMES = 'climate:leases:get_names'
 GET_RESOURCE_NAMES = 'climate:leases:get_resource_names'
 HIDDEN_CRITERIA = 'climate:leases:hidden_criteria'
 HIDDEN_CRITERIA_1_0 = 'climate:leases:hidden_criteria_1_0'
@@ -59,8 +60,13 @@ RULES = [
         ('POST', _MANY), ('GET', _ONE), ('GET', f'{_ONE}/history')),
     base.rule(
         GET_RESOURCE_NAMES, base.ADMIN,
-        'See the names of the resources of a lease; other callers see their ids, properties and '
-        'health.', ('GET', f'{_ONE}/resources'), ('GET', f'{_ONE}/latest_end')),
+        'See the names of the resources of a lease, and list the leases of a resource by its name; '
+        'other callers see their ids, properties and health.',
+        ('GET', _MANY), ('GET', f'{_ONE}/resources'), ('GET', f'{_ONE}/latest_end')),
+    base.rule(
+        GET_NAMES, base.READER_OR_ADMIN,
+        'See the names of the owner and of the project of a lease, and filter and sort by them; '
+        'other callers see only their ids.', ('GET', _MANY), ('GET', _ONE)),
     base.rule(
         HIDDEN_CRITERIA, base.ADMIN,
         'Use criteria that name hosts ($hypervisor_hostname, $service_name) or private properties, '

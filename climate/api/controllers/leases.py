@@ -40,8 +40,9 @@ def paths(plugins):
     return {
         '/leases': {
             'get': operation('List leases', query=[
-                *operations.paging(), *map(operations.query, ('sort', 'status', 'name',
-                                                              'project_id')),
+                *operations.paging(), *map(operations.query, (
+                    'sort', 'search', 'status', 'name', 'owner', 'project', 'project_id',
+                    'resource_type', 'resource')),
                 operations.query('starts_before', format='moment'),
                 operations.query('ends_after', format='moment'),
                 operations.query('resource_id', pattern='^[0-9]{1,18}$'),

@@ -8,6 +8,7 @@ from pecan import routing
 from climate import errors
 from climate.api import body
 from climate.api import hooks
+from climate.api import lease_permissions
 from climate.api import queries
 from climate.api import resource_filters
 from climate.api import schemas
@@ -167,11 +168,10 @@ class AllocationsController(pool_part.PoolPartController):
         caller = self._authorized(req, self._serializer.rules.get_allocations)
         pool, filters = self._serializer.pool, self._filters(req, caller)
         if hooks.is_lenient(req):
-            pairs = self._manager.list_allocations(caller, pool, **filters)
-            return {'allocations': [self._view(req, *pair) for pair in pairs]}
+            return self._views(req, self._manager.list_allocations(caller, pool, **filters))
         limit, marker = queries.page(req, self._parts.conf.api.max_limit, _place)
         pairs, following = self._manager.page_of_allocations(caller, pool, limit, marker, **filters)
-        answer = {'allocations': [self._view(req, *pair) for pair in pairs]}
+        answer = self._views(req, pairs)
         if following is not None:
             answer['allocations_links'] = queries.next_link(req, '.'.join(map(str, following)))
         return answer
@@ -189,9 +189,11 @@ class AllocationsController(pool_part.PoolPartController):
                 self._manager.get_lease_of_reservation(caller, filters['reservation_id'])
         return filters
 
-    def _view(self, req, resource_id, bookings):
-        return views.allocation(self._serializer.shown_id(resource_id), bookings,
-                                hooks.is_lenient(req))
+    def _views(self, req, pairs):
+        lease_of = lease_permissions.LeasePermissions(self._parts.policy, hooks.caller(req)).label
+        return {'allocations': [
+            views.allocation(self._serializer.shown_id(resource_id), bookings,
+                             hooks.is_lenient(req), lease_of) for resource_id, bookings in pairs]}
 
 
 class AllocationController(AllocationsController):
@@ -200,10 +202,10 @@ class AllocationController(AllocationsController):
     @pecan.expose('json')
     def get_all(self, req, resp, resource_id):
         caller = self._authorized(req, self._serializer.rules.get_allocations)
-        [pair] = self._manager.list_allocations(
+        pairs = self._manager.list_allocations(
             caller, self._serializer.pool, resource_id=self._id(resource_id),
             **self._filters(req, caller))
-        return {'allocation': self._view(req, *pair)}
+        return {'allocation': self._views(req, pairs)['allocations'][0]}
 
 
 class CalendarController(pool_part.PoolPartController):

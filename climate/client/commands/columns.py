@@ -192,14 +192,18 @@ class EventLines(Lines):
 class AllocationLines(Lines):
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:
-        """Format an allocation of a resource: the period and the lease."""
+        """Format an allocation of a resource: the period, the lease and its owner."""
         start = element.get('start')
         end = element.get('end') or element.get('end_date')
         count = element.get('count', 1)
         times_taken = f', {count} times' if count > 1 else ''
-        return (f'{times.for_people(start)} to {times.for_people(end)}{times_taken}\n'
-                f'  lease {element.get("lease_id")}\n'
-                f'  reservation {element["id"]}')
+        owner = element.get('user_name') or element.get('user_id')
+        project = element.get('project_name') or element.get('project_id')
+        facts = {'lease': element.get('lease_name') or element.get('lease_id'),
+                 'owner': owner, 'project': project, 'reservation': element['id']}
+        return '\n'.join([
+            f'{times.for_people(start)} to {times.for_people(end)}{times_taken}',
+            *(f'  {name} {value}' for name, value in facts.items() if value)])
 
 
 def _moves(plan: Mapping[str, typing.Any]) -> list[str]:

@@ -12,6 +12,7 @@ from climate.client.commands import acquire_arguments
 from climate.client.commands import arguments
 from climate.client.commands import base
 from climate.client.commands import confirmation
+from climate.client.commands import lease_filters
 from climate.client.commands import lease_view
 from climate.client.commands import new_lease
 from climate.client.commands import reservation_arguments
@@ -72,41 +73,28 @@ class CreateLease(new_lease.NewLeaseCommand):
 
 
 class ListLeases(base.Lister):
-    """List leases, with ended leases last."""
+    """List leases: the newest first, and ended leases last."""
+
+    example = 'lease list --resource compute-7 --from 2030-05-06 --to 2030-05-13'
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        parser.add_argument('--status', choices=status_words.LEASE, metavar='STATUS',
-                            action='append', type=str.lower,
-                            help='Only leases with this status: '
-                                 f'{", ".join(status_words.LEASE)}. Repeatable.')
-        parser.add_argument('--name', help='Only leases with exactly this name.')
-        parser.add_argument('--project', metavar='PROJECT_ID', help='Only leases of this project.')
-        parser.add_argument('--all-projects', action='store_true',
-                            help='Leases of all projects; for administrators.')
-        parser.add_argument('--deleted', action='store_true',
-                            help='Deleted leases, too; for administrators.')
-        parser.add_argument('--idle', action='store_true',
-                            help='Only leases that are idle, with the time since when, and the '
-                                 'time at which they are reclaimed.')
+        lease_filters.add(parser)
         parser.add_argument('--long', action='store_true', help='Show more columns.')
-        parser.add_argument('--sort', metavar='KEY[:asc|desc],...',
-                            help='Sort by these keys, such as end:desc,name.')
-        parser.add_argument('--limit', metavar='COUNT', type=arguments.positive,
-                            help='The maximum number of leases.')
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
-        filters = {'limit': parsed_args.limit, 'name': parsed_args.name,
-                   'project_id': parsed_args.project, 'all_projects': parsed_args.all_projects,
-                   'deleted': parsed_args.deleted, 'idle': parsed_args.idle}
-        if parsed_args.status or parsed_args.sort or parsed_args.idle:
+        filters, sort = lease_filters.from_args(parsed_args), parsed_args.sort
+        if parsed_args.status or sort or parsed_args.idle:
             leases = self.client.leases.list(
-                status=parsed_args.status, sort=parsed_args.sort, **filters)
+                status=parsed_args.status, sort=sort or lease_filters.NEWEST_FIRST, **filters)
         else:
-            leases = self.client.leases.living_first(**filters)
-        return lease_view.rows(leases, long=parsed_args.long, narrow=self.is_narrow(parsed_args),
-                               named=bool(parsed_args.columns), idle=parsed_args.idle)
+            leases = self.client.leases.living_first(sort=lease_filters.NEWEST_FIRST, **filters)
+        return lease_view.rows(leases, lease_view.Columns(
+            long=parsed_args.long, narrow=self.is_narrow(parsed_args),
+            named=bool(parsed_args.columns), idle=parsed_args.idle,
+            dates=lease_filters.asks_who(parsed_args),
+            projects=bool(parsed_args.all_projects or parsed_args.project)))
 
 
 class ShowLease(waits.ShowLeaseCommand):

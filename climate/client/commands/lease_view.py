@@ -2,6 +2,7 @@
 """Tables of leases: a list, a single lease, and its history."""
 from collections.abc import Iterable
 from collections.abc import Mapping
+import dataclasses
 import typing
 
 from climate.client import status_words
@@ -13,32 +14,60 @@ Table = tuple[list[str], list[typing.Any]]
 
 _NARROW = ['id', 'name', 'status', 'remaining']
 _LIST = ['id', 'name', 'status', 'start', 'end']
-_LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'project_id', 'reservations']
-_ALL = [*_LONG, 'remaining', 'idle_since', 'reclaim_at']
+_LONG = [*_LIST, 'before_end', 'status_reason', 'degraded', 'owner', 'project', 'project_id',
+         'reservations']
+_ALL = [*_LONG, 'remaining', 'user_id', 'user_name', 'project_name', 'created_at', 'started_at',
+        'idle_since', 'reclaim_at', 'actions']
 _IDLE = ['id', 'name', 'idle_since', 'reclaim_at', 'end']
 _SHOW = ('id', 'name', 'status', 'status_reason', 'degraded', 'start', 'end', 'remaining',
          'before_end', 'idle_since', 'reclaim_at', 'idle_exempt', 'acquire', 'started_at',
-         'ended_at', 'deleted_at', 'project_id', 'user_id', 'has_trust', 'created_at', 'updated_at',
+         'ended_at', 'deleted_at', 'project_name', 'project_id',
+         'user_name', 'user_id', 'has_trust', 'created_at', 'updated_at',
          'reservations', 'server_create', 'events', 'actions')
 _OBSTACLES = {'own': 'another lease of the project', 'others': 'a lease of another project',
               'offer': 'a held offer', 'maintenance': 'maintenance',
               'out_of_order': 'out of service'}
+# {column: the fields of a lease that it shows; the first one that the service tells}
+_OWNERS = {'owner': ('user_name', 'user_id'), 'project': ('project_name', 'project_id')}
 # A lease that waits for its resources has these only when it has got them.
 _PLANNED = ('start', 'end', 'before_end')
 _TIMES = ('start', 'end', 'before_end', 'idle_since', 'reclaim_at', 'started_at', 'ended_at',
           'deleted_at', 'created_at', 'updated_at')
 
 
-def rows(leases: Iterable[Mapping[str, typing.Any]], *, long: bool, narrow: bool = False,
-         named: bool = False, idle: bool = False) -> Table:
-    """Make a table with a row for each lease.
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """The choice of the columns of a list.
 
-    :param narrow: for people: the time until the start or the end, instead of both moments.
-    :param named: the caller chooses among all columns.
-    :param idle: they are idle leases: with the columns about that.
+    :ivar narrow: for people: the time until the start or the end, instead of both moments.
+    :ivar named: the caller chooses among all columns.
+    :ivar idle: they are idle leases: with the columns about that.
+    :ivar dates: the caller asks who has something when: with the owner and both moments.
+    :ivar projects: the leases may belong to several projects: with the owner and the project.
     """
-    names = _ALL if named else _LONG if long else _IDLE if idle else (
-        _NARROW if narrow else _LIST)
+
+    long: bool = False
+    narrow: bool = False
+    named: bool = False
+    idle: bool = False
+    dates: bool = False
+    projects: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        if self.named or self.long:
+            return _ALL if self.named else _LONG
+        names = _IDLE if self.idle else _NARROW if self.narrow and not self.dates else _LIST
+        owner = [name for name, is_shown in (
+            ('project', self.projects), ('owner', self.projects or self.dates)) if is_shown]
+        place = names.index('name') + 1
+        return [*names[:place], *owner, *names[place:]]
+
+
+def rows(leases: Iterable[Mapping[str, typing.Any]], chosen: Columns) -> Table:
+    """Make a table with a row for each lease, with the chosen Columns."""
+    names = chosen.names
     return names, [tuple(_cell(name, _with_remaining(lease), columns.ReservationTypeLines)
                          for name in names) for lease in leases]
 
@@ -93,6 +122,8 @@ def _with_remaining(lease: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
 
 def _cell(name: str, lease: Mapping[str, typing.Any], reservations: type[columns.Lines]
           ) -> typing.Any:
+    if name in _OWNERS:
+        return next((lease[key] for key in _OWNERS[name] if lease.get(key)), '')
     value = lease.get(name)
     if name in _PLANNED and lease['status'] == status_words.ACQUIRING:
         return columns.UnknownTime(value)

@@ -93,6 +93,15 @@ class LeaseQuery:
     """A query for leases: filters and order. A filter that is None selects all.
 
     :ivar status: one status word, or several separated by commas.
+    :ivar search: text that the name contains, in upper or lower case, or with which the id begins.
+    :ivar owner: the id or the name of the user who owns the lease; the name only if `by_names`.
+    :ivar project: the id or the name of the project, as for `owner`.
+    :ivar resource_type: the type of one of the reservations.
+    :ivar starts_before: only leases that start earlier; with a resource, the lease has the resource
+        before this moment.
+    :ivar ends_after: only leases that end later; with a resource, as for `starts_before`.
+    :ivar resource: the name of a resource of the lease.
+    :ivar by_names: whether filters and order use the names of users and projects.
     :ivar idle: True: only idle leases.
     :ivar most_bytes: the maximum size of a page in bytes; None: no limit.
     """
@@ -104,6 +113,12 @@ class LeaseQuery:
     starts_before: Moment | None = None
     ends_after: Moment | None = None
     resource_id: int | None = None
+    search: str | None = None
+    owner: str | None = None
+    project: str | None = None
+    resource_type: str | None = None
+    resource: str | None = None
+    by_names: bool = False
     deleted: bool = False
     sort: tuple[tuple[str, bool], ...] = (('created_at', True),)
     limit: int | None = None

@@ -107,7 +107,8 @@ class Lease:
     operators, and `owner_reason` for the owner; `reason_text` has both. `idle_since` is None unless
     the lease is idle, `reclaim_at` unless it will be reclaimed. A lease with `idle_exempt` never
     counts as idle. Only the lease of a dry run has a `price` and, after a change, `losses`.
-    `request_bytes` is the size of the requests and events, see ``request_sizes``.
+    `request_bytes` is the size of the requests and events, see ``request_sizes``. Only leases
+    that are read for a response have `user_name` and `project_name`, if they are known.
     """
 
     id: str
@@ -140,6 +141,8 @@ class Lease:
     acquisition: Acquisition | None = None
     price: prices.LeasePrice | None = None
     losses: tuple[lost.Loss, ...] | None = None
+    user_name: str | None = None
+    project_name: str | None = None
 
     @property
     def reason_text(self) -> texts.Text | None:

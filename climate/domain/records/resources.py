@@ -13,14 +13,28 @@ Moment = datetime.datetime
 
 
 @dataclasses.dataclass(frozen=True)
+class LeaseLabel:
+    """The name and the owner of a lease, in lists of other objects.
+
+    `user_name` and `project_name` are None if they are not known.
+    """
+
+    name: str
+    project_id: str
+    user_id: str
+    project_name: str | None = None
+    user_name: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Allocation:
     """The allocation of a resource to a reservation from `start` to `end`.
 
     A `whole` allocation takes the entire resource. Otherwise each of the `copies` takes `amount`,
     {class: units}. `need` is the key of the plugin's need that the allocation serves. An allocation
-    that was released early has `released_at`, and does not count any more. `id` and `lease_id` are
-    set only in lists. `promised_until` is the end of the guarantee that the allocation inherited
-    from one that it replaces; None: its own end.
+    that was released early has `released_at`, and does not count any more. `id`, `lease_id` and
+    `lease` are set only in lists. `promised_until` is the end of the guarantee that the allocation
+    inherited from one that it replaces; None: its own end.
     """
 
     reservation_id: str
@@ -35,6 +49,7 @@ class Allocation:
     need: str = ''
     id: int | None = None
     promised_until: Moment | None = None
+    lease: LeaseLabel | None = None
 
 
 def by_need(allocations: Iterable[Allocation],

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The allocations of the resources of a pool, for administrators."""
 import collections
+import dataclasses
 
 from climate.db import allocation_lists
 from climate.db import resources
+from climate.manager import owner_names
 
 
 class AllocationLists:
@@ -26,7 +28,7 @@ class AllocationLists:
             else:
                 ids = [resources.get(connection, query.pool, resource_id).id]
                 part = allocation_lists.ListPart(ids)
-            return _by_resource(ids, allocation_lists.find(connection, query, now, part))
+            return _by_resource(ids, _found(connection, query, now, part))
 
     def page(self, query, limit, marker=None):
         """Return a page of at most `limit` resources and at most `limit` allocations.
@@ -42,7 +44,7 @@ class AllocationLists:
             # Ids are integers, so the resource that continues is the first one after its id - 1.
             after = None if marker is None else marker[0] - continues
             ids = resources.ids(connection, query.pool, after, limit + 1)
-            allocations = allocation_lists.find(connection, query, now, allocation_lists.ListPart(
+            allocations = _found(connection, query, now, allocation_lists.ListPart(
                 ids[:limit], marker if continues else None, limit + 1))
         next_marker = [ids[limit - 1]] if len(ids) > limit else None
         ids = ids[:limit]
@@ -53,6 +55,14 @@ class AllocationLists:
             same = beyond.resource_id == last.resource_id
             next_marker = allocation_lists.place(last) if same else [last.resource_id]
         return _by_resource(ids, allocations), next_marker
+
+
+def _found(connection, query, now, part):
+    """Return the Allocations of a part of a list, with the names of the owners of their leases."""
+    allocations = allocation_lists.find(connection, query, now, part)
+    labels = owner_names.named(connection, [allocation.lease for allocation in allocations])
+    return [dataclasses.replace(allocation, lease=label)
+            for allocation, label in zip(allocations, labels, strict=True)]
 
 
 def _by_resource(ids, allocations):

@@ -13,6 +13,7 @@ from climate import errors
 from climate.db import allocations
 from climate.db import engine
 from climate.db import journal
+from climate.db import lease_lists
 from climate.db import leases
 from climate.db import resources
 from climate.domain import interval
@@ -205,7 +206,7 @@ def test_writers_that_block_each_other_end_in_a_lost_race(database):
 def _named(database, name):
     query = records.LeaseQuery(name=name)
     with database.reader() as connection:
-        return [lease.name for lease in leases.find(connection, query, NOON)]
+        return [lease.name for lease in lease_lists.find(connection, query, NOON)]
 
 
 def test_each_connection_is_strict_and_opening_one_warns_of_nothing(database, caplog):

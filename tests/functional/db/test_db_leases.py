@@ -8,6 +8,7 @@ from support import db_rows
 
 from climate import errors
 from climate.db import engine
+from climate.db import lease_lists
 from climate.db import leases
 from climate.db import reservations
 from climate.domain import lifecycle
@@ -21,7 +22,7 @@ def found(database, now=NOON, **query):
     """The names of the leases that a query finds, in order."""
     with database.reader() as connection:
         return [each.name for each in
-                leases.find(connection, records.LeaseQuery(**query), now)]
+                lease_lists.find(connection, records.LeaseQuery(**query), now)]
 
 
 def test_a_lease_comes_back_whole(database):
@@ -134,7 +135,7 @@ def _by_pages(database, sort, size):
     while True:
         query = records.LeaseQuery(sort=sort, limit=size, marker=marker)
         with database.reader() as connection:
-            page = leases.find(connection, query, NOON)
+            page = lease_lists.find(connection, query, NOON)
         if not page:
             return names
         assert len(page) <= size

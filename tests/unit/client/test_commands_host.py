@@ -126,6 +126,16 @@ def test_allocations_have_the_names_of_hosts_as_far_as_they_are_enrolled(run, ho
         ('3', 'cmp-3'), ('9', '')]
 
 
+def test_allocations_name_the_lease_and_its_owner(run, hosts):
+    [reservation] = ALLOCATION['reservations']
+    hosts.get(f'{URL}/os-hosts/allocations', json={'allocations': [{**ALLOCATION, 'reservations': [{
+        **reservation, 'lease_name': 'demo', 'user_name': 'anna', 'user_id': 'u1',
+        'project_name': None, 'project_id': 'p1'}]}]})
+    out = run('allocation', 'list').out
+    for words in ('lease demo', 'owner anna', 'project p1'):
+        assert f' {words} ' in out
+
+
 def test_several_places_on_one_host_are_counted_as_times(run, hosts):
     [reservation] = ALLOCATION['reservations']
     hosts.get(f'{URL}/os-hosts/allocations', json={'allocations': [

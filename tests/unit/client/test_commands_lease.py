@@ -41,13 +41,13 @@ def test_filters_of_a_list_are_sent(run, demo):
     run('lease', 'list', '--status', 'active', '--name', 'demo', '--project', 'p1',
         '--all-projects', '--deleted', '--long', '--sort', 'end:desc,name', '--limit', '5')
     assert demo.last_request.qs == {
-        'status': ['active'], 'name': ['demo'], 'project_id': ['p1'], 'all_projects': ['true'],
+        'status': ['active'], 'name': ['demo'], 'project': ['p1'], 'all_projects': ['true'],
         'deleted': ['true'], 'sort': ['end:desc,name'], 'limit': ['5']}
 
 
 def test_all_statuses_that_are_given_are_taken(run, demo):
     run('lease', 'list', '--status', 'active', '--status', 'error')
-    assert demo.last_request.qs == {'status': ['active,error']}
+    assert demo.last_request.qs['status'] == ['active,error']
 
 
 def test_leases_that_are_over_are_listed_last(run, demo):

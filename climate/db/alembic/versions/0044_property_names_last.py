@@ -2,8 +2,8 @@
 """The names of properties that older managers wrote after 0039, in the composed form (NFC)."""
 from alembic import op
 
-revision = '0043'
-down_revision = '0042'
+revision = '0044'
+down_revision = '0043'
 phase = 'contract'
 
 
