@@ -86,7 +86,7 @@ def test_several_hosts_get_out_of_service_with_a_reason_and_maintenance_by_crite
             new Date(Date.now() + arguments[1] * 3600000).toISOString().slice(0, 16)""",
                     name, hours)
     page.press('Preview')
-    page.reads('closes 3 resources', '#preview')
+    page.reads('Resources in maintenance: 3', '#preview')
     page.reads('blocking', '#preview a')
     page.reads(f'in project {lease["project_id"]}', '#preview')
     page.picture('maintenance')
