@@ -35,7 +35,7 @@ $(VENV)/.run: setup.cfg pyproject.toml constraints.txt
 	$(BIN)/python -m pip uninstall -qqq --yes climate
 	rm -rf climate.egg-info
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[service]'
+		--constraint constraints.txt --editable '.[service,completion]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.run

@@ -30,7 +30,7 @@ class Commands(commandmanager.CommandManager):
     """The commands of ``commands.TABLE``, each imported when used."""
 
     def _load_commands(self) -> None:
-        for name, target in commands.TABLE.items():
+        for name, target in {**commands.TABLE, **commands.OWN}.items():
             self.commands[name] = importlib.metadata.EntryPoint(name, target, self.namespace or '')
 
 
@@ -197,6 +197,9 @@ class Shell(app.App):
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    if '_ARGCOMPLETE' in os.environ:
+        from climate.client import completion
+        completion.answer(os.environ)
     terminal_text.prepare(sys.stdout, sys.stderr)
     words = []
     for word in sys.argv[1:] if argv is None else argv:

@@ -1,54 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The five commands of the README are those that `make run` prints, and they work."""
-import contextlib
 import os
 import pathlib
 import re
-import signal
-import socket
 import subprocess
 import sys
 
 import pytest
+from support import standalones
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = pathlib.Path(sys.executable).parent
 
 
-@contextlib.contextmanager
-def standalone(folder, note=None):
-    """A Climate of its own; gives the environment that finds it, and the commands it prints."""
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        port = probe.getsockname()[1]
-    config = folder / 'standalone.conf'
-    config.write_text(f'[api]\nport = {port}\n')
-    env = {name: value for name, value in os.environ.items() if not name.startswith('OS_')}
-    env |= {'CLIMATE_STATE': str(folder),
-            'CLIMATE_STANDALONE_FILE': str(note or folder / 'note.json')}
-    process = subprocess.Popen([BIN / 'climate-standalone', '--config-file', config], env=env,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        printed = []
-        for line in process.stdout:
-            printed += re.findall(r'^  \S*(climate .*)$', line)
-            if line.startswith('Ctrl-C'):
-                break
-        yield env, printed
-    finally:
-        process.send_signal(signal.SIGINT)
-        try:
-            _, err = process.communicate(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
-    assert process.returncode == 0, err
-
-
 def test_the_five_commands_of_the_readme_work_twice(tmp_path):
     written = re.findall(r'^    \.venv/bin/(climate .*)$', (ROOT / 'README.rst').read_text(),
                          re.MULTILINE)
-    with standalone(tmp_path) as (env, printed):
+    with standalones.running(tmp_path) as (env, printed):
         assert printed == written
         assert len(written) == 5
         for command in written * 2:
@@ -62,10 +30,10 @@ def test_a_second_one_leaves_the_command_to_the_first(tmp_path):
     first, second = tmp_path / 'first', tmp_path / 'second'
     first.mkdir()
     second.mkdir()
-    with standalone(first) as (env, _):
+    with standalones.running(first) as (env, _):
         note = pathlib.Path(env['CLIMATE_STANDALONE_FILE'])
         before = note.read_text()
-        with standalone(second, note):
+        with standalones.running(second, note):
             assert note.read_text() == before
             assert (second / 'standalone.json').exists()
         assert note.read_text() == before
@@ -88,7 +56,7 @@ def test_a_second_one_says_that_the_port_is_taken_and_touches_nothing(tmp_path):
     first, second = tmp_path / 'first', tmp_path / 'second'
     first.mkdir()
     second.mkdir()
-    with standalone(first) as (env, _):
+    with standalones.running(first) as (env, _):
         env = {**env, 'CLIMATE_STATE': str(second)}
         done = subprocess.run([BIN / 'climate-standalone', '--config-file',
                                first / 'standalone.conf'], env=env, capture_output=True,

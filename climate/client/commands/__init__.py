@@ -21,3 +21,5 @@ def _table() -> dict[str, str]:
 
 
 TABLE = _table()
+#: The commands that only ``climate`` has, not ``openstack``.
+OWN = {'completion': 'climate.client.commands.completion:PrintCompletion'}

@@ -58,12 +58,12 @@ def of_all(program: str, commands: Commands) -> str:
     listed = {word for _heading, nouns in GROUPS for word in nouns}
     others = dict.fromkeys(sorted(words - listed), '')
     for heading, nouns in (*GROUPS, ('Others', others)):
-        present = [(word, about) for word, about in nouns.items() if word in words]
+        present = [(word, what) for word, what in nouns.items() if word in words]
         if present:
             lines += ['', f'{heading}:']
-        for word, about in present:
+        for word, what in present:
             verbs = [name.partition(' ')[2] for name in of_word(commands, word)]
-            text = ': '.join(filter(None, [about, ', '.join(filter(None, verbs))]))
+            text = ': '.join(filter(None, [what, ', '.join(filter(None, verbs))]))
             lines += _entry(word, text or sentence(commands[word]))
     width = max(len(words) for words, _ in _EXAMPLES) + len(program) + 1
     lines += ['', 'Examples:', *(f'  {f"{program} {words}":{width}}  # {text}'
@@ -76,15 +76,19 @@ def of_all(program: str, commands: Commands) -> str:
 
 def of_group(program: str, word: str, commands: Commands) -> str:
     """Format the help about the commands that begin with a word: a sentence for each."""
-    about = next((nouns[word] for _, nouns in GROUPS if word in nouns), '')
     names = of_word(commands, word)
     lines = [f'usage: {program} {word} COMMAND [arguments]', '']
-    if about:
-        lines += [f'{about}.', '']
+    if about(word):
+        lines += [f'{about(word)}.', '']
     width = max(map(len, names)) - len(word) - 1
     for name in names:
         lines += _entry(name.removeprefix(f'{word} '), sentence(commands[name]), width + 4)
     return '\n'.join([*lines, '', f'"{program} {names[0]} --help" shows the arguments of one.', ''])
+
+
+def about(word: str) -> str:
+    """Return what the commands that begin with a word are about; '' if nothing is written."""
+    return next((nouns[word] for _, nouns in GROUPS if word in nouns), '')
 
 
 def of_word(commands: Iterable[str], word: str) -> list[str]:

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import io
 import json
+import os
 import re
 
 from keystoneauth1 import session as sessions
@@ -12,6 +13,7 @@ import pytest
 from unit.client import canned
 
 from climate import client
+from climate.client import completion_cache
 from climate.client import http
 from climate.client import shell
 
@@ -100,6 +102,18 @@ def run(monkeypatch):
                 code = exit_.code or 0
         return Outcome(code, out.getvalue(), err.getvalue())
     return run_it
+
+
+@pytest.fixture
+def asks_at_once(monkeypatch):
+    """Completion asks the service in this process, which has threads and must not fork."""
+    def start(place, ask):
+        reader, writer = os.pipe()
+        with contextlib.suppress(Exception):
+            completion_cache._write(place, ask())
+        os.close(writer)
+        return reader
+    monkeypatch.setattr(completion_cache, '_start', start)
 
 
 @pytest.fixture

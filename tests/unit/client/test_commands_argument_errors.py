@@ -107,9 +107,9 @@ def test_a_value_of_another_type_is_explained(run, name):
     (('lease', 'list', '--long=yes'), [
         "--long takes no value: leave out 'yes'.",
         'Hint: "climate lease list --help" shows the arguments.']),
-    (('lease', 'extend', 'x'), [
-        'Missing: one of --by, --to.',
-        'Hint: "climate lease extend --help" shows the arguments.']),
+    (('property', 'set', 'x'), [
+        'Missing: one of --private, --public.',
+        'Hint: "climate property set --help" shows the arguments.']),
     (('offer', 'delete'), [
         'Missing: OFFER.',
         'Hint: Write, for example: climate offer delete 0a9c6a53-4d35-4a17-8b3e-90c1cf0f1c58']),
