@@ -115,6 +115,8 @@ def test_a_form_is_filled_like_another_lease(browser, manager):
     repeated = json.loads(html.unescape(text))
     assert repeated['name'] == "O'Brien <b>" and repeated['reservations'][0]['min'] == 1
     assert "data-like='null'" in browser.client.get('/leases/new').text
+    assert f'href="/leases/new?like={lease.id}" aria-label="Repeat O&#39;Brien &lt;b&gt;"' in (
+        browser.client.get('/leases').text)
     assert browser.client.get('/leases/new?like=nothing').status_code == 404
 
 
