@@ -5,8 +5,8 @@ import pecan
 from climate import errors
 from climate.api import body
 from climate.api import hooks
+from climate.api import lease_permissions
 from climate.api import operations
-from climate.api.controllers import leases
 from climate.api.controllers import resources
 from climate.policies import base as base_rules
 from climate.policies import leases as rules
@@ -47,7 +47,7 @@ class ReallocationController(resources.AllocationController):
                     'Climate swaps a host for the whole lease, and only for a free one: leave it '
                     'out.'))
         lease = self._visible(req, data['lease_id'])
-        policy.authorize(caller, rules.SWAP, leases.target(lease))
+        policy.authorize(caller, rules.SWAP, lease_permissions.target_of(lease))
         host = self._manager.get_resource(caller, self._serializer.pool, number)
         try:
             self._manager.swap_resource(caller, lease.id, str(host.id), by_admin=policy.allows(
