@@ -114,7 +114,7 @@ def allocated_for_project(connection, query, most):
     offered = {each['id'] for request in connection.execute(_OFFERED, span).scalars()
                for each in request}
     rows = []
-    for row in connection.execute(_PLAIN, {**span, 'pool': query.pool, 'most': most}):
+    for row in connection.execute(_PLAIN, {**span, 'pool': query.pool, 'most': most}).all():
         key = row[0]
         if key in own:
             rows.append(AllocatedRow(*row, None, *own[key][1:]))

@@ -89,7 +89,8 @@ const isBusy = () => Boolean(document.querySelector('dialog[open], [aria-busy=tr
 /** Load the page again when the lease has changed, unless the user is busy. */
 async function look() {
   try {
-    const {etag} = await call(`/leases/${id}`);
+    // A page that nobody sees asks nothing.
+    const {etag} = document.hidden ? {} : await call(`/leases/${id}`);
     if (etag && etag !== shownEtag && !isBusy()) {
       location.reload();
       return;
