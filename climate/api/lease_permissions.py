@@ -33,9 +33,13 @@ class LeasePermissions:
         if lease is None or not self._allows(rules.GET, lease):
             return dict.fromkeys(('lease_name', 'user_id', 'user_name', 'project_id',
                                   'project_name'))
+        return {'lease_name': lease.name, **self.owner(lease)}
+
+    def owner(self, lease):
+        """Return the fields about the owner of a lease; the names are null if they are hidden."""
         names = self._allows(rules.GET_NAMES, lease)
-        return {'lease_name': lease.name, 'user_id': lease.user_id,
-                'user_name': lease.user_name if names else None, 'project_id': lease.project_id,
+        return {'user_id': lease.user_id, 'user_name': lease.user_name if names else None,
+                'project_id': lease.project_id,
                 'project_name': lease.project_name if names else None}
 
     def _reads_operators_texts(self):

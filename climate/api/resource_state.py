@@ -4,10 +4,13 @@ from climate.api import times
 from climate.domain import resource_states
 
 
-def render(resource, now):
-    """Render the state and the leases of a Resource; {} if its leases were not read."""
+def render(resource, now, visible):
+    """Render the state and the leases of a Resource; {} if its leases were not read.
+
+    :param visible: the ``lease_permissions.LeasePermissions`` of the caller.
+    """
     if resource.leases is None:
         return {}
     return {'state': resource_states.of(resource, now), 'leases': [
-        {'id': lease.id, 'name': lease.name, 'project_id': lease.project_id,
-         'user_id': lease.user_id, 'end': times.shown(lease.end)} for lease in resource.leases]}
+        {'id': lease.id, 'name': lease.name, **visible.owner(lease),
+         'end': times.shown(lease.end)} for lease in resource.leases]}

@@ -62,7 +62,7 @@ class Affected:
     :ivar what: MOVES, STUCK, STAYS, ASKED or ENDS.
     :ivar why: why no other resources fit; None if others fit.
     :ivar name: the name of the lease.
-    :ivar user_id: its owner.
+    :ivar user_id: its owner; `user_name` and `project_name` are None if they are not known.
     """
 
     lease_id: str
@@ -73,6 +73,8 @@ class Affected:
     why: str | None = None
     name: str = ''
     user_id: str = ''
+    project_name: str | None = None
+    user_name: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -42,6 +42,7 @@ from climate.manager.pools import allocations
 from climate.manager.pools import properties
 from climate.manager.pools import resources
 from climate.manager.pools import timeline
+from climate.manager.pools import withdrawal
 from climate.manager.usage import reports
 from climate.rpc import client
 from climate.rpc import transport
@@ -103,6 +104,7 @@ class Endpoint:
         self._reservations = reservation_hosts.ReservationHosts(core)
         self._targets = targets.Targets(core)
         self._resources = resources.ResourceRequests(core)
+        self._withdrawals = withdrawal.Withdrawals(core)
         self._properties = properties.Properties(core)
         self._allocations = allocations.AllocationLists(core)
         self._timelines = timeline.Timelines(core)
@@ -291,10 +293,10 @@ class Endpoint:
         return self._resources.set_power(pool, resource_id, awake)
 
     def delete_resource(self, context, pool, resource_id):
-        self._resources.withdraw(pool, resource_id)
+        self._withdrawals.withdraw(pool, resource_id)
 
     def preview_withdrawal(self, context, pool, resource_id):
-        self._resources.preview_withdrawal(pool, resource_id)
+        self._withdrawals.preview(pool, resource_id)
 
     def get_resource(self, context, pool, resource_id):
         return self._resources.get(pool, resource_id)

@@ -6,6 +6,7 @@ import pecan
 
 from climate import errors
 from climate.api import body
+from climate.api import lease_permissions
 from climate.api import operations
 from climate.api import queries
 from climate.api import schemas
@@ -57,14 +58,14 @@ class MaintenancesController(base.Controller):
         planned = self._parts.manager.create_maintenance(caller, request)
         if not request.dry_run:
             base.created(req, resp, f'maintenances/{planned.id}')
-        return {'maintenance': _shown(planned, with_leases=True)}
+        return {'maintenance': _shown(planned, self._visible(caller))}
 
     @pecan.expose('json')
     def get_one(self, req, resp, maintenance_id):
         caller = self._authorized(req, rules.GET)
         base.refuse_long(maintenance_id, errors.MaintenanceNotFound, 'maintenance_id')
         return {'maintenance': _shown(
-            self._parts.manager.get_maintenance(caller, maintenance_id), with_leases=True)}
+            self._parts.manager.get_maintenance(caller, maintenance_id), self._visible(caller))}
 
     @pecan.expose('json')
     def delete(self, req, resp, maintenance_id):
@@ -72,6 +73,9 @@ class MaintenancesController(base.Controller):
         base.refuse_long(maintenance_id, errors.MaintenanceNotFound, 'maintenance_id')
         self._parts.manager.delete_maintenance(caller, maintenance_id)
         resp.status = 204
+
+    def _visible(self, caller):
+        return lease_permissions.LeasePermissions(self._parts.policy, caller)
 
 
 def _request(data, dry_run, now):
@@ -99,10 +103,11 @@ def _request(data, dry_run, now):
         rule=data.get('rrule'), dry_run=dry_run)
 
 
-def _shown(planned, with_leases=False):
+def _shown(planned, visible=None):
     """Render a Maintenance.
 
-    :param with_leases: whether to show the leases that the maintenance affects.
+    :param visible: the ``lease_permissions.LeasePermissions`` of the caller on the leases that the
+        maintenance affects; None: the leases are not shown.
     """
     view = {
         'id': planned.id, 'pool': planned.pool, 'start': times.shown(planned.start),
@@ -114,10 +119,10 @@ def _shown(planned, with_leases=False):
                       for key, name in zip(planned.resource_ids, planned.names, strict=True)],
         'windows': [{'start': times.shown(window.start), 'end': times.shown(window.end),
                      'state': window.state} for window in planned.windows]}
-    if with_leases:
+    if visible is not None:
         view['leases'] = [{
-            'lease_id': lease.lease_id, 'lease_name': lease.name, 'user_id': lease.user_id,
-            'project_id': lease.project_id, 'what': lease.what,
+            'lease_id': lease.lease_id, 'lease_name': lease.name, **visible.owner(lease),
+            'what': lease.what,
             'why': lease.why, 'window_start': times.shown(lease.window_start),
             'resources': [str(key) for key in lease.resource_ids]} for lease in planned.affected]
     return view

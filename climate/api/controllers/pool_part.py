@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The base class of the controllers of one pool."""
 from climate.api import hooks
+from climate.api import lease_permissions
 from climate.api import permissions
 from climate.api import resource_state
 from climate.api.controllers import base
@@ -27,8 +28,9 @@ class PoolPartController(base.Controller):
 
     def _views(self, req, resources):
         """Render Resources, each with the fields that the caller may read."""
+        visible = lease_permissions.LeasePermissions(self._parts.policy, hooks.caller(req))
         return [{**self._serializer.resource(resource, hooks.is_lenient(req)),
-                 **resource_state.render(resource, self._parts.clock())}
+                 **resource_state.render(resource, self._parts.clock(), visible)}
                 for resource in permissions.visible_resources(
                     self._parts, hooks.caller(req), self._serializer.pool, resources)]
 

@@ -46,7 +46,8 @@ class AffectedLeases(columns.Lines):
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:
         why = f': {element["why"]}' if element.get('why') else ''
-        called = f'{element["lease_name"]} ({element["lease_id"]}, project {element["project_id"]})'
+        owner = element.get('project_name') or element['project_id']
+        called = f'{element["lease_name"]} ({element["lease_id"]}, project {owner})'
         return f'{called} {_MEANINGS.get(element["what"], element["what"])}{why}'
 
 

@@ -49,7 +49,8 @@ class LeaseLines(columns.Lines):
 
     @classmethod
     def line(cls, element: Mapping[str, typing.Any]) -> str:
-        return (f'{element["name"]} of project {element["project_id"]} until '
+        owner = element.get('project_name') or element['project_id']
+        return (f'{element["name"]} of project {owner} until '
                 f'{times.for_people(element["end"])}')
 
 

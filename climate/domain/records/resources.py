@@ -65,13 +65,15 @@ def by_need(allocations: Iterable[Allocation],
 
 @dataclasses.dataclass(frozen=True)
 class ResourceLease:
-    """A lease that has a resource now, until `end`."""
+    """A lease that has a resource now, until `end`; the names of owners as in LeaseLabel."""
 
     id: str
     name: str
     project_id: str
     user_id: str
     end: Moment
+    project_name: str | None = None
+    user_name: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ from climate.domain import event_kinds
 from climate.domain import lease_events
 from climate.domain import texts
 from climate.domain.clearing import plans
-from climate.manager.pools import resources as pools
+from climate.manager.pools import withdrawal
 
 
 class LentHosts:
@@ -15,7 +15,7 @@ class LentHosts:
 
     def __init__(self, core):
         self._core = core
-        self._pools = pools.ResourceRequests(core)
+        self._withdrawals = withdrawal.Withdrawals(core)
 
     def return_unneeded(self, lease):
         """Withdraw the hosts that are lent to a lease but not allocated to it.
@@ -39,7 +39,7 @@ class LentHosts:
         busy = []
         for host in hosts:
             try:
-                self._pools.withdraw(host.pool, host.id)
+                self._withdrawals.withdraw(host.pool, host.id)
             except errors.ResourceNotFound:
                 # Another manager has withdrawn it already.
                 continue

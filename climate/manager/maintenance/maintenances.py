@@ -14,6 +14,7 @@ from climate.domain import interval
 from climate.domain import lease_times
 from climate.domain import maintenance_windows
 from climate.manager import core as cores
+from climate.manager import owner_names
 from climate.manager.maintenance import lease_moves
 from climate.manager.maintenance import recurrence
 from climate.manager.maintenance import windows
@@ -46,7 +47,7 @@ class MaintenanceRequests:
         now = self._core.clock()
         planned = self._planned(context, request, now)
         if request.dry_run:
-            return dataclasses.replace(planned, affected=self._leases.preview(planned, now))
+            return self._with(planned, self._leases.preview(planned, now))
         self._write(planned, now)
         LOG.info('Maintenance %s: %s resources from %s to %s: %s', planned.id,
                  len(planned.resource_ids), planned.start.isoformat(), planned.end.isoformat(),
@@ -54,7 +55,13 @@ class MaintenanceRequests:
         affected = self._leases.clear(planned, now)
         windows.keep_free(self._core, planned, now)
         self._core.notify()
-        return dataclasses.replace(planned, affected=affected)
+        return self._with(planned, affected)
+
+    def _with(self, planned, affected):
+        """Return a Maintenance with the leases that it affects, and the names of their owners."""
+        with self._core.database.reader() as connection:
+            return dataclasses.replace(
+                planned, affected=tuple(owner_names.named(connection, affected)))
 
     def find(self, marker=None, limit=None, most_bytes=None):
         """Return the Maintenances that are not over, by start.
@@ -75,8 +82,7 @@ class MaintenanceRequests:
         """
         with self._core.database.reader() as connection:
             planned = maintenances.get(connection, maintenance_id)
-        return dataclasses.replace(planned, affected=self._leases.preview(
-            planned, self._core.clock()))
+        return self._with(planned, self._leases.preview(planned, self._core.clock()))
 
     @cores.again_after_a_race
     def delete(self, maintenance_id):

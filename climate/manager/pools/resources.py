@@ -5,7 +5,6 @@ import dataclasses
 from oslo_log import log
 
 from climate import errors
-from climate.db import allocations
 from climate.db import engine
 from climate.db import resource_leases
 from climate.db import resource_properties
@@ -13,8 +12,8 @@ from climate.db import resources
 from climate.domain import property_names
 from climate.domain import records
 from climate.manager import core as cores
+from climate.manager import owner_names
 from climate.manager.energy import sleep_states
-from climate.manager.health import blocking
 from climate.manager.health import states
 from climate.manager.pools import criteria_filter
 from climate.manager.pools import properties as properties_of
@@ -109,11 +108,17 @@ class ResourceRequests:
                 connection, pool, marker, limit, most_bytes, search=query.search,
                 ids=self._meeting(connection, pool, query.criteria, marker))
             if query.with_leases:
-                by_resource = resource_leases.current(
-                    connection, [resource.id for resource in page], self._core.clock())
-                page = [dataclasses.replace(resource, leases=by_resource[resource.id])
-                        for resource in page]
+                page = self._with_leases(connection, page)
         return self._described(pool, page) + end
+
+    def _with_leases(self, connection, page):
+        """Return Resources with the leases that have them now."""
+        by_resource = resource_leases.current(
+            connection, [resource.id for resource in page], self._core.clock())
+        named = iter(owner_names.named(
+            connection, [lease for resource in page for lease in by_resource[resource.id]]))
+        return [dataclasses.replace(resource, leases=tuple(
+            next(named) for _ in by_resource[resource.id])) for resource in page]
 
     def _meeting(self, connection, pool, criteria, marker):
         """Return the ids after the marker of resources that meet criteria; None: no criteria."""
@@ -195,79 +200,6 @@ class ResourceRequests:
             wakeups.wake(connection, now)
             return resources.get(connection, pool, resource_id)
 
-    def withdraw(self, pool, resource_id):
-        """Withdraw a resource, so that the cloud may use it again without leases.
-
-        :raises ResourceInUse: a current or future lease has it, or it is in use in the cloud.
-        """
-        source, now = self._core.registry.pool(pool), self._core.clock()
-        resource = self._withdrawable(pool, resource_id, now)
-        # From now on it gets no new allocations, so nobody books it during the withdrawal.
-        self._close(resource, now)
-        try:
-            source.dismiss(self._core.cloud, resource)
-        except errors.ClimateError:
-            self._undo_withdrawal(source, resource, now)
-            raise
-        try:
-            self._write_withdrawal(resource, now)
-        except errors.ResourceInUse:
-            # During the withdrawal, it was made reservable again and a lease got it.
-            self._undo_withdrawal(source, dataclasses.replace(resource, reservable=True), now)
-            raise
-        LOG.info('Resource %s (%s %s): withdrawn', resource_id, pool, resource.name)
-
-    def preview_withdrawal(self, pool, resource_id):
-        """Refuse a withdrawal as `withdraw` would; change nothing."""
-        source = self._core.registry.pool(pool)
-        source.check_dismissal(self._core.cloud, self._withdrawable(
-            pool, resource_id, self._core.clock()))
-
-    def _withdrawable(self, pool, resource_id, now):
-        """Return a Resource that is not leased and does not sleep.
-
-        :raises ResourceInUse: a current or future lease has it, or it sleeps.
-        """
-        with self._core.database.reader() as connection:
-            resource = resources.get(connection, pool, resource_id)
-            self._refuse_allocated(connection, resource, now)
-        if self._sleep_states.asleep([resource_id]):
-            raise errors.ResourceInUse(pool=pool, resource=resource.name, reason=(
-                'it sleeps. Wake it first.'))
-        return resource
-
-    @cores.again_after_a_race
-    def _close(self, resource, now):
-        with self._core.database.writer() as connection:
-            resources.lock(connection, [resource.id])
-            self._refuse_allocated(connection, resource, now)
-            resources.change(connection, resource.id, now, reservable=False)
-
-    @cores.again_after_a_race
-    def _write_withdrawal(self, resource, now):
-        with self._core.database.writer() as connection:
-            # This write locks the resource before its allocations are read.
-            resources.withdraw(connection, resource.id, now)
-            blocking.clear(connection, [resource.id])
-            self._refuse_allocated(connection, resource, now)
-
-    def _undo_withdrawal(self, source, resource, now):
-        """Make a resource reservable again; leave it out of use if the pool cannot repair it."""
-        try:
-            source.mend(self._core.cloud, resource)
-        except errors.ClimateError as error:
-            LOG.warning('Resource %s (%s %s): half withdrawn, so it stays out of use; withdraw it '
-                        'again: %s', resource.id, resource.pool, resource.name, error.message)
-            return
-        self._set_reservable(resource, now)
-        self._core.notify()
-
-    @cores.again_after_a_race
-    def _set_reservable(self, resource, now):
-        with self._core.database.writer() as connection:
-            resources.change(connection, resource.id, now, reservable=resource.reservable)
-            wakeups.wake(connection, now)
-
     def _complete(self, source, resource_id):
         """Repair a resource that is out of use, because its withdrawal may be incomplete."""
         with self._core.database.reader() as connection:
@@ -283,9 +215,3 @@ class ResourceRequests:
                 if enrolled is not None:
                     raise errors.ResourceKnown(pool=pool, resource=candidate.name,
                                                resource_id=str(enrolled.id))
-
-    @staticmethod
-    def _refuse_allocated(connection, resource, now):
-        if resource.held_by is not None or allocations.requests_on(connection, resource.id, now):
-            raise errors.ResourceInUse(pool=resource.pool, resource=resource.name, reason=(
-                'leases have it, now or later. Withdraw it when they are over.'))

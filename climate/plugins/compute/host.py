@@ -2,8 +2,6 @@
 """The plugin physical:host: whole hosts for one project, used with the hint reservation=<id>."""
 import dataclasses
 
-from oslo_config import cfg
-
 from climate import errors
 from climate.domain import audit
 from climate.domain import extra_specs
@@ -17,6 +15,7 @@ from climate.plugins.compute import aggregates
 from climate.plugins.compute import drain
 from climate.plugins.compute import foreign
 from climate.plugins.compute import host_handover
+from climate.plugins.compute import host_options
 from climate.plugins.compute import host_pool
 from climate.plugins.compute import reclaim
 from climate.plugins.compute import server_images
@@ -67,29 +66,7 @@ class HostPlugin(base.ResourcePlugin):
         'additionalProperties': False,
     }
     example = {'min': 1, 'max': 2, 'resource_properties': '[">=", "$vcpus", "16"]'}
-    options = (
-        cfg.StrOpt('before_end', default='', choices=['', 'snapshot'],
-                   help='What happens to the servers on leased hosts shortly before the end of '
-                        'a lease that asks for "default". snapshot: an image of each server is '
-                        'made, and no server is deleted before its image is active, even at an '
-                        'early end. '
-                        'Empty: nothing.'),
-        cfg.IntOpt('image_seconds', default=3600, min=0,
-                   help='How long the images of servers on leased hosts may take to become active, '
-                        'in seconds. The time starts at before_end_lease, and again at the end '
-                        'or at a change that removes hosts. 0: no limit.'),
-        cfg.StrOpt('on_image_failure', default='keep', choices=['keep', 'delete'],
-                   help='What happens at the end to a server whose image is not active within '
-                        'image_seconds, if the lease asks for "default". keep: the server is '
-                        'stopped and stays, its host is kept out of use, and the lease is in error '
-                        'until somebody deletes the server and the lease. delete: the server is '
-                        'deleted, and the owner is warned.'),
-        cfg.StrOpt('foreign_servers', default='keep', choices=['keep', 'delete'],
-                   help='What happens at the end of a lease to servers on its hosts that were not '
-                        'booted with its reservation, such as servers that an administrator '
-                        'forced there. keep: these servers stay, and their hosts are returned once '
-                        'the servers are gone. delete: these servers are deleted, too.'),
-    )
+    options = host_options.OPTIONS
 
     def resolve(self, cloud, request, occasion):
         if request['max'] < request['min']:

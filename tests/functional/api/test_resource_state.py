@@ -44,7 +44,7 @@ def test_a_list_with_states_names_the_leases_of_now(api, enrolled):
     leased = [each for each in hosts.values() if each['state'] == 'leased']
     assert [each['leases'] for each in leased] == [[{
         'id': lease.id, 'name': 'mine', 'project_id': 'demo', 'user_id': 'demo',
-        'end': '2030-05-01T13:00:00Z'}]]
+        'project_name': None, 'user_name': None, 'end': '2030-05-01T13:00:00Z'}]]
     assert sorted(each['state'] for each in hosts.values()) == ['free'] * 7 + ['leased']
     plain = api.get('/v1/resources/host', **ADMIN).json['resources'][0]
     assert not {'state', 'leases'} & plain.keys()

@@ -104,7 +104,7 @@ def test_each_host_says_whether_it_is_free_leased_in_maintenance_or_out_of_servi
     assert {int(key): words for key, _, words in states} == {
         taken: 'leased', sick: 'out of service', maintained: 'in maintenance',
         10 - taken - sick - maintained: 'free'}
-    assert f'/leases/{lease.id}">mine</a> in project demo until' in found
+    assert f'/leases/{lease.id}">mine</a> of demo in project demo until' in found
     assert 'a fan is broken' in found and 'firmware' in found
 
 

@@ -15,7 +15,7 @@ from climate.domain import lifecycle
 from climate.domain import records
 from climate.manager.audit import comparison as auditor
 from climate.manager.audit import repairs
-from climate.manager.pools import resources as pools
+from climate.manager.pools import withdrawal
 
 NOON, hours, minutes = builders.NOON, builders.hours, builders.minutes
 
@@ -239,7 +239,7 @@ def test_a_host_whose_withdrawal_failed_is_given_at_once(manager, wakes):
         manager.expect(lease, lifecycle.ACQUIRING)
     cloud_points.once_at(manager.cloud, 'placement.empty_child', seek)
     with pytest.raises(errors.CloudError):
-        pools.ResourceRequests(wakes[1]).withdraw('host', host.id)
+        withdrawal.Withdrawals(wakes[1]).withdraw('host', host.id)
     assert wakes[0]
     manager.run()
     assert states(manager, [lease]) == [lifecycle.ACTIVE]

@@ -18,6 +18,7 @@ from climate.plugins.compute import host_pool
 from climate.plugins.compute import requirements
 from climate.plugins.compute.servers import audit
 from climate.plugins.compute.servers import end
+from climate.plugins.compute.servers import end_losses
 from climate.plugins.compute.servers import nova_server
 from climate.plugins.compute.servers import parsing
 
@@ -139,7 +140,7 @@ class LeasedServer(base.ResourcePlugin):
         end.end(self.conf, cloud, lease, reservation)
 
     def lost_at_end(self, cloud, lease, reservation, resources):
-        return end.lost(cloud, lease, reservation)
+        return end_losses.lost(cloud, lease, reservation)
 
     def lacks(self, observed, lease, reservation, resources):
         return audit.lacks(observed.servers, lease, reservation)

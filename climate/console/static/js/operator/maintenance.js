@@ -37,7 +37,8 @@ async function described() {
 
 const item = (lease) => make('li', {},
   make('a', {href: `/leases/${lease.lease_id}`}, lease.lease_name || lease.lease_id),
-  ` (${t('maintenance.owner', {project: lease.project_id, user: lease.user_id})})`,
+  ` (${t('maintenance.owner', {
+    project: lease.project_name ?? lease.project_id, user: lease.user_name ?? lease.user_id})})`,
   `: ${t(`maintenance.what.${lease.what}`)}`, lease.why ? `. ${lease.why}` : null);
 
 /** Show which leases would move, stay or end; then the button plans the maintenance. */
