@@ -37,7 +37,8 @@ def facts(client, lease):
     hosts = ((lease.get('acquire') or {}).get('plan') or {}).get('hosts', ())
     return {
         'actions': lease.get('actions', ()), 'advice': lease_advice.of_lease(lease, resources),
-        'resources': list(map(_shown, resources)),
+        'resources': [_shown(each) for each in sorted(
+            resources, key=lease_advice.is_broken, reverse=True)],
         'price': _price(client, lease),
         'criteria': list(filter(None, map(criteria_words, lease['reservations']))),
         'sizes': {each['id']: [name for name in _SIZES if each.get(name)]

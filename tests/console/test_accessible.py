@@ -13,7 +13,8 @@ AXE = (pathlib.Path(axe_core_python.__file__).parent / 'axe.min.js').read_text()
 HOST = {'resource_type': 'physical:host', 'min': 1, 'max': 1}
 #: A phone, 1,400 pixels at a zoom of 200 %, a laptop, and a wide screen: (width, height).
 WINDOWS = ((390, 844), (700, 450), (1400, 900), (2560, 1300))
-_AXE_WINDOWS = (390, 1400, 2560)
+# axe takes long, and the layout of the others is one of these.
+_AXE_WINDOWS = (390, 1400)
 _RUN = """
     const done = arguments[arguments.length - 1];
     axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})
@@ -62,10 +63,10 @@ def serious(page):
             if each[0] in ('serious', 'critical', 'moderate')]
 
 
-def faults(page):
+def faults(page, windows=WINDOWS):
     """Return {window: what is wrong there} of the page as it is."""
     found = {}
-    for width, height in WINDOWS:
+    for width, height in windows:
         page.window(width, height)
         wide = page.script('return document.documentElement.scrollWidth')
         wrong = [*page.script(_FAINT), *([f'{wide} pixels wide'] if wide > width else []),
@@ -88,16 +89,16 @@ def scheme(request, page):
 def trouble(page):
     """A running lease with a broken host, beside leases that wait, failed and are over."""
     client = page.standalone.client
-    lease = page.standalone.lease('checked', 8, duration='1h')
+    lease = page.standalone.lease('checked', 4, duration='1h')
     client.leases.wait(lease['id'])
-    client.leases.create('waits', reservations=[HOST], duration='1h',
+    client.leases.create('waits', reservations=[{**HOST, 'min': 6, 'max': 6}], duration='1h',
                          acquire={'type': 'wait', 'not_after': '+2d'})
     client.availability.hold([HOST], duration='1h', earliest='+4h')
-    client.pool('host').update('8', out_of_order='fan 2 has failed')
+    client.pool('host').update('1', out_of_order='fan 2 has failed')
     subscription = client.subscriptions.create('webhook', address='https://hook.invalid/climate')
     client.subscriptions.test(subscription['id'])
     yield lease, subscription
-    client.pool('host').update('8', in_order=True)
+    client.pool('host').update('1', in_order=True)
     client.subscriptions.delete(subscription['id'])
     for offer in client.offers.list():
         client.offers.delete(offer['id'])
@@ -131,14 +132,12 @@ def test_every_dialog_is_accessible(page, scheme, trouble):
     found = {}
     for path, button in (
             (f'/leases/{lease["id"]}', 'Extend…'), (f'/leases/{lease["id"]}', 'Change the size…'),
-            (f'/leases/{lease["id"]}', 'Rename…'), (f'/leases/{lease["id"]}', 'Swap compute-8'),
-            (f'/leases/{lease["id"]}', 'End it now'), (f'/leases/{lease["id"]}', 'Delete it'),
-            ('/operator', 'Set a property'), ('/operator', 'Withdraw'),
-            ('/notifications', 'Unsubscribe')):
+            (f'/leases/{lease["id"]}', 'Swap compute-1'), (f'/leases/{lease["id"]}', 'Delete it'),
+            ('/operator', 'Set a property'), ('/notifications', 'New secret')):
         page.window()
         page.go(path)
         page.press(button)
         page.one('dialog[open]')
         page.picture(f'{scheme}-dialog-{button.split()[0].strip("…").lower()}')
-        found[button] = faults(page)
+        found[button] = faults(page, (WINDOWS[0], WINDOWS[2]))
     assert not any(found.values()), found

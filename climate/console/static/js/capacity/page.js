@@ -33,9 +33,9 @@ const sections = {
       title: t('capacity.utilisation'), lines: [
         {name: t('capacity.capacity'), colour: 'soft', step: true, dashed: true},
         {name: t('capacity.allocated'), colour: 'mine', step: true, area: true},
-        {name: t('capacity.occupied'), colour: 'accent', step: true},
+        {name: t('capacity.occupied'), colour: 'on-good', step: true},
         {name: t('capacity.out_of_order'), colour: 'out', step: true},
-        {name: t('capacity.asleep'), colour: 'asleep', step: true},
+        {name: t('capacity.asleep'), colour: 'on-asleep', step: true},
       ].map((line, place_) => ({...line, points: points(rows,
         ['capacity', 'allocated', 'occupied', 'out_of_order', 'asleep'][place_])}))}),
   },
@@ -52,7 +52,7 @@ const sections = {
         {name: t('capacity.capacity'), colour: 'soft', step: true, dashed: true,
           points: rows.map((row) => [seconds(row.start) * 1000, forecast.capacity])},
         {name: t('capacity.expected'), colour: 'mine', points: points(rows, 'expected')},
-        {name: t('capacity.allocated'), colour: 'accent', points: points(rows, 'allocated'),
+        {name: t('capacity.allocated'), colour: 'on-good', points: points(rows, 'allocated'),
           dashed: true}]}),
   },
 };
@@ -112,7 +112,7 @@ function drawEnergy() {
   if (!most.length) return;
   drawBars(document.querySelector('#energy .chart'), {
     title: t('capacity.energy'), names: most.map((row) => row.name), bars: [
-      {name: t('energy.hours_asleep'), colour: 'asleep', values: most.map((row) => row.hours)},
+      {name: t('energy.hours_asleep'), colour: 'on-asleep', values: most.map((row) => row.hours)},
       {name: t('energy.kwh_saved'), colour: 'mine', values: most.map((row) => row.kwh)}]});
 }
 

@@ -53,7 +53,7 @@ export function openExtension({id, end, etag}) {
   }
 
   openForm({
-    title: t('lease.extend_'), yes: t('lease.extend'),
+    title: t('lease.extend'), yes: t('lease.extend'),
     content: [
       make('p', {}, t('extend.now', {end: words(seconds(end))})), latest,
       make('label', {}, t('lease.extend_by'), by),

@@ -36,7 +36,7 @@ const actions = {
   rename: async () => {
     const {lease, etag} = await current();
     openForm({
-      title: t('lease.rename_'), yes: t('lease.rename'),
+      title: t('lease.rename'), yes: t('lease.rename'),
       content: [field(t('leases.name'), {name: 'name', maxlength: 80, value: lease.name})],
       act: (form) => change(id, {name: form.elements.name.value}, etag), done: reload});
   },
@@ -44,7 +44,7 @@ const actions = {
     const {lease, etag} = await current();
     const reservation = lease.reservations.find((each) => each.id === dataset.reservation);
     openForm({
-      title: t('lease.resize_'), yes: t('lease.resize'), done: reload,
+      title: t('lease.resize'), yes: t('lease.resize'), done: reload,
       content: [make('p', {}, t('lease.resize_help')), ...dataset.sizes.split(' ').map(
         (key) => field(`${t(`field.${key}`)} (${t(`type.${reservation.resource_type}`)})`, {
           name: key, type: 'number', min: 1, value: reservation[key]}))],
