@@ -39,7 +39,7 @@ Climate listens on {url}: {count} simulated hosts are enrolled. Open the console
 
 Or try in another terminal:
 
-  {bin}climate host list
+  {bin}climate availability --hosts 2 --require 'vcpus>=16' --duration 1h
   {bin}climate lease create first --hosts 2 --require 'vcpus>=16' --duration 1h --wait
   {bin}climate lease show first
   {bin}climate lease extend first --by 30m
