@@ -14,14 +14,15 @@ WHICH = {LIVING: status_words.LIVING,
 NEWEST_FIRST = 'created_at:desc'
 #: The numbers of leases that a page may have.
 ROWS = (10, 25, 50, 100, 200)
+USUAL_ROWS = 50
+_MORE_FIELDS = {'owner': 'owner', 'project': 'project', 'type': 'resource_type',
+                'resource': 'resource', 'from': 'ends_after', 'to': 'starts_before'}
 #: {field of the form: the filter of the client library}
-FIELDS = {'search': 'search', 'status': 'status', 'owner': 'owner', 'project': 'project',
-          'type': 'resource_type', 'resource': 'resource', 'from': 'ends_after',
-          'to': 'starts_before'}
+FIELDS = {'search': 'search', 'status': 'status', **_MORE_FIELDS}
 #: {column: the key that sorts by it, or None}
 COLUMNS = {'name': 'name', 'project': 'project', 'owner': 'owner', 'status': 'status',
            'left': None, 'start': 'start', 'end': 'end', 'what': None}
-_DEFAULTS = {'which': LIVING, 'sort': NEWEST_FIRST, 'rows': '50', 'page': '1'}
+_DEFAULTS = {'which': LIVING, 'sort': NEWEST_FIRST, 'rows': str(USUAL_ROWS), 'page': '1'}
 _KEYS = {'created_at', *filter(None, COLUMNS.values())}
 _LONGEST = 255
 
@@ -106,6 +107,10 @@ class ListQuery:
     @property
     def is_filtered(self):
         return any(name in self.values for name in FIELDS)
+
+    @property
+    def has_more_filters(self):
+        return any(name in self.values for name in _MORE_FIELDS)
 
     @property
     def key(self):

@@ -7,6 +7,11 @@ def names(page):
     return [each.text for each in page.all('#leases tbody th a')]
 
 
+def address(page):
+    """The query of the address, {parameter: text}."""
+    return page.script('return Object.fromEntries(new URL(location).searchParams)')
+
+
 def until_named(page, *expected):
     page.until(lambda: names(page) == [f'run {number:02}' for number in expected],
                f'{expected} never came')
@@ -34,7 +39,7 @@ def test_a_lease_among_many_is_found_by_pages_order_and_search(page):
     page.fill('[name=search]', f'RUN 1{Keys.ENTER}')
     until_named(page, *range(19, 9, -1))
     # Empty fields are not in the address.
-    assert page.script('return location.search') == '?rows=10&search=RUN+1'
+    assert address(page) == {'search': 'RUN 1', 'rows': '10'}
     page.click('th:first-child .sort')
     until_named(page, *range(10, 20))
     page.click('th:first-child .sort')
@@ -51,8 +56,7 @@ def test_a_lease_among_many_is_found_by_pages_order_and_search(page):
     page.reads('No lease meets these filters.', '#leases')
     page.press('Clear filters')
     page.reads('Page 1', '.pager')
-    assert page.script('return Object.fromEntries(new URL(location).searchParams)') == {
-        'rows': '10', 'sort': 'name'}
+    assert address(page) == {'rows': '10', 'sort': 'name'}
 
 
 def test_a_span_is_chosen_in_the_zone_of_the_user_and_stays_in_its_field(page):
@@ -65,4 +69,4 @@ def test_a_span_is_chosen_in_the_zone_of_the_user_and_stays_in_its_field(page):
         to.form.requestSubmit()""")
     page.until(lambda: names(page) == ['soon'])
     shown = page.one('[data-for=to]').get_attribute('value')
-    assert page.script("return new URL(location).searchParams.get('to')") == f'{shown}:00Z'
+    assert address(page) == {'to': f'{shown}:00Z'}

@@ -40,7 +40,8 @@ def several():
         columns={name: key for name, key in lease_list.COLUMNS.items()
                  if name != 'project' or query.everybody},
         types=texts.with_prefix('type.'), statuses=statuses, rows=lease_list.ROWS,
-        newest_first=lease_list.NEWEST_FIRST, offers=_offers(client) if plain else [])
+        usual_rows=lease_list.USUAL_ROWS, newest_first=lease_list.NEWEST_FIRST,
+        offers=_offers(client) if plain else [])
 
 
 @blueprint.get('/new')
