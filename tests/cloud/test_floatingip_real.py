@@ -53,7 +53,7 @@ def test_a_member_leases_addresses_uses_one_and_gives_them_back(scene, addresses
 
     port_id = addresses.inside().port_id
     demo.network.update_ip(found[204].id, port_id=port_id)
-    scene.command('demo', 'lease', 'end', name, '--wait')
+    scene.command('demo', 'lease', 'end', name, '--wait', '--yes')
     assert addresses.there() == {}
     assert scene.climate().leases.get(lease['id'])['status'] == 'terminated'
     # The next one gets the address, and nothing points to it.

@@ -46,7 +46,7 @@ def test_a_member_leases_two_of_four_hosts_uses_them_and_gives_them_back(scene, 
     assert scene.climate().leases.get(lease['id'])['end'] > end
 
     began = time.monotonic()
-    scene.command('demo', 'lease', 'end', name, '--wait')
+    scene.command('demo', 'lease', 'end', name, '--wait', '--yes')
     print(f'all released {time.monotonic() - began:.1f} s after "lease end" began')
     assert not scene.exists(inside.id)
     assert scene.hosts_in('freepool') == everything

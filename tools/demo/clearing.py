@@ -79,8 +79,8 @@ def _use(stage, lease):
 
 def _return_hosts(stage, lease):
     stages.step('The leases end, and the hosts go back to lending.')
-    stage.climate('lease', 'end', 'urgent', '--wait')
-    stage.climate('lease', 'end', 'everything', '--wait')
+    stage.climate('lease', 'end', 'urgent', '--wait', '--yes')
+    stage.climate('lease', 'end', 'everything', '--wait', '--yes')
     nova = stage.cloud.as_service().nova
     stages.check(stages.soon(lambda: not {'rack-1', 'rack-2'} & set(
         nova.aggregate('freepool').hosts)), 'they are in the freepool no more')

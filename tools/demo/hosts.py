@@ -43,7 +43,7 @@ def play(stage):
                  f'the end moved from {lease["end"]} to {longer["end"]}')
 
     stages.step('The user is done early and ends the lease.')
-    ended = stage.climate('lease', 'end', 'story', '--wait', '-f', 'json')
+    ended = stage.climate('lease', 'end', 'story', '--wait', '--yes', '-f', 'json')
     stages.check(ended['status'] == 'terminated', f'the lease is {ended["status"]}')
     stages.check(not cloud.servers(), 'its servers are gone')
     nova = cloud.as_service().nova

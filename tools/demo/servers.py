@@ -110,7 +110,7 @@ def _room_is_held(stage):
 
 def _is_imaged(stage, nova, server_id):
     stages.step('The user of the first server needs it no more, and lets its lease end soon.')
-    stage.climate('lease', 'set', 'lease1', '--end', '+1s')
+    stage.climate('lease', 'set', 'lease1', '--end', '+1s', '--yes')
     seen = _seen_until_gone(stage.cloud, server_id)
     for image, lives in seen:
         print(f'     the image: {image or "none yet"}; the server: {"there" if lives else "gone"}')
@@ -151,7 +151,7 @@ def _exists_already(stage, nova):
     stages.step('A server that exists gets a lease, too; at the end it is to be suspended.')
     server_id = nova.boot('vm3')
     stage.climate('server', 'lease', 'vm3', '--duration', '1h', '--on-end', 'suspend', '--wait')
-    stage.climate('lease', 'end', 'lease-vm3')
+    stage.climate('lease', 'end', 'lease-vm3', '--yes')
     stages.check(nova.becomes(server_id, 'SUSPENDED'), 'the server is SUSPENDED')
     stages.check(stages.soon(lambda: not nova.server(server_id)['metadata']),
                  'nothing of the lease is left on it')
@@ -159,7 +159,7 @@ def _exists_already(stage, nova):
 
 def _nothing_is_left(stage):
     stages.step('The user deletes the second lease.')
-    stage.climate('lease', 'delete', 'lease2')
+    stage.climate('lease', 'delete', 'lease2', '--yes')
     cloud = stage.cloud
     stages.check(stages.soon(lambda: [each.name for each in cloud.servers()] == ['vm3']),
                  'its server is gone')
