@@ -75,6 +75,7 @@ class ManagerService(oslo_service.Service):
         If the process ended after a failure, oslo.service would fork it again at once, for ever.
         """
         start.return_large_blocks()
+        start.collect_garbage_less_often()
         logged = None
         while not self._stopping.is_set():
             try:

@@ -53,6 +53,7 @@ def main():
     """Run API and manager until SIGTERM or Ctrl-C."""
     _stay_on_one_processor()
     start.return_large_blocks()
+    start.collect_garbage_less_often()
     state = pathlib.Path(os.environ.get('CLIMATE_STATE', '.run')).resolve()
     state.mkdir(parents=True, exist_ok=True)
     conf = _configuration(state)

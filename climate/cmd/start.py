@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The start of each program: print errors on one line, and set up malloc."""
+"""The start of each program: print errors on one line, and set up the memory."""
 import contextlib
 import ctypes
+import gc
 
 from oslo_config import cfg
 
@@ -10,6 +11,7 @@ from climate import errors
 # malloc.h of glibc.
 _M_MMAP_THRESHOLD = -3
 _LARGE_BYTES = 128 * 1024
+_NEW_OBJECTS = 20_000
 
 
 @contextlib.contextmanager
@@ -35,3 +37,12 @@ def return_large_blocks():
     """
     library = ctypes.CDLL(None)
     return hasattr(library, 'mallopt') and bool(library.mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES))
+
+
+def collect_garbage_less_often():
+    """Make Python look for cycles of garbage after 20,000 new objects instead of 700.
+
+    A large answer consists of some 100,000 objects, none of which is garbage. Looking for it takes
+    a third of the time of such an answer.
+    """
+    gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])

@@ -112,16 +112,16 @@ def _bars(connection, query, ids, now):
     :raises BadField: there are too many bars.
     """
     most = timeline.MOST_BARS + 1
-    rows = (timeline_rows.allocated(connection, query.pool, query.start, query.end, most)
-            if query.everybody else timeline_rows.allocated_for_project(connection, query, most))
+    rows = timeline_rows.allocated_for(connection, query, most)
     gone = absences.with_causes(connection, query.start, query.end, query.pool,
                                 most - len(rows))
     if len(rows) + sum(map(len, gone.values())) > timeline.MOST_BARS:
         raise errors.BadField(field='end', reason=(
             f'there are more than {timeline.MOST_BARS} allocations and absences in this span: ask '
             'for a shorter one.'))
-    bars = [_bar(row, query, now) for row in rows
-            if row.resource_id in ids and not _is_absence(row, now)]
+    statuses = {}
+    bars = [_bar(row, query, now, statuses) for row in rows if row.resource_id in ids
+            and (row.lease_id is not None or not _is_absence(row, now))]
     planned = (timeline_rows.maintenance_ends(connection, query.pool, now)
                if _MAINTAINED_NOW in {span[::2] for spans in gone.values() for span in spans}
                else {})
@@ -164,8 +164,11 @@ def _is_absence(row, now):
     return health.is_block(row.reservation_id) or (row.window_id is not None and row.end <= now)
 
 
-def _bar(row, query, now):
-    """Return the Bar of an allocation, which may hide the lease of another project."""
+def _bar(row, query, now, statuses):
+    """Return the Bar of an allocation, which may hide the lease of another project.
+
+    :param statuses: the known status words, by what they depend on; they are added here.
+    """
     start, end = usage_figures.second(row.start), usage_figures.second(row.end)
     if row.lease_id is None:
         return timeline.Bar(row.resource_id, start, end, (
@@ -175,5 +178,7 @@ def _bar(row, query, now):
     # Only callers who see everything see a deleted lease.
     if not query.everybody and (not own or row.deleted_at is not None):
         return timeline.Bar(row.resource_id, start, end, kind)
-    status = status_words.words(row.state, row.task, row.lease_start, now)[1]
-    return timeline.Bar(row.resource_id, start, end, kind, status, row.lease_id)
+    key = (row.state, row.task, row.lease_start <= now)
+    if key not in statuses:
+        statuses[key] = status_words.words(row.state, row.task, row.lease_start, now)[1]
+    return timeline.Bar(row.resource_id, start, end, kind, statuses[key], row.lease_id)

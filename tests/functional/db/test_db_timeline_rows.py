@@ -33,7 +33,7 @@ def test_a_project_sees_the_same_rows_without_the_leases_of_others(world, start,
     query = timeline.TimelineQuery('host', builders.at(start), builders.at(end), project_id='demo')
     with world.database.reader() as connection:
         everything = timeline_rows.allocated(connection, 'host', query.start, query.end, MOST)
-        found = timeline_rows.allocated_for_project(connection, query, MOST)
+        found = timeline_rows.allocated_for(connection, query, MOST)
     expected = []
     for row in everything:
         row = timeline_rows.AllocatedRow(*row)
@@ -41,3 +41,12 @@ def test_a_project_sees_the_same_rows_without_the_leases_of_others(world, start,
             row = timeline_rows.AllocatedRow(*row[:4], None, timeline_rows.HIDDEN)
         expected.append(row)
     assert found == expected and found
+
+
+@pytest.mark.parametrize(('start', 'end'), [(-1, 100), (0, 1), (2, 29), (35, 45), (61, 62)])
+def test_many_rows_are_read_in_parts_and_are_the_same(world, monkeypatch, start, end):
+    monkeypatch.setattr(timeline_rows, '_FEW', 0)
+    query = timeline.TimelineQuery('host', builders.at(start), builders.at(end), everybody=True)
+    with world.database.reader() as connection:
+        everything = timeline_rows.allocated(connection, 'host', query.start, query.end, MOST)
+        assert timeline_rows.allocated_for(connection, query, MOST) == everything != []

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The setting of malloc for large blocks."""
+"""The settings of the memory: malloc for large blocks, and how often Python looks for garbage."""
 import ctypes
+import gc
 import subprocess
 import sys
 
 import pytest
+
+from climate.cmd import start
 
 _PROGRAM = """
 import ctypes, sys
@@ -34,3 +37,12 @@ def test_large_blocks_are_mapped_apart_once_the_threshold_is_set(how, apart):
     done = subprocess.run([sys.executable, '-c', _PROGRAM, how], capture_output=True, text=True,
                           check=True)
     assert done.stdout.strip() == apart
+
+
+def test_python_looks_for_garbage_less_often():
+    before = gc.get_threshold()
+    try:
+        start.collect_garbage_less_often()
+        assert gc.get_threshold() == (20_000, *before[1:])
+    finally:
+        gc.set_threshold(*before)
