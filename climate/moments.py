@@ -2,26 +2,44 @@
 """The moments and durations that people write: in requests, on the command line, in hints.
 
 The service, the client and the pieces in Nova parse them here, so each accepts the same forms.
+``climate.client.wall_clock`` adds moments that need a time zone, such as "tomorrow 9:00".
 """
 import datetime
+import fractions
 import re
 
 NOW = 'now'
 #: The years that moments may be in. They leave space for arithmetic at both ends of the calendar,
 #: and fit every database.
 YEARS = range(1970, 9999)
+DURATION_HELP = '90m, 2h, 1.5h, 1d12h, 1 hour 30 minutes, 1w, PT1H or seconds'
 
+_LONGEST_TEXT = 200
 _UNITS = {'w': 604800, 'd': 86400, 'h': 3600, 'm': 60, 's': 1}
-_SPAN = re.compile(r'(?:\d+[wdhms]\s*)+', re.ASCII)
-_PART = re.compile(r'(\d+)([wdhms])', re.ASCII)
+_PART = (r'(half(?: an?)? |an? |\d+(?:\.\d+)? ?)'
+         r'(w(?:eeks?|ks?)?|d(?:ays?)?|h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)'
+         r'(?![a-z])')
+_PARTS = re.compile(_PART, re.ASCII)
+_SPAN = re.compile(rf'{_PART}(?:(?:,? and |, | )?{_PART})*', re.ASCII)
+_NUMBER = r'\d+(?:\.\d+)?'
 _ISO_SPAN = re.compile(
-    r'p(?!$)(?:(\d+)w)?(?:(\d+)d)?(?:t(?!$)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?', re.ASCII)
+    rf'p(?!$)(?:({_NUMBER})w)?(?:({_NUMBER})d)?'
+    rf'(?:t(?!$)(?:({_NUMBER})h)?(?:({_NUMBER})m)?(?:({_NUMBER})s)?)?', re.ASCII)
+# "1h30", as clocks show it: minutes after hours need no unit.
+_MINUTES_AFTER = re.compile(r'(\d ?h) ?([0-5]\d)', re.ASCII)
+_MONTHS = re.compile(r'\d ?(?:mo|mons?|months?|y|yrs?|years?)\b', re.ASCII)
+# An M without letters around it, which may be minutes or months.
+_LONE_M = re.compile(r'(?<![A-Za-z])M(?![A-Za-z])')
 # What Python would read otherwise is refused: any character between date and time, even the sign of
 # an offset ("2030-05-01+02:00" would be two o'clock), and a week without a day.
 _ISO_MOMENT = re.compile(
     r'(?:\d{4}-\d\d-\d\d|\d{8}|\d{4}-W\d\d-\d|\d{4}W\d{3})(?:[Tt ]\d.*)?', re.ASCII)
 _MOMENT = re.compile(
     r'(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt]|\s+)(\d{1,2}):(\d{1,2})(.*))?', re.ASCII)
+
+
+class NotUnderstoodError(ValueError):
+    """A text is no moment or duration; the message ends a sentence with what to write."""
 
 
 class OutOfCalendarError(ValueError):
@@ -39,26 +57,32 @@ def is_relative(text: object) -> bool:
 
 
 def seconds(text: str) -> int:
-    """Parse a duration: "90m", "1d 12h", "PT1H30M", or a number of seconds.
+    """Parse a duration: "90m", "1.5h", "1 day 12 hours", "1h30", "PT1H30M", or whole seconds.
 
     :returns: 0 or more.
-    :raises ValueError: `text` has another form, or people could read it in two ways: "3M" may be
-        months, and a unit that is given twice may be a mistake.
+    :raises NotUnderstoodError: `text` has another form, or people could read it in two ways: "3M"
+        may be months, and a unit that is given twice may be a mistake.
     """
-    words = text.strip().lower()
+    words = ' '.join(text.lower().split())
+    if len(words) > _LONGEST_TEXT:
+        raise NotUnderstoodError(f'write {DURATION_HELP}')
     if words.isascii() and words.isdigit():
         return int(words)
-    if _SPAN.fullmatch(words):
-        parts = _PART.findall(words)
-        units = [unit for _, unit in parts]
-        if len(set(units)) < len(units) or ('M' in text and not {'h', 's'} & set(units)):
-            raise ValueError('not one duration')
-        return sum(int(count) * _UNITS[unit] for count, unit in parts)
+    if words.startswith('-'):
+        raise NotUnderstoodError('it must be longer than zero; to shorten a lease, give an earlier '
+                                 'end')
+    if _MONTHS.search(words):
+        raise NotUnderstoodError('a month or a year has no fixed length; write days or weeks, '
+                                 'such as 60d or 8w')
     found = _ISO_SPAN.fullmatch(words)
-    if found is None:
-        raise ValueError('not a duration')
-    return sum(int(count or 0) * unit
-               for count, unit in zip(found.groups(), _UNITS.values(), strict=True))
+    parts = [(count or '0', unit) for count, unit in zip(
+        found.groups(), _UNITS, strict=True)] if found else _parts(words)
+    if found is None and _LONE_M.search(text) and not {'h', 's'} & {unit for _, unit in parts}:
+        raise NotUnderstoodError('"M" may be minutes or months; write 3m, 3 minutes or 90d')
+    total = sum((_number(count) * _UNITS[unit] for count, unit in parts), fractions.Fraction())
+    if total.denominator != 1:
+        raise NotUnderstoodError('it is not a whole number of seconds')
+    return int(total)
 
 
 def moment(text: str, now: datetime.datetime) -> datetime.datetime:
@@ -69,21 +93,33 @@ def moment(text: str, now: datetime.datetime) -> datetime.datetime:
     :raises ValueError: `text` has another form.
     :raises OutOfCalendarError: it is outside the calendar, in UTC at least.
     """
+    try:
+        return in_utc(written(text, now))
+    except OverflowError as error:
+        raise OutOfCalendarError() from error
+
+
+def written(text: str, now: datetime.datetime) -> datetime.datetime:
+    """Parse a moment as `moment` does; it has no zone if the text names none.
+
+    :raises ValueError: `text` has another form.
+    :raises OutOfCalendarError: it is outside the calendar.
+    """
     words = text.strip()
     try:
         if is_now(words):
             return now
         if is_relative(words):
             return now + _later(words)
-        # Python would accept the digits of every script.
-        if not words.isascii():
-            raise ValueError('not ASCII text')
-        padded = _padded(words)
-        if not _ISO_MOMENT.fullmatch(padded):
-            raise ValueError('not ISO 8601')
-        return in_utc(datetime.datetime.fromisoformat(padded))
     except OverflowError as error:
         raise OutOfCalendarError() from error
+    # Python would accept the digits of every script.
+    if not words.isascii():
+        raise ValueError('not ASCII text')
+    padded = _padded(words)
+    if not _ISO_MOMENT.fullmatch(padded):
+        raise ValueError('not ISO 8601')
+    return datetime.datetime.fromisoformat(padded)
 
 
 def on_the_wire(text: str, now: datetime.datetime) -> str:
@@ -135,10 +171,29 @@ def span(length: datetime.timedelta) -> str:
     return ''.join(parts) or '0s'
 
 
+def _parts(words: str) -> list[tuple[str, str]]:
+    """Split a duration into pairs (count, letter of the unit)."""
+    clock = _MINUTES_AFTER.search(words)
+    if clock and clock.end() == len(words):
+        words = f'{words[:clock.start()]}{clock[1]} {clock[2]}m'
+    if not _SPAN.fullmatch(words):
+        raise NotUnderstoodError(f'write {DURATION_HELP}')
+    parts = [(count.strip(), unit[0]) for count, unit in _PARTS.findall(words)]
+    if len({unit for _, unit in parts}) < len(parts):
+        raise NotUnderstoodError('a unit occurs twice')
+    return parts
+
+
+def _number(count: str) -> fractions.Fraction:
+    if count.startswith('half'):
+        return fractions.Fraction(1, 2)
+    return fractions.Fraction(1 if count.startswith('a') else count)
+
+
 def _later(words: str) -> datetime.timedelta:
     found = seconds(words[1:])
     if found == 0:
-        raise ValueError('no duration')
+        raise NotUnderstoodError('it must be longer than zero')
     return datetime.timedelta(seconds=found)
 
 

@@ -12,6 +12,7 @@ import pathlib
 import random
 import shutil
 import threading
+import time
 
 from climate import backend
 
@@ -48,6 +49,9 @@ hypothesis.settings.register_profile('quick', derandomize=True, database=None, *
 hypothesis.settings.register_profile('search', database=None, print_blob=True, **_NO_CLOCK)
 hypothesis.settings.load_profile('quick')
 _REAL_URANDOM = os.urandom
+# The command line shows times in the zone of the machine unless a test chooses another one.
+os.environ['TZ'] = 'UTC'
+time.tzset()
 
 
 def _restore_urandom():

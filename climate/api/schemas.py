@@ -11,7 +11,7 @@ _DATE_TIME = {'type': 'string', 'maxLength': 80, 'format': 'moment',
               'description': '"now", "+2h", "2030-05-01 08:00" or "2030-05-01T08:00:00Z".'}
 _MINUTE = {'type': 'string', 'maxLength': 80, 'description': '"now" or "2030-05-01 08:00", UTC.'}
 _DURATION = {'type': ['string', 'integer'], 'format': 'span',
-             'description': 'Seconds, "90m", "1d12h" or "PT1H".'}
+             'description': 'Seconds, or text such as "90m", "1.5h", "1d12h" or "PT1H".'}
 # A property of a resource. PostgreSQL refuses an index entry of more than 2700 bytes.
 _VALUE = {'type': ['string', 'number', 'boolean', 'null'], 'maxLength': 512}
 # The operator may set lower limits, which the manager checks.

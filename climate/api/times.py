@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parse moments and durations in requests, and format moments in responses."""
-import contextlib
 import datetime
 
 from climate import errors
@@ -88,21 +87,24 @@ def are_fixed(query, *names, optional=()):
 
 
 def seconds(field, value):
-    """Parse a duration: a number of seconds, or text such as "90m", "1d12h", "PT1H30M".
+    """Parse a duration: a number of seconds, or text such as "90m", "1.5h", "PT1H30M".
 
     :returns: seconds.
     :raises BadField: `value` is malformed, zero, or longer than a century.
     """
-    number = value if isinstance(value, int) and not isinstance(value, bool) else None
+    number = value if isinstance(value, int) and not isinstance(value, bool) else 0
+    way_out = f'write {moments.DURATION_HELP}'
     if isinstance(value, str):
-        with contextlib.suppress(ValueError):
+        try:
             number = moments.seconds(value)
-    if number is not None and number > _LONGEST_SECONDS:
+        except moments.NotUnderstoodError as error:
+            way_out = str(error)
+    if number > _LONGEST_SECONDS:
         raise errors.BadField(field=field, reason=(
             f'"{str(value)[:80]}" is longer than a century, the maximum.'))
-    if number is None or number <= 0:
+    if number <= 0:
         raise errors.BadField(field=field, reason=(
-            f'"{str(value)[:80]}" is not a duration: write seconds, or "90m", "1d12h", "PT1H".'))
+            f'"{str(value)[:80]}" is not a duration: {way_out}.'))
     return number
 
 

@@ -292,8 +292,8 @@ def _later(end: datetime.datetime, by: times.Span | None, to: times.Moment | Non
     except OverflowError:
         raise errors.BadValue(f'--by: "{by}" is too long.') from None
     if new <= end:
-        raise errors.BadValue(f'The new end must be later than {end:%Y-%m-%d %H:%M:%S} UTC, when '
-                              'the lease ends now. To shorten it: climate lease set --end.')
+        raise errors.BadValue(f'The new end must be later than {times.for_people(times.iso(end))}, '
+                              'when the lease ends now. To shorten it: climate lease set --end.')
     return new
 
 

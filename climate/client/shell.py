@@ -99,6 +99,9 @@ class Shell(app.App):
             if isinstance(action, argparse._VersionAction):
                 action.version = f'{self.NAME} {version}'
         options.add_to(parser)
+        parser.add_argument('--time-zone', metavar='ZONE', help=(
+            'The zone of times that you write and of tables, such as Europe/Berlin or UTC. '
+            'Default: TZ, or the zone of this machine. Other formats, such as JSON, have UTC.'))
         argument_errors.install(parser)
         return parser
 

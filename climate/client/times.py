@@ -1,20 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parsing and formatting of moments and durations, for people and for the service."""
+from collections.abc import Iterator
 from collections.abc import Mapping
+import contextlib
+import contextvars
 import datetime
 import typing
 
 from climate import moments
 from climate.client import errors
+from climate.client import moment_parsing
+from climate.client import time_zones
 
-MOMENT_HELP = ('now, +2h, 2030-05-01T08:00:00Z (or with an offset such as +02:00), or '
-               '"2030-5-1 08:00" in UTC')
-SPAN_HELP = '90m, 2h, 1d12h, 1w, PT1H or seconds'
+MOMENT_HELP = moment_parsing.MOMENT_HELP
+SPAN_HELP = moments.DURATION_HELP
 
 _UNITS = {'d': 86400, 'h': 3600, 'm': 60, 's': 1}
 
 Moment = str | datetime.datetime
 Span = str | int | datetime.timedelta
+
+_user_zone: contextvars.ContextVar[time_zones.Zone] = contextvars.ContextVar(
+    'user_zone', default=datetime.UTC)
+
+
+def understand(text: str, zone: time_zones.Zone, after: datetime.datetime | None = None
+               ) -> moment_parsing.Understood:
+    """Understand a moment as people write it in a zone, at the time of this machine.
+
+    :param after: see ``moment_parsing.understand``.
+    :raises BadValue: `text` is not a time; the message has the way out.
+    """
+    try:
+        return moment_parsing.understand(text, utcnow(), zone, after)
+    except moments.NotUnderstoodError as error:
+        raise errors.BadValue(f'"{text[:80]}" is not a time: {error}.') from None
 
 
 def utcnow() -> datetime.datetime:
@@ -34,10 +54,10 @@ def span(text: Span) -> datetime.timedelta:
     else:
         try:
             seconds = moments.seconds(text)
-        except ValueError:
-            raise _bad_span(text) from None
+        except ValueError as error:
+            raise _bad_span(text, str(error)) from None
     if seconds <= 0:
-        raise _bad_span(text)
+        raise _bad_span(text, f'write {SPAN_HELP}')
     try:
         return datetime.timedelta(seconds=seconds)
     except OverflowError:
@@ -80,15 +100,27 @@ def wire(**given: Moment | None) -> dict[str, typing.Any]:
 iso = moments.iso
 
 
+@contextlib.contextmanager
+def shown_in(zone: time_zones.Zone) -> Iterator[None]:
+    """Set the zone in which `for_people` formats times; without it, in UTC."""
+    token = _user_zone.set(zone)
+    try:
+        yield
+    finally:
+        _user_zone.reset(token)
+
+
+user_zone = _user_zone.get
+
+
 def for_people(text: str | None) -> str:
     """Format a received time for people: 2030-05-01 08:00 UTC; '' for None."""
     if not text:
         return ''
     try:
-        when = moment(text, utcnow()).replace(microsecond=0)
-    except errors.BadValue:
+        return time_zones.words(moment(text, utcnow()), _user_zone.get())
+    except (errors.BadValue, OverflowError):
         return text
-    return when.strftime('%Y-%m-%d %H:%M:%S' if when.second else '%Y-%m-%d %H:%M') + ' UTC'
 
 
 def in_words(length: datetime.timedelta) -> str:
@@ -125,8 +157,9 @@ def remaining(lease: Mapping[str, typing.Any], now: datetime.datetime) -> str:
 
 
 def _bad_moment(text: Moment) -> errors.BadValue:
-    return errors.BadValue(f'"{text}" is not a time. Write {MOMENT_HELP}.')
+    return errors.BadValue(f'"{text}" is not a time: write now, +2h, "2030-5-1 08:00" in UTC, or '
+                           '2030-05-01T08:00:00Z.')
 
 
-def _bad_span(text: Span) -> errors.BadValue:
-    return errors.BadValue(f'"{text}" is not a duration. Write {SPAN_HELP}.')
+def _bad_span(text: Span, way_out: str) -> errors.BadValue:
+    return errors.BadValue(f'"{str(text)[:80]}" is not a duration: {way_out}.')

@@ -23,7 +23,7 @@ _LONGEST_PARAMS = 4096
 _LONGEST_TEXT = 255
 _EXAMPLE = '{"start": "now", "end": "2030-12-01 16:07"}'
 _MOMENTS_HELP = 'now, +2h, "2030-12-1 16:07" in UTC, or 2030-12-01T16:07:00Z'
-_DURATION_HELP = 'seconds, or text such as "90m", "1d12h"'
+_DURATION_HELP = moments.DURATION_HELP
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,7 +166,7 @@ def _duration(name, text):
         moments.seconds(text)
     except ValueError as error:
         raise errors.BadBootRequest(f'{_PARAMS}.{name}', (
-            f'{_shown(text)} is not a duration: write {_DURATION_HELP}.')) from error
+            f'{_shown(text)} is not a duration: {error}.')) from error
     return text.strip()
 
 

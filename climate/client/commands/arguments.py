@@ -13,6 +13,7 @@ import typing
 from climate import json_text
 from climate.client import errors
 from climate.client import times
+from climate.client.commands import moment_arguments
 
 _COUNT = re.compile(r'([1-9]\d*)(?:-([1-9]\d*))?', re.ASCII)
 _REQUIREMENT = re.compile(r'\s*\$?([^\s<>=!$]+)\s*(>=|<=|==|!=|=|<|>)\s*(.+?)\s*', re.DOTALL)
@@ -48,9 +49,9 @@ def also_named(parser: typing.Any, option: str, **like: typing.Any) -> None:
     parser.add_argument(option, help=argparse.SUPPRESS, **like)
 
 
-def moment(text: str) -> str:
-    """Parse a time into the form that is sent; "+2h" counts from now by the service's clock."""
-    return _refused_by_argparse(lambda: times.on_the_wire(text, times.utcnow()))
+def moment(text: str) -> moment_arguments.WrittenMoment:
+    """Keep the text of a moment until its command runs, which knows the time zone."""
+    return moment_arguments.WrittenMoment(text)
 
 
 def span(text: str) -> int:

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
+import os
 import re
 import typing
 
@@ -14,10 +15,12 @@ from cliff import show
 from climate.client import commands
 from climate.client import errors
 from climate.client import terminal_text
+from climate.client import times
 from climate.client.commands import argument_errors
 from climate.client.commands import arguments
 from climate.client.commands import columns
 from climate.client.commands import hints
+from climate.client.commands import moment_arguments
 from climate.client.commands import table_width
 
 if typing.TYPE_CHECKING:
@@ -45,7 +48,7 @@ class ClientCommand(command.Command):
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         self._prog = prog_name
-        parser = super().get_parser(prog_name)
+        self._parser = parser = super().get_parser(prog_name)
         # argparse takes every other word that begins with a dash for an option. So "-1h" would get
         # the message that a value is missing, not the one of its argument.
         parser._negative_number_matcher = _NUMERIC
@@ -70,11 +73,22 @@ class ClientCommand(command.Command):
         """Carry out the command; an error gets a hint for the user."""
         terminal_text.prepare(self.app.stdout, self.app.stderr)
         try:
-            return self.carry_out(parsed_args)
+            return self._in_zone(parsed_args)
         except errors.ClientError as error:
             command = (self.cmd_name or '').removeprefix('reservation ')
             error.hint = hints.of_error(error, self._prog, command, commands.TABLE)
             raise
+
+    def _in_zone(self, parsed_args: argparse.Namespace) -> int:
+        """Understand moments in the zone of the user, say how, and carry out the command."""
+        zone = moment_arguments.zone(self.app.options, getattr(self.app, 'environ', os.environ))
+        lines = moment_arguments.understand(parsed_args, zone, {
+            action.dest: action.option_strings[0] for action in self._parser._actions
+            if action.option_strings and action.help != argparse.SUPPRESS})
+        if getattr(self.app.options, 'verbose_level', 1):
+            self.app.stderr.write(''.join(f'{line}\n' for line in lines))
+        with times.shown_in(zone):
+            return self.carry_out(parsed_args)
 
     def carry_out(self, parsed_args: argparse.Namespace) -> int:
         """Carry out the command and return its exit code."""

@@ -204,10 +204,11 @@ def _added(count: str, like: str) -> Mapping[str, typing.Any]:
 
 def _outage(names: str, start: str, end: str) -> Mapping[str, typing.Any]:
     try:
-        return {'resources': _listed(names),
-                'start': arguments.moment(start), 'end': arguments.moment(end)}
-    except argparse.ArgumentTypeError as error:
-        raise errors.BadValue(f'--out: {error}') from error
+        first = times.understand(start, times.user_zone())
+        last = times.understand(end, times.user_zone(), first.at)
+    except errors.BadValue as error:
+        raise errors.BadValue(f'--out: {error.message}') from error
+    return {'resources': _listed(names), 'start': first.wire, 'end': last.wire}
 
 
 def _listed(names: str) -> list[str]:

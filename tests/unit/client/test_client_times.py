@@ -45,9 +45,10 @@ def test_a_duration_can_be_written_in_many_ways(text, seconds):
     assert times.span(text) == datetime.timedelta(seconds=seconds)
 
 
-@pytest.mark.parametrize('text', ['', '0', '-5', '2 hours', 'P', 'PT', 'h', 0])
+@pytest.mark.parametrize('text', ['', '0', '-5', '2 horas', 'P', 'PT', 'h', 0])
 def test_a_malformed_duration_is_refused_with_examples(text):
-    with pytest.raises(errors.BadValue, match=r'is not a duration\. Write 90m, 2h'):
+    with pytest.raises(errors.BadValue, match=(
+            r'is not a duration: (write 90m, 2h|it must be longer than zero)')):
         times.span(text)
 
 

@@ -53,8 +53,8 @@ def test_without_such_arguments_the_service_decides(run, climate_says):
     (['--acquire', 'wait', '--priority', 'high'],
      '--priority: "high" is not a whole number, such as 10 or -1; a higher one comes '
      'first.'),
-    (['--duration', '-1h'], '--duration: "-1h" is not a duration. Write 90m, 2h'),
-    (['--start', '-1h'], '--start: "-1h" is not a time. Write now, +2h'),
+    (['--duration', '-1h'], '--duration: "-1h" is not a duration: it must be longer'),
+    (['--start', '-1h'], '--start: "-1h" is not a time: write "tomorrow 9:00"'),
 ])
 def test_arguments_that_do_not_go_together_are_refused(run, climate_says, words, said):
     outcome = create(run, *words)

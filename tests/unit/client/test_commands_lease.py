@@ -256,7 +256,7 @@ def test_create_and_wait_for_a_later_lease_waits_until_it_is_booked(run, demo):
     (['--duration', '1h'], 'What to reserve? Give --hosts 2'),
     (['--hosts', '1', '--start', 'now', '--end', '+2h', '--duration', '1h'], 'Give two of'),
     (['--hosts', '1', '--duration', 'long'], '--duration: "long" is not a duration'),
-    (['--hosts', '1', '--start', 'soon'], '--start: "soon" is not a time. Write now'),
+    (['--hosts', '1', '--start', 'soon'], '--start: "soon" is not a time: write'),
     (['--hosts', '1', '--end', '+2h', '--dry-run', '--wait'],
      '--wait cannot be combined with --dry-run.'),
 ])

@@ -19,7 +19,9 @@ export class BadField extends Error {
 /** Show the message of an error in the label of a field. */
 export function showAt(input, message) {
   input.setAttribute('aria-invalid', 'true');
-  const label = input.closest('label');
+  const label = input.closest('label, .field');
+  // A field for a time says itself that it is not understood.
+  if (label.querySelector('.problem:not(.refusal)')?.textContent === message) return;
   let note = label.querySelector('.refusal');
   if (!note) label.append(note = make('small', {class: 'problem refusal', role: 'alert'}));
   if (note.textContent !== message) note.textContent = message;
@@ -55,7 +57,7 @@ export function showRefusal(form, error) {
 /** Remove the messages from a form, or another part of a page. */
 export function clearAll(part) {
   for (const note of part.querySelectorAll('.refusal')) {
-    note.closest('label')?.querySelector('[aria-invalid]').removeAttribute('aria-invalid');
+    note.closest('label, .field')?.querySelector('[aria-invalid]')?.removeAttribute('aria-invalid');
     note.remove();
   }
 }

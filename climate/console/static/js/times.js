@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moments as seconds since 1970, and their words in the zone that the user has chosen: UTC, or that
-// of the browser.
+// Moments as seconds since 1970, and their words in the zone of the browser, or another one that the
+// user has chosen. Texts of users are read on the server, see translations.js.
 
 export const MINUTE = 60;
 export const HOUR = 60 * MINUTE;
@@ -9,20 +9,13 @@ export const YEAR = 365 * DAY;
 
 const UTC = 'UTC';
 const KEY = 'climate.zone';
-const OWN = 'own';
 // No zone changes its offset more often.
 const QUARTER = 15 * MINUTE;
+const UNITS = [['d', DAY], ['h', HOUR], ['m', MINUTE], ['s', 1]];
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 /** The name of the zone of the browser, such as "Europe/Berlin". */
 export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-
-/** A wall clock never shows this time; its message is for people. */
-export class SkippedTime extends Error {
-  constructor(message) {
-    super(message);
-    this.details = {};
-  }
-}
 
 let zone = remembered();
 let format = formatOf(zone);
@@ -30,9 +23,11 @@ let offsets = new Map();
 
 function remembered() {
   try {
-    return localStorage.getItem(KEY) === OWN ? ownZone : UTC;
+    const name = localStorage.getItem(KEY) ?? ownZone;
+    formatOf(name);
+    return name;
   } catch {
-    return UTC;
+    return ownZone;
   }
 }
 
@@ -44,14 +39,14 @@ function formatOf(name) {
 /** Return the name of the chosen zone. */
 export const zoneName = () => zone;
 
-/** Choose a zone, UTC or that of the browser, for this browser from now on. */
+/** Choose a zone for this browser from now on. */
 export function chooseZone(name) {
-  zone = name === UTC ? UTC : ownZone;
+  zone = name;
   format = formatOf(zone);
   offsets = new Map();
   try {
-    if (zone === UTC) localStorage.removeItem(KEY);
-    else localStorage.setItem(KEY, OWN);
+    if (zone === ownZone) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, zone);
   } catch {
     // The choice is kept for this page only.
   }
@@ -113,41 +108,28 @@ function offsetWord(moment) {
 }
 
 /** Return a duration in its two largest units, such as "1d 3h". */
-export function duration(length) {
-  let rest = Math.max(0, Math.round(length));
-  const parts = [];
-  for (const [unit, size] of [['d', DAY], ['h', HOUR], ['m', MINUTE], ['s', 1]]) {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count) parts.push(`${count}${unit}`);
-  }
-  return parts.slice(0, 2).join(' ') || '0s';
-}
+export const duration = (length) => exactDuration(length).match(/\d+\D/g).slice(0, 2).join(' ');
 
 /** Return a duration with all its units, such as "1d1h15m", which is exactly this long. */
 export function exactDuration(length) {
-  let rest = Math.max(1, Math.round(length));
-  return [['d', DAY], ['h', HOUR], ['m', MINUTE], ['s', 1]].map(([unit, size]) => {
+  let rest = Math.max(0, Math.round(length));
+  const parts = UNITS.map(([unit, size]) => {
     const count = Math.floor(rest / size);
     rest -= count * size;
     return count ? `${count}${unit}` : '';
-  }).join('');
+  });
+  return parts.join('') || '0s';
 }
+
+/** Return a moment as a user may type it: "2030-05-01 10:00", with "UTC+2" if that comes twice. */
+export const typed = (moment) => (atWall(wall(moment)) === moment && moment % MINUTE === 0
+  ? local(moment).replace('T', ' ') : exactWords(moment));
+
+/** Return a moment with its weekday and zone: "Wed 2030-05-01 10:00 UTC+2 (Europe/Berlin)". */
+export const fullWords = (moment) => `${WEEKDAYS[new Date(wall(moment) * 1000).getUTCDay()]} `
+  + `${exactWords(moment)}${zone === UTC ? '' : ` (${zone})`}`;
 
 /** Return the text of an <input type="datetime-local"> in the chosen zone. */
 export const local = (moment) => wallText(moment).slice(0, 16);
-
-/**
- * Parse the text of an <input type="datetime-local"> in the chosen zone. When the clocks are put
- * back, a time comes twice, and the first one counts.
- *
- * @param {function(string): string} skipped - returns the message of the error for a text.
- * @throws {SkippedTime} if the clocks are put forward over it.
- */
-export function fromLocal(text, skipped) {
-  const moment = firstAt(seconds(`${text}Z`));
-  if (moment === null) throw new SkippedTime(skipped(text.replace('T', ' ')));
-  return moment;
-}
 
 export const timeOfDay = (moment) => wallText(moment).slice(11, 16);

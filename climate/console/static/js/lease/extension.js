@@ -3,10 +3,11 @@
 
 import {openForm} from '../dialog.js';
 import {make} from '../dom.js';
+import {BadField} from '../problems.js';
 import {call} from '../rest.js';
 import {t} from '../texts.js';
-import {fromLocal, local, seconds, words, zoneName} from '../times.js';
-import {duration} from '../translations.js';
+import {DurationField, MomentField, durationNode, momentNode} from '../time_fields.js';
+import {seconds, typed, words} from '../times.js';
 import {moveEnd} from './changes.js';
 
 // How many resources of one booking are named.
@@ -18,20 +19,19 @@ const MOST_NAMES = 3;
  * @param {object} lease - id, end (ISO text) and etag.
  */
 export function openExtension({id, end, etag}) {
-  const by = make('input', {name: 'by', value: '1h', spellcheck: 'false', autocomplete: 'off'});
-  const until = make('input', {name: 'until', type: 'datetime-local', min: local(seconds(end))});
+  const nodes = [durationNode({name: 'by', label: t('lease.extend_by'), value: '1h'}),
+    momentNode({name: 'until', label: t('extend.until'), help: t('new.end_help')})];
+  const by = new DurationField(nodes[0].querySelector('input'), () => seconds(end));
+  const until = new MomentField(nodes[1].querySelector('input'), end);
   const latest = make('div', {class: 'latest', 'aria-live': 'polite'}, t('extend.asks'));
-  // A field counts in minutes; the latest end may have seconds.
-  let exact = null;
-  by.addEventListener('input', () => { if (by.value) until.value = ''; });
-  until.addEventListener('input', () => { if (until.value) by.value = ''; });
+  by.excludes(until);
 
   async function newEnd() {
-    if (until.value && until.value === exact?.shown) return exact.moment;
-    if (until.value) return fromLocal(until.value, (text) => t('zone.skipped', {text}));
-    const {seconds: length, problem} = await duration(by.value);
-    if (problem) throw new Error(problem);
-    return seconds(end) + length;
+    const [length, moment] = [await by.value(), await until.value()];
+    if (length) return seconds(end) + length.seconds;
+    if (!moment) throw new BadField(t('new.no_end'), by.input);
+    if (seconds(moment.moment) > seconds(end)) return seconds(moment.moment);
+    throw new BadField(t('extend.not_later', {end: words(seconds(end))}), until.input);
   }
 
   function showLatest(found) {
@@ -46,18 +46,14 @@ export function openExtension({id, end, etag}) {
       found.obstacles.length ? make('ul', {}, ...obstacleWords(found.obstacles).map(
         (line) => make('li', {}, line))) : make('p', {}, found.reason ?? ''));
     if (!possible) return;
-    latest.append(make('button', {type: 'button', class: 'quiet', onclick: () => {
-      exact = {shown: local(moment), moment};
-      [until.value, by.value] = [exact.shown, ''];
-    }}, t('extend.take_latest')));
+    latest.append(make('button', {type: 'button', class: 'quiet',
+      onclick: () => until.fill(typed(moment))}, t('extend.take_latest')));
   }
 
   openForm({
     title: t('lease.extend'), yes: t('lease.extend'),
     content: [
-      make('p', {}, t('extend.now', {end: words(seconds(end))})), latest,
-      make('label', {}, t('lease.extend_by'), by),
-      make('label', {}, `${t('extend.until')} (${zoneName()})`, until)],
+      make('p', {}, t('extend.now', {end: words(seconds(end))})), latest, ...nodes],
     act: async () => moveEnd(id, await newEnd(), etag), done: () => location.reload()});
   call(`/leases/${id}/latest_end`).then(({body}) => showLatest(body.latest_end),
     (error) => { latest.textContent = error.message; });

@@ -2,17 +2,19 @@
 // The filters of the list of leases. The address has all of them, so Back and a reload restore them.
 
 import {element} from '../dom.js';
-import {fromLocal, iso, local, seconds} from '../times.js';
-import {loadTexts, t} from '../texts.js';
+import {showRefusal} from '../problems.js';
+import {loadTexts} from '../texts.js';
+import {MomentField} from '../time_fields.js';
+import {seconds, typed} from '../times.js';
 
 const form = element('filters');
-const moments = [...form.querySelectorAll('input[data-for]')];
+const moments = [...form.querySelectorAll('input[data-for]')].map((input) => new MomentField(input));
 
 /** Write the moments of the address into their fields, in the zone that the user has chosen. */
 function fill() {
-  for (const input of moments) {
-    const moment = seconds(form.elements.namedItem(input.dataset.for).value);
-    input.value = Number.isNaN(moment) ? '' : local(moment);
+  for (const field of moments) {
+    const moment = seconds(form.elements.namedItem(field.input.dataset.for).value);
+    field.fill(Number.isNaN(moment) ? '' : typed(moment));
   }
 }
 
@@ -20,15 +22,15 @@ fill();
 // After Back, a browser may restore what was typed instead of what the address says.
 addEventListener('pageshow', ({persisted}) => { if (persisted) fill(); });
 
-form.addEventListener('submit', (event) => {
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
   try {
-    for (const input of moments) {
-      form.elements.namedItem(input.dataset.for).value = input.value
-        && iso(fromLocal(input.value, (text) => t('zone.skipped', {text})));
+    for (const field of moments) {
+      form.elements.namedItem(field.input.dataset.for).value = (await field.value())?.moment ?? '';
     }
+    form.submit();
   } catch (error) {
-    event.preventDefault();
-    element('problem').textContent = error.message;
+    showRefusal(form, error);
   }
 });
 // An empty field selects everything, and needs no place in the address.

@@ -3,10 +3,11 @@
 
 import {tell} from '../dialog.js';
 import {calm, element, fill, make} from '../dom.js';
-import {clearAll, showAt} from '../problems.js';
+import {BadField, clearAll, showAt} from '../problems.js';
 import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
-import {exactDuration, fromLocal, iso, local, now, seconds, words} from '../times.js';
+import {DurationField, MomentField} from '../time_fields.js';
+import {exactDuration, now, seconds, typed, words} from '../times.js';
 import {onZone} from '../zones.js';
 import {isNow, showAnswer, showNoAnswer} from './answer.js';
 import {ReservationCards} from './reservation_cards.js';
@@ -15,7 +16,7 @@ import {priceWords, refusal} from './words.js';
 const PAUSE_MS = 400;
 const OFFERS = 5;
 // The fields of the form, by the names of the fields in errors of climate-api.
-const FIELDS = {name: 'name', start: 'start', earliest: 'start', end: 'duration',
+const FIELDS = {name: 'name', start: 'start', earliest: 'start', end: 'end',
   duration: 'duration', 'acquire.not_after': 'not_after', 'acquire.retries': 'retries'};
 
 await loadTexts();
@@ -25,6 +26,10 @@ const {body: document_} = await call('/openapi');
 const schemas = Object.fromEntries(Object.entries(document_.components.schemas)
   .filter(([, schema]) => schema.properties?.resource_type && !schema.properties.id)
   .map(([, schema]) => [schema.properties.resource_type.const, schema]));
+const start = new MomentField(form.start);
+const end = new MomentField(form.end, start);
+const length = new DurationField(form.duration, startOrNow);
+const notAfter = new MomentField(form.not_after);
 const cards = new ReservationCards(schemas, () => changed());
 let counting = new AbortController();
 // Whether the service refused the form as it is; its reason stays until the form changes.
@@ -32,20 +37,35 @@ let refused = false;
 
 /** Return the request for POST /v1/leases. */
 async function request() {
-  const found = {name: form.name.value, reservations: await cards.values(),
-    duration: form.duration.value};
-  if (form.start.value) found.start = momentOf(form.start);
+  const found = {name: form.name.value, reservations: await cards.values(), ...await period()};
   const acquire = form.acquire.value;
-  if (acquire) found.acquire = {type: acquire, ...acquireFields(acquire)};
+  if (acquire) found.acquire = {type: acquire, ...await acquireFields(acquire)};
   return found;
 }
 
-/** Return the moment of a field as ISO text. */
-const momentOf = (field) => iso(fromLocal(field.value, (text) => t('zone.skipped', {text})));
+/** Return the start, and the end or the duration, as POST /v1/leases takes them. */
+async function period() {
+  const [first, last, span] = [await start.value(), await end.value(), await length.value()];
+  if (!last && !span) throw new BadField(t('new.no_end'), length.input);
+  return {...(first ? {start: first.wire} : {}),
+    ...(last ? {end: last.wire} : {duration: span.seconds})};
+}
 
-function acquireFields(acquire) {
+/** Return the earliest start and the duration, as GET /v1/availability takes them. */
+async function search() {
+  const {start: earliest, end: last, duration} = await period();
+  if (!last) return {earliest, duration};
+  const seconds_ = Math.round(seconds(end.last.moment) - startOrNow());
+  if (seconds_ <= 0) throw new BadField(t('new.end_first'), end.input);
+  return {earliest, duration: seconds_};
+}
+
+function startOrNow() { return start.last?.moment ? seconds(start.last.moment) : now(); }
+
+async function acquireFields(acquire) {
   const found = {};
-  if (acquire === 'wait' && form.not_after.value) found.not_after = momentOf(form.not_after);
+  const latest = acquire === 'wait' ? await notAfter.value() : null;
+  if (latest) found.not_after = latest.wire;
   if (acquire === 'retries') found.retries = Number(form.retries.value);
   return found;
 }
@@ -56,12 +76,12 @@ async function count() {
   counting = new AbortController();
   const {signal} = counting;
   try {
-    const [reservations, duration] = [await cards.values(), form.duration.value];
-    const start = form.start.value ? momentOf(form.start) : undefined;
+    const reservations = await cards.values();
+    const {earliest, duration} = await search();
     // The counts of choices are only help: what is wrong with the form is in the other answer.
-    cards.count(reservations, {start, duration}, signal).catch(() => {});
+    cards.count(reservations, {start: earliest, duration}, signal).catch(() => {});
     const {body} = await call('/availability', {signal, query: {
-      reservations: JSON.stringify(reservations), duration, earliest: start, limit: OFFERS}});
+      reservations: JSON.stringify(reservations), duration, earliest, limit: OFFERS}});
     if (!refused) clearProblems();
     showAnswer(body, {takeStart, takeAlternative});
   } catch (error) {
@@ -88,22 +108,21 @@ function clearProblems() {
 
 /** Hold the first time at which it fits, so that there is time to decide. */
 async function hold() {
-  const body = {reservations: await cards.values(), duration: form.duration.value, hold: 1,
-    limit: 1};
-  if (form.start.value) body.earliest = momentOf(form.start);
+  const body = {reservations: await cards.values(), ...await search(), hold: 1, limit: 1};
   const {body: {offers}} = await call('/availability', {method: 'POST', body});
   tell(t(offers.some((each) => each.id) ? 'offers.held' : 'offers.not_held'));
 }
 
-/** Enter a start; it is rounded up to a full minute. */
-function takeStart(start) {
-  form.start.value = isNow(start) ? '' : local(seconds(start) + 59);
-  changed();
+/** Enter a start; a lease with an end keeps its duration. */
+async function takeStart(moment) {
+  const {duration} = await search();
+  length.fill(exactDuration(duration));
+  start.fill(isNow(moment) ? '' : typed(seconds(moment)));
 }
 
 function takeAlternative(each) {
-  if (each.kind === 'shorter') form.duration.value = exactDuration(each.duration);
-  if (each.kind === 'later') form.start.value = local(seconds(each.start) + 59);
+  if (each.kind === 'shorter') length.fill(exactDuration(each.duration));
+  if (each.kind === 'later') takeStart(each.start);
   if (each.kind === 'fewer') cards.setCounts(each.counts);
   changed();
 }
@@ -161,9 +180,9 @@ function changed() {
 
 /** Begin with what was dragged in the timeline. */
 function beginWithDragged() {
-  const [start, end] = ['start', 'end'].map((key) => seconds(given.get(key)));
-  if (start > now()) form.start.value = local(start);
-  if (end > start) form.duration.value = exactDuration(end - Math.max(start, now()));
+  const [first, last] = ['start', 'end'].map((key) => seconds(given.get(key)));
+  if (first > now()) start.fill(typed(first));
+  if (last > first) length.fill(exactDuration(last - Math.max(first, now())));
   const number = given.get('count') ?? '1';
   const fields = cards.add(given.get('type') ?? cards.firstType(given.get('pool')), {
     min: number, max: number, amount: number, resource_properties: given.get('criteria')});
@@ -173,11 +192,13 @@ function beginWithDragged() {
 /** Begin with the values of the lease that is repeated. */
 function beginWithRepeated({name, duration, reservations}) {
   form.name.value = name;
-  form.duration.value = exactDuration(duration);
+  length.fill(exactDuration(duration));
   for (const values of reservations) cards.add(values.resource_type, values);
 }
 
 function begin() {
+  start.onChange(() => length.again());
+  end.excludes(length);
   const repeated = JSON.parse(form.dataset.like);
   if (repeated) beginWithRepeated(repeated);
   else beginWithDragged();

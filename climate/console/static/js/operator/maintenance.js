@@ -6,14 +6,13 @@ import {element, make} from '../dom.js';
 import {BadField, clearAll, showIn, showRefusal} from '../problems.js';
 import {call} from '../rest.js';
 import {t} from '../texts.js';
-import {fromLocal, iso} from '../times.js';
+import {MomentField} from '../time_fields.js';
 import {criteria} from '../translations.js';
 
 const form = element('maintenance');
 let previewed = null;
-
-/** Return the moment of a field as ISO text. */
-const momentOf = (field) => iso(fromLocal(field.value, (text) => t('zone.skipped', {text})));
+const start = new MomentField(form.start);
+const end = new MomentField(form.end, start);
 
 /** Return the resources of the form by their names or their criteria. */
 async function chosen() {
@@ -30,7 +29,7 @@ async function chosen() {
 async function described() {
   const {pool} = element('resources').dataset;
   const body = {pool, reason: form.reason.value, running: form.running.value,
-    ...await chosen(), start: momentOf(form.start), end: momentOf(form.end)};
+    ...await chosen(), start: (await start.value()).wire, end: (await end.value()).wire};
   if (form.rrule.value.trim()) body.rrule = form.rrule.value.trim();
   return body;
 }

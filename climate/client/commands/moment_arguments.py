@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that are moments: understood in the user's time zone, and echoed before any request."""
+import argparse
+from collections.abc import Mapping
+import contextlib
+import dataclasses
+import datetime
+import typing
+
+from climate import moments
+from climate.client import errors
+from climate.client import time_zones
+from climate.client import times
+
+# A time of day or weekday in the first argument of a pair follows the moment of the second.
+_AFTER = {'end': 'start', 'before_end': 'start', 'latest': 'earliest', 'until': 'since'}
+
+
+@dataclasses.dataclass(frozen=True)
+class WrittenMoment:
+    """A moment as it was written, until all arguments and the time zone are known."""
+
+    text: str
+
+
+def zone(options: typing.Any, environ: Mapping[str, str]) -> time_zones.Zone:
+    """Return the zone of --time-zone or of TZ; without both, None, the zone of the machine.
+
+    :raises BadValue: --time-zone is unknown.
+    """
+    given = getattr(options, 'time_zone', None)
+    if given:
+        try:
+            return time_zones.named(given)
+        except moments.NotUnderstoodError as error:
+            raise errors.BadValue(f'--time-zone: {error}.') from None
+    # The C library also reads other forms of TZ, such as CET-1CEST,M3.5.0,M10.5.0/3.
+    with contextlib.suppress(moments.NotUnderstoodError):
+        return time_zones.named(environ.get('TZ', '').removeprefix(':'))
+    return None
+
+
+def understand(parsed_args: argparse.Namespace, own_zone: time_zones.Zone,
+               options: Mapping[str, str] | None = None) -> list[str]:
+    """Replace each WrittenMoment of the arguments by the text that is sent.
+
+    :param options: {name of an argument: its option, such as "--from"}, where they differ.
+    :returns: lines that say how texts were understood that need a zone or a clock.
+    :raises BadValue: a text is no moment; the message names the argument.
+    """
+    written = {name: value for name, value in vars(parsed_args).items()
+               if isinstance(value, WrittenMoment)}
+    found: dict[str, datetime.datetime] = {}
+    lines = []
+    for name in sorted(written, key=lambda name: name in _AFTER):
+        option = (options or {}).get(name, f'--{name.replace("_", "-")}')
+        try:
+            understood = times.understand(written[name].text, own_zone,
+                                          found.get(_AFTER.get(name, '')))
+        except errors.BadValue as error:
+            raise errors.BadValue(f'{option}: {error.message}') from None
+        found[name] = understood.at
+        setattr(parsed_args, name, understood.wire)
+        if not understood.exact:
+            lines.append(f'{option} is {time_zones.echo(understood.at, own_zone)}. '
+                         f'{understood.note}'.rstrip())
+    return lines
