@@ -87,10 +87,9 @@ def _starts_later(stage, nova):
 
 def _both_are_listed(stage):
     stages.step('Who has what?')
-    listed = stage.climate('server', 'list')
-    print(listed, end='')
-    rows = {line.split()[3]: line for line in listed.splitlines()
-            if ' vm' in line}
+    print(stage.climate('server', 'list'), end='')
+    rows = {row['name']: row.values()
+            for row in stage.climate('server', 'list', '-f', 'json')}
     stages.check('active' in rows['vm1'] and 'reserved' in rows['vm2'],
                  'one server is active, the other reserved')
 
