@@ -55,7 +55,6 @@ def test_timeline_shows_a_new_lease_by_itself_and_opens_it(page):
     canvas = page.one('#timeline')
     ActionChains(page.driver).move_to_element_with_offset(canvas, *map(round, at)).perform()
     page.reads('seen', '#said')
-    page.picture('timeline')
     ActionChains(page.driver).click().perform()
     page.reads('seen', 'h1')
 

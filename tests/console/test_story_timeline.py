@@ -125,15 +125,23 @@ def test_an_absence_is_behind_the_leases_and_has_no_invented_end(wide):
 
 
 def test_bars_say_who_has_them_and_may_have_the_colour_of_their_owner(wide):
-    wide.standalone.lease('ours', start='+1h', duration='20h')
+    running = wide.standalone.lease('training', 2, duration='30h')
+    wide.standalone.client.leases.wait(running['id'])
+    wide.standalone.lease('evaluation', 2, start='+40h', duration='50h')
     wide.standalone.as_user(EVE).leases.create(
-        'theirs', reservations=[HOST], start='+1h', duration='20h')
+        'lattice', reservations=[HOST], start='+1h', duration='60h')
+    wide.standalone.client.availability.hold([HOST], duration='20h', earliest='+4h')
     show(wide)
-    wide.click('#span-day')
-    row, start, _ = lane_of(wide, 'theirs')
-    hover(wide, row, start + 3600)
+    wide.click('#span-week')
+    row, start, _ = lane_of(wide, 'lattice')
+    hover(wide, row, start + 36 * 3600)
     wide.reads('eve in physics', '#hint')
     wide.reads('eve in physics', '#said')
+    wide.until(lambda: 'training' in in_view(wide, """
+        return view.rows.flatMap(({lane}) => lane.leases.map((lease) => lease?.name))"""))
+    wide.picture('timeline')
+    for offer in wide.standalone.client.offers.list():
+        wide.standalone.client.offers.delete(offer['id'])
     wide.script("""const select = document.getElementById('colour');
         select.value = 'project_id';
         select.dispatchEvent(new Event('change'))""")
