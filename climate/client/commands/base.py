@@ -19,6 +19,7 @@ from climate.client import times
 from climate.client.commands import argument_errors
 from climate.client.commands import arguments
 from climate.client.commands import columns
+from climate.client.commands import help_format
 from climate.client.commands import hints
 from climate.client.commands import moment_arguments
 from climate.client.commands import table_width
@@ -49,6 +50,7 @@ class ClientCommand(command.Command):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         self._prog = prog_name
         self._parser = parser = super().get_parser(prog_name)
+        parser.formatter_class = help_format.HelpFormatter
         # argparse takes every other word that begins with a dash for an option. So "-1h" would get
         # the message that a value is missing, not the one of its argument.
         parser._negative_number_matcher = _NUMERIC
@@ -134,11 +136,17 @@ class Lister(ClientCommand, lister.Lister):
                        data: Iterable[Sequence[typing.Any]]) -> int:
         # cliff can sort None among numbers, but not ''.
         is_table = parsed_args.formatter == 'table'
+        if is_table:
+            data = [*data]
         if is_table and not parsed_args.sort_columns:
             data = [_for_people(row) for row in data]
             if not parsed_args.columns:
                 column_names, data = self._fitted(parsed_args, column_names, data)
-        code: int = super().produce_output(parsed_args, column_names, data)
+        if is_table and not data and not parsed_args.print_empty:
+            code = 0
+            self.app.stdout.write(f'{self.nothing(parsed_args)}\n')
+        else:
+            code = int(super().produce_output(parsed_args, column_names, data) or 0)
         # Programs, which read other formats, add up by themselves.
         if is_table:
             width = table_width.of_terminal(self.app.stdout)
@@ -160,6 +168,10 @@ class Lister(ClientCommand, lister.Lister):
         names, rows = table_width.fitted(names, rows, width)
         self._left_out = self._left_out[len(names):]
         return names, rows
+
+    def nothing(self, parsed_args: argparse.Namespace) -> str:
+        """Return the line for people instead of a table without rows."""
+        return 'Nothing found.'
 
     def summary(self, parsed_args: argparse.Namespace) -> Sequence[str]:
         """Return the lines below a table for people."""

@@ -42,6 +42,9 @@ def of_error(error: errors.ClientError, prog: str, command: str, known: Containe
         return f'Try again; if it fails again, send this message to the operator{request}.'
     if isinstance(error, errors.Conflict) and command == 'lease create':
         return _free_time(error, program)
+    if isinstance(error, errors.Conflict) and command.startswith('lease '):
+        return (f'"{program} lease show LEASE" shows the state of the lease, and "{program} lease '
+                'explain LEASE" its history.')
     return f'"{prog} --help" shows the arguments.'
 
 
@@ -58,4 +61,4 @@ def _free_time(error: errors.ClientError, program: str) -> str:
     if not nearest:
         return f'"{program} availability" with the same resources finds free times.'
     start = times.iso(times.moment(nearest, times.utcnow()))
-    return f'Add --start {start} for the first time that fits, or --acquire wait to queue for it.'
+    return f'Set --start {start}, the first time that fits, or --acquire wait to queue for it.'

@@ -96,6 +96,11 @@ class ListLeases(base.Lister):
             dates=lease_filters.asks_who(parsed_args),
             projects=bool(parsed_args.all_projects or parsed_args.project)))
 
+    def nothing(self, parsed_args: argparse.Namespace) -> str:
+        if parsed_args.all_projects or parsed_args.project:
+            return super().nothing(parsed_args)
+        return 'Nothing found in your project. Administrators find more with --all-projects.'
+
 
 class ShowLease(waits.ShowLeaseCommand):
     """Show a lease, its reservations and events, and the time that remains."""

@@ -42,9 +42,11 @@ GROUPS: Sequence[tuple[str, Mapping[str, str]]] = (
         'help': '',
         'completion': ''}))
 _EXAMPLES = (
-    ('availability --hosts 2 --duration 8h', 'when are two hosts free?'),
-    ('lease create demo --hosts 2 --duration 8h', 'reserve them from now on'),
-    ('lease show demo', 'what did I get?'))
+    ('availability --hosts 2 --duration 8h', 'when are two free?'),
+    ('lease create demo --hosts 2 --duration 8h', 'reserve them now'),
+    ('lease show demo', 'what did I get?'),
+    ('lease extend demo --by 2h', 'keep them longer'),
+    ('lease list --resource compute-7 --all-projects', 'who has it?'))
 
 #: {name: entry point of the command}.
 Commands = Mapping[str, typing.Any]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each error of the service is followed by one hint; the exit code stays 1."""
+import re
+
 import pytest
 import requests
 from unit.client import canned
@@ -30,14 +32,16 @@ def refused(status, **more):
     (('lease', 'show', 'x'), {'json': {'leases': []}}, '"climate lease list" shows what exists.'),
     (CREATE, refused(409), '"climate availability" with the same resources finds free times.'),
     (CREATE, refused(409, details={'nearest': '2030-05-01T08:00:00+00:00'}),
-     'Add --start 2030-05-01T08:00:00Z for the first time that fits, or --acquire wait'),
+     'Set --start 2030-05-01T08:00:00Z, the first time that fits, or --acquire wait'),
     (CREATE, refused(409, details={'nearest': None, 'values': {'gpu': ['A100', 'H100']}}),
      '"climate property show gpu" counts the resources of each value.'),
     (CREATE, refused(400, error_name='unknown_property'), '"climate property list" shows'),
+    (('lease', 'swap', canned.LEASE_ID, 'cmp-3'), refused(409),
+     '"climate lease show LEASE" shows the state of the lease'),
     (CREATE, refused(400), '"climate lease create --help" shows the arguments.')])
 def test_an_error_of_the_service_has_a_hint(run, requests_mock, words, answer, hint):
     for method in ('GET', 'POST'):
-        requests_mock.register_uri(method, LEASES, **answer)
+        requests_mock.register_uri(method, re.compile(f'{LEASES}(?!.*/hosts)'), **answer)
     outcome = run(*words)
     lines = outcome.err.splitlines()
     assert (outcome.code, outcome.out, len(lines)) == (1, '', 2), outcome

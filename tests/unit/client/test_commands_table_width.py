@@ -3,6 +3,7 @@
 import io
 
 import pytest
+from unit.client import canned
 
 from climate.client.commands import charts
 from climate.client.commands import table_width
@@ -72,6 +73,15 @@ def test_a_terminal_has_a_width_and_a_file_has_none(monkeypatch):
     closed = io.StringIO()
     closed.close()
     assert table_width.of_terminal(closed) is None
+
+
+def test_a_list_without_rows_says_so(run, requests_mock):
+    requests_mock.get(f'{canned.URL}/leases', json={'leases': []})
+    assert run('lease', 'list').out == (
+        'Nothing found in your project. Administrators find more with --all-projects.\n')
+    assert run('lease', 'list', '--all-projects', width=80).out == 'Nothing found.\n'
+    assert run('lease', 'list', '-f', 'json').json == []
+    assert run('lease', 'list', '-f', 'value').out == ''
 
 
 @pytest.mark.parametrize(('line', 'width', 'lines'), [
