@@ -54,9 +54,12 @@ def _reservation(reservation: records.Reservation, state: str | None,
     if state is None and binding is None:
         return reservation
     over = state == lifecycle.RESERVATION_DELETED
+    started_at = reservation.started_at
+    if started_at is None and state == lifecycle.RESERVATION_ACTIVE:
+        started_at = now
     return dataclasses.replace(
         reservation, updated_at=now, state=state or reservation.state,
-        leased_id=None if over else reservation.leased_id,
+        leased_id=None if over else reservation.leased_id, started_at=started_at,
         binding=reservation.binding if binding is None else binding)
 
 

@@ -16,7 +16,7 @@ from climate.manager.booking import refused_demand
 #: The tables that keep rows after a purge: what administrators and the cloud itself have, what is
 #: paid by, and sums.
 KEPT = frozenset({
-    'audits', 'billing_months', 'bills', 'clock_confirmations', 'failed_bills',
+    'audits', 'billing_months', 'bills', 'change_counts', 'clock_confirmations', 'failed_bills',
     'maintenance_resources', 'maintenance_windows', 'maintenances', 'managers', 'outbox',
     'pool_hours', 'power_changes', 'power_states', 'price_books', 'properties', 'property_values',
     'resource_absences', 'resource_health', 'resources', 'statement_lines', 'usage_days',

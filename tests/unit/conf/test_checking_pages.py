@@ -17,7 +17,7 @@ OF_AN_EXAMPLE = 'plugin.rst'
 OF_NOVA = 'nova.rst'
 # Options in the files of other services.
 FOREIGN = {('trust', 'max_redelegation_count'), ('cinder', 'cross_az_attach'),
-           ('climate', 'ask_climate')}
+           ('climate', 'ask_climate'), ('token', 'allow_rescope_scoped_token')}
 NOT_OF_CLIMATE = {'nova.conf', 'api-paste.ini'}
 UNITS = {'': 1, 'KiB': 2 ** 10, 'MiB': 2 ** 20, 'seconds': 1, 'minutes': 60, 'hours': 3600}
 NAMED = re.compile(r'``\[([\w:.-]+)\] (\w+)(?: = [^`]*)?``((?:, ``\w+``)*)')

@@ -33,6 +33,7 @@ def test_a_reservation_changes_only_its_new_state_and_binding():
                                     {'two': {'made': 1}}, (), LATER)
     one, two = after.reservations
     assert (one.state, one.binding, one.updated_at) == (lifecycle.RESERVATION_ACTIVE, {}, LATER)
+    assert one.started_at == LATER
     assert (two.state, two.binding, two.updated_at) == (
         lifecycle.RESERVATION_PENDING, {'made': 1}, LATER)
 
