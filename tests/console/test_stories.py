@@ -112,7 +112,6 @@ def test_a_lease_is_extended_renamed_made_smaller_and_ended(page):
     page.fill('dialog [name=max]', '1')
     page.click('dialog .main')
     page.reads('1 × host', 'dl.facts')
-    page.picture('lease')
     # What changes of itself would refuse the end as stale.
     page.reads('active', 'h1')
     page.press('End it now')
@@ -187,6 +186,7 @@ def test_a_broken_host_of_a_lease_is_named_and_swapped(page):
     page.go(f'/leases/{lease["id"]}')
     page.reads(f'{name} is out of order since', '.advice')
     page.reads('fan 2 has failed', '#resources')
+    page.picture('lease')
     page.press(f'Swap {name}')
     page.reads(f'Swap {name} for another free resource', 'dialog')
     page.click('dialog .danger')

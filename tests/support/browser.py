@@ -30,7 +30,7 @@ BIN = pathlib.Path(sys.executable).parent
 PICTURES = pathlib.Path(__file__).parents[2] / 'build/console'
 #: The pictures of the user guide, and where they are written.
 GUIDE = ('timeline', 'queue', 'new-lease', 'leases', 'lease', 'capacity', 'energy', 'operator',
-         'maintenance')
+         'maintenance', 'notifications')
 GUIDE_PICTURES = pathlib.Path(os.environ.get('CLIMATE_PICTURES') or PICTURES)
 _SECONDS = 30
 _TABS = 100
