@@ -9,8 +9,10 @@ import contextlib
 from oslo_db import exception as db_exc
 import sqlalchemy as sa
 
+from climate.db import by_keys
 from climate.db import tables
 
+_AT_ONCE = 2_000
 USER, PROJECT = 'user', 'project'
 NAMES = tables.OWNER_NAMES
 
@@ -19,10 +21,9 @@ _KNOWN = sa.select(NAMES).where(NAMES.c.id.in_(sa.bindparam('ids', expanding=Tru
 
 def find(connection, ids):
     """Return {(kind, id): name} of the users and projects with these ids that are known."""
-    wanted = sorted(set(ids))
-    if not wanted:
-        return {}
-    return {(row.kind, row.id): row.name for row in connection.execute(_KNOWN, {'ids': wanted})}
+    return {(row.kind, row.id): row.name
+            for batch in by_keys.batches(sorted(set(ids)), _AT_ONCE)
+            for row in connection.execute(_KNOWN, {'ids': batch})}
 
 
 def remember(connection, names):

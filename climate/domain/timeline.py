@@ -69,12 +69,14 @@ class TimelineResource:
 
 @dataclasses.dataclass(frozen=True)
 class ShownLease:
-    """A lease in a timeline."""
+    """A lease in a timeline; the names of the owner and the project are None if not known."""
 
     id: str
     name: str
     project_id: str
     user_id: str = ''
+    user_name: str | None = None
+    project_name: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

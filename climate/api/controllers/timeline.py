@@ -36,8 +36,12 @@ class TimelineController(base.Controller):
         answer = self._parts.manager.get_timeline(caller, query)
         if times.are_fixed(req.GET, 'start', optional=('end',)):
             resp.etag = unchanged.tag(req, answer.changes, self._parts.clock(), answer.until)
-        return {'timeline': _shown(answer, query.pool, policy.allows(caller, rules.GET_NAMES),
-                                   owner_or_operator_text.is_operator(policy, caller))}
+        shown = _shown(answer, query.pool, policy.allows(caller, rules.GET_NAMES),
+                       owner_or_operator_text.is_operator(policy, caller))
+        if policy.allows(caller, lease_rules.GET_NAMES):
+            for view, lease in zip(shown['leases'], answer.leases, strict=True):
+                view |= {'user_name': lease.user_name, 'project_name': lease.project_name}
+        return {'timeline': shown}
 
     def _query(self, req, caller):
         """Parse the query into a ``timeline.TimelineQuery``.
@@ -91,7 +95,7 @@ def _shown(answer, pool, named, operator):
 
 def _lease(lease):
     return {'id': lease.id, 'name': lease.name, 'project_id': lease.project_id,
-            'user_id': lease.user_id}
+            'user_id': lease.user_id, 'user_name': None, 'project_name': None}
 
 
 def _waiting(request, operator):

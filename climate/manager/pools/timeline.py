@@ -17,6 +17,7 @@ from climate.domain import texts
 from climate.domain import timeline
 from climate.domain import usage_figures
 from climate.domain import utilisation
+from climate.manager import owner_names
 from climate.manager.booking import criteria
 from climate.plugins import base
 
@@ -49,12 +50,13 @@ class Timelines:
             bars, until = _bars(connection, query, {resource.id for resource in shown}, now)
             bars = timeline.merged(bars, query.resolution)
             ids = timeline.named(bars, query.resolution)
-            leases = timeline_rows.leases(connection, ids)
+            found = timeline_rows.leases(connection, ids)
+            leases = owner_names.named(connection, [found[key] for key in ids])
             waiting, has_more = self._waiting(connection, query)
         lease_places = {key: place for place, key in enumerate(ids)}
         resource_places = {resource.id: place for place, resource in enumerate(shown)}
         return timeline.Timeline(
-            query.start, query.end, now, tuple(shown), tuple(leases[key] for key in ids),
+            query.start, query.end, now, tuple(shown), tuple(leases),
             waiting=waiting, more_wait=has_more, changes=change_count, until=until,
             **timeline.columns(bars, resource_places, lease_places,
                                usage_figures.second(query.start)))

@@ -171,6 +171,13 @@ def test_names_are_shown_with_the_lease(api, leases):
     assert 'user_name' not in api.get(path, token=ADMIN).json['lease']
 
 
+def test_a_timeline_names_the_owners_of_the_leases_that_it_shows(api, leases):
+    for token, expected in ((ADMIN, {('Anna', 'red'), ('Ben', 'red'), ('Eve', 'blue')}),
+                            ('id-Eve:id-blue:member,reader', {('Eve', 'blue')})):
+        shown = api.get('/v1/timeline', version='1.1', token=token).json['timeline']['leases']
+        assert {(lease['user_name'], lease['project_name']) for lease in shown} == expected
+
+
 def test_policy_hides_names_from_responses_filters_and_order(ruled, leases):
     api, token = ruled('"climate:leases:get_names": "rule:admin"'), 'id-Ben:id-red:member,reader'
     for lease in api.get('/v1/leases?sort=owner', version='1.1', token=token).json['leases']:

@@ -32,7 +32,8 @@ def test_an_administrator_sees_names_of_leases_and_hosts(api, lease):
     assert [each['name'] for each in found['resources']] == ['compute-1', 'compute-2']
     assert found['resources'][0]['properties'] == {'rack': 'r7'}
     (shown,) = found['leases']
-    assert shown == {'id': lease.id, 'name': lease.name, 'project_id': 'demo', 'user_id': 'demo'}
+    assert shown == {'id': lease.id, 'name': lease.name, 'project_id': 'demo', 'user_id': 'demo',
+                     'user_name': None, 'project_name': None}
     bars = found['bars']
     assert [found['statuses'][each] for each in bars['status']] == ['to_be_started']
     assert (bars['start'], bars['end'], bars['lease']) == ([4 * 3600], [10 * 3600], [0])
@@ -179,7 +180,7 @@ def test_an_administrator_sees_the_wait_queue_with_names_and_reasons(api, queue)
     assert (first['position'], first['wanted'], first['since'], first['acquire_type']) == (
         1, 2, '2030-05-01T12:00:00Z', 'wait')
     assert first['lease'] == {'id': queue.id, 'name': 'first', 'project_id': 'demo',
-                              'user_id': 'demo'}
+                              'user_id': 'demo', 'user_name': None, 'project_name': None}
     assert 'Only 0 of 2 hosts are free' in first['status_reason']
     assert (second['position'], second['lease']['name']) == (2, 'second')
 

@@ -166,6 +166,6 @@ export class Model {
 function matches(lane, text) {
   const {id, name} = lane.resource;
   return (name ?? id).toLowerCase().includes(text) || lane.leases.some((lease) => lease
-    && [lease.name, lease.project_id, lease.user_id].some(
+    && [lease.name, lease.project_id, lease.user_id, lease.project_name, lease.user_name].some(
       (word) => word?.toLowerCase().includes(text)));
 }

@@ -12,7 +12,8 @@ export const rowWord = (resource) => resource.name ?? t('timeline.resource', {id
 
 /** Return who has a lease, as "ann in demo", or ''. */
 export const ownerWord = (lease) => (lease?.user_id
-  ? t('timeline.owner', {user: lease.user_id, project: lease.project_id}) : '');
+  ? t('timeline.owner', {user: lease.user_name ?? lease.user_id,
+    project: lease.project_name ?? lease.project_id}) : '');
 
 /** Return from when to when a bar is, in words. */
 export function spanWord({start, end, open}) {
