@@ -74,7 +74,7 @@ def test_errors_stand_at_their_fields_even_while_the_name_is_empty(page):
     page.reads('gpuu', 'label:has([name=resource_properties]) [role=alert]')
     page.fill('[name=resource_properties]', '')
     page.fill('[name=duration]', 'a while')
-    page.reads('not a duration', '#duration-understood')
+    page.reads('not a duration', '.field:has([name=duration]) .problem')
     page.picture('new-lease-problem')
 
 
@@ -101,3 +101,35 @@ def test_a_drag_takes_its_resources_pool_and_exact_duration(page):
     page.go(f'/leases/new?pool=segment&{span}')
     page.until(lambda: page.one('[aria-label="Resource type"]').get_attribute('value')
                == 'virtual:network')
+
+
+def test_a_new_user_books_two_gpu_hosts_and_finds_an_alternative(page, gpus):
+    """Tasks of a new user, without a wrong turn; each line is a step."""
+    page.go('/leases')
+    page.press('New lease')
+    page.fill('[name=name]', 'training')
+    page.fill('[name=start]', 'tomorrow 9:00')
+    page.fill('[name=end]', '17:00')
+    page.fill('[name=min]', '2')
+    choice(page, 'A100').click()
+    page.press('Check')
+    page.press('Create the lease')
+    page.reads('training', 'h1')
+    (lease,) = page.standalone.client.leases.list()
+    start, end = (datetime.datetime.fromisoformat(lease[name]) for name in ('start', 'end'))
+    assert (end - start).total_seconds() == 8 * 3600
+    # The same again does not fit, so an alternative is taken.
+    page.press('Repeat this lease')
+    page.fill('[name=start]', 'tomorrow 9:00')
+    page.press('Check')
+    page.reads('Only 0 of 2 hosts are free', '#problem')
+    # To wait is in vain if nothing fits in that time, and the form says so.
+    page.one('[name=acquire]').send_keys('wait')
+    page.until(lambda: page.one('[name=not_after]').is_displayed())
+    page.fill('[name=not_after]', 'tomorrow 12:00')
+    page.reads('can only succeed if other leases end earlier', '.field:has([name=not_after])')
+    page.one('[name=acquire]').send_keys('at once')
+    page.click('#offers button')
+    page.press('Check')
+    page.press('Create the lease')
+    page.until(lambda: len([*page.standalone.client.leases.list()]) == 2)

@@ -84,6 +84,7 @@ async function count() {
       reservations: JSON.stringify(reservations), duration, earliest, limit: OFFERS}});
     if (!refused) clearProblems();
     showAnswer(body, {takeStart, takeAlternative});
+    await warnOfLimit(body);
   } catch (error) {
     if (error.name === 'AbortError') return;
     showNoAnswer();
@@ -91,12 +92,20 @@ async function count() {
   }
 }
 
+/** Warn if the request would leave the queue before its resources are free. */
+async function warnOfLimit({offers}) {
+  const limit = form.acquire.value === 'wait' ? await notAfter.value() : null;
+  if (!limit || (offers.length && seconds(offers[0].start) <= seconds(limit.moment))) return;
+  showAt(form.not_after, offers.length
+    ? t('new.too_late', {start: words(seconds(offers[0].start))}) : t('new.never'));
+}
+
 /** Show an error at the field that it is about, or else at the button. */
 function showProblem(error) {
   clearProblems();
-  const input = error.input ?? form.elements.namedItem(FIELDS[error.details.field] ?? '')
+  const input = error.input ?? form.elements.namedItem(FIELDS[error.details?.field] ?? '')
     ?? cards.inputOf(error);
-  if (input) showAt(input, error.message.replace(`${error.details.field}: `, ''));
+  if (input) showAt(input, error.message.replace(`${error.details?.field}: `, ''));
   else element('problem').textContent = error.message;
   return input;
 }

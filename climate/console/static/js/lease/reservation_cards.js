@@ -77,7 +77,7 @@ export class ReservationCards {
   }
 
   /** Return the input that an error of the service is about; undefined if none is. */
-  inputOf({details, code = ''}) {
+  inputOf({details = {}, code = ''}) {
     const key = code.includes('property') || code.includes('requirement')
       ? 'resource_properties' : String(details.field ?? '').split('.').at(-1);
     return this.cards.map(({fields}) => fields.inputOf(key)).find(Boolean);
