@@ -76,6 +76,8 @@ class TimeField {
     this.last = found;
     this.note.textContent = found?.problem ?? (found ? this.echo(found) : this.help);
     this.note.classList.toggle('problem', Boolean(found?.problem));
+    // A refusal was about what the field said before.
+    this.input.closest('.field').querySelector('.refusal')?.remove();
     if (found?.problem) this.input.setAttribute('aria-invalid', 'true');
     else this.input.removeAttribute('aria-invalid');
     for (const listener of this.listeners) listener(found);
