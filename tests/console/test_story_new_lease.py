@@ -123,7 +123,7 @@ def test_a_new_user_books_two_gpu_hosts_and_finds_an_alternative(page, gpus):
     page.fill('[name=start]', 'tomorrow 9:00')
     page.press('Check')
     page.reads('Only 0 of 2 hosts are free', '#problem')
-    # To wait is in vain if nothing fits in that time, and the form says so.
+    # A wait that ends before anything fits has a warning.
     page.one('[name=acquire]').send_keys('wait')
     page.until(lambda: page.one('[name=not_after]').is_displayed())
     page.fill('[name=not_after]', 'tomorrow 12:00')

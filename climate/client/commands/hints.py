@@ -61,4 +61,5 @@ def _free_time(error: errors.ClientError, program: str) -> str:
     if not nearest:
         return f'"{program} availability" with the same resources finds free times.'
     start = times.iso(times.moment(nearest, times.utcnow()))
-    return f'Set --start {start}, the first time that fits, or --acquire wait to queue for it.'
+    return (f'Set --start {start}, the first time that fits, with --duration instead of --end; or '
+            '--acquire wait to queue for it.')

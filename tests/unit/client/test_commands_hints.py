@@ -32,7 +32,7 @@ def refused(status, **more):
     (('lease', 'show', 'x'), {'json': {'leases': []}}, '"climate lease list" shows what exists.'),
     (CREATE, refused(409), '"climate availability" with the same resources finds free times.'),
     (CREATE, refused(409, details={'nearest': '2030-05-01T08:00:00+00:00'}),
-     'Set --start 2030-05-01T08:00:00Z, the first time that fits, or --acquire wait'),
+     'Set --start 2030-05-01T08:00:00Z, the first time that fits, with --duration'),
     (CREATE, refused(409, details={'nearest': None, 'values': {'gpu': ['A100', 'H100']}}),
      '"climate property show gpu" counts the resources of each value.'),
     (CREATE, refused(400, error_name='unknown_property'), '"climate property list" shows'),
