@@ -155,8 +155,8 @@ def _resources(question: Question) -> Values:
     """Return the hosts of the lease in the line, or the resources of the pool."""
     if getattr(question.parsed, 'lease', None) and question.pool == 'host':
         lease = question.client.leases.find(question.parsed.lease)
-        return {host['hypervisor_hostname']: f'host of {lease["name"]}'
-                for host in question.client.leases.hosts(lease['id'])}
+        return {resource['name'] or resource['id']: resource['pool']
+                for resource in question.client.leases.resources(lease['id'])}
     pool = question.client.hosts if question.pool == 'host' else question.client.pool(question.pool)
     return {str(resource[pool.name_field]): question.pool for resource in pool.list(limit=1000)}
 

@@ -247,13 +247,6 @@ class Leases(http.Noun):
         """List the history of a lease in order: records with ``at``, ``who``, ``what``, ``why``."""
         return [*self._http.pages(f'{_path(lease_id)}/history', 'history')]
 
-    def hosts(self, lease_id: str) -> Sequence[http.Record]:
-        """List the hosts of a lease.
-
-        :raises Forbidden: the caller may not see hosts.
-        """
-        return [*self._http.pages(f'{_path(lease_id)}/hosts', 'hosts')]
-
     def request(self, lease_id: str) -> http.Record:
         """Get the request that creates the same lease again.
 

@@ -105,7 +105,7 @@ class ListLeases(base.Lister):
 class ShowLease(waits.ShowLeaseCommand):
     """Show a lease, its reservations and events, and the time that remains."""
 
-    with_names = True
+    with_resources = True
     parameters = (waits.LEASE,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> typing.Any:
@@ -240,7 +240,7 @@ class SwapResource(confirmation.ConfirmedCommand, waits.ShowLeaseCommand):
 
     example = 'lease swap demo compute-17.example.org --wait'
 
-    with_names = True
+    with_resources = True
     parameters = (waits.LEASE,)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

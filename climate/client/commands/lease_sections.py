@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from collections.abc import Mapping
 import json
+import shlex
 import textwrap
 import typing
 
@@ -14,30 +15,30 @@ from climate.client.commands import server_create
 # Fields that the reservation line shows itself, or that say nothing to people.
 _OF_LINE = (*columns.COMMON, 'min', 'max', 'resource_properties', 'hypervisor_properties')
 _RECORD = ('id', 'project_id', 'user_id', 'has_trust', 'created_at', 'updated_at', 'deleted_at')
-#: The types whose resources are hosts.
-ON_HOSTS = ('physical:host', 'virtual:instance', 'flavor:instance')
 _APART = ('reservations', 'server_create', 'events', *_RECORD)
 _EVENTS = {'start_lease': 'start', 'before_end_lease': 'reminder before the end',
            'end_lease': 'end'}
 _DONE = {'done': 'done', 'undone': 'planned'}
 _OPERATORS = {'==': '='}
 
-Names = Mapping[str, str]
+#: {(id of a reservation, id of a resource): resource}.
+_Resources = Mapping[tuple[str, str], Mapping[str, typing.Any]]
 
 
-def text(lease: Mapping[str, typing.Any], cells: Mapping[str, str], names: Names,
-         width: int | None) -> str:
+def text(lease: Mapping[str, typing.Any], cells: Mapping[str, str],
+         resources: Iterable[Mapping[str, typing.Any]], width: int | None) -> str:
     """Format a lease for people.
 
     :param cells: the texts of all fields of the lease; empty ones are left out.
-    :param names: {id of a host: its name}; a host without a name is shown by its id.
+    :param resources: the resources of the lease with their names and health; others have ids.
     :param width: the width of the terminal; None: lines are as long as they must be.
     """
+    by_id = {(each['reservation_id'], each['id']): each for each in resources}
     sections = [
         (f'Lease {lease["name"]}', _pairs(cells, [name for name in cells if name not in _APART
                                                   and name != 'name'])),
         ('Reservations', [line for reservation in lease['reservations']
-                          for line in _reservation(lease, reservation, names)]),
+                          for line in _reservation(lease, reservation, by_id)]),
         ('Boot a server with this lease', _commands(lease) if 'server_create' in cells else []),
         ('Events', [_event(event) for event in sorted(
             lease.get('events') or (), key=lambda event: str(event['time']))]),
@@ -78,11 +79,11 @@ def _hanging(name: str, cell: str) -> list[str]:
 
 
 def _reservation(lease: Mapping[str, typing.Any], reservation: Mapping[str, typing.Any],
-                 names: Names) -> list[str]:
+                 by_id: _Resources) -> list[str]:
     """Format a reservation: type, status and resources; then one line for each fact."""
     resources = reservation.get('resources') or ()
     held = 'held back: ' if lease['status'] == status_words.ACQUIRING else ''
-    got = held + ', '.join(_resource(reservation, resource, names)
+    got = held + ', '.join(_resource(reservation, resource, by_id)
                            for resource in dict.fromkeys(resources))
     head = f'  {reservation["resource_type"]}, {reservation["status"]}'
     facts = [_count(reservation), *(
@@ -95,15 +96,39 @@ def _reservation(lease: Mapping[str, typing.Any], reservation: Mapping[str, typi
         facts.append(f'that meet {" and ".join(criteria)}')
     facts += [flag.replace('_', ' ') for flag in ('missing_resources', 'resources_changed')
               if reservation.get(flag)]
+    facts += [line for resource in dict.fromkeys(resources)
+              if (reservation['id'], resource) in by_id
+              for line in _trouble(lease, by_id[reservation['id'], resource])]
     return [f'{head}: {got}' if resources else head,
             *(f'    {fact}' for fact in facts if fact), f'    id {reservation["id"]}']
 
 
-def _resource(reservation: Mapping[str, typing.Any], resource: str, names: Names) -> str:
+def _resource(reservation: Mapping[str, typing.Any], resource: str, by_id: _Resources) -> str:
     count = list(reservation['resources']).count(resource)
-    name = names.get(resource) if reservation['resource_type'] in ON_HOSTS else None
-    text_ = str(name or (f'number {resource}' if str(resource).isdecimal() else resource))
-    return f'{text_} ({count} times)' if count > 1 else text_
+    known = by_id.get((reservation['id'], resource), {})
+    name = _name(known.get('name'), resource)
+    return f'{name} ({count} times)' if count > 1 else name
+
+
+def _name(name: str | None, resource: str) -> str:
+    """Return the name of a resource, or the text for one whose name the caller may not see."""
+    return name or (f'number {resource}' if str(resource).isdecimal() else str(resource))
+
+
+def _trouble(lease: Mapping[str, typing.Any], resource: Mapping[str, typing.Any]) -> list[str]:
+    """Return lines about a resource that does not work, and how to swap it; [] if it works."""
+    health = resource['health']
+    if health['state'] == 'well':
+        return []
+    words = f'{_name(resource["name"], resource["id"])} is {health["state"].replace("_", " ")}'
+    if health.get('since'):
+        words += f' since {times.for_people(health["since"])}'
+    if health.get('reason'):
+        words += f': {health["reason"]}'
+    if lease['status'] != 'active':
+        return [words]
+    swap = shlex.join(['lease', 'swap', lease['name'], resource['name'] or resource['id']])
+    return [words, f'to swap it: climate {swap}']
 
 
 def _count(reservation: Mapping[str, typing.Any]) -> str:

@@ -81,10 +81,10 @@ class LeaseCommand(base.ClientCommand):
 class ShowLeaseCommand(LeaseCommand, base.ShowOne):
     """A command that shows a lease as its result; for people in sections.
 
-    :cvar with_names: whether another request asks for the names of the hosts.
+    :cvar with_resources: whether another request asks for the names and the health of resources.
     """
 
-    with_names = False
+    with_resources = False
     # Empty if the result of the command is not a lease.
     _lease: Mapping[str, typing.Any] = {}
 
@@ -101,20 +101,16 @@ class ShowLeaseCommand(LeaseCommand, base.ShowOne):
         cells = {name: '' if cell is None else str(table_width.text_of(cell))
                  for name, cell in zip(column_names, data, strict=True)}
         self.app.stdout.write(lease_sections.text(
-            self._lease, cells, self._host_names(), table_width.of_terminal(self.app.stdout)))
+            self._lease, cells, self._resources(), table_width.of_terminal(self.app.stdout)))
         return 0
 
-    def _host_names(self) -> dict[str, str]:
-        """Return {id: name} of the hosts of the lease, for callers who may see them."""
-        if not self.with_names or not any(
-                reservation.get('resources') for reservation in self._lease['reservations']
-                if reservation['resource_type'] in lease_sections.ON_HOSTS):
-            return {}
-        # Most members may not see hosts, and a lease of a dry run does not exist.
-        with contextlib.suppress(errors.ClientError):
-            return {host['id']: host['hypervisor_hostname']
-                    for host in self.client.leases.hosts(self._lease['id'])}
-        return {}
+    def _resources(self) -> Sequence[Mapping[str, typing.Any]]:
+        """Return the resources of the lease, with their health; () if the service has no list."""
+        if self.with_resources:
+            # A lease of a dry run does not exist.
+            with contextlib.suppress(errors.ClientError):
+                return self.client.leases.resources(self._lease['id'])
+        return ()
 
     def say_dry(self) -> None:
         """Write on stderr that the lease below is the result of a dry run."""

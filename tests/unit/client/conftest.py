@@ -63,9 +63,10 @@ def with_nova(clock):
 
 @pytest.fixture
 def requests_mock(requests_mock):
-    """The requests-mock with a service that does not show hosts to its members."""
-    requests_mock.get(re.compile(f'{re.escape(canned.URL)}/leases/[^/]+/hosts'), status_code=403,
-                      json={'error_code': 403, 'error_name': 'forbidden', 'error_message': 'No.'})
+    """The requests-mock with a service that does not list the resources of a lease."""
+    requests_mock.get(
+        re.compile(f'{re.escape(canned.URL)}/leases/[^/]+/resources'), status_code=403,
+        json={'error_code': 403, 'error_name': 'forbidden', 'error_message': 'No.'})
     return requests_mock
 
 

@@ -41,7 +41,7 @@ def refused(status, **more):
     (CREATE, refused(400), '"climate lease create --help" shows the arguments.')])
 def test_an_error_of_the_service_has_a_hint(run, requests_mock, words, answer, hint):
     for method in ('GET', 'POST'):
-        requests_mock.register_uri(method, re.compile(f'{LEASES}(?!.*/hosts)'), **answer)
+        requests_mock.register_uri(method, re.compile(f'{LEASES}(?!.*/resources)'), **answer)
     outcome = run(*words)
     lines = outcome.err.splitlines()
     assert (outcome.code, outcome.out, len(lines)) == (1, '', 2), outcome

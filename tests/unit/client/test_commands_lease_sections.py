@@ -6,7 +6,14 @@ from unit.client import canned
 from climate.client.commands import lease_sections
 
 LEASE_URL = f'{canned.URL}/leases/{canned.LEASE_ID}'
-HOSTS = {'hosts': [canned.a_host(), canned.a_host(id='4', hypervisor_hostname='cmp-4')]}
+WELL = {'state': 'well', 'since': None, 'reason': None}
+
+
+def resource(**changes):
+    return {'reservation_id': 'r1', 'id': '3', 'name': 'cmp-3', 'health': WELL, **changes}
+
+
+HOSTS = {'resources': [resource(), resource(id='4', name='cmp-4')]}
 
 
 @pytest.fixture
@@ -16,7 +23,7 @@ def lease(requests_mock):
 
 
 def test_hosts_have_their_names_for_those_who_may_see_them(run, lease):
-    lease.get(f'{LEASE_URL}/hosts', json=HOSTS)
+    lease.get(f'{LEASE_URL}/resources', json=HOSTS)
     assert '  physical:host, pending: cmp-3, cmp-4\n' in run('lease', 'show', canned.LEASE_ID).out
 
 
@@ -24,8 +31,20 @@ def test_hosts_have_their_numbers_for_others(run, lease):
     assert 'pending: number 3, number 4\n' in run('lease', 'show', canned.LEASE_ID).out
 
 
+def test_a_broken_host_has_the_command_that_swaps_it(run, lease):
+    health = {'state': 'out_of_order', 'since': '2030-05-01T08:00:00Z', 'reason': 'a fan'}
+    lease.get(f'{LEASE_URL}/resources', json={'resources': [
+        resource(health=health), resource(id='4', name=None, health={**WELL, 'state': 'flaky'})]})
+    out = run('lease', 'show', canned.LEASE_ID).out
+    assert ('    cmp-3 is out of order since 2030-05-01 08:00 UTC: a fan\n'
+            '    to swap it: climate lease swap demo cmp-3\n') in out
+    assert '    number 4 is flaky\n    to swap it: climate lease swap demo 4\n' in out
+    lease.get(LEASE_URL, json={'lease': canned.a_lease()})
+    assert 'to swap it' not in run('lease', 'show', canned.LEASE_ID).out
+
+
 def test_sections_are_readable_at_80_columns(run, lease):
-    lease.get(f'{LEASE_URL}/hosts', json=HOSTS)
+    lease.get(f'{LEASE_URL}/resources', json=HOSTS)
     lease.get(LEASE_URL, json={'lease': canned.a_lease(status_reason='It waits. ' * 30)})
     out = run('lease', 'show', canned.LEASE_ID, width=80).out
     assert max(map(len, out.splitlines())) <= 80, out

@@ -39,7 +39,8 @@ def service(requests_mock):
     requests_mock.get(re.compile(f'{URL}/leases.*'), json={'leases': [
         canned.a_lease(), canned.a_lease(id='l2', name='the second lease')]})
     requests_mock.get(f'{URL}/leases/{canned.LEASE_ID}', json={'lease': canned.a_lease()})
-    requests_mock.get(f'{URL}/leases/{canned.LEASE_ID}/hosts', json={'hosts': [canned.a_host()]})
+    requests_mock.get(f'{URL}/leases/{canned.LEASE_ID}/resources', json={'resources': [
+        {'id': '3', 'name': 'cmp-3', 'pool': 'host'}, {'id': '4', 'name': None, 'pool': 'host'}]})
     requests_mock.get(f'{URL}/os-hosts', json={'hosts': [
         canned.a_host(), canned.a_host(hypervisor_hostname='cmp-4')]})
     requests_mock.get(f'{URL}/resources/address', json={'resources': [
@@ -65,7 +66,7 @@ def service(requests_mock):
     (('lease', 'delete', 'demo'), 'the', ['the second lease']),
     (('allocation', 'list', '--lease'), 'd', ['demo']),
     (('host', 'show'), 'cmp-', ['cmp-3', 'cmp-4']),
-    (('lease', 'swap', 'demo'), '', ['cmp-3']),
+    (('lease', 'swap', 'demo'), '', ['4', 'cmp-3']),
     (('address', 'show'), '', ['10.0.0.1']),
     (('resource', 'list', '--pool'), '', ['address', 'host']),
     (('resource', 'show', '--pool', 'address'), '', ['10.0.0.1']),
