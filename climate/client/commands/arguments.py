@@ -54,6 +54,11 @@ def moment(text: str) -> moment_arguments.WrittenMoment:
     return moment_arguments.WrittenMoment(text)
 
 
+def moment_in_utc(text: str) -> moment_arguments.WrittenMoment:
+    """Keep the text of a moment, which is in UTC as in python-blazarclient."""
+    return moment_arguments.WrittenMoment(text, in_utc=True)
+
+
 def span(text: str) -> int:
     """Parse a duration into seconds."""
     return _refused_by_argparse(lambda: int(times.span(text).total_seconds()))

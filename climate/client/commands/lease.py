@@ -135,15 +135,17 @@ class SetLease(confirmation.ConfirmedCommand, waits.ShowLeaseCommand):
                            help=f'The new start: {new_lease.TIME_HELP}')
         end.add_argument('--end', metavar='TIME', type=arguments.moment,
                          help='The new end.')
-        arguments.also_named(start, '--start-date', dest='start', type=arguments.moment)
-        arguments.also_named(end, '--end-date', dest='end', type=arguments.moment)
+        arguments.also_named(start, '--start-date', dest='start',
+                             type=arguments.moment_in_utc)
+        arguments.also_named(end, '--end-date', dest='end',
+                             type=arguments.moment_in_utc)
         shifts.add({'start': start, 'end': end})
         parser.add_argument('--duration', metavar='SPAN', type=arguments.span,
                             help=f'The new duration: {times.SPAN_HELP}.')
         parser.add_argument('--before-end', metavar='TIME', type=arguments.moment,
                             help='The new time of the action before the end.')
         arguments.also_named(parser, '--before-end-date', dest='before_end',
-                             type=arguments.moment)
+                             type=arguments.moment_in_utc)
         parser.add_argument('--reservation', metavar='id=ID,KEY=VALUE,...', action='append',
                             type=arguments.changed_reservation, dest='reservations',
                             help='Change a reservation: id=RESERVATION_ID,max=3. Repeatable.')

@@ -18,9 +18,13 @@ _AFTER = {'end': 'start', 'before_end': 'start', 'latest': 'earliest', 'until': 
 
 @dataclasses.dataclass(frozen=True)
 class WrittenMoment:
-    """A moment as it was written, until all arguments and the time zone are known."""
+    """A moment as it was written, until all arguments and the time zone are known.
+
+    :ivar in_utc: whether a time without a zone is in UTC, and not in the zone of the user.
+    """
 
     text: str
+    in_utc: bool = False
 
 
 def zone(options: typing.Any, environ: Mapping[str, str]) -> time_zones.Zone:
@@ -55,8 +59,9 @@ def understand(parsed_args: argparse.Namespace, own_zone: time_zones.Zone,
     for name in sorted(written, key=lambda name: name in _AFTER):
         option = (options or {}).get(name, f'--{name.replace("_", "-")}')
         try:
-            understood = times.understand(written[name].text, own_zone,
-                                          found.get(_AFTER.get(name, '')))
+            understood = times.understand(
+                written[name].text, datetime.UTC if written[name].in_utc else own_zone,
+                found.get(_AFTER.get(name, '')))
         except errors.BadValue as error:
             raise errors.BadValue(f'{option}: {error.message}') from None
         found[name] = understood.at

@@ -28,7 +28,7 @@ class NewLeaseCommand(waits.ShowLeaseCommand):
                             help='The time of the action before the end.')
         for name in ('start', 'end', 'before_end'):
             arguments.also_named(parser, f'--{name.replace("_", "-")}-date', dest=name,
-                                 type=arguments.moment)
+                                 type=arguments.moment_in_utc)
         parser.add_argument('--idle-exempt', action='store_true',
                             help='Never treat the lease as idle; for administrators.')
         parser.add_argument('--key', metavar='TEXT',

@@ -101,6 +101,16 @@ def test_tables_are_in_the_zone_of_the_option_or_of_tz(run, created, words, envi
     assert '2030-05-01T08:00:00Z' in outcome.out
 
 
+def test_the_arguments_of_blazarclient_are_in_utc_as_there(run, created):
+    outcome = run(*BERLIN, 'lease', 'create', 'demo', '--hosts', '2',
+                  '--start-date', '2030-05-01 09:00', '--before-end-date', '2030-05-01 09:30',
+                  '--end-date', '2030-05-01 10:00')
+    assert outcome.code == 0, outcome.err
+    sent = created.last_request.json()
+    assert (sent['start'], sent['before_end'], sent['end']) == (
+        '2030-05-01T09:00:00Z', '2030-05-01T09:30:00Z', '2030-05-01T10:00:00Z')
+
+
 def test_an_unknown_zone_is_refused_with_the_nearest_one(run, created):
     outcome = run('--time-zone', 'Europe/Berln', 'lease', 'list')
     assert outcome.code == 2 and not created.called
