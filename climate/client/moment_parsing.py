@@ -73,7 +73,9 @@ def understand(text: str, now: datetime.datetime, zone: time_zones.Zone,
     if len(words) > _LONGEST_TEXT or not words.isascii():
         raise moments.NotUnderstoodError(f'write {MOMENT_HELP}')
     try:
-        return _relative(words, now) or _absolute(words, _Clock(now, zone, after))
+        found = _relative(words, now) or _absolute(words, _Clock(now, zone, after))
+        found.at.astimezone(zone)
+        return found
     except (moments.OutOfCalendarError, OverflowError, OSError) as error:
         raise moments.NotUnderstoodError(f'the year must be from {moments.YEARS[0]} to '
                                          f'{moments.YEARS[-1]}') from error

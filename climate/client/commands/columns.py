@@ -19,6 +19,8 @@ COMMON = ('id', 'lease_id', 'resource_type', 'status', 'missing_resources', 'res
 NOT_KNOWN = 'not known yet'
 # YAML is wrapped at this width, which keeps short mappings on one line.
 _YAML_WIDTH = 120
+# In a terminal that is narrower than the names of the fields, values have this width.
+_LEAST_WIDTH = 20
 _MOMENTS = ('not_after', 'next_at')
 
 
@@ -60,7 +62,7 @@ def fitted(names: Sequence[str], cells: Sequence[typing.Any], width: int) -> lis
 
     A part of a wrapped line is indented by two more spaces than the line.
     """
-    width = width - borders(2) - max(map(len, names), default=0)
+    width = max(_LEAST_WIDTH, width - borders(2) - max(map(len, names), default=0))
     return [_wrapped_cell(cell, width) for cell in cells]
 
 

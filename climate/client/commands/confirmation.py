@@ -54,7 +54,8 @@ class ConfirmedCommand(waits.LeaseCommand):
         return True
 
     def _ask(self, question: str) -> None:
-        if not self.app.stdin.isatty():
+        # A question that goes into a file would wait for an answer that nobody knows of.
+        if not all(stream and stream.isatty() for stream in (self.app.stdin, self.app.stderr)):
             raise errors.NotConfirmed('Nothing was changed. Give --yes to go on without a '
                                       'question.')
         self.app.stderr.write(f'{question} [y/N] ')

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import contextlib
 import dataclasses
 import datetime
+import re
 import typing
 
 from climate import moments
@@ -14,6 +15,8 @@ from climate.client import times
 
 # A time of day or weekday in the first argument of a pair follows the moment of the second.
 _AFTER = {'end': 'start', 'before_end': 'start', 'latest': 'earliest', 'until': 'since'}
+# An offset in TZ has the opposite sign: TZ=UTC+3 is west of Greenwich.
+_POSIX_OFFSET = re.compile(r'(?:UTC|GMT)?[+-]', re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,8 +42,11 @@ def zone(options: typing.Any, environ: Mapping[str, str]) -> time_zones.Zone:
         except moments.NotUnderstoodError as error:
             raise errors.BadValue(f'--time-zone: {error}.') from None
     # The C library also reads other forms of TZ, such as CET-1CEST,M3.5.0,M10.5.0/3.
+    name = environ.get('TZ', '').removeprefix(':')
+    if _POSIX_OFFSET.match(name):
+        return None
     with contextlib.suppress(moments.NotUnderstoodError):
-        return time_zones.named(environ.get('TZ', '').removeprefix(':'))
+        return time_zones.named(name)
     return None
 
 

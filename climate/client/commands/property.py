@@ -66,6 +66,9 @@ class ListProperties(FacetCommand, base.Lister):
             return ('property', 'private', 'values'), [
                 (prop['property'], prop.get('private'), columns.Lines(prop.get('values') or []))
                 for prop in properties]
+        if parsed_args.formatter != 'table' and not parsed_args.columns:
+            # Scripts read one name from each line; the values are theirs with -c.
+            parsed_args.columns = ['property']
         return ('property', 'values'), [
             (facet['property'], FacetValueLines(facet['values']))
             for facet in self.facets(parsed_args)

@@ -50,9 +50,9 @@ def demo(requests_mock):
     return requests_mock
 
 
-def typed(words, text):
+def typed(words, text, err=None):
     """Run a command at a terminal at which a user types; return (exit code, standard error)."""
-    err = io.StringIO()
+    err = Terminal() if err is None else err
     app = shell.Shell(stdin=Terminal(text), stdout=io.StringIO(), stderr=err, environ={
         'OS_AUTH_TYPE': 'admin_token', 'OS_ENDPOINT': URL, 'OS_TOKEN': 'a-token'})
     with contextlib.redirect_stderr(err):
@@ -97,6 +97,13 @@ def test_at_a_terminal_the_user_decides(demo, text, code):
     assert exit_code == code
     assert f'{LINES}Delete lease demo? [y/N] ' in err
     assert changes(demo) == [('DELETE', True), ('DELETE', False)][:2 - code]
+
+
+def test_nobody_is_asked_who_does_not_see_the_question(demo):
+    exit_code, err = typed(['lease', 'delete', 'demo'], 'y\n', io.StringIO())
+    assert exit_code == 1
+    assert '[y/N]' not in err and 'Nothing was changed. Give --yes' in err
+    assert changes(demo) == [('DELETE', True)]
 
 
 @pytest.mark.parametrize('words', [words for words, _, _ in COMMANDS])

@@ -92,6 +92,9 @@ def test_a_quiet_command_repeats_no_moment_and_a_wrong_one_sends_no_request(run,
     ((), {'TZ': 'Asia/Kolkata'}, '2030-05-01 13:30 UTC+5:30'),
     ((), {'TZ': ':America/New_York'}, '2030-05-01 04:00 UTC-4'),
     (('--time-zone', 'UTC'), {'TZ': 'Asia/Kolkata'}, '2030-05-01 08:00 UTC'),
+    # POSIX counts offsets to the west.
+    ((), {'TZ': 'UTC+3'}, '2030-05-01 08:00 UTC'),
+    (('--time-zone', 'UTC+3'), {}, '2030-05-01 11:00 UTC+3'),
     ((), {}, '2030-05-01 08:00 UTC'), ((), {'TZ': 'nonsense'}, '2030-05-01 08:00 UTC')])
 def test_tables_are_in_the_zone_of_the_option_or_of_tz(run, created, words, environ, shown):
     outcome = run(*words, 'lease', 'list', '--long', environ={
@@ -109,6 +112,13 @@ def test_the_arguments_of_blazarclient_are_in_utc_as_there(run, created):
     sent = created.last_request.json()
     assert (sent['start'], sent['before_end'], sent['end']) == (
         '2030-05-01T09:00:00Z', '2030-05-01T09:30:00Z', '2030-05-01T10:00:00Z')
+
+
+def test_an_end_after_the_last_year_of_the_zone_is_refused(run, created):
+    outcome = run(*BERLIN, 'lease', 'create', 'demo', '--hosts', '2', '--end',
+                  '9999-12-31 23:30 UTC')
+    assert outcome.code == 2 and not created.called
+    assert '--end: "9999-12-31 23:30 UTC" is not a time: the year must be from' in outcome.err
 
 
 def test_an_unknown_zone_is_refused_with_the_nearest_one(run, created):

@@ -28,8 +28,12 @@ def test_a_list_has_each_value_with_its_free_hosts(run, gpus):
     assert 'A100  (2 of 3 free)' in outcome.out and 'traits' not in outcome.out
     assert [each['property'] for each in run('property', 'list', '--facts', '-f', 'json').json] == [
         'gpu', 'traits']
-    assert run('property', 'list', '-f', 'json').json[0]['values'][1] == {
+    assert run('property', 'list', '-f', 'json', '-c', 'values').json[0]['values'][1] == {
         'value': 'H100', 'matching': 1, 'free': 1}
+
+
+def test_a_script_reads_one_name_from_each_line(run, gpus):
+    assert run('property', 'list', '--facts', '-f', 'value').out == 'gpu\ntraits\n'
 
 
 def test_conditions_and_the_span_are_sent(run, gpus):

@@ -6,6 +6,7 @@ import pytest
 from unit.client import canned
 
 from climate.client.commands import charts
+from climate.client.commands import columns
 from climate.client.commands import table_width
 
 ID = '11111111-2222-4333-8444-555555555555'
@@ -45,6 +46,12 @@ def test_numbers_stay_numbers_and_are_never_wrapped():
 
 def test_columns_that_do_not_fit_are_left_out_from_the_end():
     assert list(fitted(['first', 'second', 'third'], ['x' * 20] * 3, 25)) == ['first', 'second']
+
+
+@pytest.mark.parametrize(('name', 'width'), [('hypervisor_hostname', 24), ('x' * 73, 80)])
+def test_values_beside_long_names_of_fields_still_have_some_letters_a_line(name, width):
+    [cell] = columns.fitted([name], ['word ' * 20], width)
+    assert max(map(len, cell.splitlines())) <= 20
 
 
 def test_a_sparkline_has_fewer_blocks_in_a_narrow_table():
