@@ -36,10 +36,6 @@ _FORMS = tuple(re.compile(form, re.ASCII) for form in (
     rf'(?P<at>at )?{_TIME}(?:,? (?:on )?(?:{_DAY}))?'))
 _FROM_NOW = re.compile(r'(?i:in) (.+)|(.+) (?i:from now)', re.ASCII)
 _AGO = re.compile(r'(.+) (?i:ago)', re.ASCII)
-# A zone after a moment: a name, UTC with or without an offset, or an offset after minutes.
-_ZONE = re.compile(
-    r'(.*\S)(?: |(?<=\d))([A-Z]\w+(?:/[A-Z][\w+-]*)+|(?i:utc|gmt)(?:[+-]\d{1,2}(?::?\d\d){0,2})?|'
-    r'[Zz]|(?:(?<=:\d\d)|(?<=:\d\d ))[+-]\d\d(?::?\d\d)?)', re.ASCII)
 _ABBREVIATION = re.compile(r'.*\d ([A-Z]{2,5})', re.ASCII)
 _MANY_DAYS = re.compile(r'(?:next|this) (week|weekend|month|year)', re.ASCII)
 _NUMERIC_DATE = re.compile(r'.*\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b.*', re.ASCII)
@@ -119,11 +115,12 @@ def _absolute(text: str, clock: _Clock) -> Understood:
     else:
         if written.tzinfo is None:
             return _at(written, clock.zone)
+        time_zones.check_offset(written)
         moment = moments.in_utc(written)
         return Understood(moment, moments.iso(moment), exact=True)
-    named = _ZONE.fullmatch(text)
-    if named:
-        return _absolute(named[1], clock._replace(zone=time_zones.named(named[2])))
+    rest, zone = time_zones.split(text)
+    if zone:
+        return _absolute(rest, clock._replace(zone=zone))
     match = next((found for form in _FORMS if (found := form.fullmatch(text.lower()))), None)
     if match is None:
         raise moments.NotUnderstoodError(_way_out(text))
@@ -244,7 +241,9 @@ def _next(time: datetime.time, clock: _Clock) -> Understood:
     if len(found) == 2 and found[0] <= first < found[1]:
         # The clocks are put back today, and show the time once more.
         return Understood(found[1], moments.iso(found[1]))
-    return _at(tomorrow if found and found[-1] <= first else today, clock.zone)
+    # A time that the clock skips today is over after the gap.
+    is_over = found[-1] <= first if found else today.time() < first.astimezone(clock.zone).time()
+    return _at(tomorrow if is_over else today, clock.zone)
 
 
 def _place(name: str, names: tuple[str, ...]) -> int:

@@ -13,6 +13,41 @@ from climate import moments
 Zone = datetime.tzinfo | None
 
 _OFFSET = re.compile(r'(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d\d)(?::(\d\d))?)?', re.ASCII)
+# A zone after a moment: a name, UTC with or without an offset, or an offset after minutes.
+_AFTER_MOMENT = re.compile(
+    r'(.*\S)(?: |(?<=\d))([A-Z]\w+(?:/[A-Z][\w+-]*)+|(?i:utc|gmt)(?:[+-]\d{1,2}(?::?\d\d){0,2})?|'
+    r'[Zz]|(?:(?<=:\d\d)|(?<=:\d\d ))[+-]\d\d(?::?\d\d)?)', re.ASCII)
+_FULL_DATE = re.compile(r'\d{4}-\d', re.ASCII)
+_OFFSETS = datetime.timedelta(hours=-12), datetime.timedelta(hours=14)
+
+
+def split(text: str) -> tuple[str, Zone]:
+    """Split a moment into its time and its zone; without a zone, return None for the zone.
+
+    :raises NotUnderstoodError: there is no such zone, or it may be the end of a range of hours, as
+        in 9:00-11:00.
+    """
+    found = _AFTER_MOMENT.fullmatch(text)
+    if found is None:
+        return text, None
+    if found[2][0] in '+-' and not _FULL_DATE.search(text):
+        raise moments.NotUnderstoodError(
+            f'"{found[2]}" may be the end of a range or an offset; write the start and the end '
+            'apart, or the offset in the form UTC-11')
+    zone = named(found[2])
+    check_offset(datetime.datetime(2000, 1, 1, tzinfo=zone))
+    return found[1], zone
+
+
+def check_offset(moment: datetime.datetime) -> None:
+    """Refuse a moment with an offset that no clock has, such as 09:00-17:00.
+
+    :raises NotUnderstoodError: the offset is not from -12:00 to +14:00.
+    """
+    if not _OFFSETS[0] <= (moment.utcoffset() or datetime.timedelta()) <= _OFFSETS[1]:
+        raise moments.NotUnderstoodError(
+            f'{_offset_words(moment)} is no offset from UTC-12 to UTC+14; if it is the end of a '
+            'range, write the start and the end apart')
 
 
 def named(name: str) -> datetime.tzinfo:

@@ -88,7 +88,13 @@ _BERLIN = {
     '2027-07-01 08:00 UTC+2': '2027-07-01T06:00+00:00', '17:00 UTC-3:30': '2027-03-25T20:30+00:00',
     'tomorrow 9:00 America/New_York': '2027-03-26T09:00-04:00', '9:00Z': '2027-03-26T09:00+00:00',
     'next monday Asia/Tokyo': '2027-03-29T00:00+09:00', '9am UTC': '2027-03-26T09:00+00:00',
-    'tomorrow 9:00+02:00': '2027-03-26T07:00+00:00', '9:00 CET': '!may be several time zones',
+    # A range of hours looks like a time with an offset.
+    'tomorrow 9:00+02:00': '!in the form UTC-11', 'tomorrow 9:00-17:00': '!and the end apart',
+    '9:00-11:00': '!in the form UTC-11', '9:00 -17': '!start and the end apart',
+    '2030-05-01 09:00-17:00': '!UTC-17 is no offset', '9:00 UTC-17': '!UTC-17 is no offset',
+    'Wed 2030-05-01 9:00-17:00': '!the start and the end apart',
+    'Wed 2030-05-01 9:00+14:00': '2030-04-30T19:00+00:00',
+    '9:00 CET': '!may be several time zones',
     '9:00 EST': '!may be several time zones', '9:00 Europe/Berln': '!such as Europe/Berlin',
     # The clocks go from 2:00 to 3:00 in March, and from 3:00 to 2:00 in October.
     '2027-03-28 01:59': '2027-03-28T00:59+00:00', '2027-03-28 03:00': '2027-03-28T01:00+00:00',
@@ -127,6 +133,11 @@ _NEW_YORK = {
     '2027-11-07 01:30 UTC-5': '2027-11-07T01:30-05:00', 'jul 4 noon': '2027-07-04T12:00-04:00',
     '9:00 Europe/Berlin': '2027-03-14T09:00+01:00',
 }
+_NEW_YORK_PUT_FORWARD = {
+    # Ten minutes after the clocks were put forward, from 2:00 to 3:00.
+    '2:30': '2027-03-15T02:30-04:00', '3:10': '2027-03-15T03:10-04:00',
+    '1:30': '2027-03-15T01:30-04:00', '3:30': '2027-03-14T03:30-04:00',
+}
 _NEW_YORK_TWICE = {
     # Between the first and the second 1:30 of the night in which the clocks are put back.
     '1:30': '2027-11-07T01:30-05:00', '1:50': '2027-11-07T01:50-04:00',
@@ -158,6 +169,7 @@ _UTC = {
 CASES = [Case(zone, now, text, expected) for zone, now, texts in (
     ('Europe/Berlin', '2027-03-25T13:20:00Z', _BERLIN),
     ('America/New_York', '2027-03-14T02:30:00Z', _NEW_YORK),
+    ('America/New_York', '2027-03-14T07:10:00Z', _NEW_YORK_PUT_FORWARD),
     ('America/New_York', '2027-11-07T05:45:00Z', _NEW_YORK_TWICE),
     ('Asia/Kolkata', '2027-01-01T00:00:00Z', _KOLKATA),
     ('Australia/Lord_Howe', '2027-04-03T10:30:00Z', _LORD_HOWE),
