@@ -72,13 +72,17 @@ function bandOf(share, colour, rows) {
     seconds(row.start) * 1000, row[`low${share}`], row[`high${share}`]])} : null;
 }
 
+// What was asked last for each section; a late answer must not replace a newer one.
+const latest = {};
+
 /** Fill one section; what may not be seen is not shown. */
 async function fill(name) {
   const section = element(name);
   const {query, rows, columns, draw, csv, say} = sections[name];
-  const asked = query();
+  const asked = latest[name] = query();
   try {
     const {body} = await call(`/${name}`, {query: asked});
+    if (latest[name] !== asked) return;
     const found = rows(body);
     section.hidden = false;
     section.querySelector('.note').textContent = say ? say(body) : '';
@@ -87,6 +91,7 @@ async function fill(name) {
     const link = section.querySelector('a.csv');
     link.href = csv ? csv(asked) : `/rest/v1/${name}?${new URLSearchParams({...asked, format: 'csv'})}`;
   } catch (error) {
+    if (latest[name] !== asked) return;
     section.hidden = error.status === 403;
     section.querySelector('.note').textContent = error.message;
   }
