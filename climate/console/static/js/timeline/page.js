@@ -24,6 +24,8 @@ await loadTexts();
 const given = new URLSearchParams(location.search);
 const filter = {pool: '', criteria: ''};
 let model = null;
+// What the source said last.
+let reported = '';
 
 const source = new Source((found) => {
   model = found;
@@ -32,7 +34,15 @@ const source = new Source((found) => {
   showRows();
   showWaiting();
   element('timeline').dataset.bars = found.barCount;
-}, (problem) => say('problem', problem?.message ?? ''));
+}, showProblem);
+
+/** Say why the source has no answer; once it has one, take back only what was said here. */
+function showProblem(problem) {
+  if (problem || element('problem').textContent === reported) {
+    say('problem', problem?.message ?? '');
+  }
+  reported = problem?.message ?? '';
+}
 
 /** Open the lease of a bar; look nearer if the bar was too short to have one. */
 function open(bar) {
@@ -72,6 +82,7 @@ const view = new View(element('timeline'), {
 async function moveTheEnd(bar, moment) {
   const key = moment > bar.end ? 'timeline.extend_question' : 'timeline.shorten_question';
   const question = t(key, {name: bar.lease.name, end: words(moment)});
+  say('problem', '');
   try {
     await moveEnd(bar.lease.id, moment, null, {question, yes: t('timeline.move_end'), always: true});
     source.refresh();
