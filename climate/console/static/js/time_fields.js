@@ -64,7 +64,10 @@ class TimeField {
       this.key = key;
       this.found = text ? this.ask(text) : Promise.resolve(null);
       const found = await this.found;
-      if (key === this.key) this.show(found);
+      if (key === this.key) {
+        if (found?.passing) this.key = null;
+        this.show(found);
+      }
     }
     return this.found;
   }

@@ -20,10 +20,11 @@ export const duration = (text) => answer('/durations', {text});
 export const moment = (text, after) => answer('/moments', {
   text, zone: zoneName(), ...(after ? {after} : {})});
 
+/** Ask; a problem that is `passing` is not about the text: to ask again may help. */
 async function answer(path, query) {
   try {
     return await callConsole(path, query);
   } catch (error) {
-    return {problem: error.message};
+    return {problem: error.message, passing: true};
   }
 }
