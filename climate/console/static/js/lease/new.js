@@ -34,6 +34,8 @@ const cards = new ReservationCards(schemas, () => changed());
 let counting = new AbortController();
 // Whether the service refused the form as it is; its reason stays until the form changes.
 let refused = false;
+// Rises when the form changes, so that a late answer about what it was is noticed.
+let version = 0;
 
 /** Return the request for POST /v1/leases. */
 async function request() {
@@ -82,11 +84,12 @@ async function count() {
     cards.count(reservations, {start: earliest, duration}, signal).catch(() => {});
     const {body} = await call('/availability', {signal, query: {
       reservations: JSON.stringify(reservations), duration, earliest, limit: OFFERS}});
+    if (signal.aborted) return;
     if (!refused) clearProblems();
     showAnswer(body, {takeStart, takeAlternative});
     await warnOfLimit(body);
   } catch (error) {
-    if (error.name === 'AbortError') return;
+    if (signal.aborted) return;
     showNoAnswer();
     if (!refused) showProblem(error);
   }
@@ -123,11 +126,11 @@ async function hold() {
 }
 
 /** Enter a start; a lease with an end keeps its duration. */
-async function takeStart(moment) {
+const takeStart = (moment) => doing(async () => {
   const {duration} = await search();
   length.fill(exactDuration(duration));
   start.fill(isNow(moment) ? '' : typed(seconds(moment)));
-}
+});
 
 function takeAlternative(each) {
   if (each.kind === 'shorter') length.fill(exactDuration(each.duration));
@@ -136,10 +139,19 @@ function takeAlternative(each) {
   changed();
 }
 
-/** Try the lease without making it, and show what it would be. */
-async function check() {
+/** Try the lease without making it. */
+async function tried() {
   const body = await request();
-  const {body: {lease}} = await call('/leases', {method: 'POST', body, query: {dry_run: 'true'}});
+  const answer = await call('/leases', {method: 'POST', body, query: {dry_run: 'true'}});
+  return {body, lease: answer.body.lease};
+}
+
+/** Try the lease, and show what it would be. */
+async function check() {
+  const asked = version;
+  const found = await tried().catch((error) => { if (asked === version) throw error; });
+  if (asked !== version) return;
+  const {body, lease} = found;
   clearProblems();
   // A second click on the same button makes no second lease.
   const key = crypto.randomUUID();
@@ -179,6 +191,7 @@ const countSoon = calm(count, PAUSE_MS);
 /** What was checked is not what the form says any more. */
 function changed() {
   refused = false;
+  version += 1;
   element('result').replaceChildren();
   element('check').classList.add('main');
   for (const part of document.querySelectorAll('[data-acquire]')) {
