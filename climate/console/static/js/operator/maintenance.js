@@ -11,6 +11,10 @@ import {criteria} from '../translations.js';
 
 const form = element('maintenance');
 let previewed = null;
+// Rises when the form changes, so that a late answer about what it was is noticed.
+let version = 0;
+// Whether the maintenance is on its way; a second click must not plan it twice.
+let planning = false;
 const start = new MomentField(form.start);
 const end = new MomentField(form.end, start);
 
@@ -40,11 +44,19 @@ const item = (lease) => make('li', {},
     project: lease.project_name ?? lease.project_id, user: lease.user_name ?? lease.user_id})})`,
   `: ${t(`maintenance.what.${lease.what}`)}`, lease.why ? `. ${lease.why}` : null);
 
+/** Try the maintenance without planning it. */
+async function tried() {
+  const body = await described();
+  const answer = await call('/maintenances', {method: 'POST', body, query: {dry_run: 'true'}});
+  return {body, maintenance: answer.body.maintenance};
+}
+
 /** Show which leases would move, stay or end; then the button plans the maintenance. */
 async function preview() {
-  const body = await described();
-  const {body: {maintenance}} = await call('/maintenances', {
-    method: 'POST', body, query: {dry_run: 'true'}});
+  const asked = version;
+  const found = await tried().catch((error) => { if (asked === version) throw error; });
+  if (asked !== version) return;
+  const {body, maintenance} = found;
   const {leases, resources} = maintenance;
   element('preview').replaceChildren(
     make('p', {}, t('maintenance.hits', {count: resources.length, leases: leases.length})),
@@ -55,19 +67,28 @@ async function preview() {
 }
 
 function forget() {
+  version += 1;
   previewed = null;
   element('preview').replaceChildren();
   element('preview-button').textContent = t('maintenance.preview');
 }
 
+async function plan() {
+  planning = true;
+  try {
+    await call('/maintenances', {method: 'POST', body: previewed});
+    location.reload();
+  } catch (error) {
+    planning = false;
+    throw error;
+  }
+}
+
 async function submit() {
+  if (planning) return;
   clearAll(form);
   try {
-    if (!previewed) await preview();
-    else {
-      await call('/maintenances', {method: 'POST', body: previewed});
-      location.reload();
-    }
+    await (previewed ? plan() : preview());
   } catch (error) {
     showRefusal(form, error);
   }
