@@ -9,6 +9,7 @@ import {t} from '../texts.js';
 import {DurationField, MomentField, durationNode, momentNode} from '../time_fields.js';
 import {seconds, typed, words} from '../times.js';
 import {moveEnd} from './changes.js';
+import {undoable} from './undo.js';
 
 // How many resources of one booking are named.
 const MOST_NAMES = 3;
@@ -54,7 +55,8 @@ export function openExtension({id, end, etag}) {
     title: t('lease.extend'), yes: t('lease.extend'),
     content: [
       make('p', {}, t('extend.now', {end: words(seconds(end))})), latest, ...nodes],
-    act: async () => moveEnd(id, await newEnd(), etag), done: () => location.reload()});
+    act: async () => undoable(id, {end}, moveEnd(id, await newEnd(), etag)),
+    done: () => location.reload()});
   call(`/leases/${id}/latest_end`).then(({body}) => showLatest(body.latest_end),
     (error) => { latest.textContent = error.message; });
 }

@@ -8,6 +8,7 @@ import {call} from '../rest.js';
 import {loadTexts, t} from '../texts.js';
 import {change, endNow, remove, swap} from './changes.js';
 import {openExtension} from './extension.js';
+import {offerUndo, undoable} from './undo.js';
 
 const LOOK_MS = 2500;
 
@@ -38,7 +39,8 @@ const actions = {
     openForm({
       title: t('lease.rename'), yes: t('lease.rename'),
       content: [field(t('leases.name'), {name: 'name', maxlength: 80, value: lease.name})],
-      act: (form) => change(id, {name: form.elements.name.value}, etag), done: reload});
+      act: (form) => undoable(id, {name: lease.name},
+        change(id, {name: form.elements.name.value}, etag)), done: reload});
   },
   resize: async ({dataset}) => {
     const {lease, etag} = await current();
@@ -101,4 +103,5 @@ async function look() {
   setTimeout(look, LOOK_MS);
 }
 
+offerUndo({id, name, end: element('lease').dataset.end, etag: shownEtag});
 setTimeout(look, LOOK_MS);
