@@ -105,7 +105,8 @@ def test_an_absence_is_behind_the_leases_and_has_no_invented_end(wide):
     client = wide.standalone.client
     lease = wide.standalone.lease('on a broken host', 8, duration='4h')
     client.leases.wait(lease['id'])
-    client.hosts.update('8', reservable=False)
+    host = client.hosts.find('compute-8')['id']
+    client.hosts.update(host, reservable=False)
     try:
         show(wide)
         wide.click('#span-day')
@@ -121,7 +122,7 @@ def test_an_absence_is_behind_the_leases_and_has_no_invented_end(wide):
         wide.picture('timeline-absence')
         assert row == 0
     finally:
-        client.hosts.update('8', reservable=True)
+        client.hosts.update(host, reservable=True)
 
 
 def test_bars_say_who_has_them_and_may_have_the_colour_of_their_owner(wide):
