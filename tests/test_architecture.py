@@ -54,7 +54,7 @@ ROOMS = (
     ('queue',),
     ('notifications',),
     ('core', 'counters', 'ownership', 'results', 'lease_cloud', 'preparations',
-     'owner_names', 'request_limit', 'request_secrets'),
+     'change_counts', 'owner_names', 'request_limit', 'request_secrets'),
 )
 # The module of the manager that may name a package of plugins, because Nova's scheduler asks it.
 KNOW_A_SERVICE = {'leases/reservation_hosts.py'}

@@ -11,7 +11,7 @@ _LONGEST = {'search': 255, 'criteria': 10_000}
 
 
 def query(req, policy, caller):
-    """Parse the ResourceQuery of a list from REST 1.1 on.
+    """Parse the ResourceQuery of a list from REST 1.1 on; None: it selects all resources.
 
     :raises BadField: a parameter is wrong; the error names it.
     :raises Forbidden: the caller asks for leases of all projects, and may not see them.
@@ -24,8 +24,11 @@ def query(req, policy, caller):
     with_leases = queries.flag(req, 'state')
     if with_leases:
         policy.authorize(caller, lease_rules.ALL_PROJECTS)
-    return records.ResourceQuery(req.GET.get('search') or None, req.GET.get('criteria') or None,
-                                 with_leases)
+    criteria = req.GET.get('criteria') or None
+    found = records.ResourceQuery(
+        req.GET.get('search') or None, criteria, with_leases,
+        hidden=criteria is not None and policy.allows(caller, lease_rules.HIDDEN_CRITERIA))
+    return None if found == records.ResourceQuery() else found
 
 
 def page(req, most, marker):

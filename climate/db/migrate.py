@@ -70,6 +70,12 @@ def version(database):
         return migration.MigrationContext.configure(connection).get_current_revision()
 
 
+def is_complete(connection):
+    """Return whether the tables have the newest revision of this release, or a later one."""
+    current = migration.MigrationContext.configure(connection).get_current_revision()
+    return current not in _revisions_before(newest())
+
+
 def newest():
     """Return the newest revision of this release of Climate."""
     return _scripts().get_current_head()

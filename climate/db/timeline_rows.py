@@ -9,6 +9,7 @@ from climate.db import acquisitions
 from climate.db import allocations
 from climate.db import by_keys
 from climate.db import tables
+from climate.domain import health
 from climate.domain import lifecycle
 from climate.domain import timeline
 
@@ -130,7 +131,8 @@ def allocated_for(connection, query, most):
         elif key in windows:
             rows.append(AllocatedRow(*row, key))
         else:
-            rows.append(AllocatedRow(*row, None, None if key in offered else HIDDEN))
+            hidden = key not in offered and not health.is_block(key)
+            rows.append(AllocatedRow(*row, None, HIDDEN if hidden else None))
     return rows
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 import dataclasses
 import datetime
 
+from climate import moments
 from climate.domain import texts
 
 Moment = datetime.datetime
@@ -12,6 +13,8 @@ Moment = datetime.datetime
 AHEAD = datetime.timedelta(days=366)
 #: The latest end is a moment with full seconds, as requests have them.
 STEP = datetime.timedelta(seconds=1)
+# Requests may name no later moment, not even after the search for what prevents a later end.
+_LAST = datetime.datetime(moments.YEARS[-1], 12, 31, tzinfo=datetime.UTC)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +46,13 @@ class LatestEnd:
     limited: bool
     reason: texts.Text | None = None
     obstacles: tuple[Obstacle, ...] = ()
+
+
+def horizon(end: Moment) -> Moment | None:
+    """Return the moment up to which an end later than `end` is searched; None: there is none."""
+    if end >= _LAST:
+        return None
+    return _LAST if end > _LAST - AHEAD else end + AHEAD
 
 
 def last_fit(fits: Callable[[Moment], bool], known: Moment, refused: Moment) -> Moment:

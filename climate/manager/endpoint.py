@@ -11,8 +11,8 @@ import oslo_messaging as messaging
 
 from climate import errors
 from climate.cloud import call_guard
-from climate.db import changes
 from climate.domain import records
+from climate.manager import change_counts
 from climate.manager import heartbeats
 from climate.manager import owner_names
 from climate.manager.audit import schedule as audit_schedule
@@ -107,7 +107,8 @@ class Endpoint:
         self._withdrawals = withdrawal.Withdrawals(core)
         self._properties = properties.Properties(core)
         self._allocations = allocations.AllocationLists(core)
-        self._timelines = timeline.Timelines(core)
+        self._counts = change_counts.ChangeCounts()
+        self._timelines = timeline.Timelines(core, self._counts)
         self._offers = offers.HeldOffers(core)
         self._subscriptions = subscriptions.SubscriptionRequests(core)
         self._facets = facet_counts.FacetCounts(core)
@@ -252,7 +253,7 @@ class Endpoint:
 
     def count_changes(self, context):
         with self._core.database.reader() as connection:
-            return changes.read(connection)
+            return self._counts.read(connection)
 
     def create_price_book(self, context, valid_from, document):
         return self._books.create(context, valid_from, document)

@@ -3,10 +3,13 @@
 import dataclasses
 
 from climate.db import owner_names as stored
+from climate.manager import core as cores
 
 # The maximum number of names that this process knows. A larger cloud stores some names again.
 _MOST_KNOWN = 10_000
 _LONGEST = 255
+# A purge deletes names while no lease has them. After this time a name is stored again.
+_KNOWN_SECONDS = 3600
 
 
 class OwnerNames:
@@ -17,10 +20,13 @@ class OwnerNames:
 
     def __init__(self, core):
         self._core = core
-        self._known = {}
+        self._known, self._known_since = {}, core.monotonic()
 
+    @cores.again_after_a_race
     def remember(self, context):
         """Store the names of a caller who creates or changes a lease, unless they are known."""
+        if self._core.monotonic() > self._known_since + _KNOWN_SECONDS:
+            self._known, self._known_since = {}, self._core.monotonic()
         names = {key: name for key, name in (
             ((stored.USER, context.user_id), context.user_name),
             ((stored.PROJECT, context.project_id), context.project_name))

@@ -29,7 +29,7 @@ RULES = [
     base.rule(
         GET_PROPERTIES, base.READER_OR_ADMIN,
         'List the public properties of hosts, with their values, and count free hosts by them. '
-        'Administrators see private ones.',
+        'Administrators see private ones. Refusals of leases also list values of public ones.',
         ('GET', _ALL + '/properties'), ('GET', _ALL + '/facets')),
     base.rule(
         UPDATE_PROPERTIES, base.ADMIN, 'Make a property private or public.',

@@ -69,7 +69,7 @@ def _rules(name):
         (rules.delete, f'Withdraw a resource from the pool "{name}".', (('DELETE', '/{id}'),)),
         (rules.get_properties,
          f'List the public properties of the pool "{name}", with their values, and count its free '
-         'resources by them.',
+         'resources by them. Refusals of leases also list values of public properties.',
          (('GET', '/properties'), ('GET', '/facets'))),
         (rules.update_properties, f'Make a property of the pool "{name}" private or public.',
          (('PATCH', '/properties/{name}'),)),

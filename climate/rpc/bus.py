@@ -26,6 +26,8 @@ OPTION = '[DEFAULT] transport_url'
 _REFUSED = (*pyamqp.Transport.channel_errors, amqp.NotAllowed)
 # A manager of an older release raises these errors if the call is new.
 _UNKNOWN_CALLS = ('NoSuchMethod', 'UnsupportedVersion')
+# The text of the error for an unknown argument, of Python.
+_UNKNOWN_ARGUMENT = 'got an unexpected keyword argument'
 #: The errors of a bus that cannot be used.
 UNUSABLE = (*_REFUSED, messaging.MessagingException, kombu_exceptions.OperationalError)
 
@@ -107,6 +109,13 @@ def unusable(option: str, error: Exception) -> BusUnreachable:
     return BusUnreachable(f'{option}: it cannot be reached: {error}')
 
 
+def _is_unknown_call(error: Exception) -> bool:
+    """Return whether a manager of an older release does not know a call or an argument of it."""
+    name = getattr(error, 'exc_type', type(error).__name__)
+    return name in _UNKNOWN_CALLS or (
+        name == 'TypeError' and _UNKNOWN_ARGUMENT in str(error).partition('\n')[0])
+
+
 class Bus:
     """RPC calls over oslo.messaging.
 
@@ -144,8 +153,9 @@ class Bus:
             raise errors.Overloaded(retry_after=5) from error
         except (messaging.RemoteError, messaging.RPCDispatcherError) as error:
             # RabbitMQ carries the name of the error, the driver "fake" the error itself.
-            if getattr(error, 'exc_type', type(error).__name__) in _UNKNOWN_CALLS:
-                LOG.warning('A manager of an older release does not know the call %s.', method)
+            if _is_unknown_call(error):
+                LOG.warning('A manager of an older release does not know the call %s, or one of '
+                            'its arguments.', method)
                 raise errors.ManagerOutdated(retry_after=5) from error
             # An unexpected error, which the manager logged with its traceback.
             raise errors.ClimateError() from error

@@ -135,11 +135,13 @@ class ResourceQuery:
     :ivar search: a part of the name, in small or capital letters.
     :ivar criteria: criteria as JSON text.
     :ivar with_leases: whether to read the leases that have the resources now.
+    :ivar hidden: whether the criteria may name resources and use private properties.
     """
 
     search: str | None = None
     criteria: str | None = None
     with_leases: bool = False
+    hidden: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

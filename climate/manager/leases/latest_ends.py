@@ -7,6 +7,7 @@ from climate.db import leases
 from climate.db import timeline_rows
 from climate.domain import health
 from climate.domain import latest_end
+from climate.domain import lease_actions
 from climate.domain import records
 from climate.domain import texts
 from climate.domain import timeline
@@ -33,7 +34,10 @@ class LatestEnds:
         """
         with self._core.database.reader() as connection:
             lease = leases.get(connection, lease_id)
-        horizon = lease.end + latest_end.AHEAD
+        horizon = latest_end.horizon(lease.end)
+        if horizon is None:
+            lease_actions.refuse(lease, lease_actions.CHANGE_END, self._core.clock())
+            return latest_end.LatestEnd(lease.end, limited=False)
         if self._refusal(context, lease, horizon) is None:
             return latest_end.LatestEnd(horizon, limited=False)
         end = latest_end.last_fit(
@@ -47,7 +51,7 @@ class LatestEnds:
         """Return the error with which an end is refused because of the end, or None."""
         try:
             self._update.update(context, lease.id, records.LeaseChanges(end=end, dry_run=True))
-        except (errors.NotEnough, errors.BadField) as error:
+        except (errors.NotEnough, errors.LimitReached, errors.BadField) as error:
             if getattr(error, 'kwargs', {}).get('field', 'end') != 'end':
                 raise
             return error
@@ -58,7 +62,7 @@ class LatestEnds:
         now = self._core.clock()
         try:
             change = self._planner.plan(context, lease, records.LeaseChanges(end=end), now)
-        except errors.BadField:
+        except (errors.LimitReached, errors.BadField):
             return False
         return not change.wishes or self._booking.fits(change.wishes, change.span, now)
 

@@ -106,7 +106,7 @@ class ResourceRequests:
         with self._core.database.reader() as connection:
             page, end = resources.page(
                 connection, pool, marker, limit, most_bytes, search=query.search,
-                ids=self._meeting(connection, pool, query.criteria, marker))
+                ids=self._meeting(connection, pool, query, marker))
             if query.with_leases:
                 page = self._with_leases(connection, page)
         return self._described(pool, page) + end
@@ -120,12 +120,13 @@ class ResourceRequests:
         return [dataclasses.replace(resource, leases=tuple(
             next(named) for _ in by_resource[resource.id])) for resource in page]
 
-    def _meeting(self, connection, pool, criteria, marker):
+    def _meeting(self, connection, pool, query, marker):
         """Return the ids after the marker of resources that meet criteria; None: no criteria."""
-        if criteria is None:
+        if query.criteria is None:
             return None
         return [resource.id for resource in criteria_filter.matching(
-            self._core, connection, pool, criteria) if marker is None or resource.id > marker]
+            self._core, connection, pool, query.criteria, query.hidden)
+            if marker is None or resource.id > marker]
 
     def with_ids(self, pool, ids):
         """Return the Resources of a pool that have these ids, in the order of their ids."""

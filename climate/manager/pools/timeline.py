@@ -4,7 +4,6 @@ import dataclasses
 
 from climate import errors
 from climate.db import absences
-from climate.db import changes
 from climate.db import resource_properties
 from climate.db import resources
 from climate.db import timeline_rows
@@ -32,8 +31,10 @@ _MAINTAINED_NOW = (utilisation.MAINTAINED, None)
 class Timelines:
     """Answers queries for timelines."""
 
-    def __init__(self, core):
+    def __init__(self, core, counts):
+        """:param counts: the ChangeCounts."""
         self._core = core
+        self._counts = counts
 
     def find(self, query):
         """Return the Timeline that answers a ``timeline.TimelineQuery``.
@@ -45,7 +46,7 @@ class Timelines:
         self._core.registry.pool(query.pool)
         now = self._core.clock()
         with self._core.database.reader() as connection:
-            change_count = changes.read(connection)
+            change_count = self._counts.read(connection)
             shown = self._resources(connection, query)
             bars, until = _bars(connection, query, {resource.id for resource in shown}, now)
             bars = timeline.merged(bars, query.resolution)
@@ -175,6 +176,9 @@ def _bar(row, query, now, statuses):
     if row.lease_id is None:
         return timeline.Bar(row.resource_id, start, end, (
             timeline.OFFER if row.window_id is None else timeline.MAINTENANCE))
+    if row.lease_start is None:
+        # The lease is of another project, or it began or ended to exist during the reading.
+        return timeline.Bar(row.resource_id, start, end, timeline.OTHERS)
     own = row.project_id == query.project_id
     kind = timeline.OWN if own else timeline.OTHERS
     # Only callers who see everything see a deleted lease.

@@ -111,3 +111,18 @@ def test_rest_1_0_lets_everybody_ask_so_unless_its_own_rule_is_closed(
     closed = builders.Api(conf, manager, rules=policy.Policy(conf, pools=['host']))
     assert ask(closed, '==', '$hypervisor_hostname', 'compute-1').status_int == 403
     assert ask(closed, '==', '$secret', 'abc').status_int == 400
+
+
+@pytest.mark.parametrize(('criterion', 'status'), [
+    (('==', '$secret', 'abc'), 400), (('==', '$hypervisor_hostname', 'compute-1'), 403)])
+def test_members_who_may_list_hosts_do_not_find_them_by_what_is_hidden(
+        hosts, manager, conf, tmp_path, criterion, status):
+    rules = tmp_path / 'policy.yaml'
+    rules.write_text('"climate:oshosts:get": "rule:project_reader_or_admin"\n')
+    conf.set_override('policy_file', str(rules), group='oslo_policy')
+    opened = builders.Api(conf, manager, rules=policy.Policy(conf, pools=['host']))
+    path = f'/v1/os-hosts?{parse.urlencode({"criteria": json.dumps(criterion)})}'
+    assert opened.get(path, token=ROOT, version='1.1').status_int == 200
+    assert opened.get('/v1/os-hosts', token=builders.DEMO, version='1.1').status_int == 200
+    refused = opened.get(path, token=builders.DEMO, version='1.1')
+    assert refused.status_int == status and 'abc' not in refused.text

@@ -121,3 +121,19 @@ def test_the_question_changes_nothing(manager):
     before = manager.lease(lease)
     _latest(manager, lease)
     assert manager.lease(lease) == before
+
+
+def test_a_lease_that_never_ends_has_no_later_end(manager):
+    manager.enrol(1)
+    never = datetime.datetime(9998, 12, 31, 12, tzinfo=datetime.UTC)
+    lease = manager.active(builders.hosts(1), end=never)
+    assert _latest(manager, lease) == latest_end.LatestEnd(never, limited=False)
+
+
+def test_a_limit_of_the_service_is_the_reason_for_the_latest_end(manager, conf):
+    manager.enrol(1)
+    lease = manager.active(builders.hosts(1))
+    conf.set_override('max_parts', 1, group='manager')
+    found = _latest(manager, lease)
+    assert (found.end, found.limited) == (lease.end, True)
+    assert found.reason is not None

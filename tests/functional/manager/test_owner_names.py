@@ -11,6 +11,7 @@ from climate import context
 from climate.db import migrate
 from climate.db import tables
 from climate.domain import records
+from climate.manager import owner_names
 
 NAMES = tables.OWNER_NAMES
 
@@ -78,6 +79,17 @@ def test_a_purge_removes_the_names_of_those_without_leases(manager, stored):
     manager.run_until(builders.at(9))
     migrate.purge(manager.database, builders.at(8))
     assert stored() == {('user', 'u2'): 'Ben', ('project', 'p1'): 'red'}
+
+
+def test_a_name_that_a_purge_removed_is_stored_again_later(manager, stored, monkeypatch):
+    lease = manager.create(_lease(), _anna())
+    manager.client.delete_lease(_anna(), lease.id)
+    manager.run_until(builders.at(9))
+    migrate.purge(manager.database, builders.at(8))
+    assert stored() == {}
+    monkeypatch.setattr(owner_names, '_KNOWN_SECONDS', -1)
+    manager.create(_lease(start=builders.at(10), end=builders.at(11)), _anna())
+    assert stored() == {('user', 'u1'): 'Anna', ('project', 'p1'): 'red'}
 
 
 def _another(user_id, user_name):

@@ -23,6 +23,11 @@ class _Earlier:
     def lease_history(self, context, lease_id):
         return []
 
+    def list_resources(self, context, pool, **arguments):
+        # As RabbitMQ carries the error for an argument that this method does not have.
+        raise messaging.RemoteError(
+            'TypeError', "list_resources() got an unexpected keyword argument 'query'")
+
 
 @pytest.fixture
 def calls(conf):
@@ -43,6 +48,11 @@ def test_a_call_that_the_manager_does_not_know_can_be_repeated_later(calls):
     with pytest.raises(errors.ManagerOutdated, match='try again in 5 seconds') as raised:
         calls.get_resources(builders.an_admin(), 'host', [1])
     assert raised.value.status == 503
+
+
+def test_an_argument_that_the_manager_does_not_know_can_be_repeated_later(calls):
+    with pytest.raises(errors.ManagerOutdated):
+        calls.list_resources(builders.an_admin(), 'host')
 
 
 def test_arguments_with_their_defaults_are_not_sent(calls):
