@@ -54,6 +54,11 @@ def moment(text: str) -> moment_arguments.WrittenMoment:
     return moment_arguments.WrittenMoment(text)
 
 
+def moment_of_report(text: str) -> moment_arguments.WrittenMoment:
+    """Keep the text of a moment, which may be in the past or in the future."""
+    return moment_arguments.WrittenMoment(text, of_report=True)
+
+
 def moment_in_utc(text: str) -> moment_arguments.WrittenMoment:
     """Keep the text of a moment, which is in UTC as in python-blazarclient."""
     return moment_arguments.WrittenMoment(text, in_utc=True)

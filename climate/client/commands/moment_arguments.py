@@ -17,6 +17,9 @@ from climate.client import times
 _AFTER = {'end': 'start', 'before_end': 'start', 'latest': 'earliest', 'until': 'since'}
 # An offset in TZ has the opposite sign: TZ=UTC+3 is west of Greenwich.
 _POSIX_OFFSET = re.compile(r'(?:UTC|GMT)?[+-]', re.IGNORECASE)
+# Words of a moment that can only be in the future, or have a year.
+_SURE = re.compile(r'(?<![+-])\d{4}|^\s*\+|\b(?:in|from|today|tomorrow|next|this)\b',
+                   re.ASCII | re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,10 +27,12 @@ class WrittenMoment:
     """A moment as it was written, until all arguments and the time zone are known.
 
     :ivar in_utc: whether a time without a zone is in UTC, and not in the zone of the user.
+    :ivar of_report: whether it may be in the past as well, so "monday" may be either of two.
     """
 
     text: str
     in_utc: bool = False
+    of_report: bool = False
 
 
 def zone(options: typing.Any, environ: Mapping[str, str]) -> time_zones.Zone:
@@ -65,9 +70,11 @@ def understand(parsed_args: argparse.Namespace, own_zone: time_zones.Zone,
     for name in sorted(written, key=lambda name: name in _AFTER):
         option = (options or {}).get(name, f'--{name.replace("_", "-")}')
         try:
+            after = found.get(_AFTER.get(name, ''))
             understood = times.understand(
-                written[name].text, datetime.UTC if written[name].in_utc else own_zone,
-                found.get(_AFTER.get(name, '')))
+                written[name].text, datetime.UTC if written[name].in_utc else own_zone, after)
+            if written[name].of_report and after is None:
+                _refuse_unsure(written[name].text, understood.at)
         except errors.BadValue as error:
             raise errors.BadValue(f'{option}: {error.message}') from None
         found[name] = understood.at
@@ -76,3 +83,9 @@ def understand(parsed_args: argparse.Namespace, own_zone: time_zones.Zone,
             lines.append(f'{option} is {time_zones.echo(understood.at, own_zone)}. '
                          f'{understood.note}'.rstrip())
     return lines
+
+
+def _refuse_unsure(text: str, moment: datetime.datetime) -> None:
+    if moment > times.utcnow() and not _SURE.search(text):
+        raise errors.BadValue(f'"{text}" may be in the past or in the future; write the date with '
+                              'its year.')

@@ -96,11 +96,12 @@ class ReportUsage(base.Lister):
 def add_span(parser: argparse.ArgumentParser, start: str, end: str) -> None:
     """Add the arguments of a span of time; the texts describe the defaults."""
     first = parser.add_mutually_exclusive_group()
-    first.add_argument('--start', metavar='TIME', type=arguments.moment,
+    first.add_argument('--start', metavar='TIME', type=arguments.moment_of_report,
                        help=f'The start: {times.MOMENT_HELP}. {start}')
     first.add_argument('--last', metavar='SPAN', type=arguments.span,
                        help=f'Start this long ago: {times.SPAN_HELP}.')
-    parser.add_argument('--end', metavar='TIME', type=arguments.moment, help=f'The end. {end}')
+    parser.add_argument('--end', metavar='TIME', type=arguments.moment_of_report,
+                        help=f'The end. {end}')
 
 
 def add_forms(parser: argparse.ArgumentParser, picture: str) -> None:

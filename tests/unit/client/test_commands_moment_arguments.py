@@ -128,6 +128,38 @@ def test_an_unknown_zone_is_refused_with_the_nearest_one(run, created):
                                   'name such as Europe/Berlin.\n')
 
 
+@pytest.mark.parametrize(('text', 'is_clear'), [
+    ('monday', False), ('1 may', False), ('17:00', False), ('Fri 9:00 UTC+0530', False),
+    ('1 may 2028', True), ('2027-05-01', True), ('tomorrow', True), ('next monday', True),
+    ('+7d', True), ('in 2h', True), ('2h from now', True), ('today 17:00', True), ('now', True),
+    ('yesterday 9:00', True), ('2h ago', True), ('25 march', True)])
+def test_a_moment_of_a_report_is_not_silently_in_the_future(at, text, is_clear):
+    # A Thursday.
+    at(datetime.datetime(2027, 3, 25, 14, 20, tzinfo=datetime.UTC))
+    given = argparse.Namespace(start=arguments.moment_of_report(text))
+    if is_clear:
+        moment_arguments.understand(given, datetime.UTC)
+        return
+    with pytest.raises(errors.BadValue, match=r'^--start: .* write the date with its year'):
+        moment_arguments.understand(given, datetime.UTC)
+
+
+@pytest.mark.parametrize('report', ['usage', 'utilisation', 'energy'])
+def test_reports_ask_for_the_year(run, requests_mock, report, at):
+    at(datetime.datetime(2027, 3, 25, 14, 20, tzinfo=datetime.UTC))
+    outcome = run(report, '--start', 'monday')
+    assert outcome.code == 2 and not requests_mock.called
+    assert '"monday" may be in the past or in the future' in outcome.err
+
+
+def test_the_end_of_a_report_follows_its_start(at):
+    at(datetime.datetime(2027, 3, 25, 14, 20, tzinfo=datetime.UTC))
+    given = argparse.Namespace(start=arguments.moment_of_report('tomorrow'),
+                               end=arguments.moment_of_report('monday'))
+    moment_arguments.understand(given, datetime.UTC)
+    assert given.end == '2027-03-29T00:00:00Z'
+
+
 @pytest.fixture
 def posix_zone(monkeypatch):
     """The zone of this machine is of a form that only the C library reads."""
