@@ -37,6 +37,8 @@ def test_a_webhook_is_tested_and_its_log_is_read(page):
     page.picture('notifications')
     page.click('#subscriptions a')
     page.reads('test', '#log')
+    # Another project does not have this subscription, so the way there leaves its log.
+    assert page.one('.who a').get_attribute('href').endswith('?next=/')
     page.go('/notifications')
     page.press('Switch off')
     page.reads('off', '#subscriptions .state')
