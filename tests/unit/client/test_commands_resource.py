@@ -139,7 +139,7 @@ def test_properties_and_allocations_of_a_pool_are_listed(run, addresses):
     addresses.get(f'{PLACE}/4/allocation', json={'allocation': {
         'resource_id': '4', 'reservations': []}})
     assert run('property', 'list', '--pool', 'address', '-f', 'json').json == [
-        {'property': 'zone', 'values': []}]
+        {'property': 'zone'}]
     [listed] = run('allocation', 'list', '--pool', 'address', '-f', 'json').json
     assert listed == {'resource_id': '4', 'name': '203.0.113.4', 'reservations': []}
     assert run('allocation', 'show', '--pool', 'address', '4', '-f', 'json').json == listed
