@@ -21,8 +21,8 @@ ROUNDS = {'short': 2, 'bench': 20, 'long': 50}
 _PATH = '/v1/os-hosts/allocations'
 _AMOUNT = {'vcpus': 1, 'memory_mb': 1, 'disk_gb': 0}
 _HOUR_SECONDS = 3600
-# One of the ids of the hosts, one of the allocations.
-GOAL_STATEMENTS = 2
+# One of the ids of the hosts, one of the allocations, one of the names of their owners.
+GOAL_STATEMENTS = 3
 # Of one page of 1.1, with the default of [api] max_limit; and of one slot at REST 1.0.
 GOAL_PAGE_MB, GOAL_SLOT_BYTES = 0.5, 300
 GOAL_PAGE_MS = 200

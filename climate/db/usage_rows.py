@@ -49,10 +49,13 @@ _OF_PROJECT = LEASES.c.project_id == sa.bindparam('project')
 _LATE_LEASES = sa.union_all(*(sa.select(LEASES.c.id).where(*where) for where in _LATE_CONDITIONS))
 _LATE_LEASES_OF_PROJECT = sa.union_all(*(
     sa.select(LEASES.c.id).where(_OF_PROJECT, *where) for where in _LATE_CONDITIONS))
-# All leases of a project that may have allocations between two moments.
-_LEASES_OF_PROJECT = sa.select(LEASES.c.id).where(
-    _OF_PROJECT, LEASES.c.start < sa.bindparam('end', type_=tables.UtcDateTime),
-    sa.or_(_OPEN, LEASES.c.ended_at > _START, LEASES.c.end > _START))
+# All leases of a project that may have allocations between two moments. Each part has an index that
+# leaves out past leases. The last one must not use an index of projects, as SQLite otherwise would.
+_BEGUN = LEASES.c.start < sa.bindparam('end', type_=tables.UtcDateTime)
+_LEASES_OF_PROJECT = sa.union(*(sa.select(LEASES.c.id).where(_BEGUN, *where) for where in (
+    (_OF_PROJECT, _OPEN), (_OF_PROJECT, LEASES.c.ended_at > _START),
+    (sa.func.coalesce(LEASES.c.project_id, '') == sa.bindparam('project'),
+     LEASES.c.end > _START))))
 _RESERVATIONS_OF = by_keys.ByKeys(sa.select(RESERVATIONS.c.id), RESERVATIONS.c.lease_id)
 _BETWEEN_OF = by_keys.ByKeys(_BETWEEN, ALLOCATIONS.c.reservation_id)
 _LATE = by_keys.ByKeys(
