@@ -80,7 +80,7 @@ CI = (
         Step('databases', 'db-test-short', 500),
         Step('eventlet', 'eventlet-test-short', 200),
         Step('tox', 'tox ENVIRONMENTS=docs', 120))),
-    Step('console', 'console-test', 150),
+    Step('console', 'console-test', 220),
 )
 RELEASE = (
     Step('check', 'check', 240),
@@ -95,7 +95,7 @@ RELEASE = (
         Step('tox', 'tox', 600))),
     Step('consumers', 'consumers-test', 1200),
     Step('cloud benchmark', 'cloud-bench', 900),
-    Step('console', 'console-test', 150),
+    Step('console', 'console-test', 220),
     Step('packages', 'package-test', 600),
     Step('cloudkitty', 'cloudkitty-test', 200),
     Step('horizon', 'horizon-test', 300),

@@ -50,7 +50,8 @@ def test_a_form_survives_the_end_of_the_session(page):
     assert page.one('[name=name]').get_attribute('value') == 'kept'
     page.press('Create the lease')
     page.reads('kept', 'h1')
-    assert page.script('return sessionStorage.length') == 0
+    # Another story may have changed a lease, which can be undone.
+    assert not set(page.script('return Object.keys(sessionStorage)')) - {'climate.undo'}
 
 
 def test_an_idle_timeline_asks_only_whether_something_changed(page):
