@@ -40,7 +40,7 @@ def folder(environ: Mapping[str, str]) -> pathlib.Path:
 def values(key: str, ask: Callable[[], Values], environ: Mapping[str, str]) -> Values:
     """Return {value: description} from a file, or from the service; {} without an answer.
 
-    :param key: what is asked, by whom and of which service.
+    :param key: identifies the question, its caller and the service that answers.
     """
     place = folder(environ) / f'{hashlib.sha256(key.encode()).hexdigest()[:32]}.json'
     age, known = _read(place)

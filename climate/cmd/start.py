@@ -42,7 +42,7 @@ def return_large_blocks():
 def collect_garbage_less_often():
     """Make Python look for cycles of garbage after 20,000 new objects instead of 700.
 
-    A large answer consists of some 100,000 objects, none of which is garbage. Looking for it takes
-    a third of the time of such an answer.
+    A large answer consists of about 100,000 objects, and all of them are in use. The search for
+    garbage among them takes a third of the time of such an answer.
     """
     gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])

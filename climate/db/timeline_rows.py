@@ -109,7 +109,7 @@ class AllocatedRow(typing.NamedTuple):
 def allocated_for(connection, query, most):
     """Return rows like those of `allocated`, for the caller of a ``timeline.TimelineQuery``.
 
-    Of leases that the caller does not see only the lease_id is not None: it is HIDDEN.
+    If the caller does not see a lease, its lease_id is HIDDEN, and its other columns are None.
     """
     span = {'start': query.start, 'end': query.end}
     plain = connection.execute(_PLAIN, {**span, 'pool': query.pool, 'most': most}).all()
