@@ -82,8 +82,8 @@ def _die_at_commit(crash_at):
             os.kill(os.getpid(), signal.SIGKILL)
 
     @contextlib.contextmanager
-    def writer(self):
-        with real(self) as connection:
+    def writer(self, counted=True):
+        with real(self, counted) as connection:
             yield connection
             reach()
         reach()

@@ -52,9 +52,9 @@ class Database(engine.Database):
         self._points = points
 
     @contextlib.contextmanager
-    def writer(self):
+    def writer(self, counted=True):
         self._points.reach(_DATABASE, 'before')
-        with super().writer() as connection:
+        with super().writer(counted) as connection:
             yield connection
             self._points.reach()
         self._points.reach(_DATABASE, 'after')

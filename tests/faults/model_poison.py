@@ -30,7 +30,8 @@ POISONED = {
     'leases': 'id', 'bills': 'lease_id', 'offers': 'id', 'resources': 'id',
     'resource_health': 'resource_id', 'power_states': 'resource_id', 'maintenance_windows': 'id'}
 # Tables of managers, not of items.
-_OF_MANAGERS = {'managers', 'work_slots', 'wait_queue', 'audits', 'clock_confirmations'}
+_OF_MANAGERS = {'managers', 'work_slots', 'wait_queue', 'audits', 'clock_confirmations',
+                'change_counts'}
 _ROUNDS = 6
 _WINDOWS = 'maintenance_windows'
 

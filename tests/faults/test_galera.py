@@ -99,8 +99,8 @@ class _Counting(engine.Database):
         super().__init__(url, max_pool_size=8, max_overflow=8)
         self._number, self._lost = number, lost
 
-    def writer(self):
-        return _Noted(super().writer(), self._number, self._lost)
+    def writer(self, counted=True):
+        return _Noted(super().writer(counted), self._number, self._lost)
 
 
 class _Noted:
