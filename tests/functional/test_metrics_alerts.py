@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import uuid
 
 from functional.manager import daemons
@@ -35,6 +36,8 @@ from climate.rpc import client
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ROOT / 'etc/climate/prometheus/climate-alerts.yaml'
 PROMTOOL = shutil.which('promtool')
+#: The part of prometheus.yml on the page "Monitoring".
+PAGE_JOBS = re.compile(r'^   scrape_configs:\n(?:     .*\n)+', re.MULTILINE)
 #: The rules with a second for a minute, and for longer times still less.
 HASTE = (('for: ', 'for: 0s  # '), ('[1h]', '[8s]'), ('[15m]', '[15s]'), ('[5m]', '[5s]'),
          ('> 3600', '> 2'), ('> 600', '> 2'), ('> 120', '> 2'), ('> 60', '> 2'),
@@ -60,13 +63,14 @@ def test_alerts_read_existing_metrics_and_have_sections_on_the_page(manager):
     registry = metrics.registry_of(metrics.Collector(
         manager.core, manager.event_loop, schedule.AuditSchedule(manager.core, 'this manager'),
         clock_watch.ClockWatch(manager.core, 'this manager')))
-    served = prometheus_client.generate_latest(registry).decode() + 'climate_audit_drift\nup\n'
+    served = prometheus_client.generate_latest(registry).decode() + (
+        'climate_audit_drift\nup\nprobe_success\n')
     page = (ROOT / 'doc/source/admin/monitoring.rst').read_text()
     caused = pathlib.Path(__file__).read_text()
     tests = RULES.with_name('climate-alerts-test.yaml').read_text()
     for rule in rules():
         name = rule['alert']
-        for metric in re.findall(r'climate_\w+|\bup\b', rule['expr']):
+        for metric in re.findall(r'climate_\w+|\bup\b|\bprobe_success\b', rule['expr']):
             assert f'\n{metric}' in served or f' {metric} ' in served, (name, metric)
         assert f'\n{name}\n{"-" * len(name)}\n' in page
         assert f'alertname="{name}"' in tests
@@ -242,10 +246,13 @@ def test_faults_of_a_manager_fire_their_alerts(conf, database, opened, tmp_path)
         manager.stop()
 
 
-def _standalone(folder, port):
-    """Start a climate-standalone that serves metrics at that port."""
+def _standalone(folder, port, api_port=None):
+    """Start a climate-standalone that serves metrics at that port.
+
+    :param api_port: the port of its API; None: any free one.
+    """
     options = folder / 'standalone.conf'
-    options.write_text(f'[api]\nport = {builders.a_free_port()}\n'
+    options.write_text(f'[api]\nport = {api_port or builders.a_free_port()}\n'
                        f'[console]\nport = {builders.a_free_port()}\n'
                        f'[manager]\nmetrics_port = {port}\nclaim_seconds = 3\npoll_seconds = 0.2\n')
     return subprocess.Popen(
@@ -270,6 +277,38 @@ def test_a_manager_that_is_killed_fires_its_alerts(tmp_path):
             began.append(_standalone(tmp_path, port))
             alerts.await_silence('ClimateManagerDown', 'ClimateNoManager')
             alerts.await_alerts('ClimateManagerLost')
+    finally:
+        for process in began:
+            process.kill()
+            process.wait(waiting.SECONDS)
+
+
+@pytest.mark.proof
+@needs_prometheus
+@pytest.mark.skipif(prometheus_server.EXPORTER is None,
+                    reason='The blackbox exporter is not installed.')
+def test_an_api_that_is_killed_fires_its_alert(tmp_path):
+    port, api_port, began = builders.a_free_port(), builders.a_free_port(), []
+    # The job as on the page, with the addresses of this test.
+    job = next(item for item in yaml_text.read(textwrap.dedent(PAGE_JOBS.search(
+        (ROOT / 'doc/source/admin/monitoring.rst').read_text())[0]))['scrape_configs']
+        if item['job_name'] == 'reservation-api')
+    job['static_configs'] = [{'targets': [f'http://127.0.0.1:{api_port}/healthcheck']}]
+    for name in ('prometheus', 'exporter'):
+        (tmp_path / name).mkdir()
+    try:
+        began.append(_standalone(tmp_path, port, api_port))
+        with prometheus_server.exporting(tmp_path / 'exporter') as exporter_port:
+            job['relabel_configs'][-1]['replacement'] = f'127.0.0.1:{exporter_port}'
+            with prometheus_server.running(
+                    tmp_path / 'prometheus', port, hastened(), [job]) as prometheus:
+                alerts = Alerts(prometheus)
+                waiting.until(lambda: prometheus.query('probe_success == 1'))
+                waiting.until(lambda: not prometheus.firing())
+                began[0].send_signal(signal.SIGKILL)
+                alerts.await_alerts('ClimateApiDown')
+                began.append(_standalone(tmp_path, port, api_port))
+                alerts.await_silence('ClimateApiDown')
     finally:
         for process in began:
             process.kill()

@@ -12,6 +12,8 @@ from support import waiting
 
 #: The program, or None if it is not installed.
 PROGRAM = shutil.which('prometheus')
+#: The blackbox exporter, or None if it is not installed.
+EXPORTER = shutil.which('prometheus-blackbox-exporter')
 
 
 class Prometheus:
@@ -38,11 +40,12 @@ class Prometheus:
 
 
 @contextlib.contextmanager
-def running(folder, metrics_port, rules=None):
+def running(folder, metrics_port, rules=None, more_jobs=()):
     """Run a Prometheus that reads the manager at that port; yield it after the first read.
 
     :param folder: the path of an empty folder for its files.
     :param rules: the text of a file of rules, or None.
+    :param more_jobs: other items of ``scrape_configs``.
     """
     port = builders.a_free_port()
     (folder / 'prometheus.yml').write_text(json.dumps({
@@ -50,7 +53,7 @@ def running(folder, metrics_port, rules=None):
                    'evaluation_interval': '500ms'},
         'rule_files': [] if rules is None else ['rules.yml'],
         'scrape_configs': [{'job_name': 'climate', 'static_configs': [
-            {'targets': [f'127.0.0.1:{metrics_port}']}]}]}))
+            {'targets': [f'127.0.0.1:{metrics_port}']}]}, *more_jobs]}))
     if rules is not None:
         (folder / 'rules.yml').write_text(rules)
     with open(folder / 'log', 'wb') as log, subprocess.Popen(
@@ -68,5 +71,23 @@ def running(folder, metrics_port, rules=None):
         try:
             waiting.until(has_read)
             yield found
+        finally:
+            process.terminate()
+
+
+@contextlib.contextmanager
+def exporting(folder):
+    """Run a blackbox exporter with its default modules; yield its port.
+
+    :param folder: the path of an empty folder for its log.
+    """
+    port = builders.a_free_port()
+    (folder / 'blackbox.yml').write_text(json.dumps({'modules': {'http_2xx': {'prober': 'http'}}}))
+    with open(folder / 'log', 'wb') as log, subprocess.Popen(
+            # The default offset is as long as the interval of the Prometheus above.
+            [EXPORTER, f'--config.file={folder}/blackbox.yml', '--timeout-offset=0.1',
+             f'--web.listen-address=127.0.0.1:{port}'], stdout=log, stderr=log) as process:
+        try:
+            yield port
         finally:
             process.terminate()
