@@ -4,11 +4,11 @@ import datetime
 
 from climate import errors
 from climate import moments
+from climate.domain import durations
 
 NOW = moments.NOW
 _MINUTES = '%Y-%m-%d %H:%M'
 _EXAMPLE = 'write "now", "+2h", "2030-05-01 08:00" or "2030-05-01T08:00:00Z"'
-_LONGEST_SECONDS = 100 * 366 * 86400
 _NEVER = datetime.datetime.min.replace(tzinfo=datetime.UTC)
 _ONE_MOMENT, _OTHER_MOMENT = (datetime.datetime(year, 1, 1, tzinfo=datetime.UTC)
                               for year in (2000, 2001))
@@ -87,25 +87,11 @@ def are_fixed(query, *names, optional=()):
 
 
 def seconds(field, value):
-    """Parse a duration: a number of seconds, or text such as "90m", "1.5h", "PT1H30M".
+    """Parse a duration as ``durations.seconds`` does; return seconds, at least 1.
 
-    :returns: seconds.
-    :raises BadField: `value` is malformed, zero, or longer than a century.
+    :raises BadField: see ``durations.seconds``.
     """
-    number = value if isinstance(value, int) and not isinstance(value, bool) else 0
-    way_out = f'write {moments.DURATION_HELP}'
-    if isinstance(value, str):
-        try:
-            number = moments.seconds(value)
-        except moments.NotUnderstoodError as error:
-            way_out = str(error)
-    if number > _LONGEST_SECONDS:
-        raise errors.BadField(field=field, reason=(
-            f'"{str(value)[:80]}" is longer than a century, the maximum.'))
-    if number <= 0:
-        raise errors.BadField(field=field, reason=(
-            f'"{str(value)[:80]}" is not a duration: {way_out}.'))
-    return number
+    return durations.seconds(field, value)
 
 
 def now():

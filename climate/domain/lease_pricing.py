@@ -12,6 +12,7 @@ import dataclasses
 import datetime
 import decimal
 
+from climate.domain import book_fields
 from climate.domain import interval
 from climate.domain import price_books
 from climate.domain import prices
@@ -36,7 +37,7 @@ HOUR = 3_600_000_000
 _ON_TIME = datetime.timedelta(minutes=5)
 _RATES: int = 10 ** price_books.RATE_DECIMALS
 # A factor of 1 as a percentage with two decimals.
-_WHOLE: int = 100 * 10 ** price_books.PERCENT_DECIMALS
+_WHOLE: int = 100 * 10 ** book_fields.PERCENT_DECIMALS
 #: The number of atoms in a unit of a currency.
 ATOMS: int = HOUR * _RATES * _WHOLE ** 2
 
@@ -331,7 +332,7 @@ def _microseconds(start: datetime.datetime, end: datetime.datetime) -> int:
 
 
 def _scaled_percent(percent: decimal.Decimal) -> int:
-    return _scaled(percent, 10 ** price_books.PERCENT_DECIMALS)
+    return _scaled(percent, 10 ** book_fields.PERCENT_DECIMALS)
 
 
 def _scaled(value: decimal.Decimal, scale: int) -> int:

@@ -8,23 +8,19 @@ import dataclasses
 import datetime
 import decimal
 import functools
-import re
 from typing import Any
 
 from climate import errors
+from climate.domain import book_fields
 from climate.domain import peak_hours
 from climate.domain import prices
 from climate.domain import requirement
 from climate.domain import values
 
 _ZERO = decimal.Decimal(0)
-#: The maximum number of decimals of a fee or rate, and of a percentage.
+#: The maximum number of decimals of a fee or rate.
 RATE_DECIMALS = 6
-PERCENT_DECIMALS = 2
-_NUMBER = re.compile(r'([0-9]{1,8})(?:\.([0-9]+))?')
-_TIME = re.compile(r'([01][0-9]|2[0-4]):([0-5][0-9])')
 _MOST_PERCENT = 1000
-_DAY_END = 24 * 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,11 +173,7 @@ def _peak_hours(document: Mapping[str, Any] | None,
                 zone_of: Callable[[str], datetime.tzinfo | None]) -> peak_hours.PeakHours | None:
     if document is None:
         return None
-    zone = zone_of(document['timezone'])
-    if zone is None:
-        raise errors.BadField(field='peak_hours.timezone', reason=(
-            f'"{document["timezone"][:80]}" is no known time zone: write "UTC" or a name such as '
-            '"Europe/Berlin".'))
+    zone = book_fields.zone('peak_hours.timezone', document['timezone'], zone_of)
     windows = tuple(_window(f'peak_hours.windows.{index}', window)
                     for index, window in enumerate(document['windows']))
     overlapping = peak_hours.overlap(windows)
@@ -194,26 +186,11 @@ def _peak_hours(document: Mapping[str, Any] | None,
 
 
 def _window(field: str, document: Mapping[str, Any]) -> peak_hours.PeakWindow:
-    begin, end = (_minutes(f'{field}.{name}', document[name]) for name in ('from', 'to'))
-    if end <= begin:
-        raise errors.BadField(field=f'{field}.to', reason=(
-            f'{document["to"]} is not after {document["from"]}: a window is within one day; write '
-            'two windows, one until 24:00 and one from 00:00.'))
-    return peak_hours.PeakWindow(frozenset(map(peak_hours.DAYS.index, document['days'])), begin,
-                                 end, _percent(f'{field}.percent', document['percent']))
-
-
-def _minutes(field: str, text: str) -> int:
-    match = _TIME.fullmatch(text)
-    minutes = 60 * int(match[1]) + int(match[2]) if match else None
-    if minutes is None or minutes > _DAY_END:
-        raise errors.BadField(field=field, reason=(
-            f'"{text[:40]}" is no time of day: write "08:00" to "24:00".'))
-    return minutes
+    return book_fields.window(field, document, _percent(f'{field}.percent', document['percent']))
 
 
 def _hours(field: str, value: Any) -> int:
-    hours = _decimal(field, value, 0, 'a number of hours')
+    hours = book_fields.number(field, value, 0, 'a number of hours')
     if not 1 <= hours <= 8784:
         raise errors.BadField(field=field, reason='write 1 to 8784 hours.')
     return int(hours)
@@ -224,23 +201,11 @@ def _surcharge(document: Mapping[str, Any], name: str) -> decimal.Decimal:
 
 
 def _percent(field: str, value: Any, most: int = _MOST_PERCENT) -> decimal.Decimal:
-    percent = _decimal(field, value, PERCENT_DECIMALS, 'a percentage')
+    percent = book_fields.number(field, value, book_fields.PERCENT_DECIMALS, 'a percentage')
     if percent > most:
         raise errors.BadField(field=field, reason=f'{percent} is more than {most}, the maximum.')
     return percent
 
 
 def _amount(field: str, value: Any) -> decimal.Decimal:
-    return _decimal(field, value, RATE_DECIMALS, 'an amount')
-
-
-def _decimal(field: str, value: Any, decimals: int, what: str) -> decimal.Decimal:
-    """Read a number that is not negative, from text or from a JSON number."""
-    text = value if isinstance(value, str) else str(value)
-    match = _NUMBER.fullmatch(text) if text.isascii() else None
-    if match is None or len(match[2] or '') > decimals:
-        digits = f'at most 8 digits and {decimals} decimals' if decimals else 'at most 8 digits'
-        raise errors.BadField(field=field, reason=(
-            f'"{text[:40]}" is not {what}: write a number that is not negative, with {digits}, '
-            f'such as "{"12.50" if decimals else "24"}".'))
-    return decimal.Decimal(text)
+    return book_fields.number(field, value, RATE_DECIMALS, 'an amount')
