@@ -17,6 +17,7 @@ from climate.manager.booking import refused_demand
 #: paid by, and sums.
 KEPT = frozenset({
     'audits', 'billing_months', 'bills', 'change_counts', 'clock_confirmations', 'failed_bills',
+    'limit_books',
     'maintenance_resources', 'maintenance_windows', 'maintenances', 'managers', 'outbox',
     'pool_hours', 'power_changes', 'power_states', 'price_books', 'properties', 'property_values',
     'resource_absences', 'resource_health', 'resources', 'statement_lines', 'usage_days',

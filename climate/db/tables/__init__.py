@@ -2,6 +2,7 @@
 """The tables and their indexes. Each module has the tables of one noun."""
 from climate.db.tables.base import *  # noqa: F403
 from climate.db.tables.leases import *  # noqa: F403
+from climate.db.tables.limits import *  # noqa: F403
 from climate.db.tables.maintenances import *  # noqa: F403
 from climate.db.tables.managers import *  # noqa: F403
 from climate.db.tables.owner_names import *  # noqa: F403

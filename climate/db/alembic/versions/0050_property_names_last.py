@@ -2,8 +2,9 @@
 """The names of properties that older managers wrote after 0039, in the composed form (NFC)."""
 from alembic import op
 
-revision = '0044'
-down_revision = '0043'
+revision = '0050'
+# The contraction is the last revision. A new expansion goes before it.
+down_revision = '0045'
 phase = 'contract'
 
 
