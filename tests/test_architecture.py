@@ -84,7 +84,7 @@ FENCED = {
 # The domain is pure: the standard library alone.
 PURE = {'dataclasses', 'datetime', 'calendar', 'collections', 'enum', 'typing', 'functools',
         'itertools', 'decimal', 'hashlib', 'json', 'math', 'operator', 're', 'difflib', 'heapq',
-        'bisect', 'unicodedata', 'uuid', 'zlib'}
+        'bisect', 'fractions', 'unicodedata', 'uuid', 'zlib'}
 
 
 @functools.cache

@@ -61,9 +61,10 @@ def at_1_0(error):
 
     Clients of REST 1.0 search for "Missing parameter" and expect 403 for a wrong before_end_date.
     They expect 400 if too few resources are free or a quota is full, and repeat the request after
-    any other status.
+    any other status. A limit of the limit book is no such quota, so that its status stays 403.
     """
-    if isinstance(error, errors.NotEnough | errors.LimitReached):
+    if isinstance(error, errors.NotEnough | errors.LimitReached) and not isinstance(
+            error, errors.LimitExceeded):
         renamed = copy.copy(error)
         renamed.status = 400
         return renamed

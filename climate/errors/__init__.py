@@ -31,6 +31,7 @@
         LostRace                           another request booked first (the manager retries)
         OfferExpired                       the offer is over, or its resources failed
         LimitReached                       a limit or a quota of the project
+          LimitExceeded            403   a limit of the limit book, or of Keystone
           TooManyOffers TooManyOwnSubscriptions TooManyRequestBytes TooManySubscriptions
           TooManyWaiting
         PriceBookOverlaps                  another version is valid from the same moment

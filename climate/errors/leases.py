@@ -100,6 +100,20 @@ class TooManyOffers(base.LimitReached):
                 'or wait until {until}.')
 
 
+class LimitExceeded(base.LimitReached):
+    """A limit of the limit book, or of Keystone, does not allow the request.
+
+    ``details``: ``limit`` (its name), ``measure``, ``most`` or ``least``, ``used``, ``remaining``,
+    ``until`` (the moment from which less is used, as ISO text, or None) and ``would_fit`` (what the
+    limit allows instead: {"start", "end", "resources"}, with those that are known). Durations are
+    in seconds. ``limits`` has the same details of each limit that the request exceeds. ``never`` is
+    True if the request alone exceeds a limit, so that waiting does not help.
+    """
+
+    status = 403
+    code = 'limit_exceeded'
+
+
 class TooManyRequestBytes(base.LimitReached):
     code = 'too_many_request_bytes'
     limit = 'request_bytes_per_project'

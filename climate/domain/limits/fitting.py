@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The request that a limit would allow instead of one that breaks it."""
+import dataclasses
+import datetime
+import math
+
+from climate.domain import interval
+from climate.domain import latest_end
+from climate.domain.limits import holdings
+from climate.domain.limits import measures
+from climate.domain.limits import rules
+
+Moment = datetime.datetime
+
+_SECOND = datetime.timedelta(seconds=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """The nearest request that a limit allows. A field is None if it is not known.
+
+    :ivar latest_end: the latest end, in full seconds, that the limit allows.
+    :ivar earliest_start: the earliest start that the limit allows.
+    :ivar latest_start: the latest start that the limit allows.
+    :ivar more: the number of units that are left.
+    """
+
+    latest_end: Moment | None = None
+    earliest_start: Moment | None = None
+    latest_start: Moment | None = None
+    more: int | None = None
+
+
+def fit(breach: measures.Breach, request: holdings.Request) -> Fit:
+    """Return what the limit of a Breach allows instead of the request."""
+    after, limit = request.after, breach.limit
+    if after is None:
+        return Fit()
+    length = limit.duration or datetime.timedelta(0)
+    match limit.measure:
+        case rules.Measure.RESOURCE_HOURS:
+            return Fit(latest_end=_latest_end(breach, request, after))
+        case rules.Measure.RESOURCES | rules.Measure.POOL_SHARE:
+            return Fit(more=math.floor(breach.remaining),
+                       earliest_start=_when_less(breach, request))
+        case rules.Measure.LEASE_LENGTH if length:
+            return Fit(latest_end=after.start + length)
+        case rules.Measure.AHEAD:
+            return Fit(latest_start=_whole_second(request.now + length))
+        case rules.Measure.NOTICE:
+            return Fit(earliest_start=_whole_second(request.now + length, up=True))
+        case rules.Measure.PAUSE if breach.span is not None:
+            start, end = breach.span
+            if after.start >= end:
+                return Fit(earliest_start=_whole_second(end + length, up=True))
+            return Fit(latest_end=_after_start(_whole_second(start - length), after))
+    return Fit()
+
+
+def _latest_end(breach: measures.Breach, request: holdings.Request, after: holdings.Holding
+                ) -> Moment | None:
+    start = max(after.start, request.now)
+
+    def fits(moment: Moment) -> bool:
+        return measures.breach(breach.limit, dataclasses.replace(
+            request, after=ending(after, moment))) is None
+    if fits(after.end):
+        return None
+    return _after_start(latest_end.last_fit(fits, start, after.end), after)
+
+
+def _after_start(end: Moment, after: holdings.Holding) -> Moment | None:
+    """Return the end of a lease, or None if the lease would not last a second."""
+    return end if end >= after.start + _SECOND else None
+
+
+def ending(holding: holdings.Holding, end: Moment) -> holdings.Holding:
+    """Return a Holding with an earlier end."""
+    return dataclasses.replace(holding, end=end, resources=tuple(
+        dataclasses.replace(held, end=min(held.end, end)) for held in holding.resources
+        if held.start < end))
+
+
+def moved(holding: holdings.Holding, start: Moment) -> holdings.Holding:
+    """Return a Holding at another time."""
+    by = start - holding.start
+    return dataclasses.replace(holding, start=start, end=holding.end + by, resources=tuple(
+        dataclasses.replace(held, start=held.start + by, end=held.end + by)
+        for held in holding.resources))
+
+
+def _when_less(breach: measures.Breach, request: holdings.Request) -> Moment | None:
+    """Return the first later start at which the whole request is within the limit, or None.
+
+    The candidates are the ends of what the owner holds, as the amount only falls there.
+    """
+    after = request.after
+    if after is None or request.before is not None or alone(breach, request):
+        return None
+    ends = {held.end for each in request.others_of(breach.limit)
+            for held in each.counted(breach.limit) if held.end > after.start}
+    for end in sorted(ends):
+        start = _whole_second(end, up=True)
+        if measures.breach(breach.limit, dataclasses.replace(
+                request, after=moved(after, start))) is None:
+            return start
+    return None
+
+
+def alone(breach: measures.Breach, request: holdings.Request) -> bool:
+    """Return whether the lease breaks the limit even if its owner has no other leases."""
+    return measures.breach(breach.limit, dataclasses.replace(
+        request, others=(), before=None)) is not None
+
+
+def _whole_second(moment: Moment, up: bool = False) -> Moment:
+    if up:
+        return interval.rounded_up(moment, _SECOND)
+    return moment.replace(microsecond=0)
