@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Notify projects that have reached one of their limits, or have used most of it."""
+from collections.abc import Callable
+from collections.abc import Mapping
 import contextlib
+import dataclasses
 import datetime
+import functools
 
 from oslo_log import log
 
@@ -21,6 +25,21 @@ PAUSE_SECONDS = 60
 _REACHED, _NEAR = 'project.limit', 'project.limit_near'
 # The number of records that one transaction deletes.
 _BATCH = 500
+
+
+@dataclasses.dataclass(frozen=True)
+class WatchedLimit:
+    """A limit, and its use by all projects.
+
+    :ivar most: the limit; 0: it is not checked.
+    :ivar used: {project id: number in use}.
+    :ivar message: a function that returns the message for a project that uses a number.
+    """
+
+    name: str
+    most: int | float
+    used: Mapping[str, int | float]
+    message: Callable[[int | float], str]
 
 
 def report_reached(core, project_id, error):
@@ -73,42 +92,50 @@ def report_near(core, now):
             ('subscriptions_per_project', core.conf.notifications.subscriptions_per_project,
              subscriptions.by_project, 'subscriptions')):
         with cores.isolated('Limit %s', name):
-            total += _check(core, name, most, count, noun, percent, now)
+            # A limit of 0 means that there is no limit, or that nothing can be used.
+            with core.database.reader() as connection:
+                used = count(connection) if most else {}
+            total += check(core, WatchedLimit(
+                name, most, used, functools.partial(_count_words, most, noun)), percent, now)
     return total
 
 
-def _check(core, name, most, count, noun, percent, now):
-    """Notify the projects that have used most of one limit; return their number.
+def _count_words(most, noun, used):
+    return (f'Your project has {used} of at most {most} {noun}. Requests for more than {most} are '
+            'refused.')
+
+
+def check(core, limit, percent, now):
+    """Notify the projects that have used most of a WatchedLimit; return their number.
 
     The records of projects that use less now are deleted, so they can be notified again.
     """
     with core.database.reader() as connection:
-        notified = limit_notices.notified_near(connection, name)
-        # A limit of 0 means that there is no limit, or that nothing can be used.
-        used = count(connection) if most else {}
-    near, not_near = (domain.limit_crossings(used, notified, most, percent) if most
-                      else ([], sorted(notified)))
+        notified = limit_notices.notified_near(connection, limit.name)
+    near, not_near = (domain.limit_crossings(limit.used, notified, limit.most, percent)
+                      if limit.most else ([], sorted(notified)))
     for first in range(0, len(not_near), _BATCH):
         with core.database.writer() as connection:
-            limit_notices.delete_near(connection, not_near[first:first + _BATCH], name)
+            limit_notices.delete_near(connection, not_near[first:first + _BATCH], limit.name)
     written = 0
     for project_id in near:
         # Duplicate means that another manager has just notified the project.
-        with cores.isolated('Project %s, limit %s', project_id, name), contextlib.suppress(
+        with cores.isolated('Project %s, limit %s', project_id, limit.name), contextlib.suppress(
                 engine.Duplicate):
-            _write_near(core, project_id, name, used[project_id], most, noun, now)
+            _write_near(core, project_id, limit, now)
             written += 1
     return written
 
 
 @cores.again_after_a_race
-def _write_near(core, project_id, name, used, most, noun, now):
+def _write_near(core, project_id, limit, now):
+    used = limit.used[project_id]
     with core.database.writer() as connection:
-        limit_notices.add_near(connection, project_id, name, now)
-        _publish(connection, _NEAR, project_id, name, (
-            f'Your project has {used} of at most {most} {noun}. Requests for more than {most} '
-            'are refused.'), now, used=used, most=most)
-    LOG.info('Project %s has %s of at most %s %s', project_id, used, most, noun)
+        limit_notices.add_near(connection, project_id, limit.name, now)
+        _publish(connection, _NEAR, project_id, limit.name, limit.message(used), now, used=used,
+                 most=limit.most)
+    LOG.info('Project %s has used %s of at most %s: limit %s', project_id, used, limit.most,
+             limit.name)
 
 
 def _publish(connection, event_type, project_id, name, message, now, **numbers):
