@@ -74,7 +74,12 @@ def _peak(limit: rules.Limit, owned: holdings.Request) -> LimitUse:
     if not present:
         return LimitUse(limit, bound)
     peak = max(present, key=lambda step: (step.after, -step.start))
-    span = steps.moment_of(peak.start), steps.moment_of(peak.end)
+    end = peak.end
+    for step in present:
+        # The same amount may be held by other leases then.
+        if step.start == end and step.after == peak.after:
+            end = step.end
+    span = steps.moment_of(peak.start), steps.moment_of(end)
     return LimitUse(limit, bound, fractions.Fraction(peak.after), span[1], span)
 
 
@@ -89,7 +94,7 @@ def _hours(limit: rules.Limit, owned: holdings.Request) -> LimitUse:
     if limit.window is None:
         return LimitUse(limit, bound, used, span[1], span)
     # Less is used as soon as the first resource in the window begins to leave it.
-    first = min((step.start for step in held if step.end > fullest.start and step.after),
-                default=fullest.start)
+    first = min((step.start for step in steps.within(held, limit.hours, limit.window)
+                 if step.end > fullest.start and step.after), default=fullest.start)
     until = steps.moment_of(max(first, fullest.start)) + limit.window
     return LimitUse(limit, bound, used, until if used else None, span)
