@@ -13,6 +13,7 @@ from climate import cloud as clouds
 from climate import errors
 from climate.db import engine
 from climate.manager import counters
+from climate.manager import known_versions
 from climate.manager import ownership
 from climate.plugins import registry
 
@@ -57,6 +58,7 @@ class Core:
     :ivar monotonic: returns a number of seconds that also grows while this process is stopped. Use
         it only to measure durations in this process.
     :ivar counts: the Counters of this manager, for the metrics.
+    :ivar limit_books: the cache of the limit book; read it with ``limits.books.known``.
     """
 
     conf: object
@@ -68,6 +70,8 @@ class Core:
     monotonic: collections.abc.Callable[[], float] = time.monotonic
     counts: counters.Counters = dataclasses.field(default_factory=counters.Counters)
     resource_names: ResourceNames = dataclasses.field(default_factory=ResourceNames)
+    limit_books: known_versions.KnownVersions = dataclasses.field(
+        default_factory=known_versions.KnownVersions)
 
 
 @contextlib.contextmanager

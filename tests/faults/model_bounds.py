@@ -17,11 +17,10 @@ from climate.manager.booking import refused_demand
 #: paid by, and sums.
 KEPT = frozenset({
     'audits', 'billing_months', 'bills', 'change_counts', 'clock_confirmations', 'failed_bills',
-    'limit_books',
-    'maintenance_resources', 'maintenance_windows', 'maintenances', 'managers', 'outbox',
-    'pool_hours', 'power_changes', 'power_states', 'price_books', 'properties', 'property_values',
-    'resource_absences', 'resource_health', 'resources', 'statement_lines', 'usage_days',
-    'wait_queue', 'work_slots'})
+    'limit_books', 'maintenance_resources', 'maintenance_windows', 'maintenances', 'managers',
+    'outbox', 'pool_hours', 'power_changes', 'power_states', 'price_books', 'properties',
+    'property_values', 'resource_absences', 'resource_health', 'resources', 'statement_lines',
+    'usage_days', 'wait_queue', 'work_slots'})
 _AGES = datetime.timedelta(days=4000)
 #: The most bytes of one recorded refusal, whatever was asked for.
 _MOST_BYTES = 4096
