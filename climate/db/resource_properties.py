@@ -2,6 +2,7 @@
 """The properties of resources and their values; a fact is a property that the cloud reports."""
 import collections
 import contextlib
+import json
 
 from oslo_db import exception as db_exc
 import sqlalchemy as sa
@@ -67,6 +68,17 @@ def names(connection, pool):
         sa.select(PROPERTIES.c.name, PROPERTIES.c.private).where(PROPERTIES.c.pool == pool)).all()
     return ({row.name for row in rows if not row.private},
             {row.name for row in rows if row.private})
+
+
+def capacity_classes(connection):
+    """Return {pool: names of the classes of capacity that its enrolled resources have}."""
+    capacity = sa.cast(RESOURCES.c.capacity, sa.Text)
+    classes = collections.defaultdict(set)
+    for pool, text in connection.execute(
+            sa.select(RESOURCES.c.pool, capacity).where(RESOURCES.c.withdrawn_at.is_(None))
+            .distinct()):
+        classes[pool] |= json.loads(text).keys()
+    return classes
 
 
 def values_of(connection, pool, names_wanted, ids=None):

@@ -21,8 +21,7 @@ def check(pool: Any, properties: Iterable[str]) -> None:
     :raises BadField: a name is reserved, or is not readable; the error names it.
     :raises PropertyNameTooLong: a name is too long.
     """
-    reserved = {*pool.capacity_names, *pool.fact_names, pool.name_fact, *_OWN_NAMES,
-                *requirement.ALIASES}
+    reserved = {*pool.own_names(), *_OWN_NAMES, *requirement.ALIASES}
     for name in properties:
         if len(name) > _LONGEST_NAME:
             raise errors.PropertyNameTooLong(name=name[:80], length=len(name))

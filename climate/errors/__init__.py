@@ -18,7 +18,7 @@
         TrustRefused                       the caller cannot delegate to Climate
       NotFound                       404
         LeaseNotFound ReservationNotFound OfferNotFound PropertyNotFound UnknownPool
-        PriceBookNotFound StatementNotFound
+        PriceBookNotFound StatementNotFound LimitBookNotFound
         SubscriptionNotFound CalendarNotFound
         MaintenanceNotFound                the maintenance does not exist, or it is over
         ResourceNotFound                   neither enrolled nor known to the cloud
@@ -34,7 +34,7 @@
           LimitExceeded            403   a limit of the limit book, or of Keystone
           TooManyOffers TooManyOwnSubscriptions TooManyRequestBytes TooManySubscriptions
           TooManyWaiting
-        PriceBookOverlaps                  another version is valid from the same moment
+        PriceBookOverlaps LimitBookOverlaps  another version is valid from the same moment
         SubscriptionOff                    the subscription is switched off
         TooManySwaps                       too many swaps of resources that seem to work
         ResourceInUse ResourceKnown ResourceAmbiguous PropertyInUse TargetLeased
@@ -68,6 +68,7 @@ services.
 from climate.errors.base import *  # noqa: F403
 from climate.errors.cloud import *  # noqa: F403
 from climate.errors.leases import *  # noqa: F403
+from climate.errors.limits import *  # noqa: F403
 from climate.errors.requests import *  # noqa: F403
 from climate.errors.resources import *  # noqa: F403
 from climate.errors.services import *  # noqa: F403

@@ -32,6 +32,7 @@ from climate.manager.leases import reservation_hosts
 from climate.manager.leases import swap
 from climate.manager.leases import targets
 from climate.manager.leases import update
+from climate.manager.limits import books as limit_books
 from climate.manager.maintenance import maintenances
 from climate.manager.notifications import limit_notices
 from climate.manager.notifications import subscriptions
@@ -117,6 +118,7 @@ class Endpoint:
         self._forecasts = forecast.Forecasts(core, plans)
         self._what_if = what_if.WhatIfAnswers(core, plans)
         self._books = books.Books(core)
+        self._limit_books = limit_books.LimitBooks(core)
         self._finder = availability_finder.AvailabilityFinder(core, draft.Drafts(core).draft)
 
     def ping(self, context):
@@ -263,6 +265,15 @@ class Endpoint:
 
     def get_price_book(self, context, version):
         return self._books.get(version)
+
+    def create_limit_book(self, context, valid_from, document):
+        return self._limit_books.create(context, valid_from, document)
+
+    def list_limit_books(self, context):
+        return self._limit_books.find()
+
+    def get_limit_book(self, context, version):
+        return self._limit_books.get(version)
 
     def list_statements(self, context, query):
         return biller.find_statements(self._core, query)

@@ -65,6 +65,9 @@ class Pool(audited.AuditedPool, abc.ABC):
     view: ClassVar[pool_view.View | None] = None
     #: {name of a capacity in criteria: name of its class in `Found.capacity`}.
     capacity_names: ClassVar[Mapping[str, str]] = {}
+    #: {name of a capacity in criteria: name of its class in the amounts of allocations}, for those
+    #: that are not the classes of `capacity_names`.
+    amount_names: ClassVar[Mapping[str, str]] = {}
     #: The names of the facts that `discover` returns.
     fact_names: ClassVar[tuple[str, ...]] = ()
     #: Prefixes of the names of further facts, such as `max_unit:`.
@@ -98,6 +101,20 @@ class Pool(audited.AuditedPool, abc.ABC):
         :raises ResourceNotFound: the cloud has no such resource.
         """
         return self.discover(cloud, name)
+
+    @classmethod
+    def own_names(cls) -> frozenset[str]:
+        """Return the words in criteria that are no properties of operators."""
+        return frozenset({*cls.capacity_names, *cls.fact_names, cls.name_fact})
+
+    @classmethod
+    def unit_classes(cls, unit: str) -> tuple[str, str]:
+        """Return the classes of a unit of limits: in `Found.capacity`, and in amounts.
+
+        :param unit: a name in `capacity_names`, or a class.
+        """
+        capacity_class = cls.capacity_names.get(unit, unit)
+        return capacity_class, cls.amount_names.get(unit, capacity_class)
 
     @classmethod
     def is_range(cls, name: str, fields: Mapping[str, Any]) -> bool:

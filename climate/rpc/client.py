@@ -28,6 +28,7 @@ from climate.domain import usability
 from climate.domain import usage_groups
 from climate.domain import utilisation
 from climate.domain import what_if
+from climate.domain.limits import rules as limit_rules
 from climate.rpc import wire
 
 Context = context.RequestContext
@@ -285,6 +286,20 @@ class ManagerClient:
 
     def get_price_book(self, context: Context, version: int | None) -> prices.StoredBook:
         """Return a version of the price book; None: the version that is valid now."""
+
+    def create_limit_book(self, context: Context, valid_from: records.Moment | None,
+                          document: Mapping[str, Any]) -> limit_rules.StoredLimitBook:
+        """Add a version of the limit book; return the StoredLimitBook.
+
+        :param valid_from: None: now.
+        """
+
+    def list_limit_books(self, context: Context) -> list[limit_rules.StoredLimitBook]:
+        """Return the versions of the limit book, in the order in which they become valid."""
+
+    def get_limit_book(self, context: Context,
+                       version: int | None) -> limit_rules.StoredLimitBook:
+        """Return a version of the limit book; None: the version that is valid now."""
 
     def list_statements(self, context: Context,
                         query: prices.StatementQuery) -> list[prices.Statement]:

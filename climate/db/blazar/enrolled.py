@@ -79,7 +79,7 @@ class Enrolled:
                 imported_records.LEFT_OUT,
                 'Set it again under another name with "climate host set".'))
             # Both services read criteria with these names from their own facts about a host.
-            if name not in {*pool.capacity_names, *pool.fact_names, pool.name_fact}:
+            if name not in pool.own_names():
                 self.lost_names.add(name)
             return False
         return True

@@ -25,7 +25,7 @@ def check_names(core, connection, need, hidden=True, kept=()):
         return
     pool = core.registry.pool(need.pool)
     public, private = resource_properties.names(connection, need.pool)
-    public |= {*pool.capacity_names, *pool.fact_names, pool.name_fact, 'region'}
+    public |= {*pool.own_names(), 'region'}
     public |= {name for name in requirement.names(need.requirement)
                if name.startswith(pool.fact_prefixes)}
     requirement.check_names(need.requirement, public, hidden=private, pool=need.pool)

@@ -23,6 +23,7 @@ class HostPool(base.Pool, host_clearing.ClearableHosts, host_sleep.SleepingHosts
     name = 'host'
     services = ('nova', 'placement')
     capacity_names = {'vcpus': 'vcpus', 'memory_mb': 'memory_mb', 'local_gb': 'disk_gb'}
+    amount_names = {'vcpus': 'VCPU', 'memory_mb': 'MEMORY_MB', 'local_gb': 'DISK_GB'}
     fact_names = ('availability_zone', 'cpu_info', 'hypervisor_type', 'hypervisor_version',
                   'service_name', 'traits', shared_hosts.FACT)
     #: The greatest amount of each resource class of Placement that one server can have.
