@@ -16,7 +16,7 @@ _OF_MACHINES = ('localtime', 'posixrules')
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class BookKind:
     """A kind of book.
 
     :ivar find: callable(connection) that returns all versions, in the order in which they become
@@ -37,7 +37,7 @@ class Kind:
 
 
 class Versions:
-    """Adds and reads the versions of a Kind of book."""
+    """Adds and reads the versions of a BookKind."""
 
     def __init__(self, core, kind):
         self._core = core

@@ -12,7 +12,7 @@ from climate.manager import known_versions
 
 LOG = log.getLogger(__name__)
 
-_KIND = book_versions.Kind(
+_KIND = book_versions.BookKind(
     stored.every, stored.add, 'whose prices are fixed', errors.PriceBookOverlaps,
     errors.NoPriceBook, errors.PriceBookNotFound)
 

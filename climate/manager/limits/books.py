@@ -15,7 +15,7 @@ from climate.manager import enabled_names
 
 LOG = log.getLogger(__name__)
 
-_KIND = book_versions.Kind(
+_KIND = book_versions.BookKind(
     stored.every, stored.add, 'in which other limits were valid', errors.LimitBookOverlaps,
     errors.NoLimitBook, errors.LimitBookNotFound)
 
